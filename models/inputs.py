@@ -1,0 +1,35 @@
+"""What a classifier reads and what it answers; built the same way in training and in serving."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelInput:
+    """One comment in its post's context, as far as words tell. Absent fields are empty strings.
+
+    `author_host` is the host of the author's URL in lower case, without scheme, path or port.
+    """
+
+    text: str
+    post_title: str = ""
+    post_excerpt: str = ""
+    author_name: str = ""
+    author_host: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOutput:
+    """A classifier's answer: a calibrated probability and, if it can tell, where the promotion is.
+
+    `promo_spans` are half-open `(start, end)` offsets into `ModelInput.text`.
+    """
+
+    p_spam: float
+    promo_spans: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.p_spam <= 1.0:
+            msg = f"p_spam must be in [0, 1], got {self.p_spam}"
+            raise ValueError(msg)

@@ -1,0 +1,1 @@
+"""The running system: receives comments, queues them, judges them, shows them to moderators."""

@@ -1,0 +1,103 @@
+"""A comment together with everything known about it: what a moderator or a site sees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.decision import Action, Decision, Mode, choose_action
+from service.domain.verdict import Outcome, Verdict
+
+
+class State(StrEnum):
+    """How far a comment has come: waiting for its verdict, judged, or decided by a person."""
+
+    PENDING = "pending"
+    JUDGED = "judged"
+    DECIDED = "decided"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A comment, its verdict once there is one, and all its decisions, oldest first.
+
+    `audit` marks a random sample of confident verdicts that a moderator checks all the same, so
+    that misses and false positives can be estimated without bias.
+    """
+
+    comment: Comment
+    mode: Mode
+    verdict: Verdict | None = None
+    decisions: tuple[Decision, ...] = ()
+    audit: bool = False
+
+    @property
+    def decision(self) -> Decision | None:
+        """Return the decision in force: the newest that was not undone."""
+        in_force = [d for d in self.decisions if d.undone_at is None]
+        return in_force[-1] if in_force else None
+
+    @property
+    def state(self) -> State:
+        """Return how far the comment has come."""
+        if self.decision is not None:
+            return State.DECIDED
+        return State.PENDING if self.verdict is None else State.JUDGED
+
+    @property
+    def action(self) -> Action:
+        """Return what the site should do with the comment now."""
+        outcome = self.verdict.outcome if self.verdict else None
+        ruling = self.decision.ruling if self.decision else None
+        return choose_action(self.mode, outcome, ruling)
+
+    @property
+    def needs_review(self) -> bool:
+        """Say whether the comment waits for a moderator."""
+        if self.verdict is None or self.decision is not None:
+            return False
+        return self.verdict.outcome is Outcome.UNSURE or self.audit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseFilter:
+    """Which cases to list. Every field that is None does not narrow the list.
+
+    `needs_review` keeps unsure and audit-sample comments that nobody has decided yet.
+    """
+
+    site_id: SiteId | None = None
+    state: State | None = None
+    outcome: Outcome | None = None
+    needs_review: bool | None = None
+    degraded: bool | None = None
+    received_from: datetime | None = None
+    received_before: datetime | None = None
+
+
+class Order(StrEnum):
+    """How a list of cases is ordered."""
+
+    NEWEST = "newest"
+    # Unsure before audit samples, each oldest first: the one who waited longest comes next.
+    REVIEW = "review"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CasePage:
+    """One page of cases; `next_cursor` is opaque and None on the last page."""
+
+    cases: tuple[Case, ...]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingComment:
+    """A kept comment that has no verdict yet, as the sweep sees it."""
+
+    comment_id: CommentId
+    lane: Lane
+    queued_at: datetime | None
+    attempts: int

@@ -1,0 +1,109 @@
+"""A comment as every adapter delivers it, with its post, its author and its sender."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import NewType
+
+CommentId = NewType("CommentId", str)
+SiteId = NewType("SiteId", str)
+
+# Texts longer than this are refused at the edge with 413; the longest real comment seen is 6 kB.
+MAX_TEXT_BYTES = 65_536
+MAX_TITLE_CHARS = 500
+# Enough to know what the post is about; full texts are cut here when the comment is accepted.
+MAX_EXCERPT_CHARS = 4_000
+MAX_NAME_CHARS = 300
+MAX_URL_CHARS = 2_048
+
+
+class Lane(StrEnum):
+    """Which queue a comment waits in: someone is waiting for the verdict, or nobody is."""
+
+    INTERACTIVE = "interactive"
+    BULK = "bulk"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Post:
+    """What was commented on, as far as the site tells."""
+
+    url: str | None = None
+    title: str | None = None
+    excerpt: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Author:
+    """Who the comment says wrote it. The e-mail address itself is never kept, see `Sender`."""
+
+    name: str | None = None
+    url: str | None = None
+    account_id: str | None = None
+    account_age_days: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sender:
+    """Keyed hashes that recognise a sender again without saying who it is.
+
+    `email_domain` is kept in the clear because throw-away and look-alike domains are evidence.
+    """
+
+    address_key: str | None = None
+    network_key: str | None = None
+    email_key: str | None = None
+    email_domain: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comment:
+    """One comment as it was received. Immutable: what is judged is exactly what was kept."""
+
+    id: CommentId
+    site_id: SiteId
+    text: str
+    received_at: datetime
+    post: Post = field(default_factory=Post)
+    author: Author = field(default_factory=Author)
+    sender: Sender = field(default_factory=Sender)
+    site_comment_id: str | None = None
+    written_at: datetime | None = None
+    language: str | None = None
+    user_agent: str | None = None
+    reply_to: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.id or not self.site_id:
+            msg = f"a comment needs an id and a site, got {self.id!r} and {self.site_id!r}"
+            raise ValueError(msg)
+        if self.received_at.tzinfo is None:
+            msg = f"received_at must carry a time zone, got {self.received_at!r}"
+            raise ValueError(msg)
+
+    def fingerprint(self) -> str:
+        """Return a SHA-256 over what the site sent, the same for every repeat of one request.
+
+        Left out: our id, the time of arrival, the sender's keyed hashes (their key rotates) and
+        the user agent (a retry may come from another client library).
+        """
+        parts = [
+            self.site_id,
+            self.site_comment_id,
+            self.text,
+            self.post.url,
+            self.post.title,
+            self.post.excerpt,
+            self.author.name,
+            self.author.url,
+            self.author.account_id,
+            self.sender.email_domain,
+            self.written_at.isoformat() if self.written_at else None,
+            self.language,
+            self.reply_to,
+        ]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

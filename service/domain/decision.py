@@ -1,0 +1,64 @@
+"""What a person ruled on a comment, and what the site is told to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from service.domain.comment import CommentId
+from service.domain.verdict import Outcome
+
+
+class Ruling(StrEnum):
+    """The two rulings a moderator can make."""
+
+    APPROVE = "approve"
+    REJECT = "reject"
+
+
+class Action(StrEnum):
+    """What the site should do with a comment."""
+
+    PUBLISH = "publish"
+    HOLD = "hold"
+    REJECT = "reject"
+
+
+class Mode(StrEnum):
+    """How much a site lets verdicts act before a person has looked."""
+
+    OBSERVE = "observe"
+    HOLD = "hold"
+    ENFORCE = "enforce"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A moderator's ruling; undone decisions stay in the log with the time they were undone."""
+
+    id: str
+    comment_id: CommentId
+    ruling: Ruling
+    decided_by: str
+    decided_at: datetime
+    note: str | None = None
+    undone_at: datetime | None = None
+    undone_by: str | None = None
+
+
+def choose_action(mode: Mode, outcome: Outcome | None, ruling: Ruling | None) -> Action:
+    """Return what the site should do now; a person's ruling always wins over the machine.
+
+    Without a verdict yet, everything but *observe* holds the comment: nothing is published
+    because something was slow or crashed.
+    """
+    if ruling is not None:
+        return Action.PUBLISH if ruling is Ruling.APPROVE else Action.REJECT
+    if mode is Mode.OBSERVE:
+        return Action.PUBLISH
+    if outcome is Outcome.HAM:
+        return Action.PUBLISH
+    if outcome is Outcome.SPAM and mode is Mode.ENFORCE:
+        return Action.REJECT
+    return Action.HOLD

@@ -1,0 +1,54 @@
+"""A comment as one line of a data file, in the keys of the data card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from service.domain.comment import Author, Comment, CommentId, Post, Sender, SiteId
+
+OFFLINE_SITE = SiteId("offline")
+
+
+def _text(row: Mapping[str, object], key: str) -> str | None:
+    value = row.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def _author_url(row: Mapping[str, object]) -> str | None:
+    """Return the author's URL; sources that keep only its domain get a bare URL of that domain."""
+    domain = _text(row, "author_url_domain")
+    return _text(row, "author_url") or (f"https://{domain}/" if domain else None)
+
+
+def _date(row: Mapping[str, object]) -> datetime | None:
+    value = _text(row, "date")
+    try:
+        return datetime.fromisoformat(value).replace(tzinfo=UTC) if value else None
+    except ValueError:
+        return None
+
+
+def comment_from_record(row: Mapping[str, object]) -> Comment:
+    """Return the comment that a line of a data file describes; unknown keys are ignored.
+
+    Labels, kinds, campaigns, boundaries and hardness are never read here: nothing that a site
+    could not send reaches a detector or the classifier. Raises `ValueError` where `id` or `text`
+    is missing or not a string.
+    """
+    comment_id, text = row.get("id"), row.get("text")
+    if not isinstance(comment_id, str) or not comment_id or not isinstance(text, str):
+        msg = f"a record needs the strings 'id' and 'text', got id {comment_id!r}"
+        raise ValueError(msg)
+    email = _text(row, "author_email")
+    return Comment(
+        id=CommentId(comment_id),
+        site_id=OFFLINE_SITE,
+        text=text,
+        received_at=_date(row) or datetime(1970, 1, 1, tzinfo=UTC),
+        post=Post(title=_text(row, "post_title"), excerpt=_text(row, "post_excerpt")),
+        author=Author(name=_text(row, "author_name"), url=_author_url(row)),
+        sender=Sender(email_domain=email.rpartition("@")[2].lower() if email else None),
+        written_at=_date(row),
+        language=_text(row, "lang"),
+    )

@@ -1,0 +1,65 @@
+"""A site that sends comments, its keys and its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from service.domain.comment import SiteId
+from service.domain.decision import Mode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteSettings:
+    """What a site may choose. Cutoffs left at None follow the model version's promised ones.
+
+    `languages` are the languages its comments are usually written in, as BCP 47 tags.
+    """
+
+    mode: Mode = Mode.HOLD
+    ham_cutoff: float | None = None
+    spam_cutoff: float | None = None
+    languages: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("ham_cutoff", "spam_cutoff"):
+            value = getattr(self, name)
+            if value is not None and not 0.0 <= value <= 1.0:
+                msg = f"{name} must be a probability in [0, 1], got {value}"
+                raise ValueError(msg)
+        low, high = self.ham_cutoff, self.spam_cutoff
+        if low is not None and high is not None and low > high:
+            msg = f"ham_cutoff {low} must not lie above spam_cutoff {high}"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """One blog or community."""
+
+    id: SiteId
+    name: str
+    created_at: datetime
+    settings: SiteSettings = field(default_factory=SiteSettings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteKey:
+    """A key's public half: the secret itself is only kept as a SHA-256 and shown once.
+
+    `hint` is the secret's first characters, to tell keys apart in lists.
+    """
+
+    id: str
+    site_id: SiteId
+    hint: str
+    secret_sha256: str
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+    def is_valid(self, now: datetime) -> bool:
+        """Say whether this key opens the door at `now`."""
+        if self.revoked_at is not None and self.revoked_at <= now:
+            return False
+        return self.expires_at is None or now < self.expires_at

@@ -1,0 +1,99 @@
+"""What the machine concluded about a comment, and the evidence that it rests on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from service.domain.comment import CommentId
+
+
+class Outcome(StrEnum):
+    """The three things a verdict can conclude."""
+
+    HAM = "ham"
+    UNSURE = "unsure"
+    SPAM = "spam"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A half-open stretch `[start, end)` of the comment's text, in Python string offsets."""
+
+    start: int
+    end: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start < self.end:
+            msg = f"a span needs 0 <= start < end, got [{self.start}, {self.end})"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """One named piece of evidence: what was seen and where, never how bad it is.
+
+    `strength` is in (0, 1]; `reason` is a clause a moderator understands without a manual and
+    never quotes the comment.
+    """
+
+    name: str
+    strength: float
+    reason: str
+    spans: tuple[Span, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.strength <= 1.0:
+            msg = f"signal {self.name}: strength must be in (0, 1], got {self.strength}"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeighedSignal:
+    """A signal with what it added to the score: `contribution` = weight x strength, log-odds."""
+
+    signal: Signal
+    weight: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the machine concluded, once and for good; a later decision does not change it.
+
+    `score` is in log-odds and is exactly `base + model_contribution + sum of contributions`;
+    `p_spam` is its logistic function, calibrated because the weights were fitted that way.
+    `model_p_spam` is the classifier's own probability, None when the classifier was away.
+    `degraded_by` names the evidence that was missing; a degraded verdict is always unsure.
+    `ham_cutoff` and `spam_cutoff` are the probabilities it was compared with.
+    """
+
+    comment_id: CommentId
+    outcome: Outcome
+    p_spam: float
+    score: float
+    base: float
+    model_p_spam: float | None
+    model_contribution: float
+    signals: tuple[WeighedSignal, ...]
+    promo_spans: tuple[Span, ...]
+    model_version: str
+    ham_cutoff: float
+    spam_cutoff: float
+    judged_at: datetime
+    degraded_by: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.p_spam <= 1.0 or math.isnan(self.p_spam):
+            msg = f"p_spam must be in [0, 1], got {self.p_spam}"
+            raise ValueError(msg)
+        if self.degraded_by and self.outcome is not Outcome.UNSURE:
+            msg = f"a degraded verdict must be unsure, got {self.outcome}"
+            raise ValueError(msg)
+
+    @property
+    def degraded(self) -> bool:
+        """Say whether the verdict was reached without some of its evidence."""
+        return bool(self.degraded_by)

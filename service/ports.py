@@ -1,0 +1,284 @@
+"""What the use cases need from the outside, each as a Protocol whose docstrings are its contract.
+
+Every adapter raises `StoreUnavailableError` when its backend cannot be reached in time, and
+nothing else for outside reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from models.inputs import ModelInput, ModelOutput
+from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
+from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.decision import Decision, Ruling
+from service.domain.history import History
+from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.user import User
+from service.domain.verdict import Verdict
+from service.scoring.weights import Cutoffs, Weights
+
+Clock = Callable[[], datetime]
+"""Returns the present moment, in UTC and time-zone aware."""
+
+
+class AddOutcome(StrEnum):
+    """What became of a comment that was to be kept."""
+
+    NEW = "new"
+    REPEAT = "repeat"
+    CONFLICT = "conflict"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewComment:
+    """A comment on its way in, with what makes repeats of it recognisable."""
+
+    comment: Comment
+    lane: Lane
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Added:
+    """The answer to one `NewComment`: the id under which this content is kept.
+
+    For CONFLICT it is the id of the earlier comment that holds the key with other content.
+    """
+
+    outcome: AddOutcome
+    comment_id: CommentId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A comment taken up for judging, with how often that was tried, this time included.
+
+    The site's settings come along so that judging needs no second look-up.
+    """
+
+    comment: Comment
+    attempts: int
+    settings: SiteSettings
+
+
+class CommentStore(Protocol):
+    """Keeps comments. What `add` has returned for is durable."""
+
+    def add(self, comments: Sequence[NewComment]) -> list[Added]:
+        """Keep the comments in one transaction and answer for each, in order.
+
+        A comment repeats an earlier one of the same site if it has the same idempotency key or
+        the same `site_comment_id`; it is a REPEAT if `fingerprint()` agrees and a CONFLICT if
+        not. Repeats within one call count too. Without either key every comment is NEW.
+        Safe under concurrent calls: of two equal keys exactly one becomes NEW.
+        """
+
+    def begin_judging(self, ids: Sequence[CommentId]) -> list[Attempt]:
+        """Return those of `ids` that are kept and have no verdict, and count the attempt.
+
+        Unknown, repeated and already judged ids are left out. The order follows `ids`.
+        """
+
+    def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
+        """Remember that these ids were handed to the queue at `at`."""
+
+    def find_stranded(
+        self, *, queued_before: datetime, received_before: datetime, limit: int
+    ) -> list[PendingComment]:
+        """Return comments without a verdict, oldest first, that the queue seems to have lost.
+
+        That is: never queued and received before `received_before`, or queued before
+        `queued_before`, or queued well before a comment of the same lane that already has its
+        verdict (a lane is first in, first out), that is earlier than the newest judged one's
+        `queued_at` less one minute.
+        """
+
+    def count_pending(self) -> Mapping[Lane, int]:
+        """Return how many kept comments have no verdict, by lane."""
+
+
+class VerdictStore(Protocol):
+    """Keeps verdicts, one a comment, for good."""
+
+    def add(self, verdicts: Sequence[Verdict], *, audit: frozenset[CommentId]) -> list[CommentId]:
+        """Store the verdicts of comments that have none yet; return whose were stored.
+
+        A comment that already has a verdict keeps it untouched. `audit` names the comments that
+        go to a moderator as part of the random audit sample.
+        """
+
+
+class DecisionStore(Protocol):
+    """Keeps decisions; nothing is ever deleted, only marked as undone."""
+
+    def add(self, decision: Decision) -> None:
+        """Append a decision. Raise `NotFoundError` if the comment is not kept."""
+
+    def undo(self, comment_id: CommentId, *, by: str, at: datetime) -> Decision:
+        """Mark the decision in force as undone and return it so marked.
+
+        Raise `NotFoundError` if the comment has no decision in force.
+        """
+
+
+class CaseStore(Protocol):
+    """Reads comments together with their verdicts and decisions."""
+
+    def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
+        """Return one case. Raise `NotFoundError` if it is not kept, or belongs to another site."""
+
+    def page(
+        self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
+    ) -> CasePage:
+        """Return one page. Raise `InvalidInputError` for a cursor that this store did not make."""
+
+    def count(self, criteria: CaseFilter) -> int:
+        """Return how many cases match."""
+
+
+class SiteStore(Protocol):
+    """Keeps sites and the hashes of their keys."""
+
+    def add(self, site: Site) -> None:
+        """Keep a site. Raise `ConflictError` if its name is taken."""
+
+    def update_settings(self, site_id: SiteId, settings: SiteSettings) -> Site:
+        """Replace a site's settings. Raise `NotFoundError` for an unknown site."""
+
+    def get(self, site_id: SiteId) -> Site:
+        """Return a site. Raise `NotFoundError` for an unknown one."""
+
+    def all(self) -> list[Site]:
+        """Return all sites, by name."""
+
+    def add_key(self, key: SiteKey) -> None:
+        """Keep a key's hash. Raise `NotFoundError` for an unknown site."""
+
+    def find_key(self, secret_sha256: str) -> SiteKey | None:
+        """Return the key with this hash, valid or not; None if there is none."""
+
+    def list_keys(self, site_id: SiteId) -> list[SiteKey]:
+        """Return a site's keys, oldest first, the revoked ones too."""
+
+    def end_key(
+        self, key_id: str, *, expires_at: datetime | None = None, revoked_at: datetime | None = None
+    ) -> SiteKey:
+        """Set a key's end and return it. Raise `NotFoundError` for an unknown key."""
+
+
+class UserStore(Protocol):
+    """Keeps moderators' accounts."""
+
+    def add(self, user: User) -> None:
+        """Keep an account. Raise `ConflictError` if its name is taken."""
+
+    def replace(self, user: User) -> None:
+        """Replace the account with this id. Raise `NotFoundError` for an unknown one."""
+
+    def get(self, user_id: str) -> User | None:
+        """Return an account by id."""
+
+    def find(self, name: str) -> User | None:
+        """Return an account by name, without regard to case."""
+
+    def all(self) -> list[User]:
+        """Return all accounts, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """One act, for the log that is only ever appended to. `detail` never holds comment text."""
+
+    at: datetime
+    actor: str
+    act: str
+    subject: str
+    detail: str = ""
+
+
+class AuditLog(Protocol):
+    """Remembers every act of a person."""
+
+    def append(self, entry: AuditEntry) -> None:
+        """Append one act."""
+
+    def recent(self, *, subject: str | None = None, limit: int = 100) -> list[AuditEntry]:
+        """Return the newest acts first, of one subject if given."""
+
+
+class HistoryStore(Protocol):
+    """Remembers decisions by sender. Only decisions teach it."""
+
+    def gather(self, comments: Sequence[Comment]) -> list[History]:
+        """Return the history of each comment, in order, in one round trip for all."""
+
+    def learn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+        """Count a decision once; a repeat of the same `decision_id` changes nothing.
+
+        Return whether it was counted now.
+        """
+
+    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+        """Take a counted decision back exactly; harmless if it is not counted.
+
+        Return whether it was taken back now.
+        """
+
+
+class ScoringQueue(Protocol):
+    """Carries ids, never comments, to the workers."""
+
+    def put(self, ids: Sequence[CommentId], lane: Lane) -> None:
+        """Hand the ids over. Raise `StoreUnavailableError` within about two seconds if it can't."""
+
+    def depth(self) -> Mapping[Lane, int]:
+        """Return how many ids wait, by lane."""
+
+
+class Classifier(Protocol):
+    """Reads comments and says how likely each is spam."""
+
+    def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
+        """Return one answer an input, in order; the same input always gets the same answer.
+
+        Raise `ModelUnavailableError` if it can't answer at all.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgingModel:
+    """Everything that belongs to one model version and is used together, never mixed."""
+
+    version: str
+    classifier: Classifier
+    weights: Weights
+    cutoffs: Cutoffs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What the use cases are handed. Built in one place, `service.wiring`.
+
+    `current_model` is asked once a batch, so that a swap of versions never mixes one.
+    `sender_secret` keys the hashes that recognise senders. `audit_share` is the share of
+    confident verdicts, in [0, 1], that goes to a moderator as the audit sample.
+    """
+
+    comments: CommentStore
+    verdicts: VerdictStore
+    decisions: DecisionStore
+    cases: CaseStore
+    sites: SiteStore
+    users: UserStore
+    audit_log: AuditLog
+    history: HistoryStore
+    queue: ScoringQueue
+    current_model: Callable[[], JudgingModel]
+    clock: Clock
+    sender_secret: bytes
+    audit_share: float = 0.02

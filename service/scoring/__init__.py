@@ -1,0 +1,1 @@
+"""Pure arithmetic over evidence: weights, policy, cutoffs, metrics, explanation."""

@@ -1,0 +1,27 @@
+"""Builds what the classifier reads from a comment, for serving and for training alike."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from models.inputs import ModelInput
+from service.domain.comment import Comment
+
+
+def model_input(comment: Comment) -> ModelInput:
+    """Return the classifier's view of a comment; offsets into `text` stay those of the comment."""
+    return ModelInput(
+        text=comment.text,
+        post_title=comment.post.title or "",
+        post_excerpt=comment.post.excerpt or "",
+        author_name=comment.author.name or "",
+        author_host=_host(comment.author.url or ""),
+    )
+
+
+def _host(url: str) -> str:
+    """Return a URL's host in lower case, "" for anything that has none."""
+    try:
+        return (urlsplit(url if "//" in url else f"//{url}").hostname or "").lower()
+    except ValueError:
+        return ""

@@ -1,0 +1,75 @@
+"""The only reader of the environment: one frozen `Settings`, checked before anything starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+ENV_PREFIX = "SLOPSIEVE_"
+
+
+class SettingsError(Exception):
+    """The environment is wrong; the message has one line for each thing that is."""
+
+
+class Settings(BaseSettings):
+    """Every setting, with a default that suits a laptop. `.env.example` explains each."""
+
+    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, frozen=True, extra="ignore")
+
+    data_dir: Path = Path("var")
+    """Where the embedded database, the Valkey files and the secrets lie."""
+
+    database_url: SecretStr | None = None
+    """A PostgreSQL URL; without one, SQLite in `data_dir`."""
+
+    valkey_url: SecretStr | None = None
+    """A Valkey or Redis URL; without one, `slopsieve up` starts Valkey in `data_dir`."""
+
+    models_dir: Path | None = None
+    """The folder of model versions with its `CURRENT` file; without one, the shipped versions."""
+
+    secret_key: SecretStr | None = None
+    """Signs sessions and keys the hashes of senders; without one, made once in `data_dir`."""
+
+    host: str = "127.0.0.1"
+    """The address the API listens on."""
+
+    port: Annotated[int, Field(ge=0, le=65535)] = 8080
+    """The port the API listens on; 0 takes a free one."""
+
+    api_threads: Annotated[int, Field(ge=1, le=512)] = 32
+    """Requests served at once; one that waits for its verdict holds a thread."""
+
+    trusted_proxies: Annotated[int, Field(ge=0, le=8)] = 0
+    """How many reverse proxies in front may be believed about the client's address."""
+
+    https_only_cookies: bool = False
+    """Send session cookies over HTTPS alone; set it wherever a proxy speaks TLS."""
+
+    batch_size: Annotated[int, Field(ge=1, le=512)] = 64
+    """Comments judged in one go."""
+
+    max_wait_seconds: Annotated[float, Field(ge=0, le=60)] = 20.0
+    """The longest `?wait=` a request may ask for."""
+
+    requests_per_minute: Annotated[int, Field(ge=1)] = 6000
+    """Requests a site key may make each minute before it is answered 429."""
+
+    audit_share: Annotated[float, Field(ge=0, le=1)] = 0.02
+    """Share of confident verdicts that moderators check all the same."""
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Read the environment once. Raise `SettingsError` that names everything wrong at once."""
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]  # pydantic checks the values
+    except ValidationError as error:
+        lines = []
+        for problem in error.errors(include_input=False, include_url=False):
+            name = "_".join(str(part) for part in problem["loc"]).upper()
+            lines.append(f"{ENV_PREFIX}{name}: {problem['msg']}")
+        raise SettingsError("\n".join(lines)) from None

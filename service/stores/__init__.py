@@ -1,0 +1,1 @@
+"""Adapters for the ports, one a backend: SQL, Valkey, memory."""

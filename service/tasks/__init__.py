@@ -1,0 +1,1 @@
+"""The Celery edge: turns messages into calls of one use case."""

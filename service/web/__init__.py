@@ -1,0 +1,1 @@
+"""The HTTP edge: reads requests, calls one use case a route, answers."""

@@ -1,0 +1,1 @@
+"""Makes model versions: reads data files, trains, calibrates, writes a version folder."""
