@@ -56,7 +56,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """A comment taken up for judging, with how often that was tried, this time included.
+    """A comment to be judged, with how often that was tried before.
 
     The site's settings come along so that judging needs no second look-up.
     """
@@ -78,10 +78,16 @@ class CommentStore(Protocol):
         Safe under concurrent calls: of two equal keys exactly one becomes NEW.
         """
 
-    def begin_judging(self, ids: Sequence[CommentId]) -> list[Attempt]:
-        """Return those of `ids` that are kept and have no verdict, and count the attempt.
+    def load_unjudged(self, ids: Sequence[CommentId]) -> list[Attempt]:
+        """Return those of `ids` that are kept and have no verdict.
 
         Unknown, repeated and already judged ids are left out. The order follows `ids`.
+        """
+
+    def count_attempt(self, ids: Sequence[CommentId]) -> None:
+        """Add one to `attempts` of each id, durably, before its judging starts.
+
+        A comment that takes the whole worker down is recognised by this count.
         """
 
     def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
@@ -250,6 +256,16 @@ class Classifier(Protocol):
         """
 
 
+class PasswordHasher(Protocol):
+    """Turns passwords into slow, salted hashes."""
+
+    def hash(self, password: str) -> str:
+        """Return a salted hash that is slow to guess from."""
+
+    def verify(self, password_hash: str, password: str) -> bool:
+        """Say whether the password made this hash."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingModel:
     """Everything that belongs to one model version and is used together, never mixed."""
@@ -265,8 +281,10 @@ class Services:
     """What the use cases are handed. Built in one place, `service.wiring`.
 
     `current_model` is asked once a batch, so that a swap of versions never mixes one.
-    `sender_secret` keys the hashes that recognise senders. `audit_share` is the share of
-    confident verdicts, in [0, 1], that goes to a moderator as the audit sample.
+    `new_id(prefix)` returns a fresh identifier that sorts by time, `new_secret()` at least 128
+    random bits in URL-safe characters. `sender_secret` keys the hashes that recognise senders.
+    `audit_share` is the share of confident verdicts, in [0, 1], that goes to a moderator as the
+    audit sample.
     """
 
     comments: CommentStore
@@ -280,5 +298,8 @@ class Services:
     queue: ScoringQueue
     current_model: Callable[[], JudgingModel]
     clock: Clock
+    passwords: PasswordHasher
+    new_id: Callable[[str], str]
+    new_secret: Callable[[], str]
     sender_secret: bytes
     audit_share: float = 0.02

@@ -1,0 +1,79 @@
+"""Records a moderator's ruling on a comment, or its undoing."""
+
+from __future__ import annotations
+
+import logging
+
+from service.domain.case import Case
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Decision, Ruling
+from service.domain.errors import NotFoundError, StoreUnavailableError
+from service.ports import AuditEntry, Services
+
+log = logging.getLogger(__name__)
+
+
+def decide_comment(
+    comment_id: CommentId,
+    ruling: Ruling,
+    services: Services,
+    *,
+    decided_by: str,
+    site_id: SiteId | None = None,
+    note: str | None = None,
+) -> Case:
+    """Record a ruling and return the case as it stands then.
+
+    The same ruling again changes nothing; another one undoes the first, so that the log shows
+    both. Histories learn from it; if they are away, the decision stands all the same. Raises
+    `NotFoundError` for a comment that is not kept or belongs to another site.
+    """
+    case = services.cases.get(comment_id, site_id=site_id)
+    if case.decision is not None and case.decision.ruling is ruling:
+        return case
+    if case.decision is not None:
+        _take_back(case, services, by=decided_by)
+    decision = Decision(
+        id=services.new_id("dec"),
+        comment_id=comment_id,
+        ruling=ruling,
+        decided_by=decided_by,
+        decided_at=services.clock(),
+        note=note,
+    )
+    services.decisions.add(decision)
+    _record(services, actor=decided_by, act=ruling.value, comment_id=comment_id)
+    try:
+        services.history.learn(decision.id, case.comment, ruling)
+    except StoreUnavailableError:
+        log.warning("histories are away, a decision was not learnt", extra={"id": decision.id})
+    return services.cases.get(comment_id, site_id=site_id)
+
+
+def undo_decision(
+    comment_id: CommentId, services: Services, *, undone_by: str, site_id: SiteId | None = None
+) -> Case:
+    """Take the decision in force back and return the case as it stands then.
+
+    Raises `NotFoundError` if there is no such comment or no decision in force.
+    """
+    case = services.cases.get(comment_id, site_id=site_id)
+    if case.decision is None:
+        msg = "this comment has no decision to undo"
+        raise NotFoundError(msg)
+    _take_back(case, services, by=undone_by)
+    return services.cases.get(comment_id, site_id=site_id)
+
+
+def _take_back(case: Case, services: Services, *, by: str) -> None:
+    undone = services.decisions.undo(case.comment.id, by=by, at=services.clock())
+    _record(services, actor=by, act="undo", comment_id=case.comment.id)
+    try:
+        services.history.unlearn(undone.id, case.comment, undone.ruling)
+    except StoreUnavailableError:
+        log.warning("histories are away, an undo was not learnt", extra={"id": undone.id})
+
+
+def _record(services: Services, *, actor: str, act: str, comment_id: CommentId) -> None:
+    entry = AuditEntry(at=services.clock(), actor=actor, act=act, subject=comment_id)
+    services.audit_log.append(entry)

@@ -1,0 +1,118 @@
+"""Adds sites, and hands out, rotates, revokes and recognises their keys."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import timedelta
+
+from service.domain.comment import SiteId
+from service.domain.errors import InvalidInputError, NotAuthenticatedError, Problem
+from service.domain.site import Site, SiteKey, SiteSettings
+from service.ports import AuditEntry, Services
+
+_KEY_PREFIX = "slop_"
+_MAX_NAME_CHARS = 100
+# Long enough to change the key in every plugin and deploy it.
+DEFAULT_OVERLAP = timedelta(days=7)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuedKey:
+    """A new key with its secret, which is shown this once and not kept."""
+
+    key: SiteKey
+    secret: str
+
+
+def add_site(
+    name: str, services: Services, *, actor: str, settings: SiteSettings | None = None
+) -> tuple[Site, IssuedKey]:
+    """Keep a new site and issue its first key.
+
+    Raises `InvalidInputError` for an unusable name and `ConflictError` for a taken one.
+    """
+    name = name.strip()
+    if not name or len(name) > _MAX_NAME_CHARS or not name.isprintable():
+        problem = Problem(
+            field="name",
+            problem="is empty, too long or has unprintable characters",
+            remedy=f"give 1 to {_MAX_NAME_CHARS} printable characters",
+        )
+        raise InvalidInputError([problem])
+    site = Site(
+        id=SiteId(services.new_id("site")),
+        name=name,
+        created_at=services.clock(),
+        settings=settings or SiteSettings(),
+    )
+    services.sites.add(site)
+    _record(services, actor=actor, act="add site", subject=site.id)
+    return site, issue_key(site.id, services, actor=actor)
+
+
+def issue_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
+    """Issue one more key. Raises `NotFoundError` for an unknown site."""
+    secret = _KEY_PREFIX + services.new_secret()
+    key = SiteKey(
+        id=services.new_id("key"),
+        site_id=site_id,
+        hint=secret[: len(_KEY_PREFIX) + 4],
+        secret_sha256=_hash(secret),
+        created_at=services.clock(),
+    )
+    services.sites.add_key(key)
+    _record(services, actor=actor, act="issue key", subject=key.id)
+    return IssuedKey(key=key, secret=secret)
+
+
+def rotate_keys(
+    site_id: SiteId, services: Services, *, actor: str, overlap: timedelta = DEFAULT_OVERLAP
+) -> IssuedKey:
+    """Issue a new key; the site's other keys stay valid for the overlap, then end."""
+    now = services.clock()
+    issued = issue_key(site_id, services, actor=actor)
+    for key in services.sites.list_keys(site_id):
+        if key.id != issued.key.id and key.is_valid(now):
+            end = min(key.expires_at or now + overlap, now + overlap)
+            services.sites.end_key(key.id, expires_at=end)
+            _record(services, actor=actor, act="expire key", subject=key.id)
+    return issued
+
+
+def revoke_key(key_id: str, services: Services, *, actor: str) -> SiteKey:
+    """End a key at once. Raises `NotFoundError` for an unknown one."""
+    key = services.sites.end_key(key_id, revoked_at=services.clock())
+    _record(services, actor=actor, act="revoke key", subject=key_id)
+    return key
+
+
+def update_site_settings(
+    site_id: SiteId, settings: SiteSettings, services: Services, *, actor: str
+) -> Site:
+    """Replace a site's settings. Raises `NotFoundError` for an unknown site."""
+    site = services.sites.update_settings(site_id, settings)
+    _record(services, actor=actor, act="change settings", subject=site_id)
+    return site
+
+
+def authenticate_site(secret: str, services: Services) -> Site:
+    """Return the site whose valid key this is. Raises `NotAuthenticatedError` otherwise.
+
+    Keys carry 256 random bits, so a plain SHA-256 keeps them as safe as a slow hash would.
+    """
+    key = services.sites.find_key(_hash(secret))
+    if key is None or not key.is_valid(services.clock()):
+        msg = "this key is unknown, expired or revoked"
+        raise NotAuthenticatedError(msg)
+    return services.sites.get(key.site_id)
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _record(services: Services, *, actor: str, act: str, subject: str) -> None:
+    services.audit_log.append(
+        AuditEntry(at=services.clock(), actor=actor, act=act, subject=subject)
+    )
