@@ -75,7 +75,9 @@ class CommentStore(Protocol):
         A comment repeats an earlier one of the same site if it has the same idempotency key or
         the same `site_comment_id`; it is a REPEAT if `fingerprint()` agrees and a CONFLICT if
         not. Repeats within one call count too. Without either key every comment is NEW.
-        Safe under concurrent calls: of two equal keys exactly one becomes NEW.
+        Safe under concurrent calls: of two equal keys exactly one becomes NEW. Adding the same
+        id again is a repeat too, so a call whose answer was lost can be made again. Raise
+        `NotFoundError`, and keep none of them, if one is of an unknown site.
         """
 
     def load_unjudged(self, ids: Sequence[CommentId]) -> list[Attempt]:
@@ -114,7 +116,7 @@ class VerdictStore(Protocol):
     def add(self, verdicts: Sequence[Verdict], *, audit: frozenset[CommentId]) -> list[CommentId]:
         """Store the verdicts of comments that have none yet; return whose were stored.
 
-        A comment that already has a verdict keeps it untouched. `audit` names the comments that
+        Verdicts of comments that are not kept are left out. A comment that already has a verdict keeps it untouched. `audit` names the comments that
         go to a moderator as part of the random audit sample.
         """
 
@@ -123,7 +125,10 @@ class DecisionStore(Protocol):
     """Keeps decisions; nothing is ever deleted, only marked as undone."""
 
     def add(self, decision: Decision) -> None:
-        """Append a decision. Raise `NotFoundError` if the comment is not kept."""
+        """Append a decision. Raise `NotFoundError` if the comment is not kept.
+
+        Raise `ConflictError` if there is a decision with this id already.
+        """
 
     def undo(self, comment_id: CommentId, *, by: str, at: datetime) -> Decision:
         """Mark the decision in force as undone and return it so marked.

@@ -1,1 +1,1 @@
-"""Adapters for the ports, one a backend: SQL, Valkey, memory."""
+"""Adapters of the store ports: one means of keeping things a file, no verdict logic."""

@@ -1,0 +1,82 @@
+"""Encodes the place where one page of cases ends as an opaque cursor."""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from service.domain.case import Case, Order
+from service.domain.comment import CommentId
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.verdict import Outcome
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# A cursor of ours is about 100 characters; anything far longer is not worth decoding.
+_MAX_CURSOR_CHARS = 1_000
+
+UNSURE_RANK = 0
+AUDIT_RANK = 1
+REST_RANK = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A comment's place in an order: its review rank (0 in other orders), its time, its id."""
+
+    rank: int
+    received_at: datetime
+    comment_id: CommentId
+
+
+def review_rank(outcome: Outcome | None, *, audit: bool, decided: bool) -> int:
+    """Return the review queue's part a comment stands in: unsure, audit sample, or the rest."""
+    if outcome is None or decided:
+        return REST_RANK
+    if outcome is Outcome.UNSURE:
+        return UNSURE_RANK
+    return AUDIT_RANK if audit else REST_RANK
+
+
+def place_of(case: Case, order: Order) -> Place:
+    """Return where a case stands in an order."""
+    rank = 0
+    if order is Order.REVIEW:
+        outcome = case.verdict.outcome if case.verdict else None
+        rank = review_rank(outcome, audit=case.audit, decided=case.decision is not None)
+    return Place(rank=rank, received_at=case.comment.received_at, comment_id=case.comment.id)
+
+
+def encode_cursor(place: Place, order: Order) -> str:
+    """Return the cursor that continues after `place`."""
+    micros = (place.received_at - _EPOCH) // timedelta(microseconds=1)
+    raw = json.dumps([order.value, place.rank, micros, place.comment_id]).encode()
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str, order: Order) -> Place:
+    """Return the place a cursor names. Raise `InvalidInputError` for one made by nobody here."""
+    try:
+        return _parse(cursor, order)
+    except (ValueError, TypeError, OverflowError, RecursionError):
+        problem = Problem(
+            field="cursor",
+            problem="is not a cursor of this list",
+            remedy="pass next_cursor of the page before unchanged, or none for the first page",
+        )
+        raise InvalidInputError([problem]) from None
+
+
+def _parse(cursor: str, order: Order) -> Place:
+    if len(cursor) > _MAX_CURSOR_CHARS:
+        raise ValueError("too long")
+    padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+    raw = base64.b64decode(padded, b"-_", validate=True)
+    made_for, rank, micros, comment_id = json.loads(raw)
+    if made_for != order.value or type(rank) is not int or type(micros) is not int:
+        raise ValueError("made for another list")
+    if not isinstance(comment_id, str) or not REST_RANK >= rank >= 0:
+        raise ValueError("not a place")
+    received_at = _EPOCH + timedelta(microseconds=micros)
+    return Place(rank=rank, received_at=received_at, comment_id=CommentId(comment_id))

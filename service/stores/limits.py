@@ -1,0 +1,12 @@
+"""Numbers that every store of a kind shares."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+# A lane is first in, first out, but a batch of workers finishes a little out of order: what was
+# queued this much before a comment that is already judged was lost, not merely slower.
+OVERTAKEN_BY = timedelta(minutes=1)
+
+# A comment with hundreds of links must not make one look-up expensive; the first ones tell enough.
+MAX_DOMAINS_PER_COMMENT = 20

@@ -1,0 +1,439 @@
+"""Keeps everything in memory: the fakes that tests run on, held to the contracts of the ports."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
+from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.decision import Decision
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.user import User
+from service.domain.verdict import Verdict
+from service.ports import Added, AddOutcome, Attempt, AuditEntry, NewComment
+from service.stores.cursor import decode_cursor, encode_cursor, place_of
+from service.stores.history_keys import DomainsOf, no_domains
+from service.stores.limits import OVERTAKEN_BY
+from service.stores.memory_history import MemoryHistoryStore
+from service.stores.memory_queue import MemoryScoringQueue
+from service.stores.repeats import Held, claims_of, resolve
+
+
+@dataclass(slots=True, kw_only=True)
+class _Kept:
+    """A comment and everything that happened to it."""
+
+    comment: Comment
+    lane: Lane
+    queued_at: datetime | None = None
+    attempts: int = 0
+    verdict: Verdict | None = None
+    audit: bool = False
+    decisions: list[Decision] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class _State:
+    """What all memory stores of one set share, under one lock."""
+
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    comments: dict[CommentId, _Kept] = field(default_factory=dict)
+    held: dict[str, Held] = field(default_factory=dict)
+    sites: dict[SiteId, Site] = field(default_factory=dict)
+    keys: dict[str, SiteKey] = field(default_factory=dict)
+    users: dict[str, User] = field(default_factory=dict)
+    audit_log: list[AuditEntry] = field(default_factory=list)
+
+    def site(self, site_id: SiteId) -> Site:
+        """Return a site. Raise `NotFoundError` for an unknown one."""
+        if site_id not in self.sites:
+            msg = f"there is no site {site_id!r}"
+            raise NotFoundError(msg)
+        return self.sites[site_id]
+
+    def kept(self, comment_id: CommentId) -> _Kept:
+        """Return a kept comment. Raise `NotFoundError` for an unknown one."""
+        if comment_id not in self.comments:
+            msg = f"there is no comment {comment_id!r}"
+            raise NotFoundError(msg)
+        return self.comments[comment_id]
+
+    def case(self, kept: _Kept) -> Case:
+        """Return a kept comment as a case."""
+        return Case(
+            comment=kept.comment,
+            mode=self.sites[kept.comment.site_id].settings.mode,
+            verdict=kept.verdict,
+            decisions=tuple(kept.decisions),
+            audit=kept.audit,
+        )
+
+
+class MemoryCommentStore:
+    """Keeps comments in memory; see `CommentStore`."""
+
+    def __init__(self, state: _State) -> None:
+        self._state = state
+
+    def add(self, comments: Sequence[NewComment]) -> list[Added]:
+        """See `CommentStore.add`."""
+        with self._state.lock:
+            for new in comments:
+                self._state.site(new.comment.site_id)
+            return [self._add_one(new) for new in comments]
+
+    def _add_one(self, new: NewComment) -> Added:
+        claims = claims_of(new)
+        added = resolve(claims, self._state.held)
+        if added.outcome is AddOutcome.NEW:
+            holder = Held(comment_id=claims.comment_id, fingerprint=claims.fingerprint)
+            self._state.held.update(dict.fromkeys(claims.names, holder))
+            self._state.comments[new.comment.id] = _Kept(comment=new.comment, lane=new.lane)
+        return added
+
+    def begin_judging(self, ids: Sequence[CommentId]) -> list[Attempt]:
+        """See `CommentStore.begin_judging`."""
+        attempts = []
+        with self._state.lock:
+            for comment_id in dict.fromkeys(ids):
+                kept = self._state.comments.get(comment_id)
+                if kept is None or kept.verdict is not None:
+                    continue
+                kept.attempts += 1
+                settings = self._state.sites[kept.comment.site_id].settings
+                attempts.append(
+                    Attempt(comment=kept.comment, attempts=kept.attempts, settings=settings)
+                )
+        return attempts
+
+    def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
+        """See `CommentStore.mark_queued`."""
+        with self._state.lock:
+            for comment_id in ids:
+                if comment_id in self._state.comments:
+                    self._state.comments[comment_id].queued_at = at
+
+    def find_stranded(
+        self, *, queued_before: datetime, received_before: datetime, limit: int
+    ) -> list[PendingComment]:
+        """See `CommentStore.find_stranded`."""
+        with self._state.lock:
+            overtaken_before = self._overtaken_before()
+
+            def is_stranded(kept: _Kept) -> bool:
+                if kept.verdict is not None:
+                    return False
+                if kept.queued_at is None:
+                    return kept.comment.received_at < received_before
+                overtaken = overtaken_before.get(kept.lane)
+                return kept.queued_at < queued_before or (
+                    overtaken is not None and kept.queued_at < overtaken
+                )
+
+            stranded = [kept for kept in self._state.comments.values() if is_stranded(kept)]
+            stranded.sort(key=lambda kept: (kept.comment.received_at, kept.comment.id))
+            return [
+                PendingComment(
+                    comment_id=kept.comment.id,
+                    lane=kept.lane,
+                    queued_at=kept.queued_at,
+                    attempts=kept.attempts,
+                )
+                for kept in stranded[:limit]
+            ]
+
+    def _overtaken_before(self) -> dict[Lane, datetime]:
+        """Return, by lane, the moment before which whatever was queued should be judged by now."""
+        newest: dict[Lane, datetime] = {}
+        for kept in self._state.comments.values():
+            if kept.verdict is not None and kept.queued_at is not None:
+                newest[kept.lane] = max(kept.queued_at, newest.get(kept.lane, kept.queued_at))
+        return {lane: at - OVERTAKEN_BY for lane, at in newest.items()}
+
+    def count_pending(self) -> Mapping[Lane, int]:
+        """See `CommentStore.count_pending`."""
+        with self._state.lock:
+            counts = Counter(k.lane for k in self._state.comments.values() if k.verdict is None)
+        return {lane: counts[lane] for lane in Lane}
+
+
+class MemoryVerdictStore:
+    """Keeps verdicts in memory; see `VerdictStore`."""
+
+    def __init__(self, state: _State) -> None:
+        self._state = state
+
+    def add(self, verdicts: Sequence[Verdict], *, audit: frozenset[CommentId]) -> list[CommentId]:
+        """See `VerdictStore.add`."""
+        stored = []
+        with self._state.lock:
+            for verdict in verdicts:
+                kept = self._state.comments.get(verdict.comment_id)
+                if kept is None or kept.verdict is not None:
+                    continue
+                kept.verdict = verdict
+                kept.audit = verdict.comment_id in audit
+                stored.append(verdict.comment_id)
+        return stored
+
+
+class MemoryDecisionStore:
+    """Keeps decisions in memory; see `DecisionStore`."""
+
+    def __init__(self, state: _State) -> None:
+        self._state = state
+
+    def add(self, decision: Decision) -> None:
+        """See `DecisionStore.add`."""
+        with self._state.lock:
+            decisions = self._state.kept(decision.comment_id).decisions
+            if any(earlier.id == decision.id for earlier in decisions):
+                msg = f"there is a decision {decision.id!r} already"
+                raise ConflictError(msg)
+            decisions.append(decision)
+
+    def undo(self, comment_id: CommentId, *, by: str, at: datetime) -> Decision:
+        """See `DecisionStore.undo`."""
+        with self._state.lock:
+            decisions = self._state.kept(comment_id).decisions
+            for index in reversed(range(len(decisions))):
+                if decisions[index].undone_at is None:
+                    decisions[index] = replace(decisions[index], undone_at=at, undone_by=by)
+                    return decisions[index]
+        msg = f"comment {comment_id!r} has no decision in force"
+        raise NotFoundError(msg)
+
+
+class MemoryCaseStore:
+    """Reads cases from memory; see `CaseStore`."""
+
+    def __init__(self, state: _State) -> None:
+        self._state = state
+
+    def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
+        """See `CaseStore.get`."""
+        with self._state.lock:
+            kept = self._state.kept(comment_id)
+            if site_id is not None and kept.comment.site_id != site_id:
+                msg = f"there is no comment {comment_id!r}"
+                raise NotFoundError(msg)
+            return self._state.case(kept)
+
+    def page(
+        self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
+    ) -> CasePage:
+        """See `CaseStore.page`."""
+
+        def key(case: Case) -> tuple[int, datetime, str]:
+            place = place_of(case, order)
+            return (place.rank, place.received_at, place.comment_id)
+
+        newest_first = order is Order.NEWEST
+        cases = sorted(self._matching(criteria), key=key, reverse=newest_first)
+        if cursor is not None:
+            place = decode_cursor(cursor, order)
+            after = (place.rank, place.received_at, place.comment_id)
+            cases = [c for c in cases if (key(c) < after if newest_first else key(c) > after)]
+        page = tuple(cases[:limit])
+        more = len(cases) > limit
+        return CasePage(
+            cases=page,
+            next_cursor=encode_cursor(place_of(page[-1], order), order) if more else None,
+        )
+
+    def count(self, criteria: CaseFilter) -> int:
+        """See `CaseStore.count`."""
+        return len(self._matching(criteria))
+
+    def _matching(self, criteria: CaseFilter) -> list[Case]:
+        with self._state.lock:
+            cases = [self._state.case(kept) for kept in self._state.comments.values()]
+        return [case for case in cases if _matches(case, criteria)]
+
+
+def _matches(case: Case, criteria: CaseFilter) -> bool:
+    """Say whether a case has everything that the filter asks for."""
+    received_at = case.comment.received_at
+    asked_and_seen = (
+        (criteria.site_id, case.comment.site_id),
+        (criteria.state, case.state),
+        (criteria.outcome, case.verdict.outcome if case.verdict else None),
+        (criteria.needs_review, case.needs_review),
+        (criteria.degraded, case.verdict.degraded if case.verdict else None),
+    )
+    if any(asked is not None and asked != seen for asked, seen in asked_and_seen):
+        return False
+    if criteria.received_from is not None and received_at < criteria.received_from:
+        return False
+    return criteria.received_before is None or received_at < criteria.received_before
+
+
+class MemorySiteStore:
+    """Keeps sites and keys in memory; see `SiteStore`."""
+
+    def __init__(self, state: _State) -> None:
+        self._state = state
+
+    def add(self, site: Site) -> None:
+        """See `SiteStore.add`."""
+        with self._state.lock:
+            taken = any(other.name == site.name for other in self._state.sites.values())
+            if taken or site.id in self._state.sites:
+                raise ConflictError("there is a site of that name already")
+            self._state.sites[site.id] = site
+
+    def update_settings(self, site_id: SiteId, settings: SiteSettings) -> Site:
+        """See `SiteStore.update_settings`."""
+        with self._state.lock:
+            site = replace(self._state.site(site_id), settings=settings)
+            self._state.sites[site_id] = site
+            return site
+
+    def get(self, site_id: SiteId) -> Site:
+        """See `SiteStore.get`."""
+        with self._state.lock:
+            return self._state.site(site_id)
+
+    def all(self) -> list[Site]:
+        """See `SiteStore.all`."""
+        with self._state.lock:
+            return sorted(self._state.sites.values(), key=lambda site: site.name)
+
+    def add_key(self, key: SiteKey) -> None:
+        """See `SiteStore.add_key`."""
+        with self._state.lock:
+            self._state.site(key.site_id)
+            if key.id in self._state.keys or self.find_key(key.secret_sha256) is not None:
+                raise ConflictError("there is such a key already")
+            self._state.keys[key.id] = key
+
+    def find_key(self, secret_sha256: str) -> SiteKey | None:
+        """See `SiteStore.find_key`."""
+        with self._state.lock:
+            matches = (k for k in self._state.keys.values() if k.secret_sha256 == secret_sha256)
+            return next(matches, None)
+
+    def list_keys(self, site_id: SiteId) -> list[SiteKey]:
+        """See `SiteStore.list_keys`."""
+        with self._state.lock:
+            keys = [key for key in self._state.keys.values() if key.site_id == site_id]
+        return sorted(keys, key=lambda key: (key.created_at, key.id))
+
+    def end_key(
+        self, key_id: str, *, expires_at: datetime | None = None, revoked_at: datetime | None = None
+    ) -> SiteKey:
+        """See `SiteStore.end_key`."""
+        with self._state.lock:
+            if key_id not in self._state.keys:
+                msg = f"there is no key {key_id!r}"
+                raise NotFoundError(msg)
+            key = self._state.keys[key_id]
+            key = replace(
+                key,
+                expires_at=expires_at or key.expires_at,
+                revoked_at=revoked_at or key.revoked_at,
+            )
+            self._state.keys[key_id] = key
+            return key
+
+
+class MemoryUserStore:
+    """Keeps moderators' accounts in memory; see `UserStore`."""
+
+    def __init__(self, state: _State) -> None:
+        self._state = state
+
+    def add(self, user: User) -> None:
+        """See `UserStore.add`."""
+        with self._state.lock:
+            if user.id in self._state.users:
+                raise ConflictError("there is an account with that id already")
+            self._refuse_taken_name(user)
+            self._state.users[user.id] = user
+
+    def replace(self, user: User) -> None:
+        """See `UserStore.replace`."""
+        with self._state.lock:
+            if user.id not in self._state.users:
+                msg = f"there is no account {user.id!r}"
+                raise NotFoundError(msg)
+            self._refuse_taken_name(user)
+            self._state.users[user.id] = user
+
+    def _refuse_taken_name(self, user: User) -> None:
+        holder = self.find(user.name)
+        if holder is not None and holder.id != user.id:
+            raise ConflictError("there is an account of that name already")
+
+    def get(self, user_id: str) -> User | None:
+        """See `UserStore.get`."""
+        with self._state.lock:
+            return self._state.users.get(user_id)
+
+    def find(self, name: str) -> User | None:
+        """See `UserStore.find`."""
+        with self._state.lock:
+            wanted = name.casefold()
+            matches = (u for u in self._state.users.values() if u.name.casefold() == wanted)
+            return next(matches, None)
+
+    def all(self) -> list[User]:
+        """See `UserStore.all`."""
+        with self._state.lock:
+            return sorted(self._state.users.values(), key=lambda user: user.name)
+
+
+class MemoryAuditLog:
+    """Keeps the audit log in memory; see `AuditLog`."""
+
+    def __init__(self, state: _State) -> None:
+        self._state = state
+
+    def append(self, entry: AuditEntry) -> None:
+        """See `AuditLog.append`."""
+        with self._state.lock:
+            self._state.audit_log.append(entry)
+
+    def recent(self, *, subject: str | None = None, limit: int = 100) -> list[AuditEntry]:
+        """See `AuditLog.recent`."""
+        with self._state.lock:
+            newest_first = reversed(self._state.audit_log)
+            return [e for e in newest_first if subject is None or e.subject == subject][:limit]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryStores:
+    """One set of memory adapters, for every port that keeps or carries something."""
+
+    comments: MemoryCommentStore
+    verdicts: MemoryVerdictStore
+    decisions: MemoryDecisionStore
+    cases: MemoryCaseStore
+    sites: MemorySiteStore
+    users: MemoryUserStore
+    audit_log: MemoryAuditLog
+    history: MemoryHistoryStore
+    queue: MemoryScoringQueue
+
+
+def memory_stores(
+    *, sites: Sequence[Site] = (), domains_of: DomainsOf = no_domains
+) -> MemoryStores:
+    """Return a fresh set of memory adapters that share one state, with these sites in it."""
+    state = _State(sites={site.id: site for site in sites})
+    return MemoryStores(
+        comments=MemoryCommentStore(state),
+        verdicts=MemoryVerdictStore(state),
+        decisions=MemoryDecisionStore(state),
+        cases=MemoryCaseStore(state),
+        sites=MemorySiteStore(state),
+        users=MemoryUserStore(state),
+        audit_log=MemoryAuditLog(state),
+        history=MemoryHistoryStore(domains_of=domains_of),
+        queue=MemoryScoringQueue(),
+    )

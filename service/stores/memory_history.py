@@ -1,0 +1,66 @@
+"""Keeps history in memory, for tests."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from service.domain.comment import Comment
+from service.domain.decision import Ruling
+from service.domain.errors import StoreUnavailableError
+from service.domain.history import History, Tally
+from service.stores.history_keys import DomainsOf, all_keys, history_from, no_domains
+
+
+class MemoryHistoryStore:
+    """Counts decisions by sender in memory; see `HistoryStore`.
+
+    Setting `available` to False makes every call fail as an unreachable server would.
+    """
+
+    def __init__(self, *, domains_of: DomainsOf = no_domains) -> None:
+        self.available = True
+        self._domains_of = domains_of
+        self._lock = threading.Lock()
+        self._counted: dict[str, Ruling] = {}
+        self._tallies: dict[str, Tally] = {}
+
+    def gather(self, comments: Sequence[Comment]) -> list[History]:
+        """See `HistoryStore.gather`."""
+        self._refuse_if_unavailable()
+        with self._lock:
+            return [history_from(comment, self._domains_of, self._tally) for comment in comments]
+
+    def learn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+        """See `HistoryStore.learn`."""
+        self._refuse_if_unavailable()
+        with self._lock:
+            if decision_id in self._counted:
+                return False
+            self._counted[decision_id] = ruling
+            self._count(comment, ruling, 1)
+        return True
+
+    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+        """See `HistoryStore.unlearn`."""
+        self._refuse_if_unavailable()
+        with self._lock:
+            counted = self._counted.pop(decision_id, None)
+            if counted is None:
+                return False
+            self._count(comment, counted, -1)
+        return True
+
+    def _refuse_if_unavailable(self) -> None:
+        if not self.available:
+            raise StoreUnavailableError("the history store is switched off")
+
+    def _tally(self, key: str) -> Tally:
+        return self._tallies.get(key, Tally())
+
+    def _count(self, comment: Comment, ruling: Ruling, step: int) -> None:
+        for key in all_keys(comment, self._domains_of):
+            tally = self._tally(key)
+            approved = tally.approved + (step if ruling is Ruling.APPROVE else 0)
+            rejected = tally.rejected + (step if ruling is Ruling.REJECT else 0)
+            self._tallies[key] = Tally(approved=approved, rejected=rejected)
