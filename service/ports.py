@@ -116,8 +116,9 @@ class VerdictStore(Protocol):
     def add(self, verdicts: Sequence[Verdict], *, audit: frozenset[CommentId]) -> list[CommentId]:
         """Store the verdicts of comments that have none yet; return whose were stored.
 
-        Verdicts of comments that are not kept are left out. A comment that already has a verdict keeps it untouched. `audit` names the comments that
-        go to a moderator as part of the random audit sample.
+        Verdicts of comments that are not kept are left out. A comment that already has a verdict
+        keeps it untouched. `audit` names the comments that go to a moderator as part of the
+        random audit sample.
         """
 
 

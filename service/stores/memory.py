@@ -96,20 +96,26 @@ class MemoryCommentStore:
             self._state.comments[new.comment.id] = _Kept(comment=new.comment, lane=new.lane)
         return added
 
-    def begin_judging(self, ids: Sequence[CommentId]) -> list[Attempt]:
-        """See `CommentStore.begin_judging`."""
-        attempts = []
+    def load_unjudged(self, ids: Sequence[CommentId]) -> list[Attempt]:
+        """See `CommentStore.load_unjudged`."""
+        with self._state.lock:
+            found = [self._state.comments.get(comment_id) for comment_id in dict.fromkeys(ids)]
+            return [
+                Attempt(
+                    comment=kept.comment,
+                    attempts=kept.attempts,
+                    settings=self._state.sites[kept.comment.site_id].settings,
+                )
+                for kept in found
+                if kept is not None and kept.verdict is None
+            ]
+
+    def count_attempt(self, ids: Sequence[CommentId]) -> None:
+        """See `CommentStore.count_attempt`."""
         with self._state.lock:
             for comment_id in dict.fromkeys(ids):
-                kept = self._state.comments.get(comment_id)
-                if kept is None or kept.verdict is not None:
-                    continue
-                kept.attempts += 1
-                settings = self._state.sites[kept.comment.site_id].settings
-                attempts.append(
-                    Attempt(comment=kept.comment, attempts=kept.attempts, settings=settings)
-                )
-        return attempts
+                if comment_id in self._state.comments:
+                    self._state.comments[comment_id].attempts += 1
 
     def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
         """See `CommentStore.mark_queued`."""
