@@ -1,0 +1,193 @@
+"""Metrics agree with scikit-learn, SciPy and brute force, ties included."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from sklearn.metrics import brier_score_loss, roc_auc_score, roc_curve
+
+from service.scoring.metrics import (
+    at_threshold,
+    brier_score,
+    recall_at_false_positive_rate,
+    reliability_table,
+    roc_auc,
+    roc_auc_interval,
+    wilson_interval,
+)
+
+SEEDS = range(12)
+RATES = (0.0, 0.001, 0.005, 0.01, 0.05, 0.3, 1.0)
+
+
+def draw(seed: int, *, n: int = 400, decimals: int = 2) -> tuple[np.ndarray, np.ndarray]:
+    """Return labels and scores; few decimals make many ties."""
+    rng = np.random.default_rng(seed)
+    is_spam = rng.random(n) < 0.3
+    p_spam = np.clip(rng.normal(0.35 + 0.3 * is_spam, 0.2), 0, 1).round(decimals)
+    return is_spam, p_spam
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 9])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_area_under_the_curve_agrees_with_scikit_learn(seed, decimals):
+    is_spam, p_spam = draw(seed, decimals=decimals)
+
+    area = roc_auc(is_spam, p_spam)
+
+    assert area == pytest.approx(roc_auc_score(is_spam, p_spam), abs=1e-12)
+
+
+def test_scores_that_are_all_alike_have_an_area_of_one_half():
+    is_spam = np.array([True, False, True, False])
+
+    assert roc_auc(is_spam, np.full(4, 0.7)) == 0.5
+
+
+@pytest.mark.parametrize("decimals", [1, 2, 9])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_recall_at_a_false_positive_rate_is_the_best_point_of_the_curve_that_keeps_it(
+    seed, decimals
+):
+    is_spam, p_spam = draw(seed, decimals=decimals)
+    rates, recalls, _ = roc_curve(is_spam, p_spam, drop_intermediate=False)
+
+    for target in RATES:
+        point = recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=target)
+
+        assert point.false_positive_rate <= target
+        assert point.recall == pytest.approx(recalls[rates <= target].max(), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_threshold_reproduces_the_counts_it_was_chosen_for(seed):
+    is_spam, p_spam = draw(seed)
+
+    chosen = recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=0.05)
+
+    assert at_threshold(is_spam, p_spam, chosen.threshold) == chosen
+
+
+def test_a_tie_is_never_parted_in_our_favour():
+    is_spam = np.array([True, True, False, False, False, False])
+    p_spam = np.array([0.9, 0.8, 0.8, 0.1, 0.1, 0.1])
+
+    strict = recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=0.2)
+    lenient = recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=0.25)
+
+    assert (strict.threshold, strict.spam_caught, strict.ham_lost) == (0.9, 1, 0)
+    assert (lenient.threshold, lenient.spam_caught, lenient.ham_lost) == (0.8, 2, 1)
+
+
+def test_ham_at_the_very_top_leaves_no_threshold_that_keeps_a_strict_promise():
+    is_spam = np.array([False, True, True])
+    p_spam = np.array([0.9, 0.9, 0.2])
+
+    point = recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=0.01)
+
+    assert point.threshold == math.inf
+    assert (point.recall, point.false_positive_rate) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("decimals", [1, 9])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_interval_of_the_area_follows_delong_computed_pair_by_pair(seed, decimals):
+    is_spam, p_spam = draw(seed, n=60, decimals=decimals)
+    spam, ham = p_spam[is_spam][:, None], p_spam[~is_spam][None, :]
+    pairs = (spam > ham) + 0.5 * (spam == ham)
+    area = pairs.mean()
+    variance = (
+        pairs.mean(axis=1).var(ddof=1) / pairs.shape[0]
+        + pairs.mean(axis=0).var(ddof=1) / pairs.shape[1]
+    )
+    half_width = 1.959963984540054 * math.sqrt(variance) / (area * (1 - area))
+    logit = math.log(area / (1 - area))
+
+    low, high = roc_auc_interval(is_spam, p_spam)
+
+    assert low == pytest.approx(1 / (1 + math.exp(half_width - logit)), abs=1e-9)
+    assert high == pytest.approx(1 / (1 + math.exp(-half_width - logit)), abs=1e-9)
+
+
+def test_the_interval_of_the_area_holds_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(7)
+    is_spam = np.arange(120) < 40
+    truth = 0.5 * math.erfc(-1.5 / 2)  # Two normals of unit variance, 1.5 apart.
+    held = 0
+
+    for _ in range(400):
+        low, high = roc_auc_interval(is_spam, rng.normal(1.5 * is_spam, 1.0))
+        held += low <= truth <= high
+
+    assert 0.92 <= held / 400 <= 0.98
+
+
+def test_perfect_order_on_few_comments_is_not_taken_for_certainty():
+    few = np.array([True] * 5 + [False] * 5)
+    many = np.array([True] * 500 + [False] * 500)
+
+    few_low, few_high = roc_auc_interval(few, few.astype(float))
+    many_low, _ = roc_auc_interval(many, many.astype(float))
+
+    assert few_high == 1.0
+    assert few_low == pytest.approx(binomtest(5, 5).proportion_ci(0.95).low, abs=1e-9)
+    assert many_low > 0.99
+    assert roc_auc_interval(few, 1 - few.astype(float)) == pytest.approx((0.0, 1 - few_low))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_brier_score_agrees_with_scikit_learn(seed):
+    is_spam, p_spam = draw(seed)
+
+    assert brier_score(is_spam, p_spam) == pytest.approx(brier_score_loss(is_spam, p_spam))
+
+
+def test_the_reliability_table_counts_every_comment_once():
+    is_spam = np.array([False, False, True, True, True])
+    p_spam = np.array([0.0, 0.1, 0.15, 0.95, 1.0])
+
+    table = reliability_table(is_spam, p_spam)
+
+    assert [row.n for row in table] == [1, 2, 0, 0, 0, 0, 0, 0, 0, 2]
+    assert table[1].observed == 0.5
+    assert table[1].mean_p_spam == pytest.approx(0.125)
+    assert table[9].observed == 1.0
+    assert math.isnan(table[5].observed)
+    assert (table[0].low, table[9].high) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 1), (0, 40), (3, 40), (20, 40), (40, 40)])
+def test_the_wilson_interval_agrees_with_scipy(successes, n):
+    expected = binomtest(successes, n).proportion_ci(0.95, method="wilson")
+
+    assert wilson_interval(successes, n) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_an_interval_over_nothing_says_nothing():
+    assert wilson_interval(0, 0) == (0.0, 1.0)
+
+
+def test_a_share_of_more_than_all_is_refused_with_its_numbers():
+    with pytest.raises(ValueError, match="got 3 of 2"):
+        wilson_interval(3, 2)
+
+
+@pytest.mark.parametrize("figure", [roc_auc, roc_auc_interval])
+def test_one_label_alone_is_refused_with_its_counts(figure):
+    with pytest.raises(ValueError, match="got 3 spam and 0 ham"):
+        figure(np.array([True] * 3), np.array([0.1, 0.2, 0.3]))
+
+
+def test_recall_without_ham_is_refused():
+    with pytest.raises(ValueError, match="got 2 spam and 0 ham"):
+        recall_at_false_positive_rate(
+            np.array([True, True]), np.array([0.1, 0.2]), max_false_positive_rate=0.01
+        )
+
+
+def test_a_brier_score_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="at least one comment"):
+        brier_score(np.array([], dtype=bool), np.array([]))
