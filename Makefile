@@ -1,0 +1,69 @@
+# Every command of the project; `make` alone lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+
+.PHONY: help run install install-dev browser test lint format bench train demo screenshots clean
+
+help: ## List these commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+run: install ## Install, migrate and start everything; prints the addresses and the first key
+	@exec $(BIN)/slopsieve up
+
+install: .venv/installed ## Make the virtual environment .venv, nothing else
+
+install-dev: .venv/installed-dev ## The same with what the tests need
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+		|| { echo "Slopsieve needs Python 3.11 to 3.13; found: $$($(PYTHON) --version 2>&1). Set PYTHON=/path/to/python." >&2; exit 1; }
+	@$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python requirements.lock pyproject.toml
+	$(PIP) install --quiet --require-hashes -r requirements.lock
+	$(PIP) install --quiet --no-deps -e .
+	@touch $@
+
+.venv/installed-dev: .venv/installed requirements-dev.lock
+	$(PIP) install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
+
+browser:
+	@command -v chromium >/dev/null || { echo "The browser tests need Chromium; installing Debian's package." ; \
+		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null ; } \
+		|| { echo "Install Chromium (as root: apt-get install chromium) for the browser tests." >&2; exit 1; }
+
+test: install-dev browser ## Run everything: unit, contract, integration, functional, behaviour, guards
+	$(BIN)/python -m pytest
+
+lint: install-dev ## Check style, types and import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: install-dev ## Rewrite the code in the project's layout
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: install-dev ## Measure speed and memory; prints tables
+	$(BIN)/python -m tests.benchmarks
+
+train: install ## Train the classifier on data/ and write a candidate; ARGS="--data DIR" adds sources
+	$(BIN)/python -m training.train $(ARGS)
+
+demo: install ## Feed a few hundred comments to a running Slopsieve and show the verdicts
+	@$(BIN)/slopsieve demo $(ARGS)
+
+screenshots: install-dev browser ## Photograph the pages into var/screenshots
+	$(BIN)/python -m tests.benchmarks.screenshots --out var/screenshots
+
+lock: ## Pin every package anew after a change of pyproject.toml (needs uv)
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate pyproject.toml -o requirements.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra dev pyproject.toml -o requirements-dev.lock
+
+clean: ## Remove the virtual environment and caches; keeps your data in var/
+	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis

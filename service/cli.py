@@ -1,0 +1,68 @@
+"""The command line `slopsieve`: finds the command asked for and turns our errors into one line."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from service.domain.errors import InvalidInputError, ModerationError
+from service.settings import SettingsError
+
+# Commands are imported when they are called: `slopsieve sites list` need not load a classifier.
+_COMMANDS = {
+    "up": "service.commands.run:up_command",
+    "migrate": "service.commands.run:migrate_command",
+    "sites": "service.commands.sites:sites_group",
+    "users": "service.commands.users:users_group",
+    "audit": "service.commands.audit:audit_command",
+    "score": "service.commands.offline:score_command",
+    "evaluate": "service.commands.offline:evaluate_command",
+    "demo": "service.commands.demo:demo_command",
+}
+_WRONG_INPUT = 2
+
+
+class _LazyGroup(click.Group):
+    """A group that imports a command's module only when the command is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, attribute = _COMMANDS[cmd_name].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)  # noqa: S101  # the table above is ours
+        return command
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="slopsieve")
+def cli() -> None:
+    """Comment moderation on your own hardware: every verdict says why."""
+
+
+def main() -> None:
+    """Run the command line; what went wrong is said in one clear line each, on standard error."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as finished:
+        sys.exit(finished.exit_code)
+    except InvalidInputError as error:
+        for problem in error.problems:
+            click.echo(f"{problem.field}: {problem.problem}; {problem.remedy}.", err=True)
+        sys.exit(_WRONG_INPUT)
+    except SettingsError as error:
+        click.echo(str(error), err=True)
+        sys.exit(_WRONG_INPUT)
+    except ModerationError as error:
+        click.echo(f"{error}.", err=True)
+        sys.exit(1)

@@ -1,0 +1,1 @@
+"""The command line, one group of commands a file."""

@@ -1,0 +1,38 @@
+"""Prints what commands list: a table for people, JSON lines for scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+json_option: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object a line, for scripts."
+)
+
+data_dir_option: Callable[[Callable[..., None]], Callable[..., None]] = click.option(
+    "--data-dir",
+    type=click.Path(file_okay=False),
+    default=None,
+    help="The folder with the embedded database (SLOPSIEVE_DATA_DIR).",
+)
+
+
+def print_rows(rows: Sequence[Mapping[str, object]], *, as_json: bool, empty: str) -> None:
+    """Print the rows; `empty` is said, to people only, when there are none."""
+    if as_json:
+        for row in rows:
+            click.echo(json.dumps(row, ensure_ascii=False, default=str))
+        return
+    if not rows:
+        click.echo(empty)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in rows[0]:
+        table.add_column(column.replace("_", " "), overflow="fold")
+    for row in rows:
+        table.add_row(*("" if value is None else str(value) for value in row.values()), style=None)
+    Console(markup=False, highlight=False).print(table)

@@ -1,0 +1,178 @@
+"""The commands that add sites and manage their keys and settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import click
+
+from service.commands.output import data_dir_option, json_option, print_rows
+from service.domain.comment import SiteId
+from service.domain.decision import Mode
+from service.domain.errors import InvalidInputError, NotFoundError, Problem
+from service.domain.site import Site, SiteKey
+from service.moderation.sites import (
+    add_site,
+    issue_key,
+    revoke_key,
+    rotate_keys,
+    update_site_settings,
+)
+from service.ports import Services
+from service.wiring import open_services
+
+_ACTOR = "command line"
+
+
+@click.group("sites")
+def sites_group() -> None:
+    """Add sites; manage their keys and settings."""
+
+
+@sites_group.command("add")
+@click.argument("name")
+@data_dir_option
+@json_option
+def add_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
+    """Add a site and print its first key, which is shown this once."""
+    with open_services(data_dir=data_dir) as services:
+        site, issued = add_site(name, services, actor=_ACTOR)
+    row = {"site_id": site.id, "name": site.name, "key_id": issued.key.id, "key": issued.secret}
+    print_rows([row], as_json=as_json, empty="")
+
+
+@sites_group.command("list")
+@data_dir_option
+@json_option
+def list_command(data_dir: str | None, *, as_json: bool) -> None:
+    """List the sites with their settings."""
+    with open_services(data_dir=data_dir) as services:
+        rows = [_site_row(site) for site in services.sites.all()]
+    print_rows(rows, as_json=as_json, empty="There are no sites yet; `slopsieve sites add NAME`.")
+
+
+@sites_group.command("keys")
+@click.argument("site")
+@data_dir_option
+@json_option
+def keys_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
+    """List a site's keys; SITE is its name or id."""
+    with open_services(data_dir=data_dir) as services:
+        keys = services.sites.list_keys(_find(site, services).id)
+        rows = [_key_row(key, valid=key.is_valid(services.clock())) for key in keys]
+    print_rows(rows, as_json=as_json, empty="This site has no keys.")
+
+
+@sites_group.command("add-key")
+@click.argument("site")
+@data_dir_option
+@json_option
+def add_key_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
+    """Issue one more key for a site and print it, this once."""
+    with open_services(data_dir=data_dir) as services:
+        issued = issue_key(_find(site, services).id, services, actor=_ACTOR)
+    row = {"site_id": issued.key.site_id, "key_id": issued.key.id, "key": issued.secret}
+    print_rows([row], as_json=as_json, empty="")
+
+
+@sites_group.command("rotate-key")
+@click.argument("site")
+@click.option("--overlap-days", type=click.FloatRange(0, 365), default=7.0, show_default=True)
+@data_dir_option
+@json_option
+def rotate_command(
+    site: str, overlap_days: float, data_dir: str | None, *, as_json: bool
+) -> None:
+    """Issue a new key; the site's other keys end after the overlap."""
+    with open_services(data_dir=data_dir) as services:
+        overlap = timedelta(days=overlap_days)
+        issued = rotate_keys(_find(site, services).id, services, actor=_ACTOR, overlap=overlap)
+    row = {"site_id": issued.key.site_id, "key_id": issued.key.id, "key": issued.secret}
+    print_rows([row], as_json=as_json, empty="")
+
+
+@sites_group.command("revoke-key")
+@click.argument("key_id")
+@data_dir_option
+def revoke_command(key_id: str, data_dir: str | None) -> None:
+    """End a key at once."""
+    with open_services(data_dir=data_dir) as services:
+        key = revoke_key(key_id, services, actor=_ACTOR)
+    click.echo(f"The key {key.hint}… is revoked.")
+
+
+@sites_group.command("set")
+@click.argument("site")
+@click.option("--mode", type=click.Choice([mode.value for mode in Mode]), default=None)
+@click.option("--ham-cutoff", type=click.FloatRange(0, 1), default=None)
+@click.option("--spam-cutoff", type=click.FloatRange(0, 1), default=None)
+@click.option("--promised-cutoffs", is_flag=True, help="Follow the model's promised cutoffs again.")
+@click.option("--language", "languages", multiple=True, help="A usual language; may be repeated.")
+@data_dir_option
+@json_option
+def set_command(
+    site: str,
+    mode: str | None,
+    ham_cutoff: float | None,
+    spam_cutoff: float | None,
+    languages: tuple[str, ...],
+    data_dir: str | None,
+    *,
+    promised_cutoffs: bool,
+    as_json: bool,
+) -> None:
+    """Change a site's settings; what is not named stays."""
+    with open_services(data_dir=data_dir) as services:
+        found = _find(site, services)
+        old = found.settings
+        if promised_cutoffs:
+            old = replace(old, ham_cutoff=None, spam_cutoff=None)
+        try:
+            settings = replace(
+                old,
+                mode=Mode(mode) if mode else old.mode,
+                ham_cutoff=old.ham_cutoff if ham_cutoff is None else ham_cutoff,
+                spam_cutoff=old.spam_cutoff if spam_cutoff is None else spam_cutoff,
+                languages=languages or old.languages,
+            )
+        except ValueError as error:
+            problem = Problem(
+                field="--ham-cutoff, --spam-cutoff",
+                problem=str(error),
+                remedy="give a ham cutoff that is not above the spam cutoff",
+            )
+            raise InvalidInputError([problem]) from None
+        changed = update_site_settings(found.id, settings, services, actor=_ACTOR)
+    print_rows([_site_row(changed)], as_json=as_json, empty="")
+
+
+def _find(name_or_id: str, services: Services) -> Site:
+    for site in services.sites.all():
+        if name_or_id in (site.name, site.id):
+            return site
+    msg = f"there is no site {SiteId(name_or_id)!r}; `slopsieve sites list` names them"
+    raise NotFoundError(msg)
+
+
+def _site_row(site: Site) -> dict[str, object]:
+    return {
+        "site_id": site.id,
+        "name": site.name,
+        "mode": site.settings.mode.value,
+        "ham_cutoff": site.settings.ham_cutoff,
+        "spam_cutoff": site.settings.spam_cutoff,
+        "languages": ", ".join(site.settings.languages),
+        "created_at": site.created_at.isoformat(timespec="seconds"),
+    }
+
+
+def _key_row(key: SiteKey, *, valid: bool) -> dict[str, object]:
+    return {
+        "key_id": key.id,
+        "hint": f"{key.hint}…",
+        "valid": valid,
+        "created_at": key.created_at.isoformat(timespec="seconds"),
+        "expires_at": key.expires_at.isoformat(timespec="seconds") if key.expires_at else None,
+        "revoked_at": key.revoked_at.isoformat(timespec="seconds") if key.revoked_at else None,
+    }

@@ -1,0 +1,46 @@
+"""Every setting stands in `.env.example` with its true default."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
+
+EXAMPLE = Path(__file__).resolve().parents[2] / ".env.example"
+
+
+def _documented() -> dict[str, str]:
+    lines = EXAMPLE.read_text().splitlines()
+    pairs = [re.fullmatch(rf"#({ENV_PREFIX}\w+)=(.*)", line) for line in lines]
+    return {pair[1]: pair[2] for pair in pairs if pair}
+
+
+def test_every_setting_is_in_the_example_environment():
+    documented = _documented()
+
+    assert set(documented) == {f"{ENV_PREFIX}{name.upper()}" for name in Settings.model_fields}
+
+
+def test_every_documented_default_is_the_true_one():
+    documented = _documented()
+
+    for name, field in Settings.model_fields.items():
+        default = "" if field.default is None else str(field.default)
+        if isinstance(field.default, bool):
+            default = default.lower()
+        assert documented[f"{ENV_PREFIX}{name.upper()}"] == default
+
+
+def test_everything_wrong_with_the_environment_is_named_at_once():
+    with pytest.raises(SettingsError) as caught:
+        load_settings(port=99_999, audit_share=3, batch_size=0)
+
+    named = str(caught.value)
+    assert len(named.splitlines()) == 3
+    assert all(
+        name in named
+        for name in ("SLOPSIEVE_PORT", "SLOPSIEVE_AUDIT_SHARE", "SLOPSIEVE_BATCH_SIZE")
+    )
