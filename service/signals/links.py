@@ -1,0 +1,210 @@
+"""Finds the links in a text, however they are written, with their exact offsets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+
+from service.signals.hosts import host_of, registered_domain
+from service.signals.regions import Range, inside, shielded_ranges
+from service.signals.wordset import wordset
+
+
+class LinkStyle(StrEnum):
+    """How a link is written."""
+
+    URL = "url"
+    DOMAIN = "domain"
+    MARKDOWN = "markdown"
+    HTML = "html"
+    BBCODE = "bbcode"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """One link: `[start, end)` covers all of its markup, `anchor` is None where it shows itself.
+
+    `shielded` marks links inside code or quoted text, which the writer shows rather than offers.
+    """
+
+    start: int
+    end: int
+    target: str
+    host: str
+    domain: str
+    style: LinkStyle
+    anchor: str | None = None
+    shielded: bool = False
+
+
+# A comment with more links than this is judged by its first ones; the bound keeps the work small.
+MAX_LINKS = 300
+
+# Letters of Latin, Greek and Cyrillic domain names. CJK is left out on purpose: those scripts write
+# no spaces, so a neighbouring sentence would be swallowed.
+_L = "A-Za-z0-9\u00c0-\u024f\u0370-\u052f"
+_URL_CHAR = r"[^\s<>\"“”«»`{}|\\^\[\]\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff01-\uff60]"
+_URL = re.compile(
+    rf"(?:(?<![A-Za-z])h(?:tt|xx)ps?://|(?<![\w.@-])www\.){_URL_CHAR}++", re.IGNORECASE
+)
+_DOMAIN = re.compile(
+    rf"(?<![{_L}@._/\\=$#-])"
+    rf"(?>(?:[{_L}][{_L}-]{{0,62}}\.){{1,6}}(?P<tld>[A-Za-zа-я]{{2,18}}))"
+    rf"(?![{_L}@_(\[=-])(?!\.[{_L}])"
+    rf"(?P<path>(?::\d{{2,5}})?/{_URL_CHAR}*+)?",
+)
+_MARKDOWN = re.compile(r"\[([^\[\]\n]{1,300})\]\([ ]?<?([^\s()<>]{4,2000})[^()\n]{0,300}\)?")
+_TAG = re.compile(
+    r"<a\s([^<>]{1,3000})>|</a\s{0,8}>"
+    r"|\[(?:url|link)(?:=([^\[\]\s]{1,2000}))?\]|\[/(?:url|link)\]",
+    re.IGNORECASE,
+)
+_HREF = re.compile(r"\bhref\s{0,8}=\s{0,8}[\"']?([^\"'\s<>]+)", re.IGNORECASE)
+
+# Endings of files and members that are public suffixes too: "main.py", "user.name", "list.map".
+_FILE_SUFFIXES = wordset(
+    "py md sh rs pl zip mov ps pm tf ml st vi mk cc name id map open read date data host next "
+    "box call java style build"
+)
+# Words that may follow a full stop without a space: "I tried it.it works".
+_WORD_SUFFIXES = wordset("it is me so to in at be no as am my us la do he ma ne and")
+_NOT_DOMAINS = frozenset({"asp.net", "vb.net", "ado.net", "ml.net"})
+_TRAILING = ".,;:!?'\"*_~…"
+
+
+def find_links(text: str) -> tuple[Link, ...]:
+    """Return the links in the order of the text, at most `MAX_LINKS`; no two overlap."""
+    if "." not in text:
+        return ()
+    shielded = shielded_ranges(text)
+    found = _without_overlap(text)
+    links = (
+        _link(text, start, end, target, anchor, style, shielded)
+        for start, end, target, anchor, style in found
+    )
+    return tuple(islice((link for link in links if link), MAX_LINKS))
+
+
+_Found = tuple[int, int, str, str | None, LinkStyle]
+
+
+def _without_overlap(text: str) -> list[_Found]:
+    """Return what looks like a link; where two share text, the one with markup wins."""
+    wrapped: list[_Found] = []
+    for found in sorted((*_markdown_links(text), *_tagged_links(text)), key=lambda f: f[0]):
+        if host_of(found[2]) and (not wrapped or found[0] >= wrapped[-1][1]):
+            wrapped.append(found)
+    taken = [(start, end) for start, end, *_ in wrapped]
+    open_links = [found for found in _open_links(text) if not inside(taken, found[0])]
+    return sorted((*wrapped, *open_links), key=lambda f: f[0])
+
+
+def _link(
+    text: str,
+    start: int,
+    end: int,
+    target: str,
+    anchor: str | None,
+    style: LinkStyle,
+    shielded: tuple[Range, ...],
+) -> Link | None:
+    host = host_of(target)
+    if not host or end <= start:
+        return None
+    return Link(
+        start=start,
+        end=end,
+        target=target,
+        host=host,
+        domain=registered_domain(host) or host,
+        style=style,
+        anchor=anchor,
+        shielded=inside(shielded, start),
+    )
+
+
+def _markdown_links(text: str) -> Iterator[_Found]:
+    if "](" not in text:
+        return
+    for match in islice(_MARKDOWN.finditer(text), MAX_LINKS):
+        yield match.start(), match.end(), match[2], match[1], LinkStyle.MARKDOWN
+
+
+def _tagged_links(text: str) -> Iterator[_Found]:
+    """Pair opening and closing tags in one pass; an unclosed tag reaches to its own end only."""
+    if "<" not in text and "[" not in text:
+        return
+    opened: _Found | None = None
+    for match in islice(_TAG.finditer(text), 2 * MAX_LINKS):
+        if text.startswith(("</", "[/"), match.start()):
+            if opened is not None:
+                start, tag_end, target, _, style = opened
+                anchor = text[tag_end : match.start()]
+                yield start, match.end(), target or anchor.strip(), anchor, style
+            opened = None
+            continue
+        if opened is not None:
+            yield opened
+        opened = _open_tag(match)
+    if opened is not None:
+        yield opened
+
+
+def _open_tag(match: re.Match[str]) -> _Found | None:
+    if match[1] is None:
+        target = (match[2] or "").strip("\"'")
+        return match.start(), match.end(), target, "", LinkStyle.BBCODE
+    href = _HREF.search(match[1])
+    return (match.start(), match.end(), href[1], "", LinkStyle.HTML) if href else None
+
+
+def _open_links(text: str) -> Iterator[_Found]:
+    urls: list[Range] = []
+    for match in islice(_URL.finditer(text), MAX_LINKS):
+        end = _trimmed_end(text, match.start(), match.end())
+        urls.append((match.start(), match.end()))
+        yield match.start(), end, text[match.start() : end], None, LinkStyle.URL
+    candidates = (m for m in _DOMAIN.finditer(text) if not inside(urls, m.start()))
+    for match in islice(candidates, MAX_LINKS):
+        if _is_domain(text, match):
+            end = _trimmed_end(text, match.start(), match.end())
+            yield match.start(), end, text[match.start() : end], None, LinkStyle.DOMAIN
+
+
+def _trimmed_end(text: str, start: int, end: int) -> int:
+    """Leave out the punctuation that belongs to the sentence, not to the address."""
+    unopened = text.count(")", start, end) - text.count("(", start, end)
+    while end > start:
+        last = text[end - 1]
+        if last == ")" and unopened > 0:
+            unopened -= 1
+        elif last not in _TRAILING:
+            break
+        end -= 1
+    return end
+
+
+def _is_domain(text: str, match: re.Match[str]) -> bool:
+    """Tell an address from a file name, a member access or a missing space after a full stop."""
+    suffix = match["tld"]
+    name = text[match.start() : match.end("tld")]
+    if not suffix.islower() and not (suffix.isupper() and name.isupper()):
+        return False
+    lower, suffix = name.lower(), suffix.lower()
+    if lower in _NOT_DOMAINS or not registered_domain(lower):
+        return False
+    if match["path"]:
+        return True
+    if suffix in _FILE_SUFFIXES:
+        return False
+    return suffix not in _WORD_SUFFIXES or _looks_deliberate(text, name, match.end("tld"))
+
+
+def _looks_deliberate(text: str, name: str, end: int) -> bool:
+    """Say whether a name that ends in a common word is more than two sentences run together."""
+    if "-" in name or name.count(".") > 1 or any(c.isdigit() for c in name):
+        return True
+    return not text[end : end + 2].strip() or not (text[end : end + 2].strip()[0].isalnum())

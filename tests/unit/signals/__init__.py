@@ -1,0 +1,1 @@
+"""Unit tests of the detectors with the text utilities under them."""
