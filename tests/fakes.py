@@ -1,0 +1,142 @@
+"""Fakes that stand in for the outside world: fixed answers, a hand-set clock, services in memory."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import secrets
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from models.inputs import ModelInput, ModelOutput
+from service.domain.comment import CommentId, Lane
+from service.domain.errors import ModelUnavailableError
+from service.domain.site import Site
+from service.moderation.judge import judge_batch
+from service.ports import JudgingModel, Services
+from service.scoring.weights import Cutoffs, Weights
+from service.stores.memory import MemoryStores, memory_stores
+from service.stores.memory_queue import MemoryScoringQueue
+from tests.factories import NOW, SITE
+
+
+class FixedClassifier:
+    """Gives every comment the same answer; an answer of None makes it unavailable.
+
+    `by_text` overrules the answer for single texts.
+    """
+
+    def __init__(self, p_spam: float = 0.5) -> None:
+        self.answer: ModelOutput | None = ModelOutput(p_spam=p_spam)
+        self.by_text: dict[str, ModelOutput] = {}
+        self.batches: list[int] = []
+
+    def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
+        """See `Classifier.score_batch`."""
+        if self.answer is None:
+            raise ModelUnavailableError("the classifier is switched off")
+        self.batches.append(len(inputs))
+        return [self.by_text.get(given.text, self.answer) for given in inputs]
+
+
+class FixedClock:
+    """Stands still until it is told to advance."""
+
+    def __init__(self, now: datetime = NOW) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def advance(self, **by: float) -> None:
+        """Move on by a `timedelta` given in its keywords, such as `days=7`."""
+        self.now += timedelta(**by)
+
+
+class PlainHasher:
+    """Hashes passwords fast and badly; see `PasswordHasher`."""
+
+    def hash(self, password: str) -> str:
+        """See `PasswordHasher.hash`."""
+        return hashlib.sha256(f"plain:{password}".encode()).hexdigest()
+
+    def verify(self, password_hash: str, password: str) -> bool:
+        """See `PasswordHasher.verify`."""
+        return password_hash == self.hash(password)
+
+
+class InlineQueue(MemoryScoringQueue):
+    """A queue with a worker inside: what is put is judged before `put` returns.
+
+    With `judges` set to False ids wait, until `run` judges what is waiting.
+    """
+
+    def __init__(self, *, judges: bool = True) -> None:
+        super().__init__()
+        self.judges = judges
+        self.services: Services | None = None
+
+    def put(self, ids: Sequence[CommentId], lane: Lane) -> None:
+        """See `ScoringQueue.put`."""
+        super().put(ids, lane)
+        if self.judges:
+            self.run()
+
+    def run(self) -> list[CommentId]:
+        """Judge everything that waits and return the ids whose verdict was stored now."""
+        assert self.services is not None
+        stored: list[CommentId] = []
+        while ids := self.take(64):
+            stored += judge_batch(ids, self.services)
+        return stored
+
+
+def make_site(**changes) -> Site:
+    """Return a site; the factories' comments belong to it."""
+    return Site(**({"id": SITE, "name": "Radiator blog", "created_at": NOW} | changes))
+
+
+def make_services(
+    *,
+    stores: MemoryStores | None = None,
+    sites: Sequence[Site] | None = None,
+    classifier: FixedClassifier | None = None,
+    clock: FixedClock | None = None,
+    judges: bool = True,
+    **changes,
+) -> Services:
+    """Return services over memory stores, with one site, whose queue judges inline.
+
+    `services.queue` is an `InlineQueue`; `services.clock` is a `FixedClock`.
+    """
+    stores = stores or memory_stores(sites=[make_site()] if sites is None else sites)
+    classifier = classifier or FixedClassifier()
+    queue = InlineQueue(judges=judges)
+    numbers = itertools.count(1)
+    model = JudgingModel(
+        version="test-1",
+        classifier=classifier,
+        weights=Weights(),
+        cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
+    )
+    values = {
+        "comments": stores.comments,
+        "verdicts": stores.verdicts,
+        "decisions": stores.decisions,
+        "cases": stores.cases,
+        "sites": stores.sites,
+        "users": stores.users,
+        "audit_log": stores.audit_log,
+        "history": stores.history,
+        "queue": queue,
+        "current_model": lambda: model,
+        "clock": clock or FixedClock(),
+        "passwords": PlainHasher(),
+        "new_id": lambda prefix: f"{prefix}_{next(numbers):08d}",
+        "new_secret": lambda: secrets.token_urlsafe(32),
+        "sender_secret": b"a secret for tests, long enough",
+        "audit_share": 0.0,
+    }
+    services = Services(**(values | changes))
+    queue.services = services
+    return services
