@@ -1,0 +1,15 @@
+"""Tells Alembic where to run: on the connection it is handed, in that connection's transaction."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from service.stores.sql.schema import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    transactional_ddl=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

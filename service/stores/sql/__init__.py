@@ -1,0 +1,44 @@
+"""One set of stores over SQL: SQLite by default, PostgreSQL by changing a URL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from service.stores.sql.audit_log import SqlAuditLog
+from service.stores.sql.cases import SqlCaseStore
+from service.stores.sql.comments import SqlCommentStore
+from service.stores.sql.decisions import SqlDecisionStore
+from service.stores.sql.engine import create_engine, ping
+from service.stores.sql.sites import SqlSiteStore
+from service.stores.sql.users import SqlUserStore
+from service.stores.sql.verdicts import SqlVerdictStore
+
+__all__ = ["SqlStores", "create_engine", "ping", "sql_stores"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqlStores:
+    """The SQL adapters that share one engine."""
+
+    comments: SqlCommentStore
+    verdicts: SqlVerdictStore
+    decisions: SqlDecisionStore
+    cases: SqlCaseStore
+    sites: SqlSiteStore
+    users: SqlUserStore
+    audit_log: SqlAuditLog
+
+
+def sql_stores(engine: sa.Engine) -> SqlStores:
+    """Return the SQL adapters over this engine, whose schema must be migrated."""
+    return SqlStores(
+        comments=SqlCommentStore(engine),
+        verdicts=SqlVerdictStore(engine),
+        decisions=SqlDecisionStore(engine),
+        cases=SqlCaseStore(engine),
+        sites=SqlSiteStore(engine),
+        users=SqlUserStore(engine),
+        audit_log=SqlAuditLog(engine),
+    )

@@ -1,0 +1,158 @@
+"""Reads cases from a SQL database."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+
+from service.domain.case import Case, CaseFilter, CasePage, Order, State
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Decision
+from service.domain.errors import NotFoundError
+from service.domain.verdict import Verdict
+from service.stores.cursor import Place, decode_cursor, encode_cursor
+from service.stores.sql.engine import reading
+from service.stores.sql.rows import comment_from, decision_from, settings_from, verdict_from
+from service.stores.sql.schema import (
+    comments,
+    decisions,
+    has_no_verdict,
+    has_verdict,
+    sites,
+    verdicts,
+    waits_for_review,
+)
+from service.stores.sql.statements import chunks
+
+
+class SqlCaseStore:
+    """Reads cases from a SQL database; see `CaseStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
+        """See `CaseStore.get`."""
+        with reading(self._engine) as connection:
+            cases = _load(connection, [comment_id])
+        if not cases or site_id not in (None, cases[0].comment.site_id):
+            msg = f"there is no comment {comment_id!r}"
+            raise NotFoundError(msg)
+        return cases[0]
+
+    def page(
+        self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
+    ) -> CasePage:
+        """See `CaseStore.page`."""
+        conditions = _conditions(criteria)
+        if cursor is not None:
+            conditions.append(_after(decode_cursor(cursor, order), order))
+        query = (
+            sa.select(comments.c.id, comments.c.received_at, comments.c.review_rank)
+            .where(*conditions)
+            .order_by(*_ordering(order))
+            .limit(limit + 1)
+        )
+        with reading(self._engine) as connection:
+            found = connection.execute(query).all()
+            cases = _load(connection, [row.id for row in found[:limit]])
+        if len(found) <= limit:
+            return CasePage(cases=tuple(cases))
+        last = found[limit - 1]
+        rank = last.review_rank if order is Order.REVIEW else 0
+        place = Place(rank=rank, received_at=last.received_at, comment_id=last.id)
+        return CasePage(cases=tuple(cases), next_cursor=encode_cursor(place, order))
+
+    def count(self, criteria: CaseFilter) -> int:
+        """See `CaseStore.count`."""
+        query = sa.select(sa.func.count()).select_from(comments).where(*_conditions(criteria))
+        with reading(self._engine) as connection:
+            return connection.execute(query).scalar_one()
+
+
+def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
+    """Return what a comment's row must satisfy; nothing here needs another table."""
+    wanted: list[sa.ColumnElement[bool]] = []
+    if criteria.site_id is not None:
+        wanted.append(comments.c.site_id == criteria.site_id)
+    if criteria.state is not None:
+        wanted += _STATE_CONDITIONS[criteria.state]
+    if criteria.outcome is not None:
+        wanted.append(comments.c.outcome == criteria.outcome.value)
+    if criteria.needs_review is not None:
+        wanted.append(waits_for_review if criteria.needs_review else sa.not_(waits_for_review))
+    if criteria.degraded is not None:
+        wanted.append(comments.c.degraded.is_(criteria.degraded))
+    if criteria.received_from is not None:
+        wanted.append(comments.c.received_at >= criteria.received_from)
+    if criteria.received_before is not None:
+        wanted.append(comments.c.received_at < criteria.received_before)
+    return wanted
+
+
+_STATE_CONDITIONS: dict[State, list[sa.ColumnElement[bool]]] = {
+    State.PENDING: [has_no_verdict, comments.c.decided.is_(False)],
+    State.JUDGED: [has_verdict, comments.c.decided.is_(False)],
+    State.DECIDED: [comments.c.decided.is_(True)],
+}
+
+
+def _ordering(order: Order) -> tuple[sa.ColumnElement[object], ...]:
+    if order is Order.NEWEST:
+        return (comments.c.received_at.desc(), comments.c.id.desc())
+    return (comments.c.review_rank, comments.c.received_at, comments.c.id)
+
+
+def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
+    """Return the condition for coming later in the order than `place`."""
+    if order is Order.NEWEST:
+        key = sa.tuple_(comments.c.received_at, comments.c.id)
+        return key < sa.tuple_(
+            sa.literal(place.received_at, comments.c.received_at.type),
+            sa.literal(place.comment_id, comments.c.id.type),
+        )
+    key = sa.tuple_(comments.c.review_rank, comments.c.received_at, comments.c.id)
+    return key > sa.tuple_(
+        sa.literal(place.rank, comments.c.review_rank.type),
+        sa.literal(place.received_at, comments.c.received_at.type),
+        sa.literal(place.comment_id, comments.c.id.type),
+    )
+
+
+def _load(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
+    """Return the cases of these ids, in order, in three statements a thousand of them."""
+    cases: dict[CommentId, Case] = {}
+    for some in chunks(ids):
+        found_verdicts = _verdicts(connection, some)
+        found_decisions = _decisions(connection, some)
+        query = (
+            sa.select(comments, sites.c.settings)
+            .join(sites, sites.c.id == comments.c.site_id)
+            .where(comments.c.id.in_(some))
+        )
+        for row in connection.execute(query):
+            cases[row.id] = Case(
+                comment=comment_from(row),
+                mode=settings_from(row.settings).mode,
+                verdict=found_verdicts.get(row.id),
+                decisions=tuple(found_decisions[row.id]),
+                audit=row.audit,
+            )
+    return [cases[comment_id] for comment_id in ids if comment_id in cases]
+
+
+def _verdicts(connection: sa.Connection, ids: Sequence[CommentId]) -> dict[CommentId, Verdict]:
+    query = sa.select(verdicts).where(verdicts.c.comment_id.in_(ids))
+    return {row.comment_id: verdict_from(row) for row in connection.execute(query)}
+
+
+def _decisions(
+    connection: sa.Connection, ids: Sequence[CommentId]
+) -> defaultdict[CommentId, list[Decision]]:
+    query = sa.select(decisions).where(decisions.c.comment_id.in_(ids)).order_by(decisions.c.seq)
+    found: defaultdict[CommentId, list[Decision]] = defaultdict(list)
+    for row in connection.execute(query):
+        found[row.comment_id].append(decision_from(row))
+    return found

@@ -1,0 +1,185 @@
+"""Keeps comments in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.domain.case import PendingComment
+from service.domain.comment import CommentId, Lane
+from service.domain.errors import NotFoundError, StoreUnavailableError
+from service.ports import Added, AddOutcome, Attempt, NewComment
+from service.stores.limits import OVERTAKEN_BY
+from service.stores.repeats import Claims, Held, claims_of, resolve
+from service.stores.sql.engine import reading, write
+from service.stores.sql.rows import comment_from, comment_values, settings_from
+from service.stores.sql.schema import comments, has_no_verdict, has_verdict, sites
+from service.stores.sql.statements import chunks, insert_if_free
+
+# Each try sees at least one equal key more that another process kept meanwhile.
+_ADD_TRIES = 5
+
+
+class SqlCommentStore:
+    """Keeps comments in a SQL database; see `CommentStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def add(self, comments: Sequence[NewComment]) -> list[Added]:
+        """See `CommentStore.add`."""
+        if not comments:
+            return []
+        claimed = [(new, claims_of(new)) for new in comments]
+        return write(self._engine, lambda connection: _add(connection, claimed))
+
+    def load_unjudged(self, ids: Sequence[CommentId]) -> list[Attempt]:
+        """See `CommentStore.load_unjudged`."""
+        wanted = list(dict.fromkeys(ids))
+        found: dict[CommentId, Attempt] = {}
+        with reading(self._engine) as connection:
+            for some in chunks(wanted):
+                query = (
+                    sa.select(comments, sites.c.settings)
+                    .join(sites, sites.c.id == comments.c.site_id)
+                    .where(comments.c.id.in_(some), has_no_verdict)
+                )
+                for row in connection.execute(query):
+                    found[row.id] = Attempt(
+                        comment=comment_from(row),
+                        attempts=row.attempts,
+                        settings=settings_from(row.settings),
+                    )
+        return [found[comment_id] for comment_id in wanted if comment_id in found]
+
+    def count_attempt(self, ids: Sequence[CommentId]) -> None:
+        """See `CommentStore.count_attempt`."""
+        self._update(ids, {"attempts": comments.c.attempts + 1})
+
+    def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
+        """See `CommentStore.mark_queued`."""
+        self._update(ids, {"queued_at": at})
+
+    def _update(self, ids: Sequence[CommentId], changes: Mapping[str, object]) -> None:
+        # Sorted, so that two batches with ids in common lock them in the same order.
+        wanted = sorted(set(ids))
+
+        def update(connection: sa.Connection) -> None:
+            for some in chunks(wanted):
+                connection.execute(
+                    sa.update(comments).where(comments.c.id.in_(some)).values(**changes)
+                )
+
+        if wanted:
+            write(self._engine, update)
+
+    def find_stranded(
+        self, *, queued_before: datetime, received_before: datetime, limit: int
+    ) -> list[PendingComment]:
+        """See `CommentStore.find_stranded`."""
+        with reading(self._engine) as connection:
+            never_queued = comments.c.queued_at.is_(None) & (
+                comments.c.received_at < received_before
+            )
+            lost = [
+                (comments.c.lane == lane.value)
+                & (comments.c.queued_at < max(queued_before, newest - OVERTAKEN_BY))
+                if newest is not None
+                else (comments.c.lane == lane.value) & (comments.c.queued_at < queued_before)
+                for lane, newest in _newest_judged(connection).items()
+            ]
+            query = (
+                sa.select(comments.c.id, comments.c.lane, comments.c.queued_at, comments.c.attempts)
+                .where(has_no_verdict, sa.or_(never_queued, *lost))
+                .order_by(comments.c.received_at, comments.c.id)
+                .limit(limit)
+            )
+            return [
+                PendingComment(
+                    comment_id=row.id,
+                    lane=Lane(row.lane),
+                    queued_at=row.queued_at,
+                    attempts=row.attempts,
+                )
+                for row in connection.execute(query)
+            ]
+
+    def count_pending(self) -> Mapping[Lane, int]:
+        """See `CommentStore.count_pending`."""
+        query = (
+            sa.select(comments.c.lane, sa.func.count())
+            .where(has_no_verdict)
+            .group_by(comments.c.lane)
+        )
+        with reading(self._engine) as connection:
+            counts = {Lane(lane): count for lane, count in connection.execute(query)}
+        return {lane: counts.get(lane, 0) for lane in Lane}
+
+
+def _newest_judged(connection: sa.Connection) -> dict[Lane, datetime | None]:
+    """Return when the newest judged comment of each lane was queued, None where there is none."""
+    columns = [
+        sa.select(sa.func.max(comments.c.queued_at))
+        .where(has_verdict, comments.c.lane == lane.value)
+        .scalar_subquery()
+        for lane in Lane
+    ]
+    return dict(zip(Lane, connection.execute(sa.select(*columns)).one(), strict=True))
+
+
+def _add(connection: sa.Connection, claimed: Sequence[tuple[NewComment, Claims]]) -> list[Added]:
+    _refuse_unknown_sites(connection, [new for new, _ in claimed])
+    for _ in range(_ADD_TRIES):
+        held = _find_held(connection, [claims for _, claims in claimed])
+        answers, rows = [], []
+        for new, claims in claimed:
+            added = resolve(claims, held)
+            answers.append(added)
+            if added.outcome is AddOutcome.NEW:
+                holder = Held(comment_id=claims.comment_id, fingerprint=claims.fingerprint)
+                held.update(dict.fromkeys(claims.names, holder))
+                rows.append(comment_values(new, claims))
+        savepoint = connection.begin_nested()
+        if _insert(connection, rows) == len(rows):
+            savepoint.commit()
+            return answers
+        # Another process has just kept an equal key; look again, now it can be seen.
+        savepoint.rollback()
+    raise StoreUnavailableError("too many equal comments arrive at once")
+
+
+def _refuse_unknown_sites(connection: sa.Connection, new: Sequence[NewComment]) -> None:
+    wanted = sorted({one.comment.site_id for one in new})
+    known: set[str] = set()
+    for some in chunks(wanted):
+        known.update(connection.scalars(sa.select(sites.c.id).where(sites.c.id.in_(some))))
+    for site_id in wanted:
+        if site_id not in known:
+            msg = f"there is no site {site_id!r}"
+            raise NotFoundError(msg)
+
+
+def _insert(connection: sa.Connection, rows: Sequence[dict[str, object]]) -> int:
+    """Insert the rows whose claims are free; return how many."""
+    statement = insert_if_free(connection, comments).returning(comments.c.id)
+    return sum(len(connection.execute(statement, some).all()) for some in chunks(rows))
+
+
+def _find_held(connection: sa.Connection, claims: Sequence[Claims]) -> dict[str, Held]:
+    """Return who holds which of the claims already."""
+    held: dict[str, Held] = {}
+    looked_up = (
+        (comments.c.id, [one.comment_id for one in claims]),
+        (comments.c.idempotency_digest, [one.idempotency_digest for one in claims]),
+        (comments.c.site_comment_digest, [one.site_comment_digest for one in claims]),
+    )
+    for column, values in looked_up:
+        wanted = sorted({value for value in values if value is not None})
+        for some in chunks(wanted):
+            query = sa.select(column.label("claim"), comments.c.id, comments.c.fingerprint)
+            for row in connection.execute(query.where(column.in_(some))):
+                name = f"id:{row.claim}" if column is comments.c.id else row.claim
+                held[name] = Held(comment_id=row.id, fingerprint=row.fingerprint)
+    return held

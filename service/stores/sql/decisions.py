@@ -1,0 +1,93 @@
+"""Keeps decisions in a SQL database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.domain.comment import CommentId
+from service.domain.decision import Decision
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.verdict import Outcome
+from service.stores.cursor import review_rank
+from service.stores.sql.engine import write
+from service.stores.sql.rows import Row, decision_from, decision_values
+from service.stores.sql.schema import comments, decisions
+from service.stores.sql.statements import insert_if_free
+
+
+class SqlDecisionStore:
+    """Keeps decisions in a SQL database; see `DecisionStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def add(self, decision: Decision) -> None:
+        """See `DecisionStore.add`."""
+
+        def append(connection: sa.Connection) -> None:
+            comment = _lock_comment(connection, decision.comment_id)
+            statement = insert_if_free(connection, decisions).returning(decisions.c.seq)
+            if not connection.execute(statement, [decision_values(decision)]).all():
+                msg = f"there is a decision {decision.id!r} already"
+                raise ConflictError(msg)
+            _keep_in_step(connection, comment)
+
+        write(self._engine, append)
+
+    def undo(self, comment_id: CommentId, *, by: str, at: datetime) -> Decision:
+        """See `DecisionStore.undo`."""
+
+        def undo(connection: sa.Connection) -> Decision:
+            comment = _lock_comment(connection, comment_id)
+            seq = _in_force(connection, comment_id)
+            if seq is None:
+                msg = f"comment {comment_id!r} has no decision in force"
+                raise NotFoundError(msg)
+            statement = (
+                sa.update(decisions)
+                .where(decisions.c.seq == seq)
+                .values(undone_at=at, undone_by=by)
+                .returning(*decisions.c)
+            )
+            undone = decision_from(connection.execute(statement).one())
+            _keep_in_step(connection, comment)
+            return undone
+
+        return write(self._engine, undo)
+
+
+def _lock_comment(connection: sa.Connection, comment_id: CommentId) -> Row:
+    """Return what the review queue needs of a comment, locked against other decisions."""
+    query = (
+        sa.select(comments.c.id, comments.c.outcome, comments.c.audit)
+        .where(comments.c.id == comment_id)
+        .with_for_update(key_share=True)
+    )
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        msg = f"there is no comment {comment_id!r}"
+        raise NotFoundError(msg)
+    return row
+
+
+def _in_force(connection: sa.Connection, comment_id: CommentId) -> int | None:
+    """Return the number of the newest decision that was not undone."""
+    newest: sa.ColumnElement[int | None] = sa.func.max(decisions.c.seq)
+    query = sa.select(newest).where(
+        decisions.c.comment_id == comment_id, decisions.c.undone_at.is_(None)
+    )
+    return connection.execute(query).scalar_one()
+
+
+def _keep_in_step(connection: sa.Connection, comment: Row) -> None:
+    """Let the comment's row say whether it is decided."""
+    decided = _in_force(connection, comment.id) is not None
+    outcome = Outcome(comment.outcome) if comment.outcome is not None else None
+    rank = review_rank(outcome, audit=comment.audit, decided=decided)
+    connection.execute(
+        sa.update(comments)
+        .where(comments.c.id == comment.id)
+        .values(decided=decided, review_rank=rank)
+    )

@@ -1,0 +1,199 @@
+"""Opens the database with settings that keep what was answered for, and bounds every wait."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import psycopg
+import sqlalchemy as sa
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import (
+    DatabaseError,
+    DBAPIError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+)
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from service.domain.errors import StoreUnavailableError
+
+_T = TypeVar("_T")
+
+# How long one process waits for another's write before the call fails as unavailable. The
+# longest write of ours, 1,000 comments, holds the lock for about 0.1 s.
+_LOCK_TIMEOUT_MS = 5_000
+_STATEMENT_TIMEOUT_MS = 15_000
+_CONNECT_TIMEOUT_SECONDS = 3
+_POOL_TIMEOUT_SECONDS = 5
+_POOL_SIZE = 8
+# The API serves up to 512 requests at once; a connection more is cheaper than a refusal.
+_MAX_OVERFLOW = 56
+# PostgreSQL ends one of two transactions that wait for each other; it heals by trying again.
+_DEADLOCK_TRIES = 4
+
+_WRITING = "slopsieve_writing"
+
+
+def create_engine(url: str) -> sa.Engine:
+    """Return an engine for a `sqlite:///file` or `postgresql://` URL; nothing is opened yet.
+
+    Raises `ValueError` for any other URL, without repeating it: it may hold a password.
+    """
+    try:
+        parsed = sa.make_url(url)
+    except sa.exc.ArgumentError:
+        raise ValueError("the database URL cannot be read") from None
+    backend = parsed.drivername.partition("+")[0]
+    if backend in ("postgres", "postgresql"):
+        return _postgresql_engine(parsed.set(drivername="postgresql+psycopg"))
+    if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
+        return _sqlite_engine(parsed.set(drivername="sqlite"))
+    msg = f"the database URL must start with postgresql:// or be sqlite:///FILE, got {backend}"
+    raise ValueError(msg)
+
+
+def _sqlite_engine(url: sa.URL) -> sa.Engine:
+    engine = sa.create_engine(
+        url,
+        hide_parameters=True,
+        pool_size=_POOL_SIZE,
+        max_overflow=_MAX_OVERFLOW,
+        pool_timeout=_POOL_TIMEOUT_SECONDS,
+        connect_args={"timeout": _LOCK_TIMEOUT_MS / 1000},
+    )
+    sa.event.listen(engine, "connect", _prepare_sqlite)
+    sa.event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    """Make a commit durable and let readers and the writer of several processes coexist."""
+    # The driver's own BEGIN comes too late and is never IMMEDIATE; `_begin_sqlite` sends it.
+    connection.isolation_level = None
+    connection.execute(f"PRAGMA busy_timeout={_LOCK_TIMEOUT_MS}")
+    _use_write_ahead_log(connection)
+    connection.execute("PRAGMA synchronous=FULL")
+    connection.execute("PRAGMA foreign_keys=ON")
+    connection.execute("PRAGMA cache_size=-32000")
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Switch a new database to WAL. Two processes that do so at once do not wait by themselves."""
+    deadline = time.monotonic() + _LOCK_TIMEOUT_MS / 1000
+    while connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    """Take the write lock at the start: two readers that become writers would deadlock."""
+    writing = connection.get_execution_options().get(_WRITING, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+
+def _postgresql_engine(url: sa.URL) -> sa.Engine:
+    engine = sa.create_engine(
+        url,
+        hide_parameters=True,
+        pool_pre_ping=True,
+        pool_size=_POOL_SIZE,
+        max_overflow=_MAX_OVERFLOW,
+        pool_timeout=_POOL_TIMEOUT_SECONDS,
+        isolation_level="READ COMMITTED",
+        connect_args={
+            "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
+            "application_name": "slopsieve",
+            "tcp_user_timeout": _STATEMENT_TIMEOUT_MS,
+        },
+    )
+    sa.event.listen(engine, "connect", _prepare_postgresql)
+    return engine
+
+
+def _prepare_postgresql(connection: DBAPIConnection, _record: object) -> None:
+    cursor = connection.cursor()
+    cursor.execute(
+        "SELECT set_config('timezone', 'UTC', false), "
+        f"set_config('lock_timeout', '{_LOCK_TIMEOUT_MS}', false), "
+        f"set_config('statement_timeout', '{_STATEMENT_TIMEOUT_MS}', false), "
+        f"set_config('idle_in_transaction_session_timeout', '{_STATEMENT_TIMEOUT_MS}', false)"
+    )
+    cursor.close()
+    connection.commit()
+
+
+@contextmanager
+def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """Give a connection whose statements all see one moment. Raise `StoreUnavailableError`."""
+    options = (
+        {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        if engine.dialect.name == "postgresql"
+        else {}
+    )
+    with (
+        _our_errors(),
+        engine.connect().execution_options(**options) as connection,
+        connection.begin(),
+    ):
+        yield connection
+
+
+def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
+    """Do `work` in one transaction and return its answer once that is durable.
+
+    `work` may be called again after a deadlock. Raises `StoreUnavailableError`.
+    """
+    with _our_errors():
+        for _ in range(_DEADLOCK_TRIES - 1):
+            try:
+                return _write_once(engine, work)
+            except DBAPIError as error:
+                if not _is_deadlock(error):
+                    raise
+        return _write_once(engine, work)
+
+
+def _write_once(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
+    options = {_WRITING: True}
+    with engine.connect().execution_options(**options) as connection, connection.begin():
+        return work(connection)
+
+
+def _is_deadlock(error: DBAPIError) -> bool:
+    return getattr(error.orig, "sqlstate", None) == "40P01"
+
+
+@contextmanager
+def _our_errors() -> Iterator[None]:
+    """Say `StoreUnavailableError` for whatever is not the statement's own fault."""
+    try:
+        yield
+    except (OperationalError, InterfaceError, InternalError, PoolTimeoutError) as error:
+        raise _unavailable(error) from error
+    except (sqlite3.DatabaseError, psycopg.OperationalError) as error:
+        # What fails while a connection is prepared comes straight from the driver.
+        raise _unavailable(error) from error
+    except DatabaseError as error:
+        # The drivers' base class itself: a damaged or foreign file.
+        if type(error) is not DatabaseError:
+            raise
+        raise _unavailable(error) from error
+
+
+def _unavailable(error: Exception) -> StoreUnavailableError:
+    return StoreUnavailableError(f"the database cannot be used now: {type(error).__name__}")
+
+
+def ping(engine: sa.Engine) -> None:
+    """Return if the database answers. Raise `StoreUnavailableError` if not."""
+    with reading(engine) as connection:
+        connection.execute(sa.select(1))

@@ -1,0 +1,297 @@
+"""Turns values into rows of the tables, rows into values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from service.domain.comment import Author, Comment, Post, Sender
+from service.domain.decision import Decision, Mode, Ruling
+from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.user import User
+from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
+from service.ports import AuditEntry, NewComment
+from service.stores.cursor import REST_RANK
+from service.stores.repeats import Claims
+
+Row = sa.Row[*tuple[Any, ...]]
+Values = dict[str, Any]
+
+
+def comment_values(new: NewComment, claims: Claims) -> Values:
+    """Return a new comment's row."""
+    comment, post, author, sender = (
+        new.comment,
+        new.comment.post,
+        new.comment.author,
+        new.comment.sender,
+    )
+    return {
+        "id": comment.id,
+        "site_id": comment.site_id,
+        "received_at": comment.received_at,
+        "lane": new.lane.value,
+        "attempts": 0,
+        "audit": False,
+        "decided": False,
+        "review_rank": REST_RANK,
+        "fingerprint": claims.fingerprint,
+        "idempotency_digest": claims.idempotency_digest,
+        "site_comment_digest": claims.site_comment_digest,
+        "text": comment.text,
+        "site_comment_id": comment.site_comment_id,
+        "written_at": comment.written_at,
+        "language": comment.language,
+        "user_agent": comment.user_agent,
+        "reply_to": comment.reply_to,
+        "post_url": post.url,
+        "post_title": post.title,
+        "post_excerpt": post.excerpt,
+        "author_name": author.name,
+        "author_url": author.url,
+        "author_account_id": author.account_id,
+        "author_account_age_days": author.account_age_days,
+        "sender_address_key": sender.address_key,
+        "sender_network_key": sender.network_key,
+        "sender_email_key": sender.email_key,
+        "sender_email_domain": sender.email_domain,
+    }
+
+
+def comment_from(row: Row) -> Comment:
+    """Return the comment of a row."""
+    return Comment(
+        id=row.id,
+        site_id=row.site_id,
+        text=row.text,
+        received_at=row.received_at,
+        post=Post(url=row.post_url, title=row.post_title, excerpt=row.post_excerpt),
+        author=Author(
+            name=row.author_name,
+            url=row.author_url,
+            account_id=row.author_account_id,
+            account_age_days=row.author_account_age_days,
+        ),
+        sender=Sender(
+            address_key=row.sender_address_key,
+            network_key=row.sender_network_key,
+            email_key=row.sender_email_key,
+            email_domain=row.sender_email_domain,
+        ),
+        site_comment_id=row.site_comment_id,
+        written_at=row.written_at,
+        language=row.language,
+        user_agent=row.user_agent,
+        reply_to=row.reply_to,
+    )
+
+
+def verdict_values(verdict: Verdict) -> Values:
+    """Return a verdict's row."""
+    return {
+        "comment_id": verdict.comment_id,
+        "outcome": verdict.outcome.value,
+        "p_spam": verdict.p_spam,
+        "score": verdict.score,
+        "base": verdict.base,
+        "model_p_spam": verdict.model_p_spam,
+        "model_contribution": verdict.model_contribution,
+        "signals": [_signal_values(weighed) for weighed in verdict.signals],
+        "promo_spans": _span_values(verdict.promo_spans),
+        "model_version": verdict.model_version,
+        "ham_cutoff": verdict.ham_cutoff,
+        "spam_cutoff": verdict.spam_cutoff,
+        "judged_at": verdict.judged_at,
+        "degraded_by": list(verdict.degraded_by),
+    }
+
+
+def verdict_from(row: Row) -> Verdict:
+    """Return the verdict of a row."""
+    return Verdict(
+        comment_id=row.comment_id,
+        outcome=Outcome(row.outcome),
+        p_spam=row.p_spam,
+        score=row.score,
+        base=row.base,
+        model_p_spam=row.model_p_spam,
+        model_contribution=row.model_contribution,
+        signals=tuple(_signal_from(values) for values in row.signals),
+        promo_spans=_spans_from(row.promo_spans),
+        model_version=row.model_version,
+        ham_cutoff=row.ham_cutoff,
+        spam_cutoff=row.spam_cutoff,
+        judged_at=row.judged_at,
+        degraded_by=tuple(row.degraded_by),
+    )
+
+
+def _signal_values(weighed: WeighedSignal) -> Values:
+    return {
+        "name": weighed.signal.name,
+        "strength": weighed.signal.strength,
+        "reason": weighed.signal.reason,
+        "spans": _span_values(weighed.signal.spans),
+        "weight": weighed.weight,
+        "contribution": weighed.contribution,
+    }
+
+
+def _signal_from(values: Values) -> WeighedSignal:
+    return WeighedSignal(
+        signal=Signal(
+            name=values["name"],
+            strength=values["strength"],
+            reason=values["reason"],
+            spans=_spans_from(values["spans"]),
+        ),
+        weight=values["weight"],
+        contribution=values["contribution"],
+    )
+
+
+def _span_values(spans: Sequence[Span]) -> list[list[int]]:
+    return [[span.start, span.end] for span in spans]
+
+
+def _spans_from(values: Sequence[Sequence[int]]) -> tuple[Span, ...]:
+    return tuple(Span(start=start, end=end) for start, end in values)
+
+
+def decision_values(decision: Decision) -> Values:
+    """Return a decision's row."""
+    return {
+        "id": decision.id,
+        "comment_id": decision.comment_id,
+        "ruling": decision.ruling.value,
+        "decided_by": decision.decided_by,
+        "decided_at": decision.decided_at,
+        "note": decision.note,
+        "undone_at": decision.undone_at,
+        "undone_by": decision.undone_by,
+    }
+
+
+def decision_from(row: Row) -> Decision:
+    """Return the decision of a row."""
+    return Decision(
+        id=row.id,
+        comment_id=row.comment_id,
+        ruling=Ruling(row.ruling),
+        decided_by=row.decided_by,
+        decided_at=row.decided_at,
+        note=row.note,
+        undone_at=row.undone_at,
+        undone_by=row.undone_by,
+    )
+
+
+def settings_values(settings: SiteSettings) -> Values:
+    """Return a site's settings as they lie in their JSON column."""
+    return {
+        "mode": settings.mode.value,
+        "ham_cutoff": settings.ham_cutoff,
+        "spam_cutoff": settings.spam_cutoff,
+        "languages": list(settings.languages),
+    }
+
+
+def settings_from(values: Values) -> SiteSettings:
+    """Return the settings of a JSON column."""
+    return SiteSettings(
+        mode=Mode(values["mode"]),
+        ham_cutoff=values["ham_cutoff"],
+        spam_cutoff=values["spam_cutoff"],
+        languages=tuple(values["languages"]),
+    )
+
+
+def site_values(site: Site) -> Values:
+    """Return a site's row."""
+    return {
+        "id": site.id,
+        "name": site.name,
+        "created_at": site.created_at,
+        "settings": settings_values(site.settings),
+    }
+
+
+def site_from(row: Row) -> Site:
+    """Return the site of a row."""
+    return Site(
+        id=row.id,
+        name=row.name,
+        created_at=row.created_at,
+        settings=settings_from(row.settings),
+    )
+
+
+def key_values(key: SiteKey) -> Values:
+    """Return a site key's row."""
+    return {
+        "id": key.id,
+        "site_id": key.site_id,
+        "hint": key.hint,
+        "secret_sha256": key.secret_sha256,
+        "created_at": key.created_at,
+        "expires_at": key.expires_at,
+        "revoked_at": key.revoked_at,
+    }
+
+
+def key_from(row: Row) -> SiteKey:
+    """Return the site key of a row."""
+    return SiteKey(
+        id=row.id,
+        site_id=row.site_id,
+        hint=row.hint,
+        secret_sha256=row.secret_sha256,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+        revoked_at=row.revoked_at,
+    )
+
+
+def user_values(user: User) -> Values:
+    """Return an account's row."""
+    return {
+        "id": user.id,
+        "name": user.name,
+        "name_folded": user.name.casefold(),
+        "password_hash": user.password_hash,
+        "created_at": user.created_at,
+        "must_change_password": user.must_change_password,
+        "session_epoch": user.session_epoch,
+    }
+
+
+def user_from(row: Row) -> User:
+    """Return the account of a row."""
+    return User(
+        id=row.id,
+        name=row.name,
+        password_hash=row.password_hash,
+        created_at=row.created_at,
+        must_change_password=row.must_change_password,
+        session_epoch=row.session_epoch,
+    )
+
+
+def entry_values(entry: AuditEntry) -> Values:
+    """Return an audit entry's row."""
+    return {
+        "at": entry.at,
+        "actor": entry.actor,
+        "act": entry.act,
+        "subject": entry.subject,
+        "detail": entry.detail,
+    }
+
+
+def entry_from(row: Row) -> AuditEntry:
+    """Return the audit entry of a row."""
+    return AuditEntry(
+        at=row.at, actor=row.actor, act=row.act, subject=row.subject, detail=row.detail
+    )

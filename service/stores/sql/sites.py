@@ -1,0 +1,107 @@
+"""Keeps sites and their keys in a SQL database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.domain.comment import SiteId
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.site import Site, SiteKey, SiteSettings
+from service.stores.sql.engine import reading, write
+from service.stores.sql.rows import key_from, key_values, settings_values, site_from, site_values
+from service.stores.sql.schema import site_keys, sites
+from service.stores.sql.statements import insert_if_free
+
+
+class SqlSiteStore:
+    """Keeps sites and their keys in a SQL database; see `SiteStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def add(self, site: Site) -> None:
+        """See `SiteStore.add`."""
+
+        def insert(connection: sa.Connection) -> None:
+            statement = insert_if_free(connection, sites).returning(sites.c.id)
+            if not connection.execute(statement, [site_values(site)]).all():
+                raise ConflictError("there is a site of that name already")
+
+        write(self._engine, insert)
+
+    def update_settings(self, site_id: SiteId, settings: SiteSettings) -> Site:
+        """See `SiteStore.update_settings`."""
+        statement = (
+            sa.update(sites)
+            .where(sites.c.id == site_id)
+            .values(settings=settings_values(settings))
+            .returning(*sites.c)
+        )
+        row = write(self._engine, lambda c: c.execute(statement).one_or_none())
+        return site_from(row) if row is not None else _no_site(site_id)
+
+    def get(self, site_id: SiteId) -> Site:
+        """See `SiteStore.get`."""
+        with reading(self._engine) as connection:
+            row = connection.execute(sa.select(sites).where(sites.c.id == site_id)).one_or_none()
+        return site_from(row) if row is not None else _no_site(site_id)
+
+    def all(self) -> list[Site]:
+        """See `SiteStore.all`."""
+        with reading(self._engine) as connection:
+            return [site_from(row) for row in connection.execute(sa.select(sites).order_by("name"))]
+
+    def add_key(self, key: SiteKey) -> None:
+        """See `SiteStore.add_key`."""
+
+        def insert(connection: sa.Connection) -> None:
+            known = connection.scalar(sa.select(sites.c.id).where(sites.c.id == key.site_id))
+            if known is None:
+                _no_site(key.site_id)
+            statement = insert_if_free(connection, site_keys).returning(site_keys.c.id)
+            if not connection.execute(statement, [key_values(key)]).all():
+                raise ConflictError("there is such a key already")
+
+        write(self._engine, insert)
+
+    def find_key(self, secret_sha256: str) -> SiteKey | None:
+        """See `SiteStore.find_key`."""
+        query = sa.select(site_keys).where(site_keys.c.secret_sha256 == secret_sha256)
+        with reading(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+        return key_from(row) if row is not None else None
+
+    def list_keys(self, site_id: SiteId) -> list[SiteKey]:
+        """See `SiteStore.list_keys`."""
+        query = (
+            sa.select(site_keys)
+            .where(site_keys.c.site_id == site_id)
+            .order_by(site_keys.c.created_at, site_keys.c.id)
+        )
+        with reading(self._engine) as connection:
+            return [key_from(row) for row in connection.execute(query)]
+
+    def end_key(
+        self, key_id: str, *, expires_at: datetime | None = None, revoked_at: datetime | None = None
+    ) -> SiteKey:
+        """See `SiteStore.end_key`."""
+        ends = {"expires_at": expires_at, "revoked_at": revoked_at}
+        changes = {name: at for name, at in ends.items() if at is not None}
+        statement = (
+            sa.update(site_keys)
+            .where(site_keys.c.id == key_id)
+            .values(changes or {"id": key_id})
+            .returning(*site_keys.c)
+        )
+        row = write(self._engine, lambda c: c.execute(statement).one_or_none())
+        if row is None:
+            msg = f"there is no key {key_id!r}"
+            raise NotFoundError(msg)
+        return key_from(row)
+
+
+def _no_site(site_id: SiteId) -> Site:
+    msg = f"there is no site {site_id!r}"
+    raise NotFoundError(msg)

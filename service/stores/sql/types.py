@@ -1,0 +1,77 @@
+"""Column types that give back exactly what was put in, on every database."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Dialect
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+# PostgreSQL keeps no U+0000 and UTF-8 has no lone surrogates. The edge refuses both today, but
+# what was accepted is never lost: they are written as U+001A and four hexadecimal digits, and
+# U+001A itself, which nobody types, likewise.
+_MARK = "\x1a"
+_UNSTORABLE = re.compile("[\x00\x1a\ud800-\udfff]")
+_ESCAPED = re.compile("\x1a([0-9a-f]{4})")
+
+
+class LosslessText(sa.types.TypeDecorator[str]):
+    """Text of any code points, NUL and lone surrogates included; ordered by code point."""
+
+    impl = sa.Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[Any]:
+        """Order by code point on PostgreSQL too, so that pages agree whatever its locale."""
+        collation = "C" if dialect.name == "postgresql" else None
+        return dialect.type_descriptor(sa.Text(collation=collation))
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Return the text as the database can keep it."""
+        if value is None or not _UNSTORABLE.search(value):
+            return value
+        return _UNSTORABLE.sub(lambda m: f"{_MARK}{ord(m[0]):04x}", value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """Return the text as it was put in."""
+        if value is None or _MARK not in value:
+            return value
+        return _ESCAPED.sub(lambda m: chr(int(m[1], 16)), value)
+
+
+class UtcDateTime(sa.types.TypeDecorator[datetime]):
+    """A moment with its time zone, given back in UTC, exact to the microsecond.
+
+    SQLite has no such type: there it is the number of microseconds since 1970.
+    """
+
+    impl = sa.BigInteger
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[Any]:
+        """Use the database's own type where it has one."""
+        if dialect.name == "postgresql":
+            return dialect.type_descriptor(sa.TIMESTAMP(timezone=True))
+        return dialect.type_descriptor(sa.BigInteger())
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        """Return the moment as the database keeps it. Raise `ValueError` without a time zone."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            msg = f"a moment must carry a time zone, got {value!r}"
+            raise ValueError(msg)
+        return value if dialect.name == "postgresql" else (value - _EPOCH) // _MICROSECOND
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        """Return the moment in UTC."""
+        if value is None:
+            return None
+        if isinstance(value, datetime):
+            return value.astimezone(UTC)
+        return _EPOCH + timedelta(microseconds=value)

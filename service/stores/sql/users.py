@@ -1,0 +1,66 @@
+"""Keeps moderators' accounts in a SQL database."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.user import User
+from service.stores.sql.engine import reading, write
+from service.stores.sql.rows import user_from, user_values
+from service.stores.sql.schema import users
+from service.stores.sql.statements import insert_if_free
+
+_TAKEN = "there is an account of that name already"
+
+
+class SqlUserStore:
+    """Keeps moderators' accounts in a SQL database; see `UserStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def add(self, user: User) -> None:
+        """See `UserStore.add`."""
+
+        def insert(connection: sa.Connection) -> None:
+            statement = insert_if_free(connection, users).returning(users.c.id)
+            if not connection.execute(statement, [user_values(user)]).all():
+                raise ConflictError(_TAKEN)
+
+        write(self._engine, insert)
+
+    def replace(self, user: User) -> None:
+        """See `UserStore.replace`."""
+        statement = (
+            sa.update(users)
+            .where(users.c.id == user.id)
+            .values(user_values(user))
+            .returning(users.c.id)
+        )
+        try:
+            found = write(self._engine, lambda c: c.execute(statement).one_or_none())
+        except IntegrityError:
+            raise ConflictError(_TAKEN) from None
+        if found is None:
+            msg = f"there is no account {user.id!r}"
+            raise NotFoundError(msg)
+
+    def get(self, user_id: str) -> User | None:
+        """See `UserStore.get`."""
+        return self._one(users.c.id == user_id)
+
+    def find(self, name: str) -> User | None:
+        """See `UserStore.find`."""
+        return self._one(users.c.name_folded == name.casefold())
+
+    def _one(self, condition: sa.ColumnElement[bool]) -> User | None:
+        with reading(self._engine) as connection:
+            row = connection.execute(sa.select(users).where(condition)).one_or_none()
+        return user_from(row) if row is not None else None
+
+    def all(self) -> list[User]:
+        """See `UserStore.all`."""
+        with reading(self._engine) as connection:
+            return [user_from(row) for row in connection.execute(sa.select(users).order_by("name"))]
