@@ -1,0 +1,87 @@
+"""Counts a few plain properties of a comment that n-grams cannot see."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from models.inputs import ModelInput
+from models.text import ANCHOR, EMAIL, HOST, LINK, PHONE, normalise, window
+
+# Ids below this belong to properties; there is room for more without moving the n-grams.
+COUNTED_SLOTS = 64
+
+_WORD = re.compile(r"[^\W_]+")
+_SENTENCE_END = re.compile(r"[.!?…。！？]+(?:\s|$)|\n+")
+# Shorter words ("the", "und") are shared by all texts and say nothing about the topic.
+_TOPIC_WORD_CHARS = 5
+# Words are compared by their beginning, which survives most endings of most languages.
+_STEM_CHARS = 6
+
+
+def _stems(text: str) -> set[str]:
+    return {w[:_STEM_CHARS] for w in _WORD.findall(text) if len(w) >= _TOPIC_WORD_CHARS}
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def _log_scale(count: float, top: float) -> float:
+    """Return a count on a scale that reaches 1 at `top` and stays there."""
+    return min(1.0, math.log1p(count) / math.log1p(top))
+
+
+def count_properties(inputs: ModelInput, text: str) -> tuple[list[int], list[float]]:
+    """Return slots and values, all in [0, 1]; `text` is the comment's text, normalised.
+
+    Values of 0 are left out.
+    """
+    raw = window(inputs.text)
+    words = _WORD.findall(text)
+    stems = _stems(text)
+    title = _stems(normalise(inputs.post_title))
+    topic = title | _stems(normalise(inputs.post_excerpt))
+    marks = text.count(LINK) // 2 + text.count(HOST)
+    first_mark = min((i for i in (text.find(LINK), text.find(HOST)) if i >= 0), default=-1)
+    letters = sum(map(str.isalpha, raw))
+    sentences = len(_SENTENCE_END.findall(raw))
+    host_name = inputs.author_host.removeprefix("www.").rpartition(".")[0]
+    name = inputs.author_name.casefold()
+    values = [
+        1.0,
+        _log_scale(len(raw), 2000),
+        _log_scale(len(raw), 60),
+        _log_scale(marks, 4),
+        float(marks > 0),
+        _share(first_mark, len(text)) if first_mark >= 0 else 0.0,
+        float(EMAIL in text),
+        float(PHONE in text),
+        float(ANCHOR in text),
+        float(bool(host_name)),
+        float(bool(host_name) and host_name in text),
+        _log_scale(len(host_name), 30),
+        float("-" in host_name),
+        _share(len(title & stems), len(title)),
+        _share(len(topic & stems), len(stems)),
+        float(bool(stems) and not topic & stems),
+        float(bool(title) and normalise(inputs.post_title) in text),
+        _share(sum(map(str.isupper, raw)), letters),
+        _share(sum(map(str.isdigit, raw)), len(raw)),
+        _log_scale(raw.count("!"), 5),
+        _log_scale(raw.count("?"), 5),
+        _log_scale(sentences, 12),
+        _log_scale(_share(len(words), sentences + 1), 30),
+        _log_scale(raw.count("\n"), 10),
+        float("`" in raw or "{" in raw or ";" in raw),
+        _share(sum(c > "\u024f" for c in raw), len(raw)),
+        float("—" in raw),
+        float(raw[:1].islower()),
+        float(raw.rstrip()[-1:].isalnum()),
+        _log_scale(len(name.split()), 5),
+        float(any(map(str.isdigit, name))),
+        float(name.islower() or inputs.author_name.islower()),
+        _share(len(set(words)), len(words)),
+    ]
+    kept = [(slot, value) for slot, value in enumerate(values) if value]
+    return [slot for slot, _ in kept], [value for _, value in kept]

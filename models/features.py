@@ -1,0 +1,135 @@
+"""Counts a comment and its author into a sparse vector of hashed n-grams."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from models.counted import COUNTED_SLOTS, count_properties
+from models.inputs import ModelInput
+from models.text import normalise
+
+UIntArray = npt.NDArray[np.uint64]
+IdArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+# 2^20 buckets for the roughly half a million different n-grams of the authored comments.
+HASH_BITS = 20
+# The first ids belong to the counted properties, the rest to the hashed n-grams.
+DIMENSIONS = COUNTED_SLOTS + (1 << HASH_BITS)
+
+_CHAR_SIZES = range(2, 6)
+# Odd, so that multiplying by it loses no bit; the fraction of the golden ratio spreads well.
+_BASE = 0x9E3779B97F4A7C15
+_MASK = (1 << 64) - 1
+
+# Seeds of the fields, far enough apart for the n-grams of each size to have their own.
+_TEXT, _NAME, _HOST = 16, 32, 48
+MAX_HOST_CHARS = 253
+
+# Each field counts as a vector of this length, beside properties of up to this size. Tried on
+# authored comments, 5 folds by post (2,640 comments, AUC): words and characters alike 0.932, words
+# double 0.934; names and hosts at 1.0 instead of 0.5 lost 0.001, the post's title as a field of
+# its own lost 0.002, so it is only compared with the text (`models.counted`).
+_WORD_SCALE, _CHAR_SCALE, _FIELD_SCALE, _COUNTED_SCALE = 2.0, 1.0, 0.5, 0.5
+
+_WORD = re.compile(r"[^\W_]+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Features:
+    """A sparse vector: ids in rising order, each once, with its value."""
+
+    ids: IdArray
+    values: FloatArray
+
+
+def count_features(inputs: ModelInput) -> Features:
+    """Return the vector of one comment; it depends on that comment alone."""
+    text = normalise(inputs.text)
+    slots, properties = count_properties(inputs, text)
+    counted = Features(
+        ids=np.asarray(slots, dtype=np.int64), values=_COUNTED_SCALE * np.asarray(properties)
+    )
+    return _join([counted, *_blocks(inputs, text)])
+
+
+def count_text(text: str) -> Features:
+    """Return the n-grams of a stretch of text alone, as they count within a whole comment."""
+    return _join(_text_blocks(normalise(text)))
+
+
+def _text_blocks(text: str) -> list[Features]:
+    return [
+        _block(_hash_words(text, _TEXT), _WORD_SCALE),
+        _block(_hash_chars(text, _TEXT), _CHAR_SCALE),
+    ]
+
+
+def _blocks(inputs: ModelInput, text: str) -> list[Features]:
+    """Return each field's block; a field's seed keeps its n-grams apart from the others'."""
+    name = normalise(inputs.author_name)
+    host = inputs.author_host[:MAX_HOST_CHARS].replace(".", " ")
+    return [
+        *_text_blocks(text),
+        _block(np.concatenate([_hash_words(name, _NAME), _hash_chars(name, _NAME)]), _FIELD_SCALE),
+        _block(_hash_chars(host, _HOST), _FIELD_SCALE),
+    ]
+
+
+def _join(blocks: Sequence[Features]) -> Features:
+    """Return the sum of the blocks; where their buckets collide, values add up."""
+    ids = np.concatenate([block.ids for block in blocks])
+    values = np.concatenate([block.values for block in blocks])
+    unique, positions = np.unique(ids, return_inverse=True)
+    totals: FloatArray = np.bincount(positions, weights=values).astype(np.float64)
+    return Features(ids=unique, values=totals)
+
+
+def _hash_words(text: str, seed: int) -> UIntArray:
+    """Return a hash for every word and every pair of neighbours."""
+    words = [zlib.crc32(w.encode("utf-8", "surrogatepass")) for w in _WORD.findall(text)]
+    single = np.asarray(words, dtype=np.uint64)
+    pairs = single[:-1] * np.uint64(_BASE) + single[1:]
+    return np.concatenate([_mix(single, seed), _mix(pairs, seed + 1)])
+
+
+def _hash_chars(text: str, seed: int) -> UIntArray:
+    """Return a hash for every run of 2 to 5 characters that lies within one padded word."""
+    raw = np.frombuffer(f" {text} ".encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    codes = raw.astype(np.uint64)
+    is_space = codes == ord(" ")
+    hashes, crosses = codes, np.zeros(len(codes), dtype=bool)
+    found = []
+    for size in _CHAR_SIZES:
+        if len(codes) < size:
+            break
+        power = np.uint64(pow(_BASE, size - 1, 1 << 64))
+        hashes = hashes[:-1] + codes[size - 1 :] * power
+        crosses = crosses[:-1]
+        if size > 2:
+            crosses = crosses | is_space[size - 2 : -1]
+        found.append(_mix(hashes[~crosses], seed + size))
+    return np.concatenate(found) if found else np.zeros(0, dtype=np.uint64)
+
+
+def _mix(hashes: UIntArray, seed: int) -> UIntArray:
+    """Scatter hashes over all bits (the finish of splitmix64), differently for each seed."""
+    mixed = hashes + np.uint64((seed * _BASE) & _MASK)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def _block(hashes: UIntArray, scale: float) -> Features:
+    """Return buckets with damped counts, scaled to one length so that long texts do not shout."""
+    buckets = (hashes >> np.uint64(64 - HASH_BITS)).astype(np.int64) + COUNTED_SLOTS
+    ids, counts = np.unique(buckets, return_counts=True)
+    values = 1.0 + np.log(counts)
+    length = float(np.sqrt(np.sum(values * values)))
+    return Features(ids=ids, values=values * (scale / length) if length else values)

@@ -1,0 +1,271 @@
+"""Reads and writes model versions, each an immutable folder whose files are checked by SHA-256."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import re
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from models.baseline import BaselineClassifier
+from models.errors import ModelVersionError
+from models.inputs import ModelInput, ModelOutput
+
+SHIPPED_DIR = Path(__file__).parent / "artifacts"
+CURRENT_FILE = "CURRENT"
+MANIFEST_FILE = "manifest.json"
+WEIGHTS_FILE = "weights.npz"
+FUSION_FILE = "fusion.json"
+
+# Raised whenever a folder of the earlier shape could no longer be read.
+FORMAT_VERSION = 1
+
+_VERSION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+class Classifier(Protocol):
+    """What every kind of version loads to; the service's own port asks for the same."""
+
+    def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
+        """Return one answer an input, in order. Raise `ClassifierError` if it can't answer."""
+
+
+_READERS: Mapping[str, Callable[[bytes], Classifier]] = {
+    BaselineClassifier.KIND: BaselineClassifier.from_bytes
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fusion:
+    """How a version's model and signals are added up, and where its cutoffs lie.
+
+    `promises` is what was promised and measured when the cutoffs were chosen; nothing in serving
+    reads it.
+    """
+
+    base: float
+    model_weight: float
+    signal_weights: Mapping[str, float]
+    ham_cutoff: float
+    spam_cutoff: float
+    promises: Mapping[str, object]
+
+    def __post_init__(self) -> None:
+        numbers = {"base": self.base, "model_weight": self.model_weight, **self.signal_weights}
+        wrong = [name for name, number in numbers.items() if not math.isfinite(number)]
+        if wrong:
+            msg = f"weights must be finite numbers: {', '.join(wrong)}"
+            raise ValueError(msg)
+        if not 0.0 <= self.ham_cutoff <= self.spam_cutoff <= 1.0:
+            msg = (
+                "cutoffs need 0 <= ham_cutoff <= spam_cutoff <= 1, "
+                f"got {self.ham_cutoff} and {self.spam_cutoff}"
+            )
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelVersion:
+    """One version, loaded and checked: everything that is used together and never mixed."""
+
+    version: str
+    classifier: Classifier
+    base: float
+    model_weight: float
+    signal_weights: Mapping[str, float]
+    ham_cutoff: float
+    spam_cutoff: float
+
+
+def read_current_name(models_dir: Path | None = None) -> str:
+    """Return the version that `CURRENT` names, unloaded. Raise `ModelVersionError` if none is."""
+    path = (models_dir or SHIPPED_DIR) / CURRENT_FILE
+    try:
+        name = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"no current model version: {path} cannot be read ({type(error).__name__})"
+        raise ModelVersionError(msg) from error
+    if not _VERSION_NAME.fullmatch(name):
+        msg = f"no current model version: {path} must hold one folder name, got {name[:120]!r}"
+        raise ModelVersionError(msg)
+    return name
+
+
+def load_current(models_dir: Path | None = None) -> ModelVersion:
+    """Return the current version of a folder of versions, of the shipped ones by default.
+
+    Raise `ModelVersionError` if there is none or it is damaged.
+    """
+    return load_version((models_dir or SHIPPED_DIR) / read_current_name(models_dir))
+
+
+def load_version(folder: Path) -> ModelVersion:
+    """Return the version in `folder` after checking every file against the manifest.
+
+    Raise `ModelVersionError`, with one line that says what is wrong, for a version that is
+    missing, changed since it was written, or of a shape that this code does not read.
+    """
+    manifest = _read_json(folder, MANIFEST_FILE, _read_bytes(folder, MANIFEST_FILE))
+    files = _check_files(folder, manifest)
+    try:
+        read = _READERS[str(manifest["kind"])]
+        fusion = _fusion_from_json(_read_json(folder, FUSION_FILE, files[FUSION_FILE]))
+        classifier = read(files[WEIGHTS_FILE])
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"model version {folder} cannot be used: {type(error).__name__}: {error}"
+        raise ModelVersionError(msg) from error
+    return ModelVersion(
+        version=folder.name,
+        classifier=classifier,
+        base=fusion.base,
+        model_weight=fusion.model_weight,
+        signal_weights=dict(fusion.signal_weights),
+        ham_cutoff=fusion.ham_cutoff,
+        spam_cutoff=fusion.spam_cutoff,
+    )
+
+
+def write_version(
+    models_dir: Path,
+    version: str,
+    *,
+    kind: str,
+    weights: bytes,
+    fusion: Fusion,
+    documents: Mapping[str, str],
+) -> Path:
+    """Write a new version folder whole or not at all, and return it.
+
+    `documents` are further text files by name, such as the card. Raise `ModelVersionError` if
+    the name is no folder name or is taken: a version never changes once it exists.
+    """
+    folder = models_dir / version
+    if not _VERSION_NAME.fullmatch(version):
+        msg = f"a version's name is letters, digits, '.', '_' and '-', got {version[:120]!r}"
+        raise ModelVersionError(msg)
+    if folder.exists():
+        msg = f"model version {folder} exists and versions never change: choose another name"
+        raise ModelVersionError(msg)
+    models_dir.mkdir(parents=True, exist_ok=True)
+    files = {name: text.encode("utf-8") for name, text in documents.items()}
+    files |= {WEIGHTS_FILE: weights, FUSION_FILE: _dump_json(_fusion_to_json(fusion))}
+    manifest = {
+        "format": FORMAT_VERSION,
+        "kind": kind,
+        "files": {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)},
+    }
+    # A leading dot keeps a half-written folder from ever being taken for a version.
+    with tempfile.TemporaryDirectory(dir=models_dir, prefix=".writing-") as staging:
+        whole = Path(staging) / version
+        whole.mkdir()
+        for name, content in files.items():
+            (whole / name).write_bytes(content)
+        (whole / MANIFEST_FILE).write_bytes(_dump_json(manifest))
+        whole.rename(folder)
+    return folder
+
+
+def promote(models_dir: Path, version: str) -> None:
+    """Make a version the current one, in one step that a reader sees wholly or not at all.
+
+    Raise `ModelVersionError` if it can't be loaded; the earlier one then stays current.
+    """
+    load_version(models_dir / version)
+    staged = models_dir / f".{CURRENT_FILE}-{os.getpid()}"
+    staged.write_text(f"{version}\n", encoding="utf-8")
+    staged.replace(models_dir / CURRENT_FILE)
+
+
+def _read_bytes(folder: Path, name: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except OSError as error:
+        msg = f"model version {folder} is incomplete: {name} cannot be read ({error.strerror})"
+        raise ModelVersionError(msg) from error
+
+
+def _read_json(folder: Path, name: str, content: bytes) -> dict[str, object]:
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        msg = f"model version {folder} is damaged: {name} is not JSON"
+        raise ModelVersionError(msg) from error
+    if not isinstance(value, dict):
+        msg = f"model version {folder} is damaged: {name} must hold a JSON object"
+        raise ModelVersionError(msg)
+    return value
+
+
+def _check_files(folder: Path, manifest: Mapping[str, object]) -> dict[str, bytes]:
+    """Return the content of every listed file once its checksum agrees."""
+    if manifest.get("format") != FORMAT_VERSION:
+        msg = (
+            f"model version {folder} has format {manifest.get('format')!r}, "
+            f"this code reads {FORMAT_VERSION}: train it again"
+        )
+        raise ModelVersionError(msg)
+    listed = manifest.get("files")
+    if not isinstance(listed, dict) or not {WEIGHTS_FILE, FUSION_FILE} <= listed.keys():
+        msg = f"model version {folder} is damaged: {MANIFEST_FILE} does not list its files"
+        raise ModelVersionError(msg)
+    files = {}
+    for name, promised in listed.items():
+        if not _FILE_NAME.fullmatch(name):
+            msg = f"model version {folder} is damaged: {MANIFEST_FILE} lists a file outside it"
+            raise ModelVersionError(msg)
+        files[name] = _read_bytes(folder, name)
+        if hashlib.sha256(files[name]).hexdigest() != promised:
+            msg = f"model version {folder} was changed: {name} does not match its SHA-256"
+            raise ModelVersionError(msg)
+    return files
+
+
+def _number(values: Mapping[str, object], key: str) -> float:
+    value = values[key]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        msg = f"{key} must be a number, got {type(value).__name__}"
+        raise TypeError(msg)
+    return float(value)
+
+
+def _table(values: Mapping[str, object], key: str) -> Mapping[str, object]:
+    value = values[key]
+    if not isinstance(value, dict):
+        msg = f"{key} must be an object, got {type(value).__name__}"
+        raise TypeError(msg)
+    return value
+
+
+def _fusion_from_json(values: Mapping[str, object]) -> Fusion:
+    signals = _table(values, "signal_weights")
+    return Fusion(
+        base=_number(values, "base"),
+        model_weight=_number(values, "model_weight"),
+        signal_weights={name: _number(signals, name) for name in signals},
+        ham_cutoff=_number(values, "ham_cutoff"),
+        spam_cutoff=_number(values, "spam_cutoff"),
+        promises=_table(values, "promises"),
+    )
+
+
+def _fusion_to_json(fusion: Fusion) -> dict[str, object]:
+    return {
+        "base": fusion.base,
+        "model_weight": fusion.model_weight,
+        "signal_weights": dict(sorted(fusion.signal_weights.items())),
+        "ham_cutoff": fusion.ham_cutoff,
+        "spam_cutoff": fusion.spam_cutoff,
+        "promises": dict(fusion.promises),
+    }
+
+
+def _dump_json(value: Mapping[str, object]) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2)
+    return f"{text}\n".encode()

@@ -1,0 +1,73 @@
+"""Turns a comment's raw text into the one form that the baseline counts."""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+# Longer texts are read at both ends, so that a link tacked on at the very end is never cut off.
+# Of 2,640 authored comments the longest has 1,257 characters, of real ones 6,000.
+MAX_WINDOW_CHARS = 8_000
+_WINDOW_HALF = MAX_WINDOW_CHARS // 2
+
+# Sorting a run of combining marks takes time in the square of its length, so that runs are
+# normalised in pieces: 8,000 hostile marks then take 3 ms.
+_NORMALISE_CHARS = 256
+
+# Zero-width characters, soft hyphens, direction marks and the Unicode tags that carry hidden text.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
+    "\U000e0000-\U000e0fff]+"
+)
+# Every repetition is bounded, so that no text makes these look back far.
+_ANCHOR = re.compile(r"</?a\b|\]\(|\[/?url\b", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-z][a-z0-9]{0,15}\b", re.IGNORECASE)
+_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|<email>")
+_PHONE = re.compile(r"\+?\d[\d ().\-]{7,18}\d|<phone>")
+_PLACEHOLDER = re.compile(r"<(?:name|ip)>")
+_URL = re.compile(r"(?:https?://|\bwww\.)([^\s<>\"'\])]{1,300})", re.IGNORECASE)
+_HOST = re.compile(
+    r"(?<![\w.@-])((?:[\w-]{1,63}\.){1,4}([a-z]{2,12}))(?![\w-]|\.\w)", re.IGNORECASE
+)
+_DIGITS = re.compile(r"\d+")
+_SPACES = re.compile(r"\s+")
+
+# Private-use characters, one a kind of thing: no visitor types them, so none can be faked.
+LINK, HOST, EMAIL, PHONE, ANCHOR, TAG = "\ue000", "\ue001", "\ue002", "\ue003", "\ue004", "\ue005"
+_PRIVATE_USE = re.compile("[\ue000-\uf8ff]+")
+
+
+def window(text: str) -> str:
+    """Return the text itself, or its two ends where it is long."""
+    if len(text) <= MAX_WINDOW_CHARS:
+        return text
+    return f"{text[:_WINDOW_HALF]} {text[-_WINDOW_HALF:]}"
+
+
+def normalise(text: str) -> str:
+    """Return the text as it is counted: one spelling of characters, things in place of values.
+
+    Compatibility forms are folded (NFKC), invisible characters dropped, case folded, numbers
+    turned to 0, and links, e-mail addresses, phone numbers and markup to one mark each, followed
+    by the words of the link. The answer is at most a few times `MAX_WINDOW_CHARS` long.
+    """
+    text = _PRIVATE_USE.sub(" ", _INVISIBLE.sub("", html.unescape(window(text))))
+    pieces = range(0, len(text), _NORMALISE_CHARS)
+    text = "".join(unicodedata.normalize("NFKC", text[i : i + _NORMALISE_CHARS]) for i in pieces)
+    text = _EMAIL.sub(f" {EMAIL} ", window(text).casefold())
+    text = _PLACEHOLDER.sub(" ", text)
+    text = _URL.sub(_words_of_link, text)
+    text = _HOST.sub(rf" {HOST}\2 \1 ", text)
+    text = _PHONE.sub(f" {PHONE} ", text)
+    text = _ANCHOR.sub(f" {ANCHOR} ", text)
+    text = _TAG.sub(f" {TAG} ", text)
+    text = _DIGITS.sub("0", text)
+    return _SPACES.sub(" ", text).strip()
+
+
+def _words_of_link(match: re.Match[str]) -> str:
+    """Return a link as its mark, the mark of its top-level domain and the words inside it."""
+    host, _, path = match[1].partition("/")
+    words = re.sub(r"[\W_]+", " ", f"{host.removeprefix('www.')} {path}")
+    return f" {LINK} {LINK}{host.rpartition('.')[2]} {words} "

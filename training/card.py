@@ -1,0 +1,220 @@
+"""Writes a version's card: what it learnt from, what it promises, where it fails."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from importlib.metadata import version as installed_version
+
+import numpy as np
+import numpy.typing as npt
+
+from models.registry import Fusion
+from service.scoring.cutoffs import clopper_pearson
+from service.scoring.metrics import (
+    OperatingPoint,
+    brier_score,
+    recall_at_false_positive_rate,
+    reliability_table,
+    roc_auc,
+    roc_auc_interval,
+)
+from training.dataset import Dataset, Example
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+FALSE_POSITIVE_RATES = (0.001, 0.005, 0.01, 0.05)
+_PACKAGES = ("numpy", "scikit-learn", "scipy")
+_MAX_LISTED = 50
+
+_LICENCES = {
+    "authored": "written for this project, Apache-2.0 like the code",
+}
+_OTHER_LICENCE = "not this project's: see the data card of the source"
+
+KNOWN_WEAKNESSES = (
+    (
+        "The data were written by language models that imitate people: real ham is duller, real "
+        "spam more repetitive. Figures on real comments differ: see `slopsieve evaluate`."
+    ),
+    "Account-aging spam and some author-link-only spam read exactly like ham (hardness 3).",
+    "Two thirds of the comments are English; other languages have 5 to 30 comments a label.",
+    "p_spam is calibrated for the prevalence below. Where spam is rarer, it is stated too high.",
+    "No sender history is in the data, so signals about earlier decisions have no weight yet.",
+    "Only the two ends of a text beyond 8,000 characters are read.",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """All that a card is written from. The scores are out of fold, in the order of the examples."""
+
+    version: str
+    trained_at: datetime
+    fingerprint: str
+    config: Mapping[str, object]
+    dataset: Dataset
+    fusion: Fusion
+    model_p_spam: FloatArray
+    p_spam: FloatArray
+
+    @property
+    def is_spam(self) -> BoolArray:
+        """Return the labels, in the order of the scores."""
+        return np.array([example.is_spam for example in self.dataset.examples])
+
+
+def promise(rate: float, hits: int, count: int) -> dict[str, object]:
+    """Return a promise beside what was measured, with its exact 95 % interval."""
+    low, high = clopper_pearson(hits, count)
+    return {
+        "promised_rate": rate,
+        "hits": hits,
+        "count": count,
+        "measured_rate": hits / count,
+        "interval_95": [round(low, 6), round(high, 6)],
+    }
+
+
+def card_json(card: Card) -> str:
+    """Return the card for programs."""
+    return json.dumps(_facts(card), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def _facts(card: Card) -> dict[str, object]:
+    is_spam = card.is_spam
+    examples = card.dataset.examples
+    return {
+        "version": card.version,
+        "trained_at": card.trained_at.isoformat(timespec="seconds"),
+        "fingerprint": card.fingerprint,
+        "config": dict(card.config),
+        "environment": {
+            "python": platform.python_version(),
+            **{name: installed_version(name) for name in _PACKAGES},
+        },
+        "data": [asdict(f) | {"licence": _licence(f.name)} for f in card.dataset.files],
+        "prevalence": float(is_spam.mean()),
+        "cutoffs": {
+            "ham_cutoff": card.fusion.ham_cutoff,
+            "spam_cutoff": card.fusion.spam_cutoff,
+            **card.fusion.promises,
+        },
+        "out_of_fold": {
+            "model_alone": _measure(is_spam, card.model_p_spam),
+            "all_evidence": _measure(is_spam, card.p_spam),
+            "reliability": [asdict(b) for b in reliability_table(is_spam, card.p_spam) if b.n],
+            "slices": _slices(card),
+        },
+        "weights": {
+            "base": card.fusion.base,
+            "model": card.fusion.model_weight,
+            "signals": dict(card.fusion.signal_weights),
+        },
+        "ham_called_spam": [
+            e.comment.id
+            for e, p in zip(examples, card.p_spam, strict=True)
+            if not e.is_spam and p >= card.fusion.spam_cutoff
+        ],
+        "spam_called_ham": [
+            e.comment.id
+            for e, p in zip(examples, card.p_spam, strict=True)
+            if e.is_spam and p < card.fusion.ham_cutoff
+        ],
+        "known_weaknesses": list(KNOWN_WEAKNESSES),
+    }
+
+
+def _licence(file_name: str) -> str:
+    return _LICENCES.get(file_name.partition("-")[0], _OTHER_LICENCE)
+
+
+def _measure(is_spam: BoolArray, p_spam: FloatArray) -> dict[str, object]:
+    points = {
+        str(rate): _point(
+            recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=rate)
+        )
+        for rate in FALSE_POSITIVE_RATES
+    }
+    return {
+        "n_spam": int(is_spam.sum()),
+        "n_ham": int((~is_spam).sum()),
+        "roc_auc": roc_auc(is_spam, p_spam),
+        "roc_auc_interval_95": list(roc_auc_interval(is_spam, p_spam)),
+        "brier_score": brier_score(is_spam, p_spam),
+        "recall_at_false_positive_rate": points,
+    }
+
+
+def _point(point: OperatingPoint) -> dict[str, object]:
+    low, high = clopper_pearson(point.spam_caught, point.n_spam)
+    return {
+        "threshold": point.threshold if np.isfinite(point.threshold) else None,
+        "spam_caught": point.spam_caught,
+        "n_spam": point.n_spam,
+        "ham_lost": point.ham_lost,
+        "n_ham": point.n_ham,
+        "recall": point.recall,
+        "recall_interval_95": [low, high],
+    }
+
+
+def _length_band(example: Example) -> str:
+    chars = len(example.comment.text)
+    for top in (50, 150, 300, 600):
+        if chars < top:
+            return f"under {top} characters"
+    return "600 characters and more"
+
+
+_SLICES: Mapping[str, Callable[[Example], object]] = {
+    "kind": lambda e: e.kind,
+    "language": lambda e: e.language,
+    "hardness": lambda e: e.hardness,
+    "length": _length_band,
+    "source": lambda e: e.source,
+}
+
+
+def _slices(card: Card) -> dict[str, list[dict[str, object]]]:
+    """Return, for each slice, what becomes of its spam and ham at the cutoffs."""
+    answer: dict[str, list[dict[str, object]]] = {}
+    for name, key in _SLICES.items():
+        rows: dict[str, list[int]] = {}
+        for position, example in enumerate(card.dataset.examples):
+            rows.setdefault(str(key(example) or "unknown"), []).append(position)
+        answer[name] = [
+            {"value": value, **_outcomes(card, np.array(positions))}
+            for value, positions in sorted(rows.items())
+        ]
+    return answer
+
+
+def _outcomes(card: Card, positions: npt.NDArray[np.int64]) -> dict[str, object]:
+    is_spam, p_spam = card.is_spam[positions], card.p_spam[positions]
+    called_spam = p_spam >= card.fusion.spam_cutoff
+    called_ham = p_spam < card.fusion.ham_cutoff
+    both = is_spam.any() and not is_spam.all()
+    at_1_percent = recall_at_false_positive_rate(
+        card.is_spam, card.p_spam, max_false_positive_rate=0.01
+    ).threshold
+    return {
+        "n_spam": int(is_spam.sum()),
+        "spam_called_spam": int((is_spam & called_spam).sum()),
+        "spam_called_ham": int((is_spam & called_ham).sum()),
+        "spam_caught_at_1_percent": int((is_spam & (p_spam >= at_1_percent)).sum()),
+        "n_ham": int((~is_spam).sum()),
+        "ham_called_ham": int((~is_spam & called_ham).sum()),
+        "ham_called_spam": int((~is_spam & called_spam).sum()),
+        "ham_lost_at_1_percent": int((~is_spam & (p_spam >= at_1_percent)).sum()),
+        "roc_auc": roc_auc(is_spam, p_spam) if both else None,
+    }
+
+
+def card_markdown(card: Card) -> str:
+    """Return the card for people."""
+    return json.dumps(_facts(card)["cutoffs"]) + "\n"

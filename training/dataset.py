@@ -1,0 +1,214 @@
+"""Reads labelled comments from data files and refuses wrong ones by name."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from models.inputs import ModelInput
+from service.domain.comment import Comment
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.record import comment_from_record
+from service.scoring.inputs import model_input
+
+_ENDINGS = (".jsonl", ".jsonl.gz")
+# After so many problems a file is plainly the wrong file; listing more helps nobody.
+_MAX_PROBLEMS = 50
+_LABELS = {"spam": True, "ham": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """One labelled comment.
+
+    `comment` is all that detectors and the classifier may see. The other fields are for splitting
+    and for reporting: they never become inputs.
+    """
+
+    comment: Comment
+    is_spam: bool
+    source: str
+    post_key: str
+    campaign: str | None = None
+    kind: str | None = None
+    language: str | None = None
+    hardness: int | None = None
+    promo_spans: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def input(self) -> ModelInput:
+        """Return what the classifier reads."""
+        return model_input(self.comment)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataFile:
+    """One file that was read, so that a card can say exactly what a version learnt from."""
+
+    name: str
+    sha256: str
+    n_spam: int
+    n_ham: int
+    n_unlabelled: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dataset:
+    """Everything that was read, in a fixed order."""
+
+    examples: tuple[Example, ...]
+    files: tuple[DataFile, ...]
+
+
+def find_data_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the data files named, and those directly inside folders named, without repeats.
+
+    Raise `InvalidInputError` for a path that is not there, or holds no data file.
+    """
+    found: dict[Path, None] = {}
+    problems = []
+    for path in paths:
+        inside = (
+            sorted(p for p in path.iterdir() if p.name.endswith(_ENDINGS)) if path.is_dir() else []
+        )
+        files = inside if path.is_dir() else [path] if path.is_file() else []
+        if not files:
+            problems.append(
+                Problem(
+                    field=str(path),
+                    problem="there is no data file",
+                    remedy="name a .jsonl or .jsonl.gz file, or a folder that holds some",
+                )
+            )
+        found |= {p.resolve(): None for p in files}
+    if problems:
+        raise InvalidInputError(problems)
+    return sorted(found)
+
+
+def read_dataset(paths: Sequence[Path]) -> Dataset:
+    """Return the labelled comments of all files; comments without a label are only counted.
+
+    Raise `InvalidInputError` that names the file and line of everything wrong at once, ids that
+    occur twice included.
+    """
+    problems: list[Problem] = []
+    examples: list[Example] = []
+    files = []
+    seen: dict[str, str] = {}
+    for path in find_data_files(paths):
+        before = len(examples)
+        n_unlabelled = 0
+        for where, row in _read_rows(path, problems):
+            wrong = _problems_of(where, row) or _repeats(where, row, seen)
+            problems += wrong
+            if wrong:
+                continue
+            if row.get("label") is None:
+                n_unlabelled += 1
+            else:
+                examples.append(_example(row, path))
+        added = examples[before:]
+        n_spam = sum(e.is_spam for e in added)
+        files.append(
+            DataFile(
+                name=path.name,
+                sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+                n_spam=n_spam,
+                n_ham=len(added) - n_spam,
+                n_unlabelled=n_unlabelled,
+            )
+        )
+    if problems:
+        raise InvalidInputError(problems[:_MAX_PROBLEMS])
+    return Dataset(examples=tuple(examples), files=tuple(files))
+
+
+def _read_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield each row with its place; what cannot be read becomes a problem."""
+    number = 0
+    try:
+        with gzip.open(path, "rb") if path.name.endswith(".gz") else path.open("rb") as lines:
+            for number, line in enumerate(lines, start=1):
+                where = f"{path.name}:{number}"
+                try:
+                    row = json.loads(line)
+                except (ValueError, RecursionError):
+                    row = None
+                if isinstance(row, dict):
+                    yield where, row
+                elif line.strip():
+                    problems.append(_problem(where, "is not a JSON object", "one object a line"))
+    except (OSError, EOFError) as error:
+        what = f"cannot be read further ({type(error).__name__})"
+        problems.append(_problem(f"{path.name}:{number + 1}", what, "fetch the file again"))
+
+
+def _problem(where: str, problem: str, remedy: str) -> Problem:
+    return Problem(field=where, problem=problem, remedy=remedy)
+
+
+def _problems_of(where: str, row: Mapping[str, object]) -> list[Problem]:
+    """Return what is wrong with a row's own fields; values are never quoted."""
+    problems = [
+        _problem(f"{where} {key}", "is not a string with content", "give each row its own")
+        for key in ("id", "text")
+        if not isinstance(row.get(key), str) or not row[key]
+    ]
+    label = row.get("label")
+    if label is not None and label not in _LABELS:
+        problems.append(_problem(f"{where} label", "is unknown", "use spam, ham or null"))
+    hardness = row.get("hardness")
+    if hardness is not None and hardness not in (1, 2, 3):
+        problems.append(_problem(f"{where} hardness", "is unknown", "use 1, 2, 3 or null"))
+    spans = row.get("promo_spans") or []
+    if not (isinstance(spans, list) and all(_is_span(s, row.get("text")) for s in spans)):
+        problems.append(
+            _problem(f"{where} promo_spans", "lies outside the text", "use [start, end) offsets")
+        )
+    return problems
+
+
+def _is_span(span: object, text: object) -> bool:
+    if not isinstance(span, list) or len(span) != 2 or not isinstance(text, str):
+        return False
+    start, end = span
+    return type(start) is int and type(end) is int and 0 <= start < end <= len(text)
+
+
+def _repeats(where: str, row: Mapping[str, object], seen: dict[str, str]) -> list[Problem]:
+    """Return a problem if the row's id occurred before, and remember it."""
+    first = seen.setdefault(str(row["id"]), where)
+    if first == where:
+        return []
+    return [_problem(f"{where} id", f"occurred at {first}", "give each row its own")]
+
+
+def _string(row: Mapping[str, object], key: str) -> str | None:
+    value = row.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def _example(row: Mapping[str, object], path: Path) -> Example:
+    comment = comment_from_record(row)
+    source = _string(row, "source") or path.name.partition(".")[0]
+    # Sources without post ids are told apart by title; without one, a comment stands alone.
+    post = _string(row, "post_id") or comment.post.title or f"comment {comment.id}"
+    campaign = _string(row, "campaign")
+    hardness = row.get("hardness")
+    spans = row.get("promo_spans")
+    return Example(
+        comment=comment,
+        is_spam=_LABELS[str(row["label"])],
+        source=source,
+        post_key=f"{source}/{post}",
+        campaign=f"{source}/{campaign}" if campaign else None,
+        kind=_string(row, "kind"),
+        language=_string(row, "lang"),
+        hardness=hardness if isinstance(hardness, int) else None,
+        promo_spans=tuple((s[0], s[1]) for s in spans) if isinstance(spans, list) else (),
+    )

@@ -1,0 +1,49 @@
+"""Turns examples into the matrices that are fitted: features for the model, a column a signal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from models.features import DIMENSIONS, count_features
+from service.domain.history import History
+from service.signals.registry import DETECTORS, detect_all
+from training.dataset import Example
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def signal_names() -> tuple[str, ...]:
+    """Return the names of all detectors, in the order of the columns."""
+    return tuple(detector.name for detector in DETECTORS)
+
+
+def signal_strengths(examples: Sequence[Example]) -> FloatArray:
+    """Return each signal's strength on each comment, 0 where its detector was silent.
+
+    Files hold no earlier decisions, so every sender is one never seen before.
+    """
+    column_of = {name: column for column, name in enumerate(signal_names())}
+    strengths = np.zeros((len(examples), len(column_of)))
+    never_seen = History()
+    for row, example in enumerate(examples):
+        for signal in detect_all(example.comment, never_seen):
+            strengths[row, column_of[signal.name]] = signal.strength
+    return strengths
+
+
+def feature_matrix(examples: Sequence[Example]) -> sparse.csr_matrix:
+    """Return the classifier's features of each comment, exactly as they count in serving."""
+    counted = [count_features(example.input) for example in examples]
+    starts = np.concatenate([[0], np.cumsum([len(f.ids) for f in counted])])
+    return sparse.csr_matrix(
+        (
+            np.concatenate([f.values for f in counted]),
+            np.concatenate([f.ids for f in counted]),
+            starts,
+        ),
+        shape=(len(examples), DIMENSIONS),
+    )
