@@ -1,0 +1,132 @@
+"""What a moderator's ruling does, told over memory adapters."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.domain.case import State
+from service.domain.comment import Lane, SiteId
+from service.domain.decision import Action, Mode, Ruling, choose_action
+from service.domain.errors import NotFoundError, StoreUnavailableError
+from service.domain.sender import make_sender
+from service.domain.verdict import Outcome
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.submit import submit_comments
+from service.ports import NewComment
+from tests.factories import make_comment
+from tests.fakes import make_services
+
+
+@pytest.fixture
+def services():
+    return make_services()
+
+
+@pytest.fixture
+def comment(services):
+    sender = make_sender(address="192.0.2.7", email="mara@example.org", secret=b"s")
+    kept = make_comment(sender=sender)
+    submit_comments([NewComment(comment=kept, lane=Lane.INTERACTIVE)], services)
+    return kept
+
+
+class AwayHistory:
+    """A history store whose backend is gone."""
+
+    def gather(self, comments):
+        raise StoreUnavailableError("away")
+
+    def learn(self, decision_id, comment, ruling):
+        raise StoreUnavailableError("away")
+
+    unlearn = learn
+
+
+def test_a_decision_wins_over_the_verdict(services, comment):
+    case = decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+
+    assert case.state is State.DECIDED
+    assert case.action is Action.REJECT
+    assert not case.needs_review
+
+
+def test_an_undone_decision_stays_in_the_log_and_the_comment_waits_again(services, comment):
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+
+    case = undo_decision(comment.id, services, undone_by="mod")
+
+    assert case.needs_review
+    assert [d.undone_by for d in case.decisions] == ["mod"]
+    acts = [entry.act for entry in services.audit_log.recent(subject=comment.id)]
+    assert acts == ["undo", "reject"]
+
+
+def test_the_same_ruling_again_changes_nothing(services, comment):
+    first = decide_comment(comment.id, Ruling.APPROVE, services, decided_by="mod")
+
+    second = decide_comment(comment.id, Ruling.APPROVE, services, decided_by="other")
+
+    assert second.decisions == first.decisions
+
+
+def test_a_changed_mind_leaves_one_decision_in_force(services, comment):
+    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="mod")
+
+    case = decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+
+    assert [d.undone_at is None for d in case.decisions] == [False, True]
+    assert case.action is Action.REJECT
+
+
+def test_histories_learn_from_a_decision_and_forget_it_when_undone(services, comment):
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    (learnt,) = services.history.gather([comment])
+
+    undo_decision(comment.id, services, undone_by="mod")
+
+    (forgotten,) = services.history.gather([comment])
+    assert (learnt.address.rejected, learnt.email.rejected) == (1, 1)
+    assert (forgotten.address.rejected, forgotten.email.rejected) == (0, 0)
+
+
+def test_a_decision_stands_while_histories_are_away():
+    services = make_services(history=AwayHistory())
+    kept = make_comment()
+    submit_comments([NewComment(comment=kept, lane=Lane.BULK)], services)
+
+    case = decide_comment(kept.id, Ruling.APPROVE, services, decided_by="mod")
+
+    assert case.action is Action.PUBLISH
+
+
+def test_another_sites_comment_cannot_be_decided(services, comment):
+    with pytest.raises(NotFoundError):
+        decide_comment(
+            comment.id, Ruling.REJECT, services, decided_by="mod", site_id=SiteId("other")
+        )
+
+
+def test_nothing_to_undo_is_said_plainly(services, comment):
+    with pytest.raises(NotFoundError, match="no decision to undo"):
+        undo_decision(comment.id, services, undone_by="mod")
+
+
+@pytest.mark.parametrize(
+    ("mode", "outcome", "ruling", "action"),
+    [
+        (Mode.OBSERVE, None, None, Action.PUBLISH),
+        (Mode.OBSERVE, Outcome.SPAM, None, Action.PUBLISH),
+        (Mode.OBSERVE, Outcome.SPAM, Ruling.REJECT, Action.REJECT),
+        (Mode.HOLD, None, None, Action.HOLD),
+        (Mode.HOLD, Outcome.HAM, None, Action.PUBLISH),
+        (Mode.HOLD, Outcome.UNSURE, None, Action.HOLD),
+        (Mode.HOLD, Outcome.SPAM, None, Action.HOLD),
+        (Mode.HOLD, Outcome.SPAM, Ruling.APPROVE, Action.PUBLISH),
+        (Mode.ENFORCE, None, None, Action.HOLD),
+        (Mode.ENFORCE, Outcome.SPAM, None, Action.REJECT),
+        (Mode.ENFORCE, Outcome.UNSURE, None, Action.HOLD),
+        (Mode.ENFORCE, Outcome.HAM, Ruling.REJECT, Action.REJECT),
+    ],
+)
+def test_the_action_follows_mode_outcome_and_ruling(mode, outcome, ruling, action):
+    assert choose_action(mode, outcome, ruling) is action

@@ -1,0 +1,233 @@
+"""How comments become verdicts, told over memory adapters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from models.inputs import ModelOutput
+from service.domain.case import State
+from service.domain.comment import Lane
+from service.domain.errors import StoreUnavailableError
+from service.domain.site import SiteSettings
+from service.domain.verdict import Outcome
+from service.moderation.judge import MAX_ATTEMPTS, is_audited, judge_batch
+from service.moderation.submit import submit_comments
+from service.moderation.sweep import sweep_stranded
+from service.ports import AddOutcome, NewComment
+from service.stores.memory import memory_stores
+from tests.factories import make_comment
+from tests.fakes import FixedClassifier, FixedClock, InlineQueue, make_services, make_site
+
+
+def submit(services, *comments, lane=Lane.INTERACTIVE):
+    return submit_comments([NewComment(comment=c, lane=lane) for c in comments], services)
+
+
+class PoisonedClassifier(FixedClassifier):
+    """Breaks on any batch that holds the poisonous text."""
+
+    def score_batch(self, inputs):
+        if any(given.text == "poison" for given in inputs):
+            raise RecursionError
+        return super().score_batch(inputs)
+
+
+class AwayHistory:
+    """A history store whose backend is gone."""
+
+    def gather(self, comments):
+        raise StoreUnavailableError("the store is away")
+
+
+class AwayQueue(InlineQueue):
+    """A queue that can be switched off."""
+
+    away = True
+
+    def put(self, ids, lane):
+        if self.away:
+            raise StoreUnavailableError("the queue is away")
+        super().put(ids, lane)
+
+
+@pytest.mark.parametrize(
+    ("p_spam", "outcome"),
+    [(0.01, Outcome.HAM), (0.1, Outcome.UNSURE), (0.89, Outcome.UNSURE), (0.91, Outcome.SPAM)],
+)
+def test_two_cutoffs_part_ham_unsure_and_spam(p_spam, outcome):
+    services = make_services(classifier=FixedClassifier(p_spam))
+    comment = make_comment()
+
+    submit(services, comment)
+
+    assert services.cases.get(comment.id).verdict.outcome is outcome
+
+
+def test_the_contributions_add_up_to_the_score_exactly():
+    services = make_services(classifier=FixedClassifier(0.7))
+    comment = make_comment("Great post! Buy cheap pills at https://pills-direct.shop today")
+
+    submit(services, comment)
+
+    verdict = services.cases.get(comment.id).verdict
+    total = verdict.base + verdict.model_contribution
+    for weighed in verdict.signals:
+        total += weighed.contribution
+    assert verdict.signals
+    assert verdict.score == total
+
+
+def test_without_the_model_a_comment_waits_for_a_moderator():
+    classifier = FixedClassifier()
+    classifier.answer = None
+    services = make_services(classifier=classifier)
+    comment = make_comment()
+
+    submit(services, comment)
+
+    case = services.cases.get(comment.id)
+    assert case.verdict.outcome is Outcome.UNSURE
+    assert case.verdict.degraded_by == ("model",)
+    assert case.needs_review
+
+
+def test_without_histories_even_a_certain_verdict_is_unsure():
+    services = make_services(classifier=FixedClassifier(0.999), history=AwayHistory())
+    comment = make_comment()
+
+    submit(services, comment)
+
+    verdict = services.cases.get(comment.id).verdict
+    assert verdict.outcome is Outcome.UNSURE
+    assert verdict.degraded_by == ("history",)
+    assert verdict.p_spam > 0.99
+
+
+def test_one_poisonous_comment_in_a_batch_goes_to_a_person_and_the_others_are_judged():
+    services = make_services(classifier=PoisonedClassifier(0.01))
+    comments = [make_comment(f"fine {n}") for n in range(11)]
+    comments.insert(7, make_comment("poison"))
+
+    submit(services, *comments, lane=Lane.BULK)
+
+    verdicts = [services.cases.get(c.id).verdict for c in comments]
+    assert [v.degraded for v in verdicts] == [c.text == "poison" for c in comments]
+    assert verdicts[7].outcome is Outcome.UNSURE
+
+
+def test_a_comment_tried_before_is_judged_alone():
+    classifier = FixedClassifier()
+    services = make_services(classifier=classifier, judges=False)
+    comments = [make_comment(f"text {n}") for n in range(5)]
+    submit(services, *comments)
+    services.comments.count_attempt([comments[2].id])
+
+    judge_batch([c.id for c in comments], services)
+
+    assert classifier.batches == [4, 1]
+
+
+def test_a_comment_whose_judging_never_ended_goes_to_a_person_untried():
+    classifier = FixedClassifier(0.01)
+    services = make_services(classifier=classifier, judges=False)
+    comment = make_comment()
+    submit(services, comment)
+    for _ in range(MAX_ATTEMPTS):
+        services.comments.count_attempt([comment.id])
+
+    stored = judge_batch([comment.id], services)
+
+    verdict = services.cases.get(comment.id).verdict
+    assert stored == [comment.id]
+    assert verdict.outcome is Outcome.UNSURE
+    assert "judging" in verdict.degraded_by
+    assert classifier.batches == []
+
+
+def test_judging_twice_keeps_the_first_verdict():
+    classifier = FixedClassifier(0.01)
+    services = make_services(classifier=classifier)
+    comment = make_comment()
+    submit(services, comment)
+    first = services.cases.get(comment.id).verdict
+    classifier.answer = ModelOutput(p_spam=0.99)
+
+    stored = judge_batch([comment.id], services)
+
+    assert stored == []
+    assert services.cases.get(comment.id).verdict == first
+
+
+def test_a_sites_own_cutoffs_win_over_the_promised_ones():
+    site = make_site(settings=SiteSettings(ham_cutoff=0.4, spam_cutoff=0.6))
+    services = make_services(stores=memory_stores(sites=[site]), classifier=FixedClassifier(0.61))
+    comment = make_comment()
+
+    submit(services, comment)
+
+    verdict = services.cases.get(comment.id).verdict
+    assert verdict.outcome is Outcome.SPAM
+    assert (verdict.ham_cutoff, verdict.spam_cutoff) == (0.4, 0.6)
+
+
+def test_a_repeat_is_kept_and_judged_once():
+    classifier = FixedClassifier()
+    services = make_services(classifier=classifier)
+    comment = make_comment(site_comment_id="wp-17")
+    again = replace(comment, id="another")
+
+    first = submit(services, comment)
+    second = submit(services, again)
+
+    assert [first[0].outcome, second[0].outcome] == [AddOutcome.NEW, AddOutcome.REPEAT]
+    assert second[0].comment_id == comment.id
+    assert classifier.batches == [1]
+
+
+def test_with_the_queue_away_a_comment_is_kept_and_the_sweep_queues_it_later():
+    queue, clock = AwayQueue(), FixedClock()
+    services = make_services(queue=queue, clock=clock)
+    queue.services = services
+    comment = make_comment()
+
+    submit(services, comment)
+    clock.advance(seconds=30)
+    while_away = sweep_stranded(services)
+    queue.away = False
+    when_back = sweep_stranded(services)
+
+    assert (while_away, when_back) == (0, 1)
+    assert services.cases.get(comment.id).state is State.JUDGED
+
+
+def test_the_sweep_leaves_alone_what_still_waits_in_the_queue():
+    clock = FixedClock()
+    services = make_services(judges=False, clock=clock)
+    submit(services, make_comment())
+    clock.advance(seconds=60)
+
+    swept = sweep_stranded(services)
+
+    assert swept == 0
+
+
+def test_the_audit_sample_is_a_fixed_share_of_confident_verdicts():
+    drawn = sum(is_audited(f"c{n}", 0.1) for n in range(10_000))
+
+    assert 900 < drawn < 1_100
+    assert is_audited("c1", 1.0)
+    assert not is_audited("c1", 0.0)
+
+
+def test_an_audited_ham_goes_to_a_moderator_all_the_same():
+    services = make_services(classifier=FixedClassifier(0.01), audit_share=1.0)
+    comment = make_comment()
+
+    submit(services, comment)
+
+    case = services.cases.get(comment.id)
+    assert case.verdict.outcome is Outcome.HAM
+    assert case.audit
+    assert case.needs_review

@@ -1,0 +1,133 @@
+"""How sites get in by key and moderators by password, told over memory adapters."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from service.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotAuthenticatedError,
+    NotFoundError,
+)
+from service.moderation.sites import add_site, authenticate_site, revoke_key, rotate_keys
+from service.moderation.users import (
+    add_user,
+    authenticate_user,
+    change_password,
+    reset_password,
+)
+from tests.fakes import FixedClock, make_services
+
+
+@pytest.fixture
+def clock():
+    return FixedClock()
+
+
+@pytest.fixture
+def services(clock):
+    return make_services(clock=clock)
+
+
+def test_a_sites_key_opens_its_own_door(services):
+    site, issued = add_site("Garden", services, actor="test")
+
+    found = authenticate_site(issued.secret, services)
+
+    assert found.id == site.id
+
+
+def test_the_secret_itself_is_kept_nowhere(services):
+    site, issued = add_site("Garden", services, actor="test")
+
+    kept = services.sites.list_keys(site.id)
+
+    assert issued.secret not in repr(kept)
+    assert len(kept[0].hint) < 12
+
+
+@pytest.mark.parametrize("secret", ["", "slop_", "slop_guess", "x" * 10_000, "\ud800"])
+def test_a_wrong_key_is_refused(services, secret):
+    add_site("Garden", services, actor="test")
+
+    with pytest.raises(NotAuthenticatedError):
+        authenticate_site(secret, services)
+
+
+def test_a_rotated_key_works_until_the_overlap_has_passed(services, clock):
+    site, old = add_site("Garden", services, actor="test")
+    new = rotate_keys(site.id, services, actor="test", overlap=timedelta(days=7))
+
+    clock.advance(days=6)
+    both = [authenticate_site(key.secret, services).id for key in (old, new)]
+    clock.advance(days=1)
+
+    assert both == [site.id, site.id]
+    assert authenticate_site(new.secret, services).id == site.id
+    with pytest.raises(NotAuthenticatedError):
+        authenticate_site(old.secret, services)
+
+
+def test_a_revoked_key_ends_at_once(services):
+    _, issued = add_site("Garden", services, actor="test")
+
+    revoke_key(issued.key.id, services, actor="test")
+
+    with pytest.raises(NotAuthenticatedError):
+        authenticate_site(issued.secret, services)
+
+
+def test_a_taken_site_name_is_refused(services):
+    add_site("Garden", services, actor="test")
+
+    with pytest.raises(ConflictError):
+        add_site("Garden", services, actor="test")
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 101, "a\nb"])
+def test_an_unusable_site_name_is_refused_with_a_remedy(services, name):
+    with pytest.raises(InvalidInputError) as caught:
+        add_site(name, services, actor="test")
+
+    assert caught.value.problems[0].field == "name"
+    assert caught.value.problems[0].remedy
+
+
+def test_a_one_time_password_must_be_changed_and_then_no_longer_opens(services):
+    user, password = add_user("mara", services, actor="test")
+
+    changed = change_password(user, old=password, new="correct horse battery", services=services)
+
+    assert user.must_change_password
+    assert not changed.must_change_password
+    assert changed.session_epoch > user.session_epoch
+    assert authenticate_user("MARA", "correct horse battery", services).id == user.id
+    with pytest.raises(NotAuthenticatedError):
+        authenticate_user("mara", password, services)
+
+
+def test_everything_wrong_with_a_new_password_is_named_at_once(services):
+    user, _ = add_user("mara", services, actor="test")
+
+    with pytest.raises(InvalidInputError) as caught:
+        change_password(user, old="wrong", new="short", services=services)
+
+    assert [problem.field for problem in caught.value.problems] == ["old", "new"]
+
+
+def test_a_reset_ends_the_old_password(services):
+    _, first = add_user("mara", services, actor="test")
+
+    second = reset_password("mara", services, actor="test")
+
+    assert authenticate_user("mara", second, services).must_change_password
+    with pytest.raises(NotAuthenticatedError):
+        authenticate_user("mara", first, services)
+
+
+def test_resetting_an_unknown_moderator_is_said_plainly(services):
+    with pytest.raises(NotFoundError, match="nobody"):
+        reset_password("nobody", services, actor="test")

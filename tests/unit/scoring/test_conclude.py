@@ -1,0 +1,132 @@
+"""Evidence joined into a verdict: exact sums, half-open cutoffs, sentences a person understands."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.inputs import ModelOutput
+from service.domain.verdict import Outcome
+from service.scoring.conclude import conclude, logistic, logit
+from service.scoring.explanation import explain
+from service.scoring.inputs import model_input
+from service.scoring.policy import decide
+from service.scoring.weights import Cutoffs, Weights
+from tests.factories import NOW, make_comment, make_signal, make_verdict
+
+CUTOFFS = Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9)
+WEIGHTS = Weights(base=-0.3, model=0.8, signals={"bare_link": 1.5, "shy": 0.01})
+
+
+def conclude_with(*signals, p_spam=0.5, missing=()):
+    return conclude(
+        "c1",
+        signals=signals,
+        output=None if p_spam is None else ModelOutput(p_spam=p_spam),
+        missing=missing,
+        model_version="test-1",
+        weights=WEIGHTS,
+        cutoffs=CUTOFFS,
+        judged_at=NOW,
+    )
+
+
+@pytest.mark.parametrize(
+    ("p_spam", "outcome"),
+    [
+        (0.0, Outcome.HAM),
+        (math.nextafter(0.1, 0), Outcome.HAM),
+        (0.1, Outcome.UNSURE),
+        (math.nextafter(0.9, 0), Outcome.UNSURE),
+        (0.9, Outcome.SPAM),
+        (1.0, Outcome.SPAM),
+    ],
+)
+def test_the_unsure_band_is_half_open(p_spam, outcome):
+    assert decide(p_spam, CUTOFFS, degraded=False) is outcome
+
+
+@pytest.mark.parametrize("p_spam", [0.0, 0.5, 1.0])
+def test_degraded_is_always_unsure(p_spam):
+    assert decide(p_spam, CUTOFFS, degraded=True) is Outcome.UNSURE
+
+
+@given(
+    p_spam=st.floats(0, 1),
+    strengths=st.lists(st.floats(0.001, 1), max_size=6),
+)
+def test_contributions_add_up_to_the_last_digit(p_spam, strengths):
+    signals = [make_signal("bare_link", strength=strength) for strength in strengths]
+
+    verdict = conclude_with(*signals, p_spam=p_spam)
+
+    total = verdict.base + verdict.model_contribution
+    for weighed in verdict.signals:
+        total += weighed.contribution
+    assert verdict.score == total
+    assert verdict.p_spam == logistic(total)
+
+
+@given(st.floats(1e-6, 1 - 1e-6))
+def test_logit_and_logistic_undo_each_other(p):
+    assert logistic(logit(p)) == pytest.approx(p, abs=1e-12)
+
+
+@pytest.mark.parametrize("log_odds", [-1e9, -800.0, 0.0, 800.0, 1e9])
+def test_logistic_never_overflows(log_odds):
+    assert 0.0 <= logistic(log_odds) <= 1.0
+
+
+def test_a_signal_without_a_weight_is_recorded_and_counts_nothing():
+    plain = conclude_with()
+
+    verdict = conclude_with(make_signal("newcomer"))
+
+    assert [w.signal.name for w in verdict.signals] == ["newcomer"]
+    assert verdict.score == plain.score
+
+
+def test_signals_are_listed_by_what_they_contributed():
+    verdict = conclude_with(make_signal("a_new_one"), make_signal("shy"), make_signal("bare_link"))
+
+    assert [w.signal.name for w in verdict.signals] == ["bare_link", "shy", "a_new_one"]
+
+
+def test_the_explanation_says_outcome_reasons_and_what_was_missing():
+    verdict = conclude_with(make_signal(), make_signal("newcomer"), p_spam=None)
+
+    sentences = explain(verdict)
+
+    assert sentences[0] == "Left to a person, because evidence is missing."
+    assert "Contains a link (for spam, +1.50)." in sentences
+    assert "Contains a link (recorded, not weighed)." in sentences
+    assert sentences[-1] == "Missing: the classifier did not answer."
+
+
+def test_the_explanation_of_a_confident_verdict_names_its_cutoff():
+    first = explain(make_verdict("c1", outcome=Outcome.SPAM))[0]
+
+    assert first.startswith("Called spam")
+    assert "99.0%" in first
+    assert "90.0%" in first
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://Shop.Example.COM:8443/a?b", "shop.example.com"),
+        ("shop.example.com/a", "shop.example.com"),
+        ("https://user:pw@shop.example.com", "shop.example.com"),
+        ("http://[::1", ""),
+        ("", ""),
+        ("not a url at all", "not a url at all"),
+    ],
+)
+def test_the_classifier_reads_the_host_of_the_authors_url(url, host):
+    comment = make_comment()
+    author = type(comment.author)(name="n", url=url)
+
+    assert model_input(make_comment(author=author)).author_host == host

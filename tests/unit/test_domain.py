@@ -1,0 +1,86 @@
+"""Values that refuse to be wrong, and hashes that recognise a sender without naming one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from service.domain.record import comment_from_record
+from service.domain.sender import make_sender
+from service.domain.site import SiteSettings
+from service.domain.verdict import Outcome, Signal, Span
+from service.scoring.weights import Cutoffs
+from tests.factories import make_comment, make_verdict
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: Span(start=3, end=3),
+        lambda: Span(start=-1, end=2),
+        lambda: Signal(name="x", strength=0.0, reason="r"),
+        lambda: Signal(name="x", strength=1.1, reason="r"),
+        lambda: Cutoffs(ham_cutoff=0.9, spam_cutoff=0.1),
+        lambda: SiteSettings(ham_cutoff=0.9, spam_cutoff=0.1),
+        lambda: SiteSettings(spam_cutoff=float("nan")),
+        lambda: make_comment(id=""),
+        lambda: make_comment(received_at=datetime(2026, 1, 1)),  # noqa: DTZ001  # naive on purpose
+        lambda: make_verdict("c", outcome=Outcome.SPAM, degraded_by=("model",)),
+        lambda: make_verdict("c", p_spam=float("nan")),
+    ],
+)
+def test_wrong_values_cannot_be_built(build):
+    with pytest.raises(ValueError, match=r".{10}"):
+        build()
+
+
+def test_a_sender_is_recognised_without_being_named():
+    one = make_sender(address="192.0.2.7", email="Mara@Example.org ", secret=b"k")
+    same = make_sender(address="::ffff:192.0.2.7", email="mara@example.ORG", secret=b"k")
+
+    assert one == same
+    assert one.email_domain == "example.org"
+    assert "192.0.2" not in repr(one)
+    assert "mara" not in repr(one).lower()
+
+
+def test_neighbours_share_a_network_key_and_nothing_else():
+    one = make_sender(address="192.0.2.7", email=None, secret=b"k")
+    neighbour = make_sender(address="192.0.2.8", email=None, secret=b"k")
+    stranger = make_sender(address="198.51.100.8", email=None, secret=b"k")
+
+    assert one.network_key == neighbour.network_key != stranger.network_key
+    assert one.address_key != neighbour.address_key
+
+
+def test_another_secret_makes_other_keys():
+    one = make_sender(address="192.0.2.7", email="a@b.example", secret=b"k1")
+    other = make_sender(address="192.0.2.7", email="a@b.example", secret=b"k2")
+
+    assert one.address_key != other.address_key
+    assert one.email_key != other.email_key
+
+
+def test_a_fingerprint_follows_what_the_site_sent_and_nothing_else():
+    comment = make_comment("one", site_comment_id="7")
+    repeat = make_comment("one", site_comment_id="7", user_agent="another client")
+    changed = make_comment("two", site_comment_id="7")
+
+    assert comment.fingerprint() == repeat.fingerprint() != changed.fingerprint()
+
+
+def test_a_record_never_carries_its_label_into_the_comment():
+    row = {"id": "a-1", "text": "hello", "label": "spam", "kind": "spliced", "campaign": "c9"}
+
+    comment = comment_from_record(row)
+
+    assert not any(word in repr(comment) for word in ("spam", "spliced", "c9"))
+
+
+@pytest.mark.parametrize(
+    "row", [{}, {"id": "a"}, {"id": 3, "text": "x"}, {"id": "a", "text": None}]
+)
+def test_a_record_without_id_or_text_is_refused(row):
+    with pytest.raises(ValueError, match="'id' and 'text'"):
+        comment_from_record(row)
