@@ -28,8 +28,7 @@ class LosslessText(sa.types.TypeDecorator[str]):
 
     def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[Any]:
         """Order by code point on PostgreSQL too, so that pages agree whatever its locale."""
-        collation = "C" if dialect.name == "postgresql" else None
-        return dialect.type_descriptor(sa.Text(collation=collation))
+        return sa.Text(collation="C" if dialect.name == "postgresql" else None)
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Return the text as the database can keep it."""
@@ -56,8 +55,8 @@ class UtcDateTime(sa.types.TypeDecorator[datetime]):
     def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[Any]:
         """Use the database's own type where it has one."""
         if dialect.name == "postgresql":
-            return dialect.type_descriptor(sa.TIMESTAMP(timezone=True))
-        return dialect.type_descriptor(sa.BigInteger())
+            return sa.TIMESTAMP(timezone=True)
+        return sa.BigInteger()
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
         """Return the moment as the database keeps it. Raise `ValueError` without a time zone."""
