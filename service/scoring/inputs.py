@@ -22,6 +22,7 @@ def model_input(comment: Comment) -> ModelInput:
 def _host(url: str) -> str:
     """Return a URL's host in lower case, "" for anything that has none."""
     try:
-        return (urlsplit(url if "//" in url else f"//{url}").hostname or "").lower()
+        host = (urlsplit(url if "//" in url else f"//{url}").hostname or "").lower()
     except ValueError:
         return ""
+    return "" if any(character.isspace() for character in host) else host
