@@ -1,4 +1,4 @@
-"""Fakes that stand in for the outside world: fixed answers, a hand-set clock, services in memory."""
+"""Fakes for the outside world: fixed answers, a hand-set clock, services in memory."""
 
 from __future__ import annotations
 

@@ -1,0 +1,24 @@
+"""What the HTTP edge is told when it is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebConfig:
+    """The edge's own options; `service.wiring` fills them from the settings.
+
+    `limiter_storage_url` is a `redis://` or `redis+unix://` URL, None counts in memory.
+    `trusted_proxies` is how many reverse proxies in front may be believed about the client.
+    `max_waiting` bounds how many requests may wait for verdicts at once, so that waiting never
+    takes every thread of the server; a request beyond it is answered without waiting.
+    """
+
+    secret_key: str = field(repr=False)
+    https_only_cookies: bool = False
+    max_wait_seconds: float = 20.0
+    requests_per_minute: int = 6000
+    limiter_storage_url: str | None = field(default=None, repr=False)
+    trusted_proxies: int = 0
+    max_waiting: int = 24

@@ -1,0 +1,65 @@
+"""Builds the Flask application from services and options."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Flask
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from service.ports import Services
+from service.web.api import Route, register_route
+from service.web.auth import authenticate
+from service.web.comments import comment_routes
+from service.web.config import WebConfig
+from service.web.errors import register_errors
+from service.web.headers import register_headers
+from service.web.health import Checks, register_health
+from service.web.limits import register_limits
+
+# Forms of the pages are small; API routes set their own limits.
+_MAX_FORM_BYTES = 64 * 1024
+
+
+def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
+    """Return the application that serves the API, its documentation, the pages and health."""
+    app = Flask("service.web")
+    _configure(app, config)
+    register_headers(app, config)
+    register_errors(app)
+    register_limits(app, services, config)
+    register_health(app, checks)
+    register_api(app, services, api_routes(services, config))
+    return app
+
+
+def api_routes(services: Services, config: WebConfig) -> list[Route]:
+    """Return every operation of the API."""
+    return [*comment_routes(services, config)]
+
+
+def register_api(app: Flask, services: Services, routes: list[Route]) -> None:
+    """Serve the operations under `/v1`, each to sites with a valid key only."""
+    api = Blueprint("api", "service.web.api", url_prefix="/v1")
+    api.before_request(lambda: authenticate(services))
+    for route in routes:
+        register_route(api, route)
+    app.register_blueprint(api)
+
+
+def _configure(app: Flask, config: WebConfig) -> None:
+    app.config.update(
+        SECRET_KEY=config.secret_key,
+        SESSION_COOKIE_NAME="slopsieve",
+        SESSION_COOKIE_SECURE=config.https_only_cookies,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        MAX_CONTENT_LENGTH=_MAX_FORM_BYTES,
+        MAX_FORM_MEMORY_SIZE=_MAX_FORM_BYTES,
+        PROVIDE_AUTOMATIC_OPTIONS=False,
+    )
+    # A doubled slash is another path, not a reason to redirect a POST.
+    app.url_map.merge_slashes = False
+    if config.trusted_proxies:
+        hops = config.trusted_proxies
+        app.wsgi_app = ProxyFix(  # type: ignore[method-assign]  # the documented way to wrap it
+            app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops
+        )

@@ -1,0 +1,88 @@
+"""Limits how often a key may call, and how often an address may come with a wrong one."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from collections.abc import Callable
+from typing import Any
+
+from flask import Flask, Response, request
+from flask.typing import ResponseReturnValue
+from flask_limiter import ApplicationLimit, Limiter, RateLimitExceeded
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from service.ports import Services
+from service.web.auth import presented_secret
+from service.web.config import WebConfig
+from service.web.errors import KINDS, problem, respond
+
+# A key that is mistyped in a plugin is tried now and then; guessing tries it all the time.
+_FAILURES_PER_MINUTE = 30
+_UNLIMITED_PATHS = ("/livez", "/readyz")
+# Counting is worth a few milliseconds. With the counter away, requests are counted in memory and
+# one request in a while, ever more seldom, finds out whether it is back.
+_STORAGE_OPTIONS: dict[str, Any] = {
+    "socket_connect_timeout": 0.25,
+    "socket_timeout": 0.25,
+    "retry": Retry(NoBackoff(), 0),
+}
+
+
+def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
+    """Answer 429 with Retry-After to whoever calls too often; health is never limited."""
+    by_address = _hashed_address(services.sender_secret)
+    url = config.limiter_storage_url
+    limiter = Limiter(
+        key_func=by_address,
+        application_limits=[
+            ApplicationLimit(
+                f"{config.requests_per_minute}/minute",
+                key_function=lambda: _hashed_key() or by_address(),
+                scope="calls",
+            ),
+            ApplicationLimit(
+                f"{_FAILURES_PER_MINUTE}/minute",
+                key_function=by_address,
+                scope="failures",
+                deduct_when=lambda response: response.status_code == 401,
+            ),
+        ],
+        storage_uri=url or "memory://",
+        storage_options=_STORAGE_OPTIONS if url else {},
+        in_memory_fallback_enabled=True,
+        # Two requests can find the storage away at once; the second is let through uncounted.
+        swallow_errors=True,
+        key_prefix="slopsieve",
+    )
+    limiter.request_filter(lambda: request.path in _UNLIMITED_PATHS)
+    limiter.init_app(app)
+
+    def too_many(_: RateLimitExceeded) -> ResponseReturnValue:
+        return _too_many(limiter)
+
+    app.register_error_handler(RateLimitExceeded, too_many)
+
+
+def _too_many(limiter: Limiter) -> Response:
+    breached = limiter.current_limit
+    seconds = breached.reset_at - int(time.time()) if breached else 60
+    return respond(problem(429, KINDS[429].meaning), {"Retry-After": str(max(1, seconds))})
+
+
+def _hashed_key() -> str:
+    """Return what stands for the key that came along, "" if none did; secrets are not kept."""
+    secret = presented_secret()
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()[:32] if secret else ""
+
+
+def _hashed_address(sender_secret: bytes) -> Callable[[], str]:
+    """Return a function that says which address calls, as a keyed hash: it lands in log lines."""
+
+    def hashed() -> str:
+        address = (request.remote_addr or "unknown").encode()
+        return hmac.new(sender_secret, b"limit:" + address, hashlib.sha256).hexdigest()[:32]
+
+    return hashed

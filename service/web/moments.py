@@ -1,0 +1,40 @@
+"""Reads and writes moments in time as RFC 3339 has them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+_RFC_3339 = re.compile(
+    r"\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})", re.ASCII
+)
+_SCHEMA = {"type": "string", "format": "date-time", "examples": ["2026-03-01T12:00:00Z"]}
+
+
+def read_moment(value: object) -> datetime:
+    """Return the moment, in UTC. Raises `PydanticCustomError` for anything but RFC 3339."""
+    if isinstance(value, datetime):
+        return value
+    if isinstance(value, str) and _RFC_3339.fullmatch(value):
+        try:
+            return datetime.fromisoformat(value.upper()).astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+    raise PydanticCustomError("moment", "is not a date and time with an offset (RFC 3339)")
+
+
+def write_moment(moment: datetime) -> str:
+    """Return the moment in UTC with a final Z."""
+    return moment.astimezone(UTC).isoformat().removesuffix("+00:00") + "Z"
+
+
+Moment = Annotated[
+    datetime,
+    BeforeValidator(read_moment),
+    PlainSerializer(write_moment, return_type=str),
+    WithJsonSchema(_SCHEMA),
+]
