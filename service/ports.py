@@ -238,6 +238,7 @@ class HistoryStore(Protocol):
     def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
         """Take a counted decision back exactly; harmless if it is not counted.
 
+        It is never counted again afterwards, so a delayed repeat of `learn` does no harm.
         Return whether it was taken back now.
         """
 

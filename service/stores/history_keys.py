@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from service.domain.comment import Comment
 from service.domain.history import History, Tally
@@ -18,43 +19,39 @@ def no_domains(_comment: Comment) -> Sequence[str]:
     return ()
 
 
-def sender_keys(comment: Comment) -> tuple[str | None, str | None, str | None]:
-    """Return the names of the address, network and e-mail tallies, None where unknown."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryKeys:
+    """The names of the tallies that a comment belongs to, None where a part is unknown."""
+
+    address: str | None
+    network: str | None
+    email: str | None
+    domains: tuple[str, ...]
+
+    def all(self) -> tuple[str, ...]:
+        """Return every name: the tallies in which a decision on the comment counts."""
+        senders = (self.address, self.network, self.email)
+        return (*(name for name in senders if name is not None), *self.domains)
+
+
+def history_keys(comment: Comment, domains_of: DomainsOf) -> HistoryKeys:
+    """Return the names of the tallies that a comment belongs to."""
     sender = comment.sender
-    return (
-        f"address:{sender.address_key}" if sender.address_key else None,
-        f"network:{sender.network_key}" if sender.network_key else None,
-        f"email:{sender.email_key}" if sender.email_key else None,
+    return HistoryKeys(
+        address=_sender_key("address", sender.address_key),
+        network=_sender_key("network", sender.network_key),
+        email=_sender_key("email", sender.email_key),
+        domains=_domain_keys(domains_of(comment)),
     )
 
 
-def domain_keys(comment: Comment, domains_of: DomainsOf) -> tuple[str, ...]:
-    """Return the names of the tallies of the domains a comment links to, each once.
-
-    Names are digests: a domain is hostile text of any length.
-    """
-    domains = dict.fromkeys(domain.lower() for domain in domains_of(comment))
-    first = list(domains)[:MAX_DOMAINS_PER_COMMENT]
-    return tuple(
-        f"domain:{hashlib.sha256(domain.encode('utf-8', 'surrogatepass')).hexdigest()}"
-        for domain in first
-    )
-
-
-def all_keys(comment: Comment, domains_of: DomainsOf) -> tuple[str, ...]:
-    """Return the names of every tally that a decision on this comment counts in."""
-    known = (key for key in sender_keys(comment) if key is not None)
-    return (*known, *domain_keys(comment, domains_of))
-
-
-def history_from(
-    comment: Comment, domains_of: DomainsOf, tally_of: Callable[[str], Tally]
-) -> History:
+def history_from(keys: HistoryKeys, tally_of: Callable[[str], Tally]) -> History:
     """Return a comment's history from the tallies by name."""
     address, network, email = (
-        tally_of(key) if key is not None else Tally() for key in sender_keys(comment)
+        tally_of(key) if key is not None else Tally()
+        for key in (keys.address, keys.network, keys.email)
     )
-    domains = worst_tally(tally_of(key) for key in domain_keys(comment, domains_of))
+    domains = worst_tally(tally_of(key) for key in keys.domains)
     return History(address=address, network=network, email=email, domains=domains)
 
 
@@ -64,3 +61,16 @@ def worst_tally(tallies: Iterable[Tally]) -> Tally:
     A sum would let one well-known domain launder the bad one beside it.
     """
     return max(tallies, key=lambda t: (t.rejected - t.approved, t.rejected), default=Tally())
+
+
+def _sender_key(kind: str, keyed_hash: str | None) -> str | None:
+    return f"{kind}:{keyed_hash}" if keyed_hash else None
+
+
+def _domain_keys(domains: Sequence[str]) -> tuple[str, ...]:
+    # Digests, because a domain is hostile text of any length.
+    different = list(dict.fromkeys(domain.lower() for domain in domains))
+    return tuple(
+        f"domain:{hashlib.sha256(domain.encode('utf-8', 'surrogatepass')).hexdigest()}"
+        for domain in different[:MAX_DOMAINS_PER_COMMENT]
+    )

@@ -9,7 +9,7 @@ from service.domain.comment import Comment
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.history import History, Tally
-from service.stores.history_keys import DomainsOf, all_keys, history_from, no_domains
+from service.stores.history_keys import DomainsOf, history_from, history_keys, no_domains
 
 
 class MemoryHistoryStore:
@@ -22,14 +22,16 @@ class MemoryHistoryStore:
         self.available = True
         self._domains_of = domains_of
         self._lock = threading.Lock()
-        self._counted: dict[str, Ruling] = {}
+        # None marks a decision that was taken back: a delayed repeat must not count it again.
+        self._counted: dict[str, Ruling | None] = {}
         self._tallies: dict[str, Tally] = {}
 
     def gather(self, comments: Sequence[Comment]) -> list[History]:
         """See `HistoryStore.gather`."""
         self._refuse_if_unavailable()
         with self._lock:
-            return [history_from(comment, self._domains_of, self._tally) for comment in comments]
+            keys = [history_keys(comment, self._domains_of) for comment in comments]
+            return [history_from(one, self._tally) for one in keys]
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
         """See `HistoryStore.learn`."""
@@ -45,7 +47,8 @@ class MemoryHistoryStore:
         """See `HistoryStore.unlearn`."""
         self._refuse_if_unavailable()
         with self._lock:
-            counted = self._counted.pop(decision_id, None)
+            counted = self._counted.get(decision_id)
+            self._counted[decision_id] = None
             if counted is None:
                 return False
             self._count(comment, counted, -1)
@@ -59,7 +62,7 @@ class MemoryHistoryStore:
         return self._tallies.get(key, Tally())
 
     def _count(self, comment: Comment, ruling: Ruling, step: int) -> None:
-        for key in all_keys(comment, self._domains_of):
+        for key in history_keys(comment, self._domains_of).all():
             tally = self._tally(key)
             approved = tally.approved + (step if ruling is Ruling.APPROVE else 0)
             rejected = tally.rejected + (step if ruling is Ruling.REJECT else 0)
