@@ -1,0 +1,72 @@
+"""Measures how many comments a second one process judges, alone and in batches, interleaved."""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import statistics
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from models.registry import load_current
+from service.domain.history import History
+from service.domain.record import comment_from_record
+from service.moderation.judge import judge_comments
+from service.ports import JudgingModel
+from service.scoring.weights import Cutoffs, Weights
+
+_DATA = Path(__file__).resolve().parents[2] / "data"
+_COMMENTS = 1_024
+_REPEATS = 5
+_BATCH_SIZES = (1, 8, 64, 256)
+
+
+def load_model() -> JudgingModel:
+    """Return the shipped version, as the worker would use it."""
+    version = load_current()
+    return JudgingModel(
+        version=version.version,
+        classifier=version.classifier,
+        weights=Weights(
+            base=version.base, model=version.model_weight, signals=version.signal_weights
+        ),
+        cutoffs=Cutoffs(ham_cutoff=version.ham_cutoff, spam_cutoff=version.spam_cutoff),
+    )
+
+
+def main() -> None:
+    """Print comments a second by batch size, medians of interleaved repeats."""
+    rows = [
+        json.loads(line) for path in sorted(_DATA.glob("authored-*.jsonl")) for line in path.open()
+    ]
+    comments = [comment_from_record(row) for row in random.Random(7).sample(rows, _COMMENTS)]
+    started = time.perf_counter()
+    model = load_model()
+    judge_comments(comments[:1], model, histories=[History()], now=datetime.now(UTC))
+    print(f"model {model.version}: load and first verdict {time.perf_counter() - started:.2f} s")
+
+    rates: dict[int, list[float]] = {size: [] for size in _BATCH_SIZES}
+    for _ in range(_REPEATS):
+        for size in _BATCH_SIZES:
+            started = time.perf_counter()
+            for start in range(0, _COMMENTS, size):
+                batch = comments[start : start + size]
+                judge_comments(
+                    batch, model, histories=[History()] * len(batch), now=datetime.now(UTC)
+                )
+            rates[size].append(_COMMENTS / (time.perf_counter() - started))
+    alone = statistics.median(rates[1])
+    for size, measured in rates.items():
+        median = statistics.median(measured)
+        print(
+            f"batches of {size:>3}: {median:7.0f} comments/s ({median / alone:.2f}x alone; "
+            f"{min(measured):.0f} to {max(measured):.0f})"
+        )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak memory of this process {peak:.0f} MiB; {_COMMENTS} comments, {_REPEATS} repeats")
+
+
+if __name__ == "__main__":
+    main()
