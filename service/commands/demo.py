@@ -1,0 +1,259 @@
+"""The command that feeds labelled comments to a running Slopsieve and shows its verdicts."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+from service.commands.output import data_dir_option
+from service.domain.errors import ModerationError
+from service.domain.site import Site
+from service.moderation.sites import add_site, issue_key, revoke_key
+from service.ports import Services
+from service.settings import load_settings
+from service.wiring import open_services
+
+_CORPUS = Path(__file__).resolve().parents[2] / "data"
+_SITE_NAME = "demo"
+_ACTOR = "demo"
+_POSTED_AT_ONCE = 50
+_REQUEST_TIMEOUT_SECONDS = 30
+_PATIENCE_SECONDS = 120.0
+_POLL_SECONDS = 0.3
+# The same comments at every run, so that a second run shows that repeats are harmless.
+_SEED = 2026
+_ROWS_SHOWN = 14
+_TEXT_SHOWN = 70
+_OUTCOMES = ("ham", "unsure", "spam")
+_STYLES = {"ham": "green", "unsure": "yellow", "spam": "red"}
+
+Answer = Mapping[str, Any]
+
+
+class _DemoError(ModerationError):
+    """The demonstration cannot go on; the message says what to do."""
+
+
+@click.command("demo")
+@click.option("--count", type=click.IntRange(1, 10_000), default=400, show_default=True)
+@click.option("--url", default=None, help="Where Slopsieve runs, if not at its configured address.")
+@data_dir_option
+def demo_command(count: int, url: str | None, data_dir: str | None) -> None:
+    """Post labelled comments through the HTTP API and show the verdicts with their reasons."""
+    settings = load_settings()
+    base_url = (url or f"http://{settings.host}:{settings.port}").rstrip("/")
+    rows = _pick_rows(count)
+    with open_services(data_dir=data_dir) as services:
+        key_id, secret = _demo_key(services)
+        try:
+            api = _Api(base_url, secret)
+            started = time.monotonic()
+            answers = _judge_all(rows, api)
+            seconds = time.monotonic() - started
+        finally:
+            revoke_key(key_id, services, actor=_ACTOR)
+    _show(rows, answers, seconds=seconds, base_url=base_url)
+
+
+class _Api:
+    """The two calls of the HTTP API that the demonstration needs."""
+
+    def __init__(self, base_url: str, secret: str) -> None:
+        if not base_url.startswith(("http://", "https://")):
+            msg = f"--url must begin with http:// or https://, got {base_url!r}"
+            raise _DemoError(msg)
+        self._base_url = base_url
+        self._headers = {
+            "Authorization": f"Bearer {secret}",
+            "Content-Type": "application/json",
+        }
+
+    def post_batch(self, comments: Sequence[Mapping[str, object]]) -> Answer:
+        """Post comments and return the answer for each."""
+        return self._call("/v1/comments/batch", {"comments": list(comments)})
+
+    def get(self, comment_id: str) -> Answer:
+        """Return one comment as it stands."""
+        return self._call(f"/v1/comments/{comment_id}")
+
+    def _call(self, path: str, body: Mapping[str, object] | None = None) -> Answer:
+        request = urllib.request.Request(  # noqa: S310  # the scheme is checked above
+            self._base_url + path,
+            data=None if body is None else json.dumps(body).encode(),
+            headers=self._headers,
+        )
+        try:
+            with urllib.request.urlopen(  # noqa: S310  # the scheme is checked above
+                request, timeout=_REQUEST_TIMEOUT_SECONDS
+            ) as response:
+                answer: Answer = json.load(response)
+                return answer
+        except urllib.error.HTTPError as error:
+            msg = f"{self._base_url}{path} answered {error.code}; is this the same data folder?"
+            raise _DemoError(msg) from None
+        except OSError:
+            msg = f"nothing answers at {self._base_url}; start it with `make run`, or give --url"
+            raise _DemoError(msg) from None
+
+
+def _pick_rows(count: int) -> list[Answer]:
+    """Return a fixed random choice of the labelled comments."""
+    files = sorted(_CORPUS.glob("authored-*.jsonl"))
+    rows = [json.loads(line) for path in files for line in path.read_text("utf-8").splitlines()]
+    if not rows:
+        msg = f"there are no comments in {_CORPUS}; run this from a checkout of the project"
+        raise _DemoError(msg)
+    return random.Random(_SEED).sample(rows, min(count, len(rows)))  # noqa: S311  # no secret
+
+
+def _demo_key(services: Services) -> tuple[str, str]:
+    """Return the id and the secret of a fresh key for the demonstration's own site."""
+    site: Site | None = next((s for s in services.sites.all() if s.name == _SITE_NAME), None)
+    if site is None:
+        _, issued = add_site(_SITE_NAME, services, actor=_ACTOR)
+    else:
+        issued = issue_key(site.id, services, actor=_ACTOR)
+    return issued.key.id, issued.secret
+
+
+def _request_of(row: Answer) -> dict[str, object]:
+    """Return what a site would send of a row: never its label or anything derived from it."""
+    return {
+        "site_comment_id": row["id"],
+        "text": row["text"],
+        "post": {
+            "url": f"https://blog.example/{row['post_id']}",
+            "title": row["post_title"],
+            "excerpt": row["post_excerpt"],
+        },
+        "author": {
+            "name": row["author_name"],
+            "email": row["author_email"],
+            "url": row["author_url"],
+        },
+        "address": row["user_ip"],
+        "language": row["lang"],
+    }
+
+
+def _judge_all(rows: Sequence[Answer], api: _Api) -> list[Answer]:
+    """Post every row, wait for every verdict, and return the answers in the rows' order."""
+    with _progress() as progress:
+        posting = progress.add_task("posted", total=len(rows))
+        ids: list[str] = []
+        for start in range(0, len(rows), _POSTED_AT_ONCE):
+            part = rows[start : start + _POSTED_AT_ONCE]
+            answer = api.post_batch([_request_of(row) for row in part])
+            ids += [result["id"] for result in answer["results"]]
+            progress.advance(posting, len(part))
+        if None in ids:
+            msg = "the service refused a comment of its own corpus; this is a bug"
+            raise _DemoError(msg)
+        judging = progress.add_task("judged", total=len(rows))
+        return [answer for answer in _wait(ids, api) if progress.advance(judging) is None]
+
+
+def _wait(ids: Sequence[str], api: _Api) -> Iterator[Answer]:
+    """Yield each comment's answer once it has its verdict."""
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    for comment_id in ids:
+        while (answer := api.get(comment_id))["verdict"] is None:
+            if time.monotonic() > deadline:
+                msg = "some comments are still not judged; `/readyz` says which part is away"
+                raise _DemoError(msg)
+            time.sleep(_POLL_SECONDS)
+        yield answer
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+    )
+
+
+def _show(
+    rows: Sequence[Answer], answers: Sequence[Answer], *, seconds: float, base_url: str
+) -> None:
+    console = Console(highlight=False)
+    console.print(_examples(rows, answers))
+    console.print(_counts(rows, answers))
+    degraded = sum(answer["verdict"]["degraded"] for answer in answers)
+    console.print(f"{len(answers)} comments judged in {seconds:.1f} s, {degraded} degraded.")
+    console.print(
+        "The classifier was trained on this corpus, so these figures flatter it; "
+        "models/README.md has those of blogs it never saw."
+    )
+    console.print(f"Now look at {base_url}/review (the unsure ones) and {base_url}/docs (the API).")
+
+
+def _examples(rows: Sequence[Answer], answers: Sequence[Answer]) -> Table:
+    """Return a few verdicts of each outcome with their weightiest reason."""
+    table = Table(title="Some of the verdicts", title_justify="left", box=None, pad_edge=False)
+    for name, width in (("verdict", None), ("p_spam", None), ("comment", 44), ("because", 60)):
+        table.add_column(name, max_width=width)
+    share = -(-_ROWS_SHOWN // len(_OUTCOMES))
+    for outcome in reversed(_OUTCOMES):
+        chosen = [
+            (row, answer)
+            for row, answer in zip(rows, answers, strict=True)
+            if answer["verdict"]["outcome"] == outcome
+        ]
+        for row, answer in chosen[:share]:
+            verdict = answer["verdict"]
+            table.add_row(
+                Text(outcome, style=_STYLES[outcome]),
+                f"{verdict['p_spam']:.3f}",
+                Text(_shorten(row["text"])),
+                Text(_reason(verdict)),
+            )
+    return table
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    line = "".join(
+        character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in line
+    )
+    return line if len(line) <= _TEXT_SHOWN else line[: _TEXT_SHOWN - 1] + "…"
+
+
+def _reason(verdict: Answer) -> str:
+    """Return the weightiest signal's reason, or what the words alone gave."""
+    towards_spam = [s for s in verdict["signals"] if s["contribution"] > 0]
+    if towards_spam and verdict["outcome"] != "ham":
+        return str(towards_spam[0]["reason"])
+    if verdict["model_p_spam"] is None:
+        return "the classifier did not answer"
+    return f"the words alone give {verdict['model_p_spam']:.1%}"
+
+
+def _counts(rows: Sequence[Answer], answers: Sequence[Answer]) -> Table:
+    """Return how many of each label got each outcome."""
+    counted = Counter(
+        (row["label"], answer["verdict"]["outcome"])
+        for row, answer in zip(rows, answers, strict=True)
+    )
+    table = Table(title="Labels against verdicts", title_justify="left", box=None, pad_edge=False)
+    table.add_column("label")
+    for outcome in _OUTCOMES:
+        table.add_column(outcome, justify="right", style=_STYLES[outcome])
+    for label in ("ham", "spam"):
+        table.add_row(label, *(str(counted[label, outcome]) for outcome in _OUTCOMES))
+    return table
