@@ -1,0 +1,58 @@
+"""Shows how far a long reading has come: a bar on a terminal, now and then a line elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Self
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+# Elsewhere a line for every so many comments: some minutes of work.
+_COMMENTS_A_LINE = 100_000
+
+
+class ReadingProgress:
+    """Follows one reading by the bytes read; a context manager that writes to standard error."""
+
+    def __init__(self, title: str, total_bytes: int | None) -> None:
+        """`total_bytes` None stands for a length that nobody knows."""
+        self._title = title
+        self._said = 0
+        self._bar: Progress | None = None
+        if sys.stderr.isatty():
+            self._bar = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                DownloadColumn(),
+                TextColumn("{task.fields[comments]:,} comments", markup=False),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+                redirect_stdout=False,
+            )
+            self._task = self._bar.add_task(title, total=total_bytes, comments=0)
+
+    def show(self, *, bytes_read: int, comments: int) -> None:
+        """Show the state of things; cheap enough to call for every comment."""
+        if self._bar:
+            self._bar.update(self._task, completed=bytes_read, comments=comments)
+        elif comments - self._said >= _COMMENTS_A_LINE:
+            self._said = comments
+            click.echo(f"{self._title}: {comments:,} comments judged", err=True)
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar:
+            self._bar.stop()

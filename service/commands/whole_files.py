@@ -1,0 +1,51 @@
+"""Writes files that appear under their name only when they are complete."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, cast
+
+STDOUT = "-"
+# Level 6 costs a third of level 9's time for 2 % larger files.
+_GZIP_LEVEL = 6
+
+
+@contextmanager
+def open_whole(path: str) -> Iterator[BinaryIO]:
+    """Yield a stream to write; "-" is standard output, and a name in .gz is written gzipped.
+
+    The file is written beside its place and moved there at the end; an exception leaves what was
+    there before untouched. A pipe or a device cannot be replaced and is written to directly.
+    """
+    if path == STDOUT:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        with target.open("wb") as stream:
+            yield cast("BinaryIO", stream)
+        return
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            yield from _compressed(file, gzipped=target.suffix == ".gz")
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _compressed(file: BinaryIO, *, gzipped: bool) -> Iterator[BinaryIO]:
+    if not gzipped:
+        yield file
+        return
+    # No name and no time inside: the same verdicts make the same bytes.
+    with gzip.GzipFile(
+        filename="", mode="wb", fileobj=file, compresslevel=_GZIP_LEVEL, mtime=0
+    ) as stream:
+        yield cast("BinaryIO", stream)

@@ -1,0 +1,311 @@
+"""Measures collected comments: all together, then slice by slice."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.domain.verdict import Outcome
+from service.scoring.cutoffs import clopper_pearson
+from service.scoring.metrics import (
+    Flags,
+    Interval,
+    OperatingPoint,
+    Scores,
+    at_threshold,
+    brier_score,
+    recall_at_false_positive_rate,
+    reliability_table,
+    roc_auc,
+    roc_auc_interval,
+    wilson_interval,
+)
+from service.scoring.report.table import (
+    LENGTH_BUCKETS,
+    OUTCOMES,
+    Mistake,
+    ScoreCollector,
+    ScoreTable,
+    SliceBy,
+)
+from service.scoring.weights import Weights
+
+FALSE_POSITIVE_RATES = (0.001, 0.005, 0.01, 0.05)
+# Below this a share jumps by ten points or more with each single comment.
+MIN_COUNT = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """`count` of `n`; the share and its 95 % interval are None where `n` is too small to tell."""
+
+    count: int
+    n: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Area:
+    """An area under the ROC curve with its 95 % interval."""
+
+    auc: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """Recall where at most `max_false_positive_rate` of the ham is called spam.
+
+    `threshold` is None where no threshold keeps that promise and nothing is called spam.
+    """
+
+    max_false_positive_rate: float
+    threshold: float | None
+    recall: Share
+    false_positive_rate: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bin:
+    """One row of a reliability table: stated and observed share of spam in `[low, high)`."""
+
+    low: float
+    high: float
+    n: int
+    n_spam: int
+    mean_p_spam: float | None
+    observed: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """How good one kind of p_spam is. None stands for every figure that lacks the comments.
+
+    `points` has one entry for each of `FALSE_POSITIVE_RATES`, by thresholds of its own.
+    """
+
+    n: int
+    roc_auc: Area | None
+    points: tuple[Point | None, ...]
+    brier: float | None
+    reliability: tuple[Bin, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confusion:
+    """What became of ham and spam at the cutoffs of the version that judged."""
+
+    ham: Mapping[Outcome, int]
+    spam: Mapping[Outcome, int]
+    false_positive_rate: Share
+    spam_caught: Share
+    spam_missed: Share
+    ham_unsure: Share
+    spam_unsure: Share
+    unsure: Share
+    precision: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SliceReport:
+    """All figures of one slice; `shared_points` uses the thresholds set on all slices together."""
+
+    name: str
+    n: int
+    n_ham: int
+    n_spam: int
+    n_degraded: int
+    prevalence: float | None
+    verdict: Ranking
+    model: Ranking
+    confusion: Confusion
+    shared_points: tuple[Point | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalReport:
+    """How often a signal was found, and what the version weighs it."""
+
+    name: str
+    weight: float
+    on_ham: Share
+    on_spam: Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurements:
+    """Everything measured. Mistakes are listed worst first."""
+
+    overall: SliceReport
+    slices: Mapping[SliceBy, tuple[SliceReport, ...]]
+    signals: tuple[SignalReport, ...]
+    ham_lost: tuple[Mistake, ...]
+    spam_missed: tuple[Mistake, ...]
+    unlabelled: Mapping[str, Mapping[Outcome, int]]
+
+
+def measure(collected: ScoreCollector, weights: Weights) -> Measurements:
+    """Return every figure over the labelled comments collected."""
+    table = collected.table()
+    everything = np.ones(table.is_spam.shape, dtype=np.bool_)
+    thresholds = _thresholds(_points(table.is_spam, table.p_spam))
+    overall = _slice("all", table, everything, thresholds)
+    return Measurements(
+        overall=overall,
+        slices={by: _slices(by, table, thresholds) for by in SliceBy},
+        signals=_signals(collected.fired, weights, n_ham=overall.n_ham, n_spam=overall.n_spam),
+        ham_lost=tuple(sorted(collected.ham_lost, key=lambda m: (-m.p_spam, m.id))),
+        spam_missed=tuple(sorted(collected.spam_missed, key=lambda m: (m.p_spam, m.id))),
+        unlabelled={source: dict(c) for source, c in sorted(collected.unlabelled.items())},
+    )
+
+
+def share_of(
+    count: int, n: int, *, interval: Callable[[int, int], Interval] = wilson_interval
+) -> Share:
+    """Return the share with its interval, or without both where `n` is below `MIN_COUNT`."""
+    if n < MIN_COUNT:
+        return Share(count=count, n=n, share=None, low=None, high=None)
+    low, high = interval(count, n)
+    return Share(count=count, n=n, share=count / n, low=low, high=high)
+
+
+def _false_positive_rate(ham_lost: int, n_ham: int) -> Share:
+    """Return the share with an interval that is never too narrow: this is the costly mistake."""
+    return share_of(ham_lost, n_ham, interval=clopper_pearson)
+
+
+def _slices(
+    by: SliceBy, table: ScoreTable, thresholds: Sequence[float | None]
+) -> tuple[SliceReport, ...]:
+    slicing = table.slicings[by]
+    sizes = np.bincount(slicing.codes, minlength=len(slicing.names))
+    numbers = range(len(slicing.names))
+    if by is SliceBy.LENGTH:
+        order = sorted(numbers, key=lambda i: LENGTH_BUCKETS.index(slicing.names[i]))
+    elif by in (SliceBy.SOURCE, SliceBy.HARDNESS):
+        order = sorted(numbers, key=lambda i: slicing.names[i])
+    else:
+        order = sorted(numbers, key=lambda i: (-sizes[i], slicing.names[i]))
+    return tuple(_slice(slicing.names[i], table, slicing.codes == i, thresholds) for i in order)
+
+
+def _slice(
+    name: str, table: ScoreTable, inside: Flags, thresholds: Sequence[float | None]
+) -> SliceReport:
+    is_spam, p_spam = table.is_spam[inside], table.p_spam[inside]
+    model_p_spam = table.model_p_spam[inside]
+    answered = ~np.isnan(model_p_spam)
+    n, n_spam = int(is_spam.size), int(np.count_nonzero(is_spam))
+    return SliceReport(
+        name=name,
+        n=n,
+        n_ham=n - n_spam,
+        n_spam=n_spam,
+        n_degraded=int(np.count_nonzero(table.degraded[inside])),
+        prevalence=n_spam / n if n else None,
+        verdict=_ranking(is_spam, p_spam),
+        model=_ranking(is_spam[answered], model_p_spam[answered]),
+        confusion=_confusion(is_spam, table.outcome[inside]),
+        shared_points=tuple(
+            None if t is None else _point(rate, at_threshold(is_spam, p_spam, t))
+            for rate, t in zip(FALSE_POSITIVE_RATES, thresholds, strict=True)
+        ),
+    )
+
+
+def _ranking(is_spam: Flags, p_spam: Scores) -> Ranking:
+    n_spam = int(np.count_nonzero(is_spam))
+    area = None
+    if min(n_spam, is_spam.size - n_spam) >= MIN_COUNT:
+        low, high = roc_auc_interval(is_spam, p_spam)
+        area = Area(auc=roc_auc(is_spam, p_spam), low=low, high=high)
+    return Ranking(
+        n=int(is_spam.size),
+        roc_auc=area,
+        points=_points(is_spam, p_spam),
+        brier=brier_score(is_spam, p_spam) if is_spam.size >= MIN_COUNT else None,
+        reliability=_reliability(is_spam, p_spam),
+    )
+
+
+def _points(is_spam: Flags, p_spam: Scores) -> tuple[Point | None, ...]:
+    n_spam = int(np.count_nonzero(is_spam))
+    n_ham = int(is_spam.size) - n_spam
+    return tuple(
+        # A rate below one ham in n_ham can only be kept by losing none: that is another promise.
+        _point(rate, recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=rate))
+        if n_spam >= MIN_COUNT and n_ham >= max(MIN_COUNT, round(1 / rate))
+        else None
+        for rate in FALSE_POSITIVE_RATES
+    )
+
+
+def _point(rate: float, point: OperatingPoint) -> Point:
+    return Point(
+        max_false_positive_rate=rate,
+        threshold=point.threshold if math.isfinite(point.threshold) else None,
+        recall=share_of(point.spam_caught, point.n_spam),
+        false_positive_rate=_false_positive_rate(point.ham_lost, point.n_ham),
+    )
+
+
+def _thresholds(points: Sequence[Point | None]) -> list[float | None]:
+    return [None if p is None else math.inf if p.threshold is None else p.threshold for p in points]
+
+
+def _reliability(is_spam: Flags, p_spam: Scores) -> tuple[Bin, ...]:
+    return tuple(
+        Bin(
+            low=row.low,
+            high=row.high,
+            n=row.n,
+            n_spam=row.n_spam,
+            mean_p_spam=row.mean_p_spam if row.n else None,
+            observed=share_of(row.n_spam, row.n),
+        )
+        for row in reliability_table(is_spam, p_spam)
+    )
+
+
+def _confusion(is_spam: Flags, outcome: np.ndarray) -> Confusion:
+    ham, spam = (
+        {o: int(c) for o, c in zip(OUTCOMES, np.bincount(part, minlength=3), strict=True)}
+        for part in (outcome[~is_spam], outcome[is_spam])
+    )
+    n_ham, n_spam = sum(ham.values()), sum(spam.values())
+    unsure = ham[Outcome.UNSURE] + spam[Outcome.UNSURE]
+    called_spam = ham[Outcome.SPAM] + spam[Outcome.SPAM]
+    return Confusion(
+        ham=ham,
+        spam=spam,
+        false_positive_rate=_false_positive_rate(ham[Outcome.SPAM], n_ham),
+        spam_caught=share_of(spam[Outcome.SPAM], n_spam),
+        spam_missed=share_of(spam[Outcome.HAM], n_spam),
+        ham_unsure=share_of(ham[Outcome.UNSURE], n_ham),
+        spam_unsure=share_of(spam[Outcome.UNSURE], n_spam),
+        unsure=share_of(unsure, n_ham + n_spam),
+        precision=share_of(spam[Outcome.SPAM], called_spam),
+    )
+
+
+def _signals(
+    fired: Mapping[str, Counter[bool]], weights: Weights, *, n_ham: int, n_spam: int
+) -> tuple[SignalReport, ...]:
+    reports = [
+        SignalReport(
+            name=name,
+            weight=weights.of(name),
+            on_ham=share_of(counts[False], n_ham),
+            on_spam=share_of(counts[True], n_spam),
+        )
+        for name, counts in fired.items()
+    ]
+    return tuple(sorted(reports, key=lambda s: (-s.on_spam.count - s.on_ham.count, s.name)))
