@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from service.domain.comment import SiteId
-from service.domain.errors import InvalidInputError, NotAuthenticatedError, Problem
+from service.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotAuthenticatedError,
+    NotFoundError,
+    Problem,
+)
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.ports import AuditEntry, Services
 
@@ -80,8 +86,16 @@ def rotate_keys(
     return issued
 
 
-def revoke_key(key_id: str, services: Services, *, actor: str) -> SiteKey:
-    """End a key at once. Raises `NotFoundError` for an unknown one."""
+def revoke_key(
+    key_id: str, services: Services, *, actor: str, site_id: SiteId | None = None
+) -> SiteKey:
+    """End a key at once. Raises `NotFoundError` for an unknown one.
+
+    With `site_id` it must be a key of that site, and `ConflictError` is raised rather than
+    leaving the site without a valid one: who revokes with a key must not lock themselves out.
+    """
+    if site_id is not None:
+        _refuse_lockout(key_id, site_id, services)
     key = services.sites.end_key(key_id, revoked_at=services.clock())
     _record(services, actor=actor, act="revoke key", subject=key_id)
     return key
@@ -106,6 +120,16 @@ def authenticate_site(secret: str, services: Services) -> Site:
         msg = "this key is unknown, expired or revoked"
         raise NotAuthenticatedError(msg)
     return services.sites.get(key.site_id)
+
+
+def _refuse_lockout(key_id: str, site_id: SiteId, services: Services) -> None:
+    keys = services.sites.list_keys(site_id)
+    if key_id not in {key.id for key in keys}:
+        msg = "this site has no key of this id"
+        raise NotFoundError(msg)
+    if not any(key.is_valid(services.clock()) for key in keys if key.id != key_id):
+        msg = "this is the site's last valid key; issue another one first"
+        raise ConflictError(msg)
 
 
 def _hash(secret: str) -> str:

@@ -7,12 +7,15 @@ from typing import Any, TypeVar
 
 from flask import g, request
 
-from service.domain.errors import NotAuthenticatedError
+from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.domain.site import Site
 from service.moderation.sites import authenticate_site
 from service.ports import Services
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+API = "api"
+"""The name of the blueprint whose every route needs a site key."""
 
 _OPEN = "open_to_all"
 _SCHEME = "bearer "
@@ -39,17 +42,37 @@ def presented_secret() -> str | None:
     return given[len(_SCHEME) :].strip() or None
 
 
-def authenticate(services: Services) -> None:
-    """Remember the site whose key came along. Raises `NotAuthenticatedError` otherwise."""
+def identify_site(services: Services) -> None:
+    """Find out whose key came along, before anything is counted or refused.
+
+    Refusing is left to `require_site`, so that failures can be counted in between.
+    """
+    g.site = None
+    if request.blueprint != API:
+        return
     secret = presented_secret()
     if secret is None:
-        raise NotAuthenticatedError("Send your site key as Authorization: Bearer slop_….")
-    g.site = authenticate_site(secret, services)
+        g.refusal = NotAuthenticatedError("Send your site key as Authorization: Bearer slop_….")
+        return
+    try:
+        g.site = authenticate_site(secret, services)
+    except ModerationError as refusal:
+        g.refusal = refusal
+
+
+def has_site() -> bool:
+    """Say whether a valid site key came along."""
+    return g.get("site") is not None
+
+
+def require_site() -> None:
+    """Raise `NotAuthenticatedError`, or what kept us from knowing, if no valid key came along."""
+    if not has_site():
+        raise g.get("refusal") or NotAuthenticatedError("A site key is needed.")
 
 
 def current_site() -> Site:
-    """Return the site that was authenticated for this request."""
-    site = g.get("site")
-    if not isinstance(site, Site):
-        raise NotAuthenticatedError("Send your site key as Authorization: Bearer slop_….")
+    """Return the site whose key came along. Raises as `require_site` does."""
+    require_site()
+    site: Site = g.site
     return site

@@ -1,132 +1,141 @@
-"""Serves comments: taking them in and showing what became of them."""
+"""Shows a site what became of its comments, and takes its moderators' decisions."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from urllib.parse import urlencode
 
-from service.domain.case import Case
-from service.domain.comment import (
-    MAX_EXCERPT_CHARS,
-    Author,
-    Comment,
-    CommentId,
-    Lane,
-    Post,
-)
-from service.domain.errors import ConflictError, StoreUnavailableError
-from service.domain.sender import make_sender
-from service.domain.site import Site
-from service.moderation.submit import submit_comments
-from service.ports import Added, AddOutcome, NewComment, Services
-from service.web.answers import CommentAnswer
+from service.domain.case import CaseFilter, Order
+from service.domain.comment import CommentId
+from service.domain.errors import NotFoundError
+from service.moderation.decide import decide_comment, undo_decision
+from service.ports import Services
+from service.web.answers import CommentAnswer, CommentPage, PageLinks
 from service.web.api import Call, Reply, Route
-from service.web.config import WebConfig
-from service.web.schemas import CommentRequest, WaitQuery, wait_query
-from service.web.waiting import Waiting
+from service.web.ids import is_id
+from service.web.schemas import DecisionRequest, ListQuery
 
-TAG = "Comments"
+_TAG = "Comments"
+_DECISIONS = "Decisions"
 
 
-def comment_routes(services: Services, config: WebConfig) -> list[Route]:
-    """Return the routes that take comments in and show them."""
-    waiting = Waiting(max_waiting=config.max_waiting)
-
-    def submit(call: Call) -> Reply:
-        return _submit(call, services, waiting)
-
+def comment_routes(services: Services) -> list[Route]:
+    """Return the routes that show comments and take decisions on them."""
     return [
         Route(
-            method="POST",
+            method="GET",
             path="/comments",
-            name="submit_comment",
-            tag=TAG,
-            summary="Submit a comment",
-            description=(
-                "Keeps the comment, then has it judged. A repeat with the same `Idempotency-Key` "
-                "or `site_comment_id` is answered as the first was and judged once; with other "
-                "content it is refused with 409."
-            ),
-            view=submit,
-            query=wait_query(config.max_wait_seconds),
-            body=CommentRequest,
-            takes_idempotency_key=True,
-            status=202,
+            name="list_comments",
+            tag=_TAG,
+            summary="List comments",
+            description="The site's own comments, the newest first, a page at a time.",
+            view=lambda call: _list(call, services),
+            query=ListQuery,
+            answer=CommentPage,
+            answered="One page of comments.",
+        ),
+        Route(
+            method="GET",
+            path="/comments/<comment_id>",
+            name="get_comment",
+            tag=_TAG,
+            summary="Read a comment's state, verdict and history",
+            view=lambda call: _get(call, services),
             answer=CommentAnswer,
-            answered="The comment is kept. Its verdict is null until it has been judged.",
-            problems=(409,),
+            answered="The comment as far as it has come.",
+        ),
+        Route(
+            method="POST",
+            path="/comments/<comment_id>/decision",
+            name="decide_comment",
+            tag=_DECISIONS,
+            summary="Record a decision",
+            description=(
+                "For sites whose moderators decide elsewhere. The same ruling again changes "
+                "nothing; the other one undoes the first, and the history shows both."
+            ),
+            view=lambda call: _decide(call, services),
+            body=DecisionRequest,
+            answer=CommentAnswer,
+            answered="The comment as it stands now.",
+        ),
+        Route(
+            method="DELETE",
+            path="/comments/<comment_id>/decision",
+            name="undo_decision",
+            tag=_DECISIONS,
+            summary="Undo the decision in force",
+            view=lambda call: _undo(call, services),
+            answer=CommentAnswer,
+            answered="The comment as it stands now.",
         ),
     ]
 
 
-def new_comment(
-    given: CommentRequest, site: Site, services: Services, *, lane: Lane, key: str | None
-) -> NewComment:
-    """Return the comment as it is to be kept; address and e-mail end here."""
-    author, post = given.author, given.post
-    comment = Comment(
-        id=CommentId(services.new_id("com")),
-        site_id=site.id,
-        text=given.text,
-        received_at=services.clock(),
-        post=Post(
-            url=(post.url or None) if post else None,
-            title=(post.title or None) if post else None,
-            excerpt=((post.excerpt or post.text or "")[:MAX_EXCERPT_CHARS] or None)
-            if post
-            else None,
-        ),
-        author=Author(
-            name=author.name or None,
-            url=author.url or None,
-            account_id=author.account_id,
-            account_age_days=author.account_age_days,
+def _list(call: Call, services: Services) -> Reply:
+    query = call.query(ListQuery)
+    criteria = CaseFilter(
+        site_id=call.site.id,
+        state=query.state,
+        outcome=query.outcome,
+        needs_review=query.needs_review,
+        degraded=query.degraded,
+        received_from=query.received_from,
+        received_before=query.received_before,
+    )
+    page = services.cases.page(criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit)
+    return Reply(
+        answer=CommentPage(
+            comments=[CommentAnswer.of(case) for case in page.cases],
+            next_cursor=page.next_cursor,
+            links=PageLinks(next=_next(query, page.next_cursor)),
         )
-        if author
-        else Author(),
-        sender=make_sender(
-            address=given.address,
-            email=author.email if author else None,
-            secret=services.sender_secret,
-        ),
-        site_comment_id=given.site_comment_id,
-        written_at=given.written_at,
-        language=given.language,
-        user_agent=given.user_agent,
-        reply_to=given.reply_to,
-    )
-    return NewComment(comment=comment, lane=lane, idempotency_key=key)
-
-
-def conflict(added: Added) -> ConflictError:
-    """Return the refusal of a comment whose key is taken by other content."""
-    return ConflictError(
-        f"This Idempotency-Key or site_comment_id came before with other content, "
-        f"kept as {added.comment_id}. Send other content under another key."
     )
 
 
-def _submit(call: Call, services: Services, waiting: Waiting) -> Reply:
-    new = new_comment(
-        call.body(CommentRequest),
-        call.site,
+def _get(call: Call, services: Services) -> Reply:
+    case = services.cases.get(_comment_id(call), site_id=call.site.id)
+    return Reply(answer=CommentAnswer.of(case))
+
+
+def _decide(call: Call, services: Services) -> Reply:
+    given = call.body(DecisionRequest)
+    case = decide_comment(
+        _comment_id(call),
+        given.ruling,
         services,
-        lane=Lane.INTERACTIVE,
-        key=call.reading.idempotency_key,
+        decided_by=_decider(given.decided_by),
+        site_id=call.site.id,
+        note=given.note,
     )
-    added = submit_comments([new], services)[0]
-    if added.outcome is AddOutcome.CONFLICT:
-        raise conflict(added)
-    kept = Case(comment=replace(new.comment, id=added.comment_id), mode=call.site.settings.mode)
-    case = waiting.for_verdict(
-        lambda: _look_up(kept, services), seconds=call.query(WaitQuery).wait or 0.0
-    )
-    answer = CommentAnswer.of(case)
-    return Reply(answer=answer, status=202, headers={"Location": answer.links.self})
+    return Reply(answer=CommentAnswer.of(case))
 
 
-def _look_up(kept: Case, services: Services) -> Case:
-    """Return the case as it stands; what was kept stays kept while the store cannot be read."""
-    try:
-        return services.cases.get(kept.comment.id, site_id=kept.comment.site_id)
-    except StoreUnavailableError:
-        return kept
+def _undo(call: Call, services: Services) -> Reply:
+    case = undo_decision(
+        _comment_id(call), services, undone_by=_decider(None), site_id=call.site.id
+    )
+    return Reply(answer=CommentAnswer.of(case))
+
+
+def _decider(name: str | None) -> str:
+    """Return who decided; a site can never pass for one of our own moderators."""
+    return f"site: {name}" if name else "site"
+
+
+def _comment_id(call: Call) -> CommentId:
+    given = call.path["comment_id"]
+    if not is_id(given):
+        raise NotFoundError("There is no comment of this id.")
+    return CommentId(given)
+
+
+def _next(query: ListQuery, cursor: str | None) -> str | None:
+    if cursor is None:
+        return None
+    asked = query.model_dump(mode="json", exclude_none=True, exclude_defaults=True) | {
+        "cursor": cursor
+    }
+    words = {True: "true", False: "false"}
+    return "/v1/comments?" + urlencode(
+        {name: words[value] if isinstance(value, bool) else value for name, value in asked.items()}
+    )

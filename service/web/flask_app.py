@@ -7,13 +7,15 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from service.ports import Services
 from service.web.api import Route, register_route
-from service.web.auth import authenticate
+from service.web.auth import API, identify_site, require_site
 from service.web.comments import comment_routes
 from service.web.config import WebConfig
 from service.web.errors import register_errors
 from service.web.headers import register_headers
 from service.web.health import Checks, register_health
+from service.web.intake import intake_routes
 from service.web.limits import register_limits
+from service.web.sites import site_routes
 
 # Forms of the pages are small; API routes set their own limits.
 _MAX_FORM_BYTES = 64 * 1024
@@ -25,21 +27,26 @@ def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
     _configure(app, config)
     register_headers(app, config)
     register_errors(app)
+    app.before_request(lambda: identify_site(services))
     register_limits(app, services, config)
     register_health(app, checks)
-    register_api(app, services, api_routes(services, config))
+    register_api(app, api_routes(services, config))
     return app
 
 
 def api_routes(services: Services, config: WebConfig) -> list[Route]:
     """Return every operation of the API."""
-    return [*comment_routes(services, config)]
+    return [
+        *intake_routes(services, config),
+        *comment_routes(services),
+        *site_routes(services),
+    ]
 
 
-def register_api(app: Flask, services: Services, routes: list[Route]) -> None:
+def register_api(app: Flask, routes: list[Route]) -> None:
     """Serve the operations under `/v1`, each to sites with a valid key only."""
-    api = Blueprint("api", "service.web.api", url_prefix="/v1")
-    api.before_request(lambda: authenticate(services))
+    api = Blueprint(API, "service.web.api", url_prefix="/v1")
+    api.before_request(require_site)
     for route in routes:
         register_route(api, route)
     app.register_blueprint(api)

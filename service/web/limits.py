@@ -15,13 +15,16 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from service.ports import Services
-from service.web.auth import presented_secret
+from service.web.auth import API, has_site, presented_secret
 from service.web.config import WebConfig
 from service.web.errors import KINDS, problem, respond
 
 # A key that is mistyped in a plugin is tried now and then; guessing tries it all the time.
 _FAILURES_PER_MINUTE = 30
 _UNLIMITED_PATHS = ("/livez", "/readyz")
+# Where a moderator's password is checked, which is slow on purpose.
+_PASSWORD_PATHS = ("/sign-in", "/password")
+_FAILURES = (401, 403)
 # Counting is worth a few milliseconds. With the counter away, requests are counted in memory and
 # one request in a while, ever more seldom, finds out whether it is back.
 _STORAGE_OPTIONS: dict[str, Any] = {
@@ -40,14 +43,16 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
         application_limits=[
             ApplicationLimit(
                 f"{config.requests_per_minute}/minute",
-                key_function=lambda: _hashed_key() or by_address(),
+                key_function=lambda: _hashed_key() if has_site() else by_address(),
                 scope="calls",
             ),
             ApplicationLimit(
                 f"{_FAILURES_PER_MINUTE}/minute",
                 key_function=by_address,
                 scope="failures",
-                deduct_when=lambda response: response.status_code == 401,
+                # Whoever has a valid key is never shut out by a neighbour's failures.
+                exempt_when=lambda: not _may_be_guessing(),
+                deduct_when=lambda response: response.status_code in _FAILURES,
             ),
         ],
         storage_uri=url or "memory://",
@@ -66,6 +71,13 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
     app.register_error_handler(RateLimitExceeded, too_many)
 
 
+def _may_be_guessing() -> bool:
+    """Say whether the request tries a key or a password that is not known to be right."""
+    if request.blueprint == API:
+        return not has_site()
+    return request.method == "POST" and request.path in _PASSWORD_PATHS
+
+
 def _too_many(limiter: Limiter) -> Response:
     breached = limiter.current_limit
     seconds = breached.reset_at - int(time.time()) if breached else 60
@@ -73,9 +85,9 @@ def _too_many(limiter: Limiter) -> Response:
 
 
 def _hashed_key() -> str:
-    """Return what stands for the key that came along, "" if none did; secrets are not kept."""
-    secret = presented_secret()
-    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()[:32] if secret else ""
+    """Return what stands for the key that came along; the counter never learns the key."""
+    secret = presented_secret() or ""
+    return hashlib.sha256(b"limit:" + secret.encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def _hashed_address(sender_secret: bytes) -> Callable[[], str]:

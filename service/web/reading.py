@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from flask import request
 from pydantic import BaseModel, ValidationError
@@ -16,6 +17,8 @@ from service.web import strict_json
 from service.web.errors import TooLargeError, UnreadableRequestError, WrongMediaTypeError
 from service.web.schemas import MAX_KEY_CHARS, TEXT_TOO_LARGE
 from service.web.strict_json import Json
+
+T = TypeVar("T", bound=BaseModel)
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 _IDEMPOTENCY_KEY = re.compile(rf"[\x21-\x7e](?:[\x20-\x7e]{{0,{MAX_KEY_CHARS - 2}}}[\x21-\x7e])?")
@@ -100,7 +103,7 @@ def read_request(
     )
 
 
-def validate(model: type[BaseModel], value: Json) -> BaseModel:
+def validate(model: type[T], value: Json) -> T:
     """Return the model. Raises `InvalidInputError` or `TooLargeError` with all problems."""
     problems: list[Problem] = []
     parsed = _validate(model, *strict_json.clean(value), problems)
@@ -166,8 +169,8 @@ def _read_key(problems: list[Problem]) -> str | None:
 
 
 def _validate(
-    model: type[BaseModel], value: Json, found: list[Problem], problems: list[Problem]
-) -> BaseModel | None:
+    model: type[T], value: Json, found: list[Problem], problems: list[Problem]
+) -> T | None:
     problems.extend(found)
     try:
         return model.model_validate(value)

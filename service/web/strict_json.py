@@ -78,6 +78,13 @@ def clean(value: Json, path: str = "") -> tuple[Json, list[Problem]]:
     return walk(value, path), problems
 
 
+def repeated_names(value: dict[str, Json]) -> list[str]:
+    """Return the names that came more than once in an object that `parse` returned."""
+    if not isinstance(value, _RepeatedKeys):
+        return []
+    return [join("", name) for name in value.repeated]
+
+
 def join(path: str, part: str | int) -> str:
     """Return the path of a part, fit to be shown: printable and of bounded length."""
     name = str(part)[:_MAX_SHOWN_NAME_CHARS]

@@ -1,0 +1,228 @@
+"""Takes comments in, one by one or in batches."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from service.domain.case import Case
+from service.domain.comment import MAX_EXCERPT_CHARS, Author, Comment, CommentId, Lane, Post
+from service.domain.errors import ConflictError, ModerationError, StoreUnavailableError
+from service.domain.sender import make_sender
+from service.domain.site import Site
+from service.moderation.submit import submit_comments
+from service.ports import Added, AddOutcome, NewComment, Services
+from service.web.answers import BatchAnswer, BatchResult, CommentAnswer, CommentLinks
+from service.web.api import JSON, SINGLE_BODY_BYTES, Call, Reply, Route
+from service.web.batch import NDJSON, Item, read_items
+from service.web.config import WebConfig
+from service.web.errors import EdgeError, problem_of, status_of
+from service.web.reading import validate
+from service.web.schemas import (
+    MAX_BATCH,
+    AuthorRequest,
+    BatchRequest,
+    CommentRequest,
+    PostRequest,
+    WaitQuery,
+    wait_query,
+)
+from service.web.waiting import Waiting
+
+_TAG = "Comments"
+_MAX_BATCH_BYTES = 16 * 1024 * 1024
+_ACCEPTED = 202
+
+
+def intake_routes(services: Services, config: WebConfig) -> list[Route]:
+    """Return the routes that take comments in."""
+    waiting = Waiting(max_waiting=config.max_waiting)
+    return [
+        Route(
+            method="POST",
+            path="/comments",
+            name="submit_comment",
+            tag=_TAG,
+            summary="Submit a comment",
+            description=(
+                "Keeps the comment, then has it judged. A repeat with the same `Idempotency-Key` "
+                "or `site_comment_id` is answered as the first was and judged once; with other "
+                "content it is refused with 409."
+            ),
+            view=lambda call: _submit(call, services, waiting),
+            query=wait_query(config.max_wait_seconds),
+            body=CommentRequest,
+            takes_idempotency_key=True,
+            status=_ACCEPTED,
+            answer=CommentAnswer,
+            answered="The comment is kept. Its verdict is null until it has been judged.",
+            problems=(409,),
+        ),
+        Route(
+            method="POST",
+            path="/comments/batch",
+            name="submit_batch",
+            tag=_TAG,
+            summary="Submit up to 1,000 comments",
+            description=(
+                "As an object with `comments`, or as NDJSON with one comment a line. Each comment "
+                "is accepted or refused on its own, a malformed line too. An `Idempotency-Key` "
+                "makes repeats of the whole batch harmless, comment by comment."
+            ),
+            view=lambda call: _submit_batch(call, services),
+            body=BatchRequest,
+            reads_body_itself=True,
+            media=(JSON, NDJSON),
+            max_body_bytes=_MAX_BATCH_BYTES,
+            takes_idempotency_key=True,
+            answer=BatchAnswer,
+            answered="What became of each comment, in the order of the batch.",
+        ),
+    ]
+
+
+def _submit(call: Call, services: Services, waiting: Waiting) -> Reply:
+    new = _new_comment(
+        call.body(CommentRequest),
+        call.site,
+        services,
+        lane=Lane.INTERACTIVE,
+        key=call.reading.idempotency_key,
+    )
+    added = submit_comments([new], services)[0]
+    if added.outcome is AddOutcome.CONFLICT:
+        raise _conflict(added)
+    kept = Case(comment=replace(new.comment, id=added.comment_id), mode=call.site.settings.mode)
+    case = waiting.for_verdict(
+        lambda: _look_up(kept, services), seconds=call.query(WaitQuery).wait or 0.0
+    )
+    answer = CommentAnswer.of(case)
+    return Reply(answer=answer, status=_ACCEPTED, headers={"Location": answer.links.self})
+
+
+def _submit_batch(call: Call, services: Services) -> Reply:
+    items = read_items(
+        call.reading.raw,
+        lines=call.reading.media_type == NDJSON,
+        max_items=MAX_BATCH,
+        max_line_bytes=SINGLE_BODY_BYTES,
+    )
+    read = [_read_item(index, item, call, services) for index, item in enumerate(items)]
+    good = [new for new in read if isinstance(new, NewComment)]
+    answers = iter(submit_comments(good, services) if good else [])
+    results = [
+        _accept(index, new, next(answers))
+        if isinstance(new, NewComment)
+        else _refuse(index, new, None)
+        for index, new in enumerate(read)
+    ]
+    accepted = sum(result.status == _ACCEPTED for result in results)
+    return Reply(
+        answer=BatchAnswer(accepted=accepted, refused=len(results) - accepted, results=results)
+    )
+
+
+def _read_item(
+    index: int, item: Item, call: Call, services: Services
+) -> NewComment | ModerationError | EdgeError:
+    """Return the comment, or why it is refused."""
+    if isinstance(item, EdgeError):
+        return item
+    try:
+        given = validate(CommentRequest, item)
+    except (ModerationError, EdgeError) as refusal:
+        return refusal
+    key = _key_in_batch(call.reading.idempotency_key, index)
+    return _new_comment(given, call.site, services, lane=Lane.BULK, key=key)
+
+
+def _accept(index: int, new: NewComment, added: Added) -> BatchResult:
+    if added.outcome is AddOutcome.CONFLICT:
+        return _refuse(index, _conflict(added), new.comment.site_comment_id)
+    return BatchResult(
+        index=index,
+        status=_ACCEPTED,
+        id=added.comment_id,
+        site_comment_id=new.comment.site_comment_id,
+        links=CommentLinks.to(added.comment_id),
+        problem=None,
+    )
+
+
+def _refuse(
+    index: int, refusal: ModerationError | EdgeError, site_comment_id: str | None
+) -> BatchResult:
+    return BatchResult(
+        index=index,
+        status=status_of(refusal),
+        id=None,
+        site_comment_id=site_comment_id,
+        links=None,
+        problem=problem_of(refusal),
+    )
+
+
+def _new_comment(
+    given: CommentRequest, site: Site, services: Services, *, lane: Lane, key: str | None
+) -> NewComment:
+    """Return the comment as it is to be kept; address and e-mail end here."""
+    comment = Comment(
+        id=CommentId(services.new_id("com")),
+        site_id=site.id,
+        text=given.text,
+        received_at=services.clock(),
+        post=_post(given.post),
+        author=_author(given.author),
+        sender=make_sender(
+            address=given.address,
+            email=given.author.email if given.author else None,
+            secret=services.sender_secret,
+        ),
+        site_comment_id=given.site_comment_id,
+        written_at=given.written_at,
+        language=given.language,
+        user_agent=given.user_agent,
+        reply_to=given.reply_to,
+    )
+    return NewComment(comment=comment, lane=lane, idempotency_key=key)
+
+
+def _post(given: PostRequest | None) -> Post:
+    if given is None:
+        return Post()
+    excerpt = (given.excerpt or given.text or "")[:MAX_EXCERPT_CHARS]
+    return Post(url=given.url or None, title=given.title or None, excerpt=excerpt or None)
+
+
+def _author(given: AuthorRequest | None) -> Author:
+    if given is None:
+        return Author()
+    return Author(
+        name=given.name or None,
+        url=given.url or None,
+        account_id=given.account_id,
+        account_age_days=given.account_age_days,
+    )
+
+
+def _key_in_batch(key: str | None, index: int) -> str | None:
+    """Return the key of one comment of a batch, which no single submission can have by chance."""
+    if key is None:
+        return None
+    return "batch:" + hashlib.sha256(f"{index}:{key}".encode()).hexdigest()
+
+
+def _conflict(added: Added) -> ConflictError:
+    msg = (
+        "This Idempotency-Key or site_comment_id came before with other content, "
+        f"kept as {added.comment_id}. Send other content under another key."
+    )
+    return ConflictError(msg)
+
+
+def _look_up(kept: Case, services: Services) -> Case:
+    """Return the case as it stands; what was kept stays kept while the store cannot be read."""
+    try:
+        return services.cases.get(kept.comment.id, site_id=kept.comment.site_id)
+    except StoreUnavailableError:
+        return kept
