@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from typing import ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from models.features import DIMENSIONS, FloatArray, IdArray, count_features
+from models.features import count_features
 from models.inputs import ModelInput, ModelOutput
+from models.linear import LinearTable
+from models.promotion import PromotionMarker
 
 # Beyond this the logistic function is 0 or 1 to all digits; it keeps exp() from overflowing.
 _MAX_LOG_ODDS = 500.0
+# Below it the classifier itself says "rather ham", and marking promotion would mislead.
+MIN_P_SPAM_TO_MARK = 0.5
 
 
 class BaselineClassifier:
@@ -28,57 +31,33 @@ class BaselineClassifier:
     KIND: ClassVar[str] = "hashed-logistic"
 
     def __init__(
-        self,
-        *,
-        ids: IdArray,
-        coefficients: FloatArray,
-        intercept: float,
-        slope: float,
-        offset: float,
+        self, table: LinearTable, *, slope: float, offset: float, marker: PromotionMarker
     ) -> None:
-        """Take the coefficients of the features `ids`; all others count 0.
-
-        Raise `ValueError` for ids out of range, unequal lengths or numbers that are not finite.
-        """
-        if ids.shape != coefficients.shape or ids.ndim != 1:
-            msg = f"ids and coefficients must pair up, got {ids.shape} and {coefficients.shape}"
+        """Raise `ValueError` for a calibration that is not finite."""
+        if not np.isfinite([slope, offset, marker.threshold]).all():
+            msg = f"slope, offset and threshold must be finite, got {slope} and {offset}"
             raise ValueError(msg)
-        if ((ids < 0) | (ids >= DIMENSIONS)).any():
-            msg = f"feature ids must lie in [0, {DIMENSIONS})"
-            raise ValueError(msg)
-        if not np.isfinite(coefficients).all() or not np.isfinite([intercept, slope, offset]).all():
-            msg = "coefficients, intercept, slope and offset must be finite numbers"
-            raise ValueError(msg)
-        self._ids = ids.astype(np.uint32)
-        self._stored = coefficients.astype(np.float16)
-        self._table = np.zeros(DIMENSIONS, dtype=np.float32)
-        self._table[self._ids] = self._stored
-        self._intercept = intercept
+        self._table = table
         self._slope = slope
         self._offset = offset
+        self._marker = marker
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
         """Return one answer an input, in order; the same input always gets the same answer."""
         return [self._score(one) for one in inputs]
 
     def _score(self, one: ModelInput) -> ModelOutput:
-        return ModelOutput(p_spam=_logistic(self._slope * self.sum_of(one) + self._offset))
-
-    def sum_of(self, one: ModelInput) -> float:
-        """Return the uncalibrated sum of one comment's features, in log-odds of the training."""
-        features = count_features(one)
-        # Not `dot`: a linear-algebra library may add up in another order on more threads.
-        return float(np.sum(self._table[features.ids] * features.values)) + self._intercept
+        total = self._table.sum_of(count_features(one))
+        p_spam = _logistic(self._slope * total + self._offset)
+        spans = self._marker.mark(one) if p_spam >= MIN_P_SPAM_TO_MARK else ()
+        return ModelOutput(p_spam=p_spam, promo_spans=spans)
 
     def to_bytes(self) -> bytes:
         """Return everything that `from_bytes` needs, as a compressed archive of arrays."""
         buffer = io.BytesIO()
-        np.savez_compressed(
-            buffer,
-            ids=self._ids,
-            coefficients=self._stored,
-            calibration=np.array([self._intercept, self._slope, self._offset]),
-        )
+        arrays = self._table.to_arrays("spam") | self._marker.table.to_arrays("promotion")
+        arrays["calibration"] = np.array([self._slope, self._offset, self._marker.threshold])
+        np.savez_compressed(buffer, allow_pickle=False, **arrays)
         return buffer.getvalue()
 
     @classmethod
@@ -88,16 +67,16 @@ class BaselineClassifier:
         Nothing in the content is ever executed: pickled objects are refused.
         """
         try:
-            with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                ids: npt.NDArray[np.int64] = arrays["ids"].astype(np.int64)
-                coefficients = arrays["coefficients"].astype(np.float64)
-                intercept, slope, offset = (float(number) for number in arrays["calibration"])
-        except (KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+            with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            slope, offset, threshold = (float(number) for number in arrays["calibration"])
+            table = LinearTable.from_arrays("spam", arrays)
+            marker_table = LinearTable.from_arrays("promotion", arrays)
+        except (KeyError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as error:
             msg = f"the weights are no baseline classifier's ({type(error).__name__})"
             raise ValueError(msg) from error
-        return cls(
-            ids=ids, coefficients=coefficients, intercept=intercept, slope=slope, offset=offset
-        )
+        marker = PromotionMarker(marker_table, threshold=threshold)
+        return cls(table, slope=slope, offset=offset, marker=marker)
 
 
 def _logistic(log_odds: float) -> float:

@@ -19,8 +19,19 @@ _TOPIC_WORD_CHARS = 5
 _STEM_CHARS = 6
 
 
-def _stems(text: str) -> set[str]:
-    return {w[:_STEM_CHARS] for w in _WORD.findall(text) if len(w) >= _TOPIC_WORD_CHARS}
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(w[:_STEM_CHARS] for w in _WORD.findall(text) if len(w) >= _TOPIC_WORD_CHARS)
+
+
+def topic_stems(inputs: ModelInput) -> frozenset[str]:
+    """Return the beginnings of the longer words of a post's title and excerpt."""
+    return _stems(normalise(inputs.post_title)) | _stems(normalise(inputs.post_excerpt))
+
+
+def topic_share(topic: frozenset[str], text: str) -> float:
+    """Return which share of a normalised text's longer words are the topic's as well."""
+    stems = _stems(text)
+    return _share(len(topic & stems), len(stems))
 
 
 def _share(part: float, whole: float) -> float:
@@ -32,23 +43,21 @@ def _log_scale(count: float, top: float) -> float:
     return min(1.0, math.log1p(count) / math.log1p(top))
 
 
-def count_properties(inputs: ModelInput, text: str) -> tuple[list[int], list[float]]:
-    """Return slots and values, all in [0, 1]; `text` is the comment's text, normalised.
-
-    Values of 0 are left out.
-    """
+def count_properties(inputs: ModelInput, text: str) -> list[float]:
+    """Return the properties, each in [0, 1]; `text` is the comment's text, normalised."""
     raw = window(inputs.text)
     words = _WORD.findall(text)
     stems = _stems(text)
-    title = _stems(normalise(inputs.post_title))
-    topic = title | _stems(normalise(inputs.post_excerpt))
+    post_title = normalise(inputs.post_title)
+    title = _stems(post_title)
+    topic = topic_stems(inputs)
     marks = text.count(LINK) // 2 + text.count(HOST)
     first_mark = min((i for i in (text.find(LINK), text.find(HOST)) if i >= 0), default=-1)
     letters = sum(map(str.isalpha, raw))
     sentences = len(_SENTENCE_END.findall(raw))
     host_name = inputs.author_host.removeprefix("www.").rpartition(".")[0]
     name = inputs.author_name.casefold()
-    values = [
+    return [
         1.0,
         _log_scale(len(raw), 2000),
         _log_scale(len(raw), 60),
@@ -65,7 +74,7 @@ def count_properties(inputs: ModelInput, text: str) -> tuple[list[int], list[flo
         _share(len(title & stems), len(title)),
         _share(len(topic & stems), len(stems)),
         float(bool(stems) and not topic & stems),
-        float(bool(title) and normalise(inputs.post_title) in text),
+        float(bool(title) and post_title in text),
         _share(sum(map(str.isupper, raw)), letters),
         _share(sum(map(str.isdigit, raw)), len(raw)),
         _log_scale(raw.count("!"), 5),
@@ -83,5 +92,3 @@ def count_properties(inputs: ModelInput, text: str) -> tuple[list[int], list[flo
         float(name.islower() or inputs.author_name.islower()),
         _share(len(set(words)), len(words)),
     ]
-    kept = [(slot, value) for slot, value in enumerate(values) if value]
-    return [slot for slot, _ in kept], [value for _, value in kept]

@@ -21,7 +21,8 @@ FloatArray = npt.NDArray[np.float64]
 # 2^20 buckets for the roughly half a million different n-grams of the authored comments.
 HASH_BITS = 20
 # The first ids belong to the counted properties, the rest to the hashed n-grams.
-DIMENSIONS = COUNTED_SLOTS + (1 << HASH_BITS)
+N_BUCKETS = 1 << HASH_BITS
+DIMENSIONS = COUNTED_SLOTS + N_BUCKETS
 
 _CHAR_SIZES = range(2, 6)
 # Odd, so that multiplying by it loses no bit; the fraction of the golden ratio spreads well.
@@ -52,16 +53,20 @@ class Features:
 def count_features(inputs: ModelInput) -> Features:
     """Return the vector of one comment; it depends on that comment alone."""
     text = normalise(inputs.text)
-    slots, properties = count_properties(inputs, text)
-    counted = Features(
-        ids=np.asarray(slots, dtype=np.int64), values=_COUNTED_SCALE * np.asarray(properties)
-    )
-    return _join([counted, *_blocks(inputs, text)])
+    counted = properties_block(count_properties(inputs, text))
+    return join_features([counted, *_blocks(inputs, text)])
 
 
 def count_text(text: str) -> Features:
     """Return the n-grams of a stretch of text alone, as they count within a whole comment."""
-    return _join(_text_blocks(normalise(text)))
+    return join_features(_text_blocks(normalise(text)))
+
+
+def properties_block(properties: Sequence[float]) -> Features:
+    """Return counted properties as a vector, the first one in the first slot."""
+    values = np.asarray(properties, dtype=np.float64)
+    ids = np.flatnonzero(values)
+    return Features(ids=ids, values=_COUNTED_SCALE * values[ids])
 
 
 def _text_blocks(text: str) -> list[Features]:
@@ -82,7 +87,7 @@ def _blocks(inputs: ModelInput, text: str) -> list[Features]:
     ]
 
 
-def _join(blocks: Sequence[Features]) -> Features:
+def join_features(blocks: Sequence[Features]) -> Features:
     """Return the sum of the blocks; where their buckets collide, values add up."""
     ids = np.concatenate([block.ids for block in blocks])
     values = np.concatenate([block.values for block in blocks])

@@ -20,10 +20,12 @@ _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
     "\U000e0000-\U000e0fff]+"
 )
+# Beyond any character's number; html.unescape would fail on thousands of digits.
+_LONG_REFERENCE = re.compile(r"&#x?[0-9a-f]{9,}", re.IGNORECASE)
 # Every repetition is bounded, so that no text makes these look back far.
 _ANCHOR = re.compile(r"</?a\b|\]\(|\[/?url\b", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][a-z0-9]{0,15}\b", re.IGNORECASE)
-_EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|<email>")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|<email>")
 _PHONE = re.compile(r"\+?\d[\d ().\-]{7,18}\d|<phone>")
 _PLACEHOLDER = re.compile(r"<(?:name|ip)>")
 _URL = re.compile(r"(?:https?://|\bwww\.)([^\s<>\"'\])]{1,300})", re.IGNORECASE)
@@ -38,11 +40,16 @@ LINK, HOST, EMAIL, PHONE, ANCHOR, TAG = "\ue000", "\ue001", "\ue002", "\ue003", 
 _PRIVATE_USE = re.compile("[\ue000-\uf8ff]+")
 
 
-def window(text: str) -> str:
-    """Return the text itself, or its two ends where it is long."""
+def window_ends(text: str) -> list[tuple[int, int]]:
+    """Return which stretches of a text are read: all of it, or the two ends of a long one."""
     if len(text) <= MAX_WINDOW_CHARS:
-        return text
-    return f"{text[:_WINDOW_HALF]} {text[-_WINDOW_HALF:]}"
+        return [(0, len(text))]
+    return [(0, _WINDOW_HALF), (len(text) - _WINDOW_HALF, len(text))]
+
+
+def window(text: str) -> str:
+    """Return what is read of a text, as one string."""
+    return " ".join(text[start:end] for start, end in window_ends(text))
 
 
 def normalise(text: str) -> str:
@@ -52,7 +59,8 @@ def normalise(text: str) -> str:
     turned to 0, and links, e-mail addresses, phone numbers and markup to one mark each, followed
     by the words of the link. The answer is at most a few times `MAX_WINDOW_CHARS` long.
     """
-    text = _PRIVATE_USE.sub(" ", _INVISIBLE.sub("", html.unescape(window(text))))
+    text = html.unescape(_LONG_REFERENCE.sub(" ", window(text)))
+    text = _PRIVATE_USE.sub(" ", _INVISIBLE.sub("", text))
     pieces = range(0, len(text), _NORMALISE_CHARS)
     text = "".join(unicodedata.normalize("NFKC", text[i : i + _NORMALISE_CHARS]) for i in pieces)
     text = _EMAIL.sub(f" {EMAIL} ", window(text).casefold())

@@ -23,6 +23,7 @@ from service.scoring.metrics import (
     roc_auc_interval,
 )
 from training.dataset import Dataset, Example
+from training.promotion import MarkedTokens
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -61,6 +62,7 @@ class Card:
     fusion: Fusion
     model_p_spam: FloatArray
     p_spam: FloatArray
+    marked: MarkedTokens
 
     @property
     def is_spam(self) -> BoolArray:
@@ -109,6 +111,7 @@ def _facts(card: Card) -> dict[str, object]:
             "all_evidence": _measure(is_spam, card.p_spam),
             "reliability": [asdict(b) for b in reliability_table(is_spam, card.p_spam) if b.n],
             "slices": _slices(card),
+            "promotion_marked": asdict(card.marked) | {"f1": card.marked.f1},
         },
         "weights": {
             "base": card.fusion.base,

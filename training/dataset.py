@@ -26,7 +26,7 @@ class Example:
     """One labelled comment.
 
     `comment` is all that detectors and the classifier may see. The other fields are for splitting
-    and for reporting: they never become inputs.
+    and for reporting: they never become inputs. `promo_spans` is None where nobody marked them.
     """
 
     comment: Comment
@@ -37,7 +37,7 @@ class Example:
     kind: str | None = None
     language: str | None = None
     hardness: int | None = None
-    promo_spans: tuple[tuple[int, int], ...] = ()
+    promo_spans: tuple[tuple[int, int], ...] | None = None
 
     @property
     def input(self) -> ModelInput:
@@ -201,6 +201,8 @@ def _example(row: Mapping[str, object], path: Path) -> Example:
     campaign = _string(row, "campaign")
     hardness = row.get("hardness")
     spans = row.get("promo_spans")
+    if spans is None and row["label"] == "ham":
+        spans = []
     return Example(
         comment=comment,
         is_spam=_LABELS[str(row["label"])],
@@ -210,5 +212,5 @@ def _example(row: Mapping[str, object], path: Path) -> Example:
         kind=_string(row, "kind"),
         language=_string(row, "lang"),
         hardness=hardness if isinstance(hardness, int) else None,
-        promo_spans=tuple((s[0], s[1]) for s in spans) if isinstance(spans, list) else (),
+        promo_spans=tuple((s[0], s[1]) for s in spans) if isinstance(spans, list) else None,
     )

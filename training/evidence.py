@@ -1,4 +1,4 @@
-"""Turns examples into the matrices that are fitted: features for the model, a column a signal."""
+"""Turns what was counted and seen into matrices to fit on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from models.features import DIMENSIONS, count_features
+from models.features import DIMENSIONS, Features
 from service.domain.history import History
 from service.signals.registry import DETECTORS, detect_all
 from training.dataset import Example
@@ -35,9 +35,8 @@ def signal_strengths(examples: Sequence[Example]) -> FloatArray:
     return strengths
 
 
-def feature_matrix(examples: Sequence[Example]) -> sparse.csr_matrix:
-    """Return the classifier's features of each comment, exactly as they count in serving."""
-    counted = [count_features(example.input) for example in examples]
+def to_matrix(counted: Sequence[Features]) -> sparse.csr_matrix:
+    """Return sparse vectors as the rows of one matrix."""
     starts = np.concatenate([[0], np.cumsum([len(f.ids) for f in counted])])
     return sparse.csr_matrix(
         (
@@ -45,5 +44,5 @@ def feature_matrix(examples: Sequence[Example]) -> sparse.csr_matrix:
             np.concatenate([f.ids for f in counted]),
             starts,
         ),
-        shape=(len(examples), DIMENSIONS),
+        shape=(len(counted), DIMENSIONS),
     )

@@ -20,17 +20,15 @@ _DECIMALS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedWeights:
-    """Weights in log-odds; signals without a row count 0."""
+    """Weights in log-odds, one a signal in the order of the columns."""
 
     base: float
     model: float
     signals: Mapping[str, float]
 
-    def scores(
-        self, model_log_odds: FloatArray, strengths: FloatArray, names: Sequence[str]
-    ) -> FloatArray:
+    def scores(self, model_log_odds: FloatArray, strengths: FloatArray) -> FloatArray:
         """Return the score of each comment, in log-odds."""
-        row = np.array([self.signals.get(name, 0.0) for name in names])
+        row = np.array(list(self.signals.values()))
         total: FloatArray = self.base + self.model * model_log_odds + strengths @ row
         return total
 
@@ -65,8 +63,8 @@ def fit_fusion(
         bounds.append((low, high) if enough else (0.0, 0.0))
     penalties = np.concatenate([[0.0], np.full(len(names), penalty)])
     fitted = np.round(_fit(columns, is_spam, bounds=bounds, penalties=penalties), _DECIMALS)
-    signals = {name: float(w) for name, w in zip(names, fitted[2:], strict=True) if w}
-    return FittedWeights(base=float(fitted[0]), model=float(fitted[1]), signals=signals)
+    signals = {name: float(w) + 0.0 for name, w in zip(names, fitted[2:], strict=True)}
+    return FittedWeights(base=float(fitted[0]) + 0.0, model=float(fitted[1]), signals=signals)
 
 
 def _fit(

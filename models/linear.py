@@ -1,0 +1,59 @@
+"""A sum of learnt coefficients over a sparse vector, kept small."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from models.features import DIMENSIONS, Features, FloatArray, IdArray
+
+
+class LinearTable:
+    """Coefficients by feature id; features without one count 0. It never changes.
+
+    Coefficients are rounded to half precision, in memory as on disk, so that a table scores
+    the same before and after it was written.
+    """
+
+    def __init__(self, *, ids: IdArray, coefficients: FloatArray, intercept: float) -> None:
+        """Raise `ValueError` for ids out of range, unequal lengths or numbers not finite."""
+        if ids.shape != coefficients.shape or ids.ndim != 1:
+            msg = f"ids and coefficients must pair up, got {ids.shape} and {coefficients.shape}"
+            raise ValueError(msg)
+        if ((ids < 0) | (ids >= DIMENSIONS)).any():
+            msg = f"feature ids must lie in [0, {DIMENSIONS})"
+            raise ValueError(msg)
+        if not np.isfinite(coefficients).all() or not np.isfinite(intercept):
+            msg = "coefficients and intercept must be finite numbers"
+            raise ValueError(msg)
+        self._ids = ids.astype(np.uint32)
+        self._stored = coefficients.astype(np.float16)
+        self._table = np.zeros(DIMENSIONS, dtype=np.float32)
+        self._table[self._ids] = self._stored
+        self._intercept = float(intercept)
+
+    def sum_of(self, features: Features) -> float:
+        """Return the log-odds of one vector; it depends on that vector alone."""
+        # Not `dot`: a linear-algebra library may add up in another order on more threads.
+        return float(np.sum(self._table[features.ids] * features.values)) + self._intercept
+
+    def to_arrays(self, prefix: str) -> dict[str, npt.NDArray[np.generic]]:
+        """Return the arrays to keep, their names beginning with `prefix`."""
+        return {
+            f"{prefix}_ids": self._ids,
+            f"{prefix}_coefficients": self._stored,
+            f"{prefix}_intercept": np.array([self._intercept]),
+        }
+
+    @classmethod
+    def from_arrays(cls, prefix: str, arrays: Mapping[str, npt.NDArray[np.generic]]) -> Self:
+        """Return the table that `to_arrays` kept. Raise `KeyError` or `ValueError` if it's none."""
+        (intercept,) = arrays[f"{prefix}_intercept"].astype(np.float64)
+        return cls(
+            ids=arrays[f"{prefix}_ids"].astype(np.int64),
+            coefficients=arrays[f"{prefix}_coefficients"].astype(np.float64),
+            intercept=float(intercept),
+        )
