@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from tests.servers import postgresql, valkey  # noqa: F401  # fixtures for every room
+
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Let a skipped test count as a failed one in CI: what did not run was not tested."""

@@ -39,10 +39,11 @@ _DEADLOCK_TRIES = 4
 _WRITING = "slopsieve_writing"
 
 
-def create_engine(url: str) -> sa.Engine:
+def create_engine(url: str, *, lock_timeout_ms: int = _LOCK_TIMEOUT_MS) -> sa.Engine:
     """Return an engine for a `sqlite:///file` or `postgresql://` URL; nothing is opened yet.
 
-    Raises `ValueError` for any other URL, without repeating it: it may hold a password.
+    A call that waits longer than `lock_timeout_ms` for another's write is given up. Raises
+    `ValueError` for any other URL, without repeating it: it may hold a password.
     """
     try:
         parsed = sa.make_url(url)
@@ -50,21 +51,21 @@ def create_engine(url: str) -> sa.Engine:
         raise ValueError("the database URL cannot be read") from None
     backend = parsed.drivername.partition("+")[0]
     if backend in ("postgres", "postgresql"):
-        return _postgresql_engine(parsed.set(drivername="postgresql+psycopg"))
+        return _postgresql_engine(parsed.set(drivername="postgresql+psycopg"), lock_timeout_ms)
     if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
-        return _sqlite_engine(parsed.set(drivername="sqlite"))
+        return _sqlite_engine(parsed.set(drivername="sqlite"), lock_timeout_ms)
     msg = f"the database URL must start with postgresql:// or be sqlite:///FILE, got {backend}"
     raise ValueError(msg)
 
 
-def _sqlite_engine(url: sa.URL) -> sa.Engine:
+def _sqlite_engine(url: sa.URL, lock_timeout_ms: int) -> sa.Engine:
     engine = sa.create_engine(
         url,
         hide_parameters=True,
         pool_size=_POOL_SIZE,
         max_overflow=_MAX_OVERFLOW,
         pool_timeout=_POOL_TIMEOUT_SECONDS,
-        connect_args={"timeout": _LOCK_TIMEOUT_MS / 1000},
+        connect_args={"timeout": lock_timeout_ms / 1000},
     )
     sa.event.listen(engine, "connect", _prepare_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
@@ -75,7 +76,6 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     """Make a commit durable and let readers and the writer of several processes coexist."""
     # The driver's own BEGIN comes too late and is never IMMEDIATE; `_begin_sqlite` sends it.
     connection.isolation_level = None
-    connection.execute(f"PRAGMA busy_timeout={_LOCK_TIMEOUT_MS}")
     _use_write_ahead_log(connection)
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")
@@ -100,7 +100,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
 
-def _postgresql_engine(url: sa.URL) -> sa.Engine:
+def _postgresql_engine(url: sa.URL, lock_timeout_ms: int) -> sa.Engine:
     engine = sa.create_engine(
         url,
         hide_parameters=True,
@@ -115,20 +115,23 @@ def _postgresql_engine(url: sa.URL) -> sa.Engine:
             "tcp_user_timeout": _STATEMENT_TIMEOUT_MS,
         },
     )
-    sa.event.listen(engine, "connect", _prepare_postgresql)
-    return engine
 
-
-def _prepare_postgresql(connection: DBAPIConnection, _record: object) -> None:
-    cursor = connection.cursor()
-    cursor.execute(
+    # Settings in the connection string would be refused by a pooler such as PgBouncer.
+    prepare = (
         "SELECT set_config('timezone', 'UTC', false), "
-        f"set_config('lock_timeout', '{_LOCK_TIMEOUT_MS}', false), "
+        f"set_config('lock_timeout', '{lock_timeout_ms}', false), "
         f"set_config('statement_timeout', '{_STATEMENT_TIMEOUT_MS}', false), "
         f"set_config('idle_in_transaction_session_timeout', '{_STATEMENT_TIMEOUT_MS}', false)"
     )
-    cursor.close()
-    connection.commit()
+
+    def prepare_postgresql(connection: DBAPIConnection, _record: object) -> None:
+        cursor = connection.cursor()
+        cursor.execute(prepare)
+        cursor.close()
+        connection.commit()
+
+    sa.event.listen(engine, "connect", prepare_postgresql)
+    return engine
 
 
 @contextmanager

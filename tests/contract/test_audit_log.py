@@ -1,0 +1,58 @@
+"""Holds every audit log to its contract."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from service.ports import AuditEntry
+from service.stores.sql import sql_stores
+from tests.factories import NOW
+
+
+def make_entry(number: int, subject: str = "c1", **changes) -> AuditEntry:
+    values = {
+        "at": NOW + timedelta(seconds=number),
+        "actor": "ada",
+        "act": "approve",
+        "subject": subject,
+    }
+    return AuditEntry(**(values | changes))
+
+
+def test_an_entry_comes_back_as_it_was(stores):
+    entry = make_entry(1, detail="mode hold → enforce")
+
+    stores.audit_log.append(entry)
+
+    assert stores.audit_log.recent() == [entry]
+
+
+def test_the_newest_come_first_up_to_the_limit(stores):
+    entries = [make_entry(n) for n in range(5)]
+    for entry in entries:
+        stores.audit_log.append(entry)
+
+    assert stores.audit_log.recent(limit=3) == [entries[4], entries[3], entries[2]]
+
+
+def test_one_subjects_acts_can_be_listed(stores):
+    mine, other = make_entry(1, "c1"), make_entry(2, "c2")
+    stores.audit_log.append(mine)
+    stores.audit_log.append(other)
+
+    assert stores.audit_log.recent(subject="c1") == [mine]
+    assert stores.audit_log.recent(subject="c3") == []
+
+
+@pytest.mark.parametrize("change", ["UPDATE audit_log SET actor = 'eve'", "DELETE FROM audit_log"])
+def test_the_database_itself_refuses_to_change_the_log(engine, change):
+    log = sql_stores(engine).audit_log
+    log.append(make_entry(1))
+
+    with pytest.raises(sa.exc.DBAPIError, match="only ever appended to"), engine.begin() as c:
+        c.exec_driver_sql(change)
+
+    assert log.recent() == [make_entry(1)]

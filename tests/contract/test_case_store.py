@@ -1,0 +1,313 @@
+"""Holds every case store to its contract."""
+
+from __future__ import annotations
+
+import base64
+import json
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from service.domain.case import Case, CaseFilter, Order, State
+from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.decision import Decision, Mode, Ruling
+from service.domain.errors import InvalidInputError, NotFoundError
+from service.domain.site import SiteSettings
+from service.domain.verdict import Outcome
+from service.ports import NewComment
+from service.stores.memory import memory_stores
+from service.stores.sql import sql_stores
+from tests.contract.conftest import SITES
+from tests.factories import NOW, SITE, make_comment, make_verdict
+
+OTHER_SITE = SiteId("site-2")
+
+
+def keep(stores, *, outcome: Outcome | None = None, audit: bool = False, **changes) -> CommentId:
+    comment = make_comment(**changes)
+    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    if outcome is not None:
+        sample = frozenset([comment.id]) if audit else frozenset()
+        stores.verdicts.add([make_verdict(comment.id, outcome)], audit=sample)
+    return comment.id
+
+
+def decide(stores, comment_id: CommentId) -> None:
+    stores.decisions.add(
+        Decision(
+            id=f"d-{comment_id}",
+            comment_id=comment_id,
+            ruling=Ruling.APPROVE,
+            decided_by="ada",
+            decided_at=NOW,
+        )
+    )
+
+
+def listed(stores, criteria: CaseFilter | None = None, order: Order = Order.NEWEST) -> list[str]:
+    page = stores.cases.page(criteria or CaseFilter(), order=order, cursor=None, limit=100)
+    return [case.comment.id for case in page.cases]
+
+
+def leaf_through(stores, order: Order, *, limit: int) -> list[list[str]]:
+    pages, cursor = [], None
+    while True:
+        page = stores.cases.page(CaseFilter(), order=order, cursor=cursor, limit=limit)
+        pages.append([case.comment.id for case in page.cases])
+        cursor = page.next_cursor
+        if cursor is None:
+            return pages
+
+
+def test_a_case_joins_comment_verdict_decisions_and_mode(stores):
+    stores.sites.update_settings(SITE, SiteSettings(mode=Mode.ENFORCE))
+    comment = make_comment()
+    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    verdict = make_verdict(comment.id, Outcome.SPAM)
+    stores.verdicts.add([verdict], audit=frozenset([comment.id]))
+
+    case = stores.cases.get(comment.id, site_id=SITE)
+
+    assert case == Case(comment=comment, mode=Mode.ENFORCE, verdict=verdict, audit=True)
+
+
+def test_an_unknown_case_or_one_of_another_site_is_not_found(stores):
+    kept = keep(stores)
+
+    with pytest.raises(NotFoundError):
+        stores.cases.get(CommentId("no"))
+    with pytest.raises(NotFoundError):
+        stores.cases.get(kept, site_id=OTHER_SITE)
+
+
+def test_the_newest_come_first_and_equal_times_by_id(stores):
+    older = keep(stores, received_at=NOW - timedelta(days=1))
+    first, second = keep(stores, id=CommentId("a")), keep(stores, id=CommentId("b"))
+    newest = keep(stores, received_at=NOW + timedelta(microseconds=1))
+
+    assert listed(stores) == [newest, second, first, older]
+
+
+def test_ids_are_ordered_by_code_point_whatever_the_locale(stores):
+    for name in ("b", "B", "a", "_", "ä", "10", "9"):
+        keep(stores, id=CommentId(name))
+
+    assert listed(stores) == sorted(["b", "B", "a", "_", "ä", "10", "9"], reverse=True)
+
+
+def test_in_review_unsure_come_before_audit_samples_each_oldest_first(stores):
+    ages = {"u1": 1, "u2": 5, "a1": 9, "a2": 10, "ham": 11}
+    for name, age in ages.items():
+        keep(
+            stores,
+            id=CommentId(name),
+            outcome=Outcome.UNSURE if name[0] == "u" else Outcome.HAM,
+            audit=name[0] == "a",
+            received_at=NOW - timedelta(hours=age),
+        )
+
+    queue = listed(stores, CaseFilter(needs_review=True), Order.REVIEW)
+
+    assert queue == ["u2", "u1", "a2", "a1"]
+
+
+def test_an_unsure_comment_in_the_audit_sample_is_unsure(stores):
+    sampled = keep(stores, outcome=Outcome.HAM, audit=True, received_at=NOW - timedelta(days=1))
+    unsure = keep(stores, outcome=Outcome.UNSURE, audit=True)
+
+    assert listed(stores, CaseFilter(needs_review=True), Order.REVIEW) == [unsure, sampled]
+
+
+@pytest.mark.parametrize("order", Order)
+def test_pages_hold_every_case_once_in_order(stores, order):
+    for number in range(11):
+        outcome = [None, Outcome.UNSURE, Outcome.HAM][number % 3]
+        audit = number % 2 == 0
+        received_at = NOW - timedelta(minutes=number // 4)
+        keep(stores, outcome=outcome, audit=audit and outcome is not None, received_at=received_at)
+
+    pages = leaf_through(stores, order, limit=3)
+
+    assert [len(page) for page in pages] == [3, 3, 3, 2]
+    assert [one for page in pages for one in page] == listed(stores, order=order)
+
+
+def test_a_full_last_page_has_no_next_cursor(stores):
+    for _ in range(4):
+        keep(stores)
+
+    assert [len(page) for page in leaf_through(stores, Order.NEWEST, limit=2)] == [2, 2]
+
+
+def test_without_a_match_the_page_is_empty(stores):
+    page = stores.cases.page(CaseFilter(), order=Order.REVIEW, cursor=None, limit=5)
+
+    assert page.cases == ()
+    assert page.next_cursor is None
+
+
+def test_newcomers_do_not_disturb_someone_leafing_through(stores):
+    kept = [keep(stores, received_at=NOW - timedelta(minutes=n)) for n in range(4)]
+    first = stores.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=2)
+    keep(stores, received_at=NOW + timedelta(minutes=1))
+
+    second = stores.cases.page(CaseFilter(), order=Order.NEWEST, cursor=first.next_cursor, limit=2)
+
+    assert [case.comment.id for case in (*first.cases, *second.cases)] == kept
+
+
+def test_each_filter_keeps_what_it_names(stores):
+    pending = keep(stores, received_at=NOW - timedelta(hours=6))
+    ham = keep(stores, outcome=Outcome.HAM, received_at=NOW - timedelta(hours=5))
+    spam = keep(stores, outcome=Outcome.SPAM, received_at=NOW - timedelta(hours=4))
+    unsure = keep(stores, outcome=Outcome.UNSURE, received_at=NOW - timedelta(hours=3))
+    decided = keep(stores, outcome=Outcome.UNSURE, received_at=NOW - timedelta(hours=2))
+    elsewhere = keep(stores, site_id=OTHER_SITE, received_at=NOW - timedelta(hours=1))
+    decide(stores, decided)
+    expected = {
+        CaseFilter(site_id=OTHER_SITE): [elsewhere],
+        CaseFilter(state=State.PENDING): [elsewhere, pending],
+        CaseFilter(state=State.JUDGED): [unsure, spam, ham],
+        CaseFilter(state=State.DECIDED): [decided],
+        CaseFilter(outcome=Outcome.UNSURE): [decided, unsure],
+        CaseFilter(outcome=Outcome.SPAM, site_id=SITE): [spam],
+        CaseFilter(needs_review=True): [unsure],
+        CaseFilter(needs_review=False): [elsewhere, decided, spam, ham, pending],
+        CaseFilter(degraded=False): [decided, unsure, spam, ham],
+        CaseFilter(degraded=True): [],
+        CaseFilter(received_from=NOW - timedelta(hours=2)): [elsewhere, decided],
+        CaseFilter(received_before=NOW - timedelta(hours=5)): [pending],
+    }
+
+    seen = {criteria: listed(stores, criteria) for criteria in expected}
+
+    assert seen == expected
+    for criteria, ids in expected.items():
+        assert stores.cases.count(criteria) == len(ids)
+
+
+def test_degraded_verdicts_can_be_listed(stores):
+    keep(stores, outcome=Outcome.UNSURE)
+    comment_id = keep(stores)
+    stores.verdicts.add([make_verdict(comment_id, degraded_by=("model",))], audit=frozenset())
+
+    assert listed(stores, CaseFilter(degraded=True)) == [comment_id]
+
+
+def _encoded(value: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "",
+        "x",
+        "not a cursor",
+        "é",
+        "\ud800",
+        "A" * 100_000,
+        _encoded("newest"),
+        _encoded([]),
+        _encoded({"newest": 1}),
+        _encoded(["newest", 0, 1, 2]),
+        _encoded(["newest", 0, "1", "c1"]),
+        _encoded(["newest", True, 1, "c1"]),
+        _encoded(["newest", 9, 1, "c1"]),
+        _encoded(["newest", 0, 10**30, "c1"]),
+        _encoded(["review", 0, 1, "c1"]),
+        _encoded([[[[[[["newest"]]]]]]]),
+    ],
+    ids=lambda cursor: ascii(cursor)[:30],
+)
+def test_a_cursor_that_nobody_here_made_is_refused(stores, cursor):
+    keep(stores)
+
+    with pytest.raises(InvalidInputError) as refusal:
+        stores.cases.page(CaseFilter(), order=Order.NEWEST, cursor=cursor, limit=5)
+
+    assert [problem.field for problem in refusal.value.problems] == ["cursor"]
+
+
+acts = st.lists(
+    st.tuples(
+        st.sampled_from(["keep", "judge", "sample", "decide", "undo"]),
+        st.integers(0, 5),
+        st.sampled_from(Outcome),
+    ),
+    max_size=25,
+)
+
+
+def act_out(stores, story) -> list[object]:
+    """Play a story on these stores and return everything that can be seen of it."""
+    for number, (act, which, outcome) in enumerate(story):
+        comment_id = CommentId(f"c{which}")
+        try:
+            _act(stores, number, act, comment_id, outcome)
+        except NotFoundError:
+            continue
+    orders = [(criteria, order) for criteria in _CRITERIA for order in Order]
+    return [
+        *(stores.cases.page(c, order=o, cursor=None, limit=4) for c, o in orders),
+        *(stores.cases.count(criteria) for criteria in _CRITERIA),
+        stores.comments.count_pending(),
+        stores.comments.find_stranded(
+            queued_before=NOW, received_before=NOW + timedelta(days=1), limit=3
+        ),
+    ]
+
+
+def _act(stores, number: int, act: str, comment_id: CommentId, outcome: Outcome) -> None:
+    if act == "keep":
+        received_at = NOW + timedelta(seconds=number // 3)
+        comment = make_comment(id=comment_id, received_at=received_at)
+        stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        stores.comments.mark_queued([comment_id], NOW + timedelta(minutes=number // 2))
+    elif act in ("judge", "sample"):
+        sample = frozenset([comment_id]) if act == "sample" else frozenset()
+        stores.verdicts.add([make_verdict(comment_id, outcome)], audit=sample)
+    elif act == "decide":
+        ruling = Ruling.APPROVE if outcome is Outcome.HAM else Ruling.REJECT
+        stores.decisions.add(
+            Decision(
+                id=f"d{number}",
+                comment_id=comment_id,
+                ruling=ruling,
+                decided_by="ada",
+                decided_at=NOW,
+            )
+        )
+    else:
+        stores.decisions.undo(comment_id, by="ada", at=NOW)
+
+
+_CRITERIA = (
+    CaseFilter(),
+    CaseFilter(needs_review=True),
+    CaseFilter(needs_review=False, site_id=SITE),
+    *(CaseFilter(state=state) for state in State),
+    *(CaseFilter(outcome=outcome) for outcome in Outcome),
+)
+
+
+@settings(
+    max_examples=30,
+    deadline=None,
+    # Each example empties the tables itself.
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(story=acts)
+def test_every_story_looks_the_same_in_sql_as_in_memory(engine, story):
+    in_memory, in_sql = memory_stores(sites=SITES), sql_stores(engine)
+    with engine.begin() as connection:
+        for table in ("verdicts", "decisions", "comments", "sites"):
+            connection.exec_driver_sql(f"DELETE FROM {table}")  # noqa: S608  # our own table names
+    for site in SITES:
+        in_sql.sites.add(site)
+
+    told, kept = act_out(in_memory, story), act_out(in_sql, story)
+
+    assert kept == told

@@ -1,0 +1,427 @@
+"""Holds every comment store to its contract."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from service.domain.case import CaseFilter, Order
+from service.domain.comment import (
+    MAX_TEXT_BYTES,
+    Author,
+    Comment,
+    CommentId,
+    Lane,
+    Post,
+    Sender,
+    SiteId,
+)
+from service.domain.errors import NotFoundError
+from service.domain.site import SiteSettings
+from service.ports import Added, AddOutcome, NewComment
+from service.stores.sql import create_engine, sql_stores
+from tests.contract.conftest import SITES
+from tests.factories import NOW, SITE, make_comment, make_verdict
+
+OTHER_SITE = SiteId("site-2")
+
+
+def new(comment: Comment, *, key: str | None = None, lane: Lane = Lane.BULK) -> NewComment:
+    return NewComment(comment=comment, lane=lane, idempotency_key=key)
+
+
+def keep(stores, *comments: Comment, lane: Lane = Lane.BULK) -> list[CommentId]:
+    stores.comments.add([new(comment, lane=lane) for comment in comments])
+    return [comment.id for comment in comments]
+
+
+def judge(stores, *ids: CommentId) -> None:
+    stores.verdicts.add([make_verdict(comment_id) for comment_id in ids], audit=frozenset())
+
+
+def count(stores) -> int:
+    return stores.cases.count(CaseFilter())
+
+
+def test_a_comment_comes_back_as_it_was(stores):
+    comment = make_comment(
+        "Danke für den Tipp! 🎉 שלום",
+        post=Post(url="https://blog.example/p/2", title="Bücher", excerpt="Ein Auszug"),
+        author=Author(name="Ümit", url="http://a.example", account_id="7", account_age_days=3),
+        sender=Sender(
+            address_key="a1", network_key="n1", email_key="e1", email_domain="mail.example"
+        ),
+        site_comment_id="wp-17",
+        written_at=NOW - timedelta(hours=2),
+        language="de-AT",
+        user_agent="Mozilla/5.0",
+        reply_to="wp-16",
+        received_at=datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC),
+    )
+
+    answers = stores.comments.add([new(comment)])
+
+    assert answers == [Added(outcome=AddOutcome.NEW, comment_id=comment.id)]
+    assert stores.cases.get(comment.id).comment == comment
+
+
+def test_a_moment_in_another_time_zone_is_the_same_moment(stores):
+    there = timezone(timedelta(hours=-9, minutes=-30))
+    comment = make_comment(received_at=NOW.astimezone(there), written_at=NOW.astimezone(there))
+
+    keep(stores, comment)
+
+    kept = stores.cases.get(comment.id).comment
+    assert kept == comment
+    assert kept.received_at.tzinfo is not None
+
+
+def test_without_keys_equal_comments_are_all_new(stores):
+    first = make_comment()
+    second = replace(first, id=CommentId("another"))
+
+    answers = stores.comments.add([new(first), new(second)])
+
+    assert [a.outcome for a in answers] == [AddOutcome.NEW, AddOutcome.NEW]
+    assert count(stores) == 2
+
+
+def test_the_same_key_with_the_same_content_is_a_repeat_of_the_first(stores):
+    first = make_comment()
+    later = replace(first, id=CommentId("later"), received_at=NOW + timedelta(minutes=5))
+    stores.comments.add([new(first, key="k1")])
+
+    answers = stores.comments.add([new(later, key="k1")])
+
+    assert answers == [Added(outcome=AddOutcome.REPEAT, comment_id=first.id)]
+    assert count(stores) == 1
+
+
+def test_the_same_key_with_other_content_is_a_conflict_with_the_first(stores):
+    first, other = make_comment("one thing"), make_comment("another thing")
+    stores.comments.add([new(first, key="k1")])
+
+    answers = stores.comments.add([new(other, key="k1")])
+
+    assert answers == [Added(outcome=AddOutcome.CONFLICT, comment_id=first.id)]
+    assert count(stores) == 1
+
+
+def test_the_sites_own_comment_id_is_a_key_too(stores):
+    first = make_comment("one thing", site_comment_id="wp-1")
+    repeat = replace(first, id=CommentId("repeat"))
+    changed = make_comment("another thing", site_comment_id="wp-1")
+    stores.comments.add([new(first)])
+
+    answers = stores.comments.add([new(repeat, key="k9"), new(changed)])
+
+    assert answers == [
+        Added(outcome=AddOutcome.REPEAT, comment_id=first.id),
+        Added(outcome=AddOutcome.CONFLICT, comment_id=first.id),
+    ]
+
+
+def test_equal_keys_of_two_sites_never_meet(stores):
+    here = make_comment("one thing", site_comment_id="1")
+    there = make_comment("another thing", site_comment_id="1", site_id=OTHER_SITE)
+
+    answers = stores.comments.add([new(here, key="k"), new(there, key="k")])
+
+    assert [a.outcome for a in answers] == [AddOutcome.NEW, AddOutcome.NEW]
+
+
+def test_a_key_and_an_own_id_of_the_same_spelling_never_meet(stores):
+    by_key, by_id = make_comment("one"), make_comment("two", site_comment_id="same")
+
+    answers = stores.comments.add([new(by_key, key="same"), new(by_id)])
+
+    assert [a.outcome for a in answers] == [AddOutcome.NEW, AddOutcome.NEW]
+
+
+def test_repeats_within_one_call_are_recognised(stores):
+    first, other = make_comment("one thing"), make_comment("another thing")
+    repeat = replace(first, id=CommentId("repeat"))
+
+    answers = stores.comments.add([new(first, key="k"), new(repeat, key="k"), new(other, key="k")])
+
+    assert answers == [
+        Added(outcome=AddOutcome.NEW, comment_id=first.id),
+        Added(outcome=AddOutcome.REPEAT, comment_id=first.id),
+        Added(outcome=AddOutcome.CONFLICT, comment_id=first.id),
+    ]
+
+
+def test_a_call_whose_answer_was_lost_can_be_made_again(stores):
+    comments = [new(make_comment()) for _ in range(3)]
+    stores.comments.add(comments)
+
+    answers = stores.comments.add(comments)
+
+    assert {a.outcome for a in answers} == {AddOutcome.REPEAT}
+    assert [a.comment_id for a in answers] == [one.comment.id for one in comments]
+    assert count(stores) == 3
+
+
+def test_one_comment_of_an_unknown_site_keeps_the_whole_call_out(stores):
+    stranger = make_comment(site_id=SiteId("nobody"))
+
+    with pytest.raises(NotFoundError):
+        stores.comments.add([new(make_comment()), new(stranger)])
+
+    assert count(stores) == 0
+
+
+def test_adding_nothing_answers_nothing(stores):
+    assert stores.comments.add([]) == []
+
+
+def test_more_than_a_thousand_comments_are_answered_in_order(stores):
+    comments = [make_comment(f"comment {n}") for n in range(1_200)]
+
+    answers = stores.comments.add([new(c, key=f"k{n}") for n, c in enumerate(comments)])
+
+    assert [a.comment_id for a in answers] == [c.id for c in comments]
+    assert {a.outcome for a in answers} == {AddOutcome.NEW}
+    assert count(stores) == 1_200
+
+
+def test_of_equal_keys_at_the_same_time_exactly_one_is_new(stores):
+    def add(number: int) -> Added:
+        comment = make_comment("the same text", id=CommentId(f"thread-{number}"))
+        return stores.comments.add([new(comment, key="k")])[0]
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(add, range(24)))
+
+    outcomes = Counter(a.outcome for a in answers)
+    assert outcomes == {AddOutcome.NEW: 1, AddOutcome.REPEAT: 23}
+    assert len({a.comment_id for a in answers}) == 1
+    assert count(stores) == 1
+
+
+def test_batches_whose_keys_cross_do_not_hinder_each_other(stores):
+    def add(number: int) -> list[Added]:
+        texts = range(60) if number % 2 else reversed(range(60))
+        batch = [
+            new(make_comment(f"text {n}", id=CommentId(f"{number}-{n}")), key=f"k{n}")
+            for n in texts
+        ]
+        return stores.comments.add(batch)
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = [answer for batch in pool.map(add, range(12)) for answer in batch]
+
+    assert Counter(a.outcome for a in answers) == {
+        AddOutcome.NEW: 60,
+        AddOutcome.REPEAT: 60 * 11,
+    }
+    assert count(stores) == 60
+
+
+def work_as_a_process(url: str, number: int) -> Counter[str]:
+    """Keep, queue, count and judge what the other processes do too."""
+    engine = create_engine(url, lock_timeout_ms=30_000)
+    stores = sql_stores(engine)
+    seen: Counter[str] = Counter()
+    for part in range(10):
+        batch = [
+            new(
+                make_comment(f"{part} {n}", id=CommentId(f"{number}-{part}-{n}")), key=f"{part}-{n}"
+            )
+            for n in range(20)
+        ]
+        answers = stores.comments.add(batch)
+        seen.update(answer.outcome for answer in answers)
+        ids = [answer.comment_id for answer in answers]
+        stores.comments.mark_queued(ids, NOW)
+        stores.comments.count_attempt(ids[::-1])
+        attempts = stores.comments.load_unjudged(ids)
+        verdicts = [make_verdict(attempt.comment.id) for attempt in attempts]
+        seen["verdicts"] += len(stores.verdicts.add(verdicts, audit=frozenset()))
+        stores.cases.page(CaseFilter(needs_review=True), order=Order.REVIEW, cursor=None, limit=20)
+    engine.dispose()
+    return seen
+
+
+def test_processes_that_do_the_same_work_keep_and_judge_each_comment_once(engine, database_url):
+    for site in SITES:
+        sql_stores(engine).sites.add(site)
+    spawn = multiprocessing.get_context("spawn")
+
+    with ProcessPoolExecutor(3, mp_context=spawn) as pool:
+        runs = pool.map(work_as_a_process, [database_url] * 3, range(3))
+        seen = sum(runs, Counter())
+
+    assert seen == {AddOutcome.NEW: 200, AddOutcome.REPEAT: 400, "verdicts": 200}
+
+
+def test_only_kept_comments_without_a_verdict_are_loaded_each_once_in_order(stores):
+    first, second, judged = keep(stores, make_comment(), make_comment(), make_comment())
+    judge(stores, judged)
+
+    attempts = stores.comments.load_unjudged([second, CommentId("no"), judged, first, second])
+
+    assert [a.comment.id for a in attempts] == [second, first]
+
+
+def test_loaded_comments_come_with_their_sites_settings(stores):
+    strict = SiteSettings(spam_cutoff=0.8, languages=("de", "en-GB"))
+    stores.sites.update_settings(OTHER_SITE, strict)
+    ids = keep(stores, make_comment(), make_comment(site_id=OTHER_SITE))
+
+    attempts = stores.comments.load_unjudged(ids)
+
+    assert [a.settings for a in attempts] == [SiteSettings(), strict]
+
+
+def test_attempts_are_counted_where_they_are_named(stores):
+    tried, untried = keep(stores, make_comment(), make_comment())
+
+    stores.comments.count_attempt([tried, CommentId("no")])
+    stores.comments.count_attempt([tried])
+
+    attempts = stores.comments.load_unjudged([tried, untried])
+    assert [a.attempts for a in attempts] == [2, 0]
+
+
+def find_stranded(stores, limit: int = 10) -> list[str]:
+    found = stores.comments.find_stranded(
+        queued_before=NOW - timedelta(minutes=10),
+        received_before=NOW - timedelta(seconds=30),
+        limit=limit,
+    )
+    return [pending.comment_id for pending in found]
+
+
+def test_what_was_never_queued_is_stranded_after_a_moment(stores):
+    old, fresh = keep(
+        stores,
+        make_comment(received_at=NOW - timedelta(seconds=31)),
+        make_comment(received_at=NOW - timedelta(seconds=29)),
+    )
+
+    found = find_stranded(stores)
+
+    assert found == [old]
+    assert fresh not in found
+
+
+def test_what_was_queued_long_ago_is_stranded(stores):
+    lost, waiting = keep(stores, make_comment(), make_comment())
+    stores.comments.mark_queued([lost], NOW - timedelta(minutes=11))
+    stores.comments.mark_queued([waiting], NOW - timedelta(minutes=9))
+
+    assert find_stranded(stores) == [lost]
+
+
+def test_what_was_overtaken_in_its_lane_is_stranded(stores):
+    overtaken, recent, ahead = keep(stores, make_comment(), make_comment(), make_comment())
+    (other_lane,) = keep(stores, make_comment(), lane=Lane.INTERACTIVE)
+    stores.comments.mark_queued([overtaken, other_lane], NOW - timedelta(minutes=5))
+    stores.comments.mark_queued([recent], NOW - timedelta(seconds=90))
+    stores.comments.mark_queued([ahead], NOW - timedelta(seconds=60))
+    judge(stores, ahead)
+
+    assert find_stranded(stores) == [overtaken]
+
+
+def test_a_judged_comment_is_never_stranded(stores):
+    (judged,) = keep(stores, make_comment(received_at=NOW - timedelta(days=1)))
+    stores.comments.mark_queued([judged], NOW - timedelta(days=1))
+    judge(stores, judged)
+
+    assert find_stranded(stores) == []
+
+
+def test_the_oldest_stranded_come_first_with_what_the_sweep_needs(stores):
+    ages = [5, 30, 20, 10]
+    ids = keep(stores, *(make_comment(received_at=NOW - timedelta(hours=age)) for age in ages))
+    stores.comments.mark_queued([ids[1]], NOW - timedelta(hours=29))
+    stores.comments.count_attempt([ids[1]])
+
+    found = stores.comments.find_stranded(
+        queued_before=NOW - timedelta(minutes=10), received_before=NOW, limit=2
+    )
+
+    assert [p.comment_id for p in found] == [ids[1], ids[2]]
+    assert (found[0].lane, found[0].attempts) == (Lane.BULK, 1)
+    assert found[0].queued_at == NOW - timedelta(hours=29)
+    assert found[1].queued_at is None
+
+
+def test_pending_comments_are_counted_by_lane(stores):
+    bulk = keep(stores, make_comment(), make_comment(), make_comment())
+    assert stores.comments.count_pending() == {Lane.INTERACTIVE: 0, Lane.BULK: 3}
+    keep(stores, make_comment(), lane=Lane.INTERACTIVE)
+    judge(stores, bulk[0])
+
+    pending = stores.comments.count_pending()
+
+    assert pending == {Lane.INTERACTIVE: 1, Lane.BULK: 2}
+
+
+# Every code point, NUL and lone surrogates too: whatever was accepted is kept.
+any_text = st.text(st.characters(exclude_categories=()), max_size=200)
+maybe_text = st.none() | any_text
+moments = st.integers(0, 2**52).map(lambda n: NOW + timedelta(microseconds=n))
+
+
+@settings(
+    max_examples=40,
+    deadline=None,
+    # The store is emptied by nobody between examples; fresh ids part them.
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    text=any_text,
+    name=maybe_text,
+    title=maybe_text,
+    own_id=maybe_text,
+    key=maybe_text,
+    age=st.none() | st.integers(0, 2**40),
+    received_at=moments,
+)
+def test_text_of_any_code_points_is_kept_unchanged(
+    stores, text, name, title, own_id, key, age, received_at
+):
+    comment = make_comment(
+        text,
+        received_at=received_at,
+        author=Author(name=name, account_age_days=age),
+        post=Post(title=title),
+        site_comment_id=own_id,
+    )
+
+    answer = stores.comments.add([new(comment, key=key)])[0]
+
+    kept = stores.cases.get(answer.comment_id).comment
+    if answer.outcome is AddOutcome.NEW:
+        assert kept == comment
+    else:
+        assert kept.site_id == SITE
+        assert answer.comment_id != comment.id
+
+
+@pytest.mark.parametrize("letter", ["a", "é", "漢", "🎉", "\x00", "\x1a"])
+def test_the_longest_text_is_kept_unchanged(stores, letter):
+    comment = make_comment(letter * (MAX_TEXT_BYTES // len(letter.encode())))
+
+    keep(stores, comment)
+
+    assert stores.cases.get(comment.id).comment.text == comment.text
+
+
+def test_a_very_long_key_is_a_key_like_any_other(stores):
+    comment = make_comment(site_comment_id="x" * 10_000)
+    repeat = replace(comment, id=CommentId("repeat"))
+
+    answers = stores.comments.add([new(comment, key="y" * 10_000), new(repeat)])
+
+    assert [a.outcome for a in answers] == [AddOutcome.NEW, AddOutcome.REPEAT]

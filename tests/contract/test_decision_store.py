@@ -1,0 +1,168 @@
+"""Holds every decision store to its contract."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from service.domain.case import CaseFilter, State
+from service.domain.comment import CommentId, Lane
+from service.domain.decision import Decision, Ruling
+from service.domain.errors import ConflictError, NotFoundError
+from service.ports import NewComment
+from tests.factories import NOW, make_comment, make_verdict
+
+_numbers = itertools.count(1)
+
+
+def keep(stores) -> CommentId:
+    comment = make_comment()
+    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    return comment.id
+
+
+def make_decision(comment_id: CommentId, **changes) -> Decision:
+    values = {
+        "id": f"d{next(_numbers):04d}",
+        "comment_id": comment_id,
+        "ruling": Ruling.REJECT,
+        "decided_by": "ada",
+        "decided_at": NOW,
+    }
+    return Decision(**(values | changes))
+
+
+def test_a_decision_comes_back_as_it_was(stores):
+    kept = keep(stores)
+    decision = make_decision(kept, note="Sells watches ⌚ again")
+
+    stores.decisions.add(decision)
+
+    case = stores.cases.get(kept)
+    assert case.decisions == (decision,)
+    assert case.state is State.DECIDED
+
+
+def test_decisions_are_listed_oldest_first(stores):
+    kept = keep(stores)
+    given = [make_decision(kept, ruling=ruling) for ruling in (*Ruling, *Ruling)]
+
+    for decision in given:
+        stores.decisions.add(decision)
+
+    case = stores.cases.get(kept)
+    assert case.decisions == tuple(given)
+    assert case.decision == given[-1]
+
+
+def test_a_decision_on_a_comment_that_is_not_kept_is_refused(stores):
+    with pytest.raises(NotFoundError):
+        stores.decisions.add(make_decision(CommentId("no")))
+
+
+def test_a_second_decision_with_the_same_id_is_refused(stores):
+    kept = keep(stores)
+    decision = make_decision(kept)
+    stores.decisions.add(decision)
+
+    with pytest.raises(ConflictError):
+        stores.decisions.add(replace(decision, ruling=Ruling.APPROVE))
+
+    assert stores.cases.get(kept).decisions == (decision,)
+
+
+def test_an_undone_decision_stays_with_who_undid_it_and_when(stores):
+    kept = keep(stores)
+    decision = make_decision(kept)
+    stores.decisions.add(decision)
+    later = NOW + timedelta(minutes=1)
+
+    undone = stores.decisions.undo(kept, by="grace", at=later)
+
+    assert undone == replace(decision, undone_at=later, undone_by="grace")
+    case = stores.cases.get(kept)
+    assert case.decisions == (undone,)
+    assert case.decision is None
+
+
+def test_undoing_the_newest_decision_puts_the_one_before_in_force(stores):
+    kept = keep(stores)
+    first, second = make_decision(kept), make_decision(kept, ruling=Ruling.APPROVE)
+    stores.decisions.add(first)
+    stores.decisions.add(second)
+
+    undone = stores.decisions.undo(kept, by="ada", at=NOW)
+
+    assert undone.id == second.id
+    assert stores.cases.get(kept).decision == first
+    assert stores.cases.count(CaseFilter(state=State.DECIDED)) == 1
+
+
+def test_undoing_nothing_is_refused(stores):
+    kept = keep(stores)
+
+    with pytest.raises(NotFoundError):
+        stores.decisions.undo(kept, by="ada", at=NOW)
+    with pytest.raises(NotFoundError):
+        stores.decisions.undo(CommentId("no"), by="ada", at=NOW)
+
+    assert stores.cases.get(kept).decisions == ()
+
+
+def test_a_decision_takes_a_comment_from_the_review_queue_and_undo_returns_it(stores):
+    kept = keep(stores)
+    stores.verdicts.add([make_verdict(kept)], audit=frozenset())
+    waiting = CaseFilter(needs_review=True)
+    seen = [stores.cases.count(waiting)]
+
+    stores.decisions.add(make_decision(kept))
+    seen.append(stores.cases.count(waiting))
+    stores.decisions.undo(kept, by="ada", at=NOW)
+    seen.append(stores.cases.count(waiting))
+
+    assert seen == [1, 0, 1]
+
+
+def test_a_comment_decided_before_its_verdict_is_judged_all_the_same_but_not_reviewed(stores):
+    kept = keep(stores)
+    stores.decisions.add(make_decision(kept))
+
+    attempts = stores.comments.load_unjudged([kept])
+    stored = stores.verdicts.add([make_verdict(kept)], audit=frozenset([kept]))
+
+    assert [a.comment.id for a in attempts] == [kept]
+    assert stored == [kept]
+    assert stores.cases.count(CaseFilter(needs_review=True)) == 0
+    assert stores.cases.get(kept).state is State.DECIDED
+
+
+def test_of_several_who_undo_one_decision_exactly_one_does(stores):
+    kept = keep(stores)
+    stores.decisions.add(make_decision(kept))
+
+    def undo(number: int) -> bool:
+        try:
+            stores.decisions.undo(kept, by=f"moderator-{number}", at=NOW)
+        except NotFoundError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(6) as pool:
+        undone = list(pool.map(undo, range(12)))
+
+    assert sum(undone) == 1
+
+
+def test_decisions_made_at_the_same_time_are_all_kept(stores):
+    kept = keep(stores)
+    stores.verdicts.add([make_verdict(kept)], audit=frozenset())
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(stores.decisions.add, [make_decision(kept) for _ in range(12)]))
+
+    assert len(stores.cases.get(kept).decisions) == 12
+    assert stores.cases.count(CaseFilter(needs_review=True)) == 0

@@ -1,0 +1,116 @@
+"""Holds every site store to its contract."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from service.domain.comment import SiteId
+from service.domain.decision import Mode
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.site import Site, SiteKey, SiteSettings
+from tests.contract.conftest import SITES
+from tests.factories import NOW, SITE
+
+
+def make_key(key_id: str = "key-1", **changes) -> SiteKey:
+    values = {
+        "id": key_id,
+        "site_id": SITE,
+        "hint": "ss_abc",
+        "secret_sha256": f"{key_id:0>64}",
+        "created_at": NOW,
+    }
+    return SiteKey(**(values | changes))
+
+
+def test_a_site_comes_back_as_it_was(stores):
+    settings = SiteSettings(
+        mode=Mode.ENFORCE, ham_cutoff=0.1, spam_cutoff=1 / 3, languages=("de", "pt-BR")
+    )
+    site = Site(id=SiteId("s9"), name="Das Heizungs-Blog ♨", created_at=NOW, settings=settings)
+
+    stores.sites.add(site)
+
+    assert stores.sites.get(site.id) == site
+
+
+def test_sites_are_listed_by_name(stores):
+    early = Site(id=SiteId("s9"), name="A first one", created_at=NOW)
+
+    stores.sites.add(early)
+
+    assert stores.sites.all() == [early, *SITES]
+
+
+def test_a_taken_name_is_refused(stores):
+    with pytest.raises(ConflictError):
+        stores.sites.add(replace(SITES[0], id=SiteId("s9")))
+
+    assert stores.sites.all() == list(SITES)
+
+
+def test_settings_are_replaced_as_a_whole(stores):
+    stores.sites.update_settings(SITE, SiteSettings(spam_cutoff=0.9))
+
+    updated = stores.sites.update_settings(SITE, SiteSettings(mode=Mode.OBSERVE))
+
+    assert updated == replace(SITES[0], settings=SiteSettings(mode=Mode.OBSERVE))
+    assert stores.sites.get(SITE) == updated
+
+
+def test_an_unknown_site_is_not_found(stores):
+    nobody = SiteId("nobody")
+
+    with pytest.raises(NotFoundError):
+        stores.sites.get(nobody)
+    with pytest.raises(NotFoundError):
+        stores.sites.update_settings(nobody, SiteSettings())
+    with pytest.raises(NotFoundError):
+        stores.sites.add_key(make_key(site_id=nobody))
+
+
+def test_a_key_is_found_by_its_hash(stores):
+    key = make_key(expires_at=NOW + timedelta(days=1))
+    stores.sites.add_key(key)
+
+    assert stores.sites.find_key(key.secret_sha256) == key
+    assert stores.sites.find_key("0" * 64) is None
+
+
+def test_the_same_key_twice_is_refused(stores):
+    stores.sites.add_key(make_key())
+
+    with pytest.raises(ConflictError):
+        stores.sites.add_key(make_key())
+
+
+def test_keys_are_listed_oldest_first_with_the_revoked_ones(stores):
+    newer = make_key("key-1", created_at=NOW + timedelta(days=1))
+    older = make_key("key-2", revoked_at=NOW)
+    elsewhere = make_key("key-3", site_id=SITES[1].id)
+    for key in (newer, older, elsewhere):
+        stores.sites.add_key(key)
+
+    assert stores.sites.list_keys(SITE) == [older, newer]
+
+
+def test_a_keys_ends_are_set_one_by_one(stores):
+    key = make_key()
+    stores.sites.add_key(key)
+    soon, now = NOW + timedelta(hours=1), NOW
+
+    expiring = stores.sites.end_key(key.id, expires_at=soon)
+    revoked = stores.sites.end_key(key.id, revoked_at=now)
+    untouched = stores.sites.end_key(key.id)
+
+    assert expiring == replace(key, expires_at=soon)
+    assert revoked == untouched == replace(key, expires_at=soon, revoked_at=now)
+    assert stores.sites.find_key(key.secret_sha256) == revoked
+
+
+def test_ending_an_unknown_key_is_refused(stores):
+    with pytest.raises(NotFoundError):
+        stores.sites.end_key("no", revoked_at=NOW)

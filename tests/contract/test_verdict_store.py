@@ -1,0 +1,136 @@
+"""Holds every verdict store to its contract."""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+
+from service.domain.case import CaseFilter
+from service.domain.comment import CommentId, Lane
+from service.domain.verdict import Outcome, Span, WeighedSignal
+from service.ports import NewComment
+from tests.factories import make_comment, make_signal, make_verdict
+
+
+def keep(stores, number: int) -> list[CommentId]:
+    comments = [make_comment() for _ in range(number)]
+    stores.comments.add([NewComment(comment=c, lane=Lane.BULK) for c in comments])
+    return [comment.id for comment in comments]
+
+
+def test_a_verdict_comes_back_as_it_was_to_the_last_bit(stores):
+    (kept,) = keep(stores, 1)
+    weighed = tuple(
+        WeighedSignal(
+            signal=make_signal(name, strength=1 / 3, spans=(Span(start=2, end=9),)),
+            weight=math.pi,
+            contribution=math.pi / 3,
+        )
+        for name in ("bare_link", "abrupt_shift")
+    )
+    verdict = make_verdict(
+        kept,
+        signals=(*weighed, WeighedSignal(signal=make_signal(spans=()), weight=0, contribution=0)),
+        promo_spans=(Span(start=0, end=4), Span(start=7, end=70_000)),
+        score=0.1 + 0.2,
+        p_spam=math.nextafter(0.5, 1),
+        model_p_spam=5e-324,
+        model_contribution=-1e300,
+    )
+
+    stores.verdicts.add([verdict], audit=frozenset())
+
+    assert stores.cases.get(kept).verdict == verdict
+
+
+def test_a_degraded_verdict_comes_back_as_it_was(stores):
+    (kept,) = keep(stores, 1)
+    verdict = make_verdict(
+        kept, model_p_spam=None, signals=(), promo_spans=(), degraded_by=("history", "model")
+    )
+
+    stores.verdicts.add([verdict], audit=frozenset())
+
+    assert stores.cases.get(kept).verdict == verdict
+
+
+def test_the_first_verdict_stays_untouched(stores):
+    judged, fresh = keep(stores, 2)
+    first = make_verdict(judged, Outcome.HAM)
+    stores.verdicts.add([first], audit=frozenset())
+
+    stored = stores.verdicts.add(
+        [make_verdict(judged, Outcome.SPAM), make_verdict(fresh)], audit=frozenset([judged])
+    )
+
+    assert stored == [fresh]
+    case = stores.cases.get(judged)
+    assert case.verdict == first
+    assert not case.audit
+
+
+def test_verdicts_of_comments_that_are_not_kept_are_left_out(stores):
+    (kept,) = keep(stores, 1)
+
+    stored = stores.verdicts.add(
+        [make_verdict(CommentId("no")), make_verdict(kept)], audit=frozenset()
+    )
+
+    assert stored == [kept]
+
+
+def test_of_two_verdicts_in_one_call_the_first_counts(stores):
+    (kept,) = keep(stores, 1)
+
+    stored = stores.verdicts.add(
+        [make_verdict(kept, Outcome.HAM), make_verdict(kept, Outcome.SPAM)], audit=frozenset()
+    )
+
+    verdict = stores.cases.get(kept).verdict
+    assert stored == [kept]
+    assert verdict is not None
+    assert verdict.outcome is Outcome.HAM
+
+
+def test_what_was_stored_is_answered_in_the_order_it_was_given(stores):
+    ids = keep(stores, 30)[::-1]
+
+    stored = stores.verdicts.add([make_verdict(one) for one in ids], audit=frozenset())
+
+    assert stored == ids
+
+
+def test_no_verdicts_change_nothing(stores):
+    assert stores.verdicts.add([], audit=frozenset()) == []
+
+
+def test_the_audit_sample_is_marked(stores):
+    sampled, other = keep(stores, 2)
+
+    stores.verdicts.add(
+        [make_verdict(sampled, Outcome.HAM), make_verdict(other, Outcome.HAM)],
+        audit=frozenset([sampled]),
+    )
+
+    assert stores.cases.get(sampled).audit
+    assert not stores.cases.get(other).audit
+    assert stores.cases.count(CaseFilter(needs_review=True)) == 1
+
+
+def test_of_several_judges_of_one_comment_exactly_one_is_heard(stores):
+    ids = keep(stores, 40)
+
+    def judge(number: int) -> list[CommentId]:
+        order = ids if number % 2 else ids[::-1]
+        verdicts = [make_verdict(one, model_version=f"judge-{number}") for one in order]
+        return stores.verdicts.add(verdicts, audit=frozenset())
+
+    with ThreadPoolExecutor(6) as pool:
+        stored = list(pool.map(judge, range(12)))
+
+    assert sorted(one for batch in stored for one in batch) == sorted(ids)
+    for number, batch in enumerate(stored):
+        for one in batch:
+            verdict = stores.cases.get(one).verdict
+            assert verdict is not None
+            assert verdict.model_version == f"judge-{number}"
