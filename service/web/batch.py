@@ -22,11 +22,6 @@ def read_items(raw: bytes, *, lines: bool, max_items: int, max_line_bytes: int) 
     items = _read_lines(raw, max_items, max_line_bytes) if lines else _read_object(raw)
     if len(items) > max_items:
         raise _too_many(max_items)
-    if not items:
-        problem = Problem(
-            field="comments", problem="has no comment", remedy=f"send 1 to {max_items}"
-        )
-        raise InvalidInputError([problem])
     return items
 
 

@@ -7,14 +7,16 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from service.ports import Services
 from service.web.api import Route, register_route
-from service.web.auth import API, identify_site, require_site
+from service.web.auth import API, identify_site, open_to_all, require_site
 from service.web.comments import comment_routes
 from service.web.config import WebConfig
+from service.web.docs import register_docs
 from service.web.errors import register_errors
 from service.web.headers import register_headers
 from service.web.health import Checks, register_health
 from service.web.intake import intake_routes
 from service.web.limits import register_limits
+from service.web.openapi import describe
 from service.web.sites import site_routes
 
 # Forms of the pages are small; API routes set their own limits.
@@ -30,7 +32,10 @@ def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
     app.before_request(lambda: identify_site(services))
     register_limits(app, services, config)
     register_health(app, checks)
-    register_api(app, api_routes(services, config))
+    routes = api_routes(services, config)
+    register_api(app, routes)
+    register_docs(app, describe(routes))
+    _register_static(app)
     return app
 
 
@@ -52,10 +57,14 @@ def register_api(app: Flask, routes: list[Route]) -> None:
     app.register_blueprint(api)
 
 
+def _register_static(app: Flask) -> None:
+    """Let strangers have the pages' style sheets and scripts: there is nothing else there."""
+    open_to_all(app.view_functions["static"])
+
+
 def _configure(app: Flask, config: WebConfig) -> None:
     app.config.update(
         SECRET_KEY=config.secret_key,
-        SESSION_COOKIE_NAME="slopsieve",
         SESSION_COOKIE_SECURE=config.https_only_cookies,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",

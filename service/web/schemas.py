@@ -160,10 +160,18 @@ class CommentRequest(Request):
     )
 
 
+_ANY_COMMENT = WithJsonSchema(
+    {
+        "anyOf": [{"$ref": "#/components/schemas/CommentRequest"}, {}],
+        "description": "A comment; what is none is refused on its own, the others are kept.",
+    }
+)
+
+
 class BatchRequest(Request):
     """Comments that are each accepted or refused on their own."""
 
-    comments: Annotated[list[CommentRequest], Field(min_length=1, max_length=MAX_BATCH)]
+    comments: list[Annotated[object, _ANY_COMMENT]] = Field(max_length=MAX_BATCH)
 
 
 class WaitQuery(Request):

@@ -1,0 +1,149 @@
+"""One worked example of everything the API takes and answers, for its description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from service.domain.case import Case
+from service.domain.comment import Comment, CommentId, SiteId
+from service.domain.decision import Decision, Mode, Ruling
+from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
+from service.web.answers import (
+    Answer,
+    BatchAnswer,
+    BatchResult,
+    CommentAnswer,
+    CommentLinks,
+    CommentPage,
+    IssuedKeyAnswer,
+    KeyAnswer,
+    KeyList,
+    LiveAnswer,
+    PageLinks,
+    ReadyAnswer,
+    SiteAnswer,
+)
+from service.web.errors import KINDS, problem
+
+_NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+_TEXT = "Great article! For cheap boilers see https://boilers.example today."
+_COMMENT = CommentId("com_0197a3c5e1f27")
+
+COMMENT_REQUEST: Mapping[str, object] = {
+    "text": _TEXT,
+    "post": {
+        "url": "https://blog.example/radiators",
+        "title": "Bleeding a radiator without flooding the hall",
+        "excerpt": "Turn the pump off first, then open the valve a quarter turn.",
+    },
+    "author": {
+        "name": "Boiler Bob",
+        "email": "bob@boilers.example",
+        "url": "https://boilers.example",
+        "account_id": "u-1731",
+        "account_age_days": 0,
+    },
+    "address": "203.0.113.9",
+    "user_agent": "Mozilla/5.0",
+    "written_at": "2026-03-01T11:59:30Z",
+    "language": "en",
+    "site_comment_id": "wp-88121",
+}
+
+REQUESTS: Mapping[str, object] = {
+    "CommentRequest": COMMENT_REQUEST,
+    "BatchRequest": {"comments": [COMMENT_REQUEST, {"text": "Thank you, that worked."}]},
+    "DecisionRequest": {"ruling": "reject", "note": "Sells boilers.", "decided_by": "jo"},
+    "SettingsRequest": {"mode": "enforce", "spam_cutoff": 0.97, "languages": ["en", "pt-BR"]},
+    "KeyRequest": {"rotate": True, "overlap_seconds": 604800},
+}
+
+_SETTINGS = SiteSettings(mode=Mode.ENFORCE, spam_cutoff=0.97, languages=("en", "pt-BR"))
+_SITE = Site(
+    id=SiteId("site_0197a3c5e0a11"), name="Radiator blog", created_at=_NOON, settings=_SETTINGS
+)
+_KEY = SiteKey(
+    id="key_0197a3c5e0b22",
+    site_id=_SITE.id,
+    hint="slop_Xa3f",
+    secret_sha256="",
+    created_at=_NOON,
+)
+_LINK = Signal(
+    name="bare_link",
+    strength=1.0,
+    reason="contains a link",
+    spans=(Span(start=39, end=62),),
+)
+_VERDICT = Verdict(
+    comment_id=_COMMENT,
+    outcome=Outcome.UNSURE,
+    p_spam=0.8808,
+    score=2.0,
+    base=-0.5,
+    model_p_spam=0.8176,
+    model_contribution=1.5,
+    signals=(WeighedSignal(signal=_LINK, weight=1.0, contribution=1.0),),
+    promo_spans=(Span(start=15, end=68),),
+    model_version="2026-02-27",
+    ham_cutoff=0.1,
+    spam_cutoff=0.97,
+    judged_at=_NOON + timedelta(milliseconds=80),
+)
+_DECISION = Decision(
+    id="dec_0197a3c5e2c33",
+    comment_id=_COMMENT,
+    ruling=Ruling.REJECT,
+    decided_by="site: jo",
+    decided_at=_NOON + timedelta(minutes=5),
+    note="Sells boilers.",
+)
+_KEPT = Case(
+    comment=Comment(
+        id=_COMMENT, site_id=_SITE.id, text=_TEXT, received_at=_NOON, site_comment_id="wp-88121"
+    ),
+    mode=Mode.ENFORCE,
+    verdict=_VERDICT,
+)
+_DECIDED = Case(comment=_KEPT.comment, mode=Mode.ENFORCE, verdict=_VERDICT, decisions=(_DECISION,))
+
+ANSWERS: Mapping[str, Answer] = {
+    "submit_comment": CommentAnswer.of(_KEPT),
+    "get_comment": CommentAnswer.of(_DECIDED),
+    "decide_comment": CommentAnswer.of(_DECIDED),
+    "undo_decision": CommentAnswer.of(_KEPT),
+    "list_comments": CommentPage(
+        comments=[CommentAnswer.of(_KEPT)], next_cursor=None, links=PageLinks(next=None)
+    ),
+    "submit_batch": BatchAnswer(
+        accepted=1,
+        refused=1,
+        results=[
+            BatchResult(
+                index=0,
+                status=202,
+                id=_COMMENT,
+                site_comment_id="wp-88121",
+                links=CommentLinks.to(_COMMENT),
+                problem=None,
+            ),
+            BatchResult(
+                index=1,
+                status=422,
+                id=None,
+                site_comment_id=None,
+                links=None,
+                problem=problem(422, KINDS[422].meaning),
+            ),
+        ],
+    ),
+    "get_site": SiteAnswer.of(_SITE),
+    "change_settings": SiteAnswer.of(_SITE),
+    "list_keys": KeyList(keys=[KeyAnswer.of(_KEY)]),
+    "issue_key": IssuedKeyAnswer(key=KeyAnswer.of(_KEY), secret="slop_Xa3f…"),  # noqa: S106  # opens nothing
+    "revoke_key": KeyAnswer.of(_KEY),
+    "livez": LiveAnswer(status="alive"),
+    "readyz": ReadyAnswer(ready=True, parts={"database": "ok", "queue": "ok"}),
+}
