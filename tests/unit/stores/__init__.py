@@ -1,0 +1,1 @@
+"""Tests of single parts of the stores."""

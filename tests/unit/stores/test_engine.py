@@ -1,0 +1,144 @@
+"""Tests how the database engine opens, waits, fails."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from service.domain.comment import Lane
+from service.domain.errors import StoreUnavailableError
+from service.ports import NewComment
+from service.stores.sql import create_engine, ping, sql_stores
+from service.stores.sql.engine import reading, write
+from tests.factories import make_comment
+from tests.servers import running_postgresql
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return tmp_path / "slopsieve.db"
+
+
+@pytest.fixture
+def engine(database: Path):
+    engine = create_engine(f"sqlite:///{database}", lock_timeout_ms=50)
+    yield engine
+    engine.dispose()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "nonsense", "mysql://u:geheim@h/d", "sqlite://", "sqlite:///:memory:", "x:geheim@y:z"],
+)
+def test_a_url_that_is_neither_is_refused_without_repeating_its_password(url):
+    with pytest.raises(ValueError, match="database URL") as refusal:
+        create_engine(url)
+
+    assert "geheim" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("start", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_every_spelling_of_a_postgresql_url_is_understood(start):
+    engine = create_engine(f"{start}://u:geheim@db.example:5433/slop")
+
+    assert engine.url.drivername == "postgresql+psycopg"
+    assert engine.url.port == 5433
+    assert "geheim" not in repr(engine)
+
+
+def test_a_commit_is_durable_and_references_are_checked(engine):
+    with engine.connect() as connection:
+        pragmas = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+
+    assert pragmas == {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "foreign_keys": 1,
+        "busy_timeout": 50,
+    }
+
+
+def test_readers_see_one_moment_while_a_writer_goes_on(engine):
+    write(engine, lambda c: c.exec_driver_sql("CREATE TABLE t (n INTEGER)"))
+
+    with reading(engine) as connection:
+        seen = [connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one()]
+        write(engine, lambda c: c.exec_driver_sql("INSERT INTO t VALUES (1)"))
+        seen.append(connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one())
+
+    assert seen == [0, 0]
+
+
+def test_a_database_that_stays_locked_is_unavailable(engine):
+    write(engine, lambda c: c.exec_driver_sql("CREATE TABLE t (n INTEGER)"))
+
+    def hold_and_try(_: sa.Connection) -> None:
+        write(engine, lambda c: c.exec_driver_sql("INSERT INTO t VALUES (1)"))
+
+    with pytest.raises(StoreUnavailableError):
+        write(engine, hold_and_try)
+
+
+def test_a_folder_that_is_not_there_is_unavailable(tmp_path):
+    engine = create_engine(f"sqlite:///{tmp_path / 'missing' / 'slopsieve.db'}")
+
+    with pytest.raises(StoreUnavailableError):
+        ping(engine)
+
+
+def test_a_file_that_is_no_database_is_unavailable(engine, database):
+    database.write_bytes(b"not a database, but long enough to look like one" * 100)
+
+    with pytest.raises(StoreUnavailableError):
+        ping(engine)
+
+
+def test_a_database_without_tables_is_unavailable(engine):
+    with pytest.raises(StoreUnavailableError):
+        sql_stores(engine).comments.add([NewComment(comment=make_comment(), lane=Lane.BULK)])
+
+
+def test_an_error_never_shows_what_was_to_be_kept(engine):
+    comment = make_comment("something private", id="c1")
+
+    with pytest.raises(StoreUnavailableError) as failure:
+        sql_stores(engine).comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+
+    assert "private" not in f"{failure.value} {failure.value.__cause__}"
+
+
+def test_what_failed_half_way_is_not_kept(engine):
+    write(engine, lambda c: c.exec_driver_sql("CREATE TABLE t (n INTEGER)"))
+
+    def fail(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("INSERT INTO t VALUES (1)")
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        write(engine, fail)
+
+    with reading(engine) as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one() == 0
+
+
+def test_a_postgresql_server_that_went_away_is_unavailable_at_once():
+    with running_postgresql() as server:
+        engine = create_engine(server.url)
+        ping(engine)
+        with engine.connect() as connection:
+            connection.exec_driver_sql("SELECT 1")
+            server.stop()
+            started = time.monotonic()
+            with pytest.raises(StoreUnavailableError):
+                ping(engine)
+            waited = time.monotonic() - started
+            connection.invalidate()
+        engine.dispose()
+
+    assert waited < 3
