@@ -18,13 +18,15 @@ from service.commands.labels import Labels, read_labels
 from service.commands.progress import ReadingProgress
 from service.commands.record_files import STDIN, BrokenLine, RecordFile
 from service.commands.whole_files import STDOUT, open_whole
-from service.domain.errors import InvalidInputError
+from service.domain.errors import InvalidInputError, ModelUnavailableError
 from service.ports import Clock, JudgingModel
 from service.scoring.report.figures import measure
 from service.scoring.report.markdown import Evaluation, FileSummary, render_markdown
 from service.scoring.report.record import evaluation_record
 from service.scoring.report.spans import SpanCollector
 from service.scoring.report.table import ScoreCollector
+from service.settings import load_settings
+from service.stores.model_versions import ModelVersions
 
 # A wrong file has the same fault on every line; after these it is only counted.
 _MAX_FAULTS_SHOWN = 20
@@ -39,17 +41,18 @@ class Judging:
     clock: Clock
 
 
-def _open_judging() -> Judging:
-    # Imported late: `--help` need not load the classifier.
-    from service.settings import load_settings
-    from service.wiring import load_model
+def open_judging() -> Judging:
+    """Return the current version, as a worker would load it: neither database nor queue needed.
 
+    Raise `ModelUnavailableError` where a worker would go on, degraded: a file of verdicts that are
+    all unsure helps nobody.
+    """
     settings = load_settings()
-    return Judging(
-        model=load_model(settings),
-        batch_size=settings.batch_size,
-        clock=lambda: datetime.now(UTC),
-    )
+    versions = ModelVersions(settings.models_dir)
+    model = versions.current()
+    if versions.problem:
+        raise ModelUnavailableError(versions.problem)
+    return Judging(model=model, batch_size=settings.batch_size, clock=lambda: datetime.now(UTC))
 
 
 @click.command("score")
@@ -205,8 +208,7 @@ def _write_row(stream: BinaryIO, row: dict[str, object]) -> None:
 
 def _judging(context: click.Context) -> Judging:
     """Return what the caller handed in, by default the current version by the settings."""
-    given = context.find_object(Judging)
-    return given or _open_judging()
+    return context.find_object(Judging) or open_judging()
 
 
 @contextmanager

@@ -5,22 +5,31 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
+import shlex
+import subprocess
+import sys
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from models.inputs import ModelInput, ModelOutput
-from service.commands.offline import Judging, evaluate_command, score_command
+from service.commands.judged_lines import verdict_record
+from service.commands.offline import Judging, evaluate_command, open_judging, score_command
 from service.commands.record_files import MAX_LINE_BYTES
-from service.domain.comment import MAX_TEXT_BYTES
+from service.domain.comment import MAX_TEXT_BYTES, Lane
 from service.domain.errors import ModelUnavailableError
-from service.ports import JudgingModel
+from service.domain.record import comment_from_record
+from service.moderation.submit import submit_comments
+from service.ports import JudgingModel, NewComment
 from service.scoring.weights import Cutoffs, Weights
-from tests.factories import NOW
-from tests.fakes import FixedClassifier
+from tests.factories import NOW, SITE
+from tests.fakes import FixedClassifier, make_services
 
+DATA = Path(__file__).resolve().parents[2] / "data"
 SPAM, HAM = "Buy cheap tyres here", "My drain valve leaks as well"
 
 
@@ -387,3 +396,69 @@ def test_a_label_that_is_none_is_reported_and_left_out(tmp_path):
     assert "line 2: boundary: does not fit the text" in result.stderr
     assert "viagra" not in result.stderr
     assert (report["overall"]["n"], report["files"][0]["n_broken"]) == (1, 2)
+
+
+def slopsieve(*arguments: object, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-c", "from service.cli import main; main()"]
+    return subprocess.run(
+        [*command, *(str(a) for a in arguments)],
+        env=os.environ | environment,
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+
+
+def test_the_command_line_judges_with_the_current_version_and_needs_no_server(tmp_path):
+    file = write(tmp_path / "a.jsonl", line("c1", SPAM), b"nonsense\n", line("c2", HAM))
+    data_dir = tmp_path / "never made"
+
+    finished = slopsieve("score", file, SLOPSIEVE_DATA_DIR=str(data_dir))
+
+    rows = rows_of(finished.stdout)
+    assert finished.returncode == 1
+    assert [row["id"] for row in rows] == ["c1", "c2"]
+    assert [row["degraded"] for row in rows] == [False, False]
+    assert b"2 comments judged, 1 broken line" in finished.stderr
+    assert not data_dir.exists()
+
+
+def test_a_comment_gets_the_same_verdict_offline_as_from_the_worker():
+    file = DATA / "authored-t5.jsonl"
+    given = open_judging()
+    services = make_services(current_model=lambda: given.model)
+    comments = [comment_from_record(row) for row in rows_of(file.read_bytes())[:40]]
+    kept = [replace(comment, site_id=SITE) for comment in comments]
+
+    offline = rows_of(run_score(file, given=given).stdout_bytes)[:40]
+    submit_comments([NewComment(comment=c, lane=Lane.BULK) for c in kept], services)
+
+    served = [services.cases.get(c.id).verdict for c in kept]
+    assert [json.loads(json.dumps(verdict_record(v))) for v in served] == offline
+    assert any(row["signals"] for row in offline)
+
+
+def test_without_a_usable_version_nothing_is_judged_and_one_line_says_why(tmp_path):
+    file = write(tmp_path / "a.jsonl", line())
+
+    finished = slopsieve("score", file, SLOPSIEVE_MODELS_DIR=str(tmp_path))
+
+    assert finished.returncode == 1
+    assert finished.stdout == b""
+    assert b"CURRENT" in finished.stderr
+    assert len(finished.stderr.splitlines()) <= 2
+
+
+def test_a_reader_who_has_seen_enough_ends_the_run_quietly(tmp_path):
+    file = write(tmp_path / "a.jsonl", *[line(f"c{n}", SPAM) for n in range(3_000)])
+    command = f"from service.cli import main; main()' score {shlex.quote(str(file))} | head -1"
+
+    finished = subprocess.run(
+        ["bash", "-c", f"{shlex.quote(sys.executable)} -c '{command}"],
+        capture_output=True,
+        check=True,
+        timeout=120,
+    )
+
+    assert len(finished.stdout.splitlines()) == 1
+    assert b"Traceback" not in finished.stderr
