@@ -1,0 +1,97 @@
+"""Lists comments for moderators, whose rulings count for the case as they saw it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from service.domain.case import Case, CaseFilter, CasePage, Order, State
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import ConflictError
+from service.domain.verdict import Outcome
+from service.moderation.decide import decide_comment, undo_decision
+from service.ports import Services
+
+
+class Tab(StrEnum):
+    """The lists that a moderator can look at."""
+
+    NEEDS_REVIEW = "needs-review"
+    SPAM = "spam"
+    HAM = "ham"
+    DECIDED = "decided"
+    ALL = "all"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewList:
+    """One page of a list, with how many comments each list holds."""
+
+    page: CasePage
+    counts: Mapping[Tab, int]
+
+
+def list_for_review(
+    tab: Tab, services: Services, *, site_id: SiteId | None, cursor: str | None, limit: int
+) -> ReviewList:
+    """Return one page: what needs review in the order it should be done, others newest first.
+
+    Raises `InvalidInputError` for a cursor that no page gave out.
+    """
+    order = Order.REVIEW if tab is Tab.NEEDS_REVIEW else Order.NEWEST
+    page = services.cases.page(_criteria(tab, site_id), order=order, cursor=cursor, limit=limit)
+    return ReviewList(page=page, counts=count_for_review(services, site_id=site_id))
+
+
+def count_for_review(services: Services, *, site_id: SiteId | None) -> dict[Tab, int]:
+    """Return how many comments each list holds."""
+    return {tab: services.cases.count(_criteria(tab, site_id)) for tab in Tab}
+
+
+def decide_as_seen(
+    comment_id: CommentId,
+    ruling: Ruling,
+    services: Services,
+    *,
+    decided_by: str,
+    seen_decision_id: str | None,
+) -> Case:
+    """Record a ruling made in view of `seen_decision_id`, and return the case as it stands then.
+
+    Raises `ConflictError` if somebody ruled the other way in the meantime: two moderators on one
+    comment must not overrule each other unknowingly. Raises `NotFoundError` as `decide_comment`.
+    """
+    _refuse_stale(services.cases.get(comment_id), seen_decision_id, ruling=ruling)
+    return decide_comment(comment_id, ruling, services, decided_by=decided_by)
+
+
+def undo_as_seen(
+    comment_id: CommentId, services: Services, *, undone_by: str, seen_decision_id: str | None
+) -> Case:
+    """Take back the decision that was seen, and return the case as it stands then.
+
+    A decision that is undone already changes nothing. Raises `ConflictError` if another one is in
+    force by now.
+    """
+    case = services.cases.get(comment_id)
+    _refuse_stale(case, seen_decision_id, ruling=None)
+    return undo_decision(comment_id, services, undone_by=undone_by) if case.decision else case
+
+
+def _refuse_stale(case: Case, seen_decision_id: str | None, *, ruling: Ruling | None) -> None:
+    current = case.decision
+    if current is None or current.id == seen_decision_id or current.ruling is ruling:
+        return
+    msg = f"{current.decided_by} decided this comment in the meantime: {current.ruling}"
+    raise ConflictError(msg)
+
+
+def _criteria(tab: Tab, site_id: SiteId | None) -> CaseFilter:
+    return CaseFilter(
+        site_id=site_id,
+        needs_review=True if tab is Tab.NEEDS_REVIEW else None,
+        outcome={Tab.SPAM: Outcome.SPAM, Tab.HAM: Outcome.HAM}.get(tab),
+        state=State.DECIDED if tab is Tab.DECIDED else None,
+    )

@@ -1,0 +1,121 @@
+"""The review pages' routes: the lists, one comment, a ruling, its undoing."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+
+from flask import Blueprint, Flask, abort, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from service.domain.case import Case
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import ConflictError
+from service.moderation.review import Tab, decide_as_seen, undo_as_seen
+from service.ports import Services
+from service.web.config import WebConfig
+from service.web.login import add_login
+from service.web.pages import limiter_of, make_pages, moderator, register_pages
+from service.web.review_page import Place, remember_done, show_page
+
+# No id and no cursor of ours has other characters or is longer.
+_TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
+
+
+def register_review(app: Flask, services: Services, config: WebConfig) -> None:
+    """Add the pages for moderators to an app: signing in, the lists, decisions."""
+    pages = make_pages()
+    add_login(pages, services, limiter_of(app))
+    _add_lists(pages, services)
+    _add_rulings(pages, services)
+    register_pages(app, pages, services, config)
+
+
+def _add_lists(pages: Blueprint, services: Services) -> None:
+    @pages.get("/")
+    def home() -> ResponseReturnValue:
+        return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
+
+    @pages.get("/review")
+    def queue() -> ResponseReturnValue:
+        return show_page(_place(), services)
+
+    @pages.get("/review/comments/<comment_id>")
+    def comment(comment_id: str) -> ResponseReturnValue:
+        return show_page(_place(), services, chosen=_case(comment_id, services))
+
+
+def _add_rulings(pages: Blueprint, services: Services) -> None:
+    @pages.post("/review/comments/<comment_id>/decision")
+    def decide(comment_id: str) -> ResponseReturnValue:
+        case, ruling = _case(comment_id, services), _ruling()
+        try:
+            decide_as_seen(
+                case.comment.id,
+                ruling,
+                services,
+                decided_by=moderator().name,
+                seen_decision_id=_token("seen"),
+            )
+        except ConflictError:
+            return _show_conflict(case.comment.id, ruling, services)
+        remember_done(case.comment.id, ruling)
+        return _go_on(_token("then"))
+
+    @pages.post("/review/comments/<comment_id>/undo")
+    def undo(comment_id: str) -> ResponseReturnValue:
+        case = _case(comment_id, services)
+        try:
+            undo_as_seen(
+                case.comment.id,
+                services,
+                undone_by=moderator().name,
+                seen_decision_id=_token("seen"),
+            )
+        except ConflictError:
+            return _show_conflict(case.comment.id, None, services)
+        remember_done(case.comment.id, None)
+        return _go_on(case.comment.id)
+
+
+def _go_on(comment_id: str | None) -> ResponseReturnValue:
+    """Return to the list where it was left: at the given comment, or at its first."""
+    place = _place()
+    return redirect(place.url_of(comment_id) if comment_id else place.url, HTTPStatus.SEE_OTHER)
+
+
+def _show_conflict(
+    comment_id: CommentId, ruling: Ruling | None, services: Services
+) -> ResponseReturnValue:
+    chosen = services.cases.get(comment_id)
+    html = show_page(_place(), services, chosen=chosen, refused=ruling or "undo")
+    return html, HTTPStatus.CONFLICT
+
+
+def _place() -> Place:
+    """Return the place that the query or the form names; nonsense in it means the default."""
+    tabs = {tab.value: tab for tab in Tab}
+    site_id = _token("site")
+    return Place(
+        tab=tabs.get(request.values.get("show", ""), Tab.NEEDS_REVIEW),
+        site_id=SiteId(site_id) if site_id else None,
+        cursor=_token("cursor"),
+    )
+
+
+def _case(comment_id: str, services: Services) -> Case:
+    if not _TOKEN.fullmatch(comment_id):
+        abort(HTTPStatus.NOT_FOUND)
+    return services.cases.get(CommentId(comment_id))
+
+
+def _ruling() -> Ruling:
+    rulings = {ruling.value: ruling for ruling in Ruling}
+    ruling = rulings.get(request.form.get("ruling", ""))
+    return ruling or abort(HTTPStatus.BAD_REQUEST)
+
+
+def _token(field: str) -> str | None:
+    value = request.values.get(field, "")
+    return value if _TOKEN.fullmatch(value) else None
