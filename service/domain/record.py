@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from service.domain.comment import Author, Comment, CommentId, Post, Sender, SiteId
+from service.domain.comment import (
+    MAX_EXCERPT_CHARS,
+    Author,
+    Comment,
+    CommentId,
+    Post,
+    Sender,
+    SiteId,
+)
 
 OFFLINE_SITE = SiteId("offline")
+# What the HTTP edge replaces, because stores cannot keep it: a file is judged like a request.
+_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def _text(row: Mapping[str, object], key: str) -> str | None:
     value = row.get(key)
-    return value if isinstance(value, str) and value else None
+    return _UNKEEPABLE.sub(_REPLACEMENT, value) if isinstance(value, str) and value else None
 
 
 def _author_url(row: Mapping[str, object]) -> str | None:
@@ -33,20 +45,21 @@ def comment_from_record(row: Mapping[str, object]) -> Comment:
     """Return the comment that a line of a data file describes; unknown keys are ignored.
 
     Labels, kinds, campaigns, boundaries and hardness are never read here: nothing that a site
-    could not send reaches a detector or the classifier. Raises `ValueError` where `id` or `text`
+    could not send reaches a detector or the classifier, and the excerpt is cut and NUL and lone
+    surrogates are replaced as for a request. Raises `ValueError` where `id` or `text`
     is missing or not a string.
     """
     comment_id, text = row.get("id"), row.get("text")
     if not isinstance(comment_id, str) or not comment_id or not isinstance(text, str):
         msg = f"a record needs the strings 'id' and 'text', got id {comment_id!r}"
         raise ValueError(msg)
-    email = _text(row, "author_email")
+    email, excerpt = _text(row, "author_email"), _text(row, "post_excerpt")
     return Comment(
         id=CommentId(comment_id),
         site_id=OFFLINE_SITE,
-        text=text,
+        text=_UNKEEPABLE.sub(_REPLACEMENT, text),
         received_at=_date(row) or datetime(1970, 1, 1, tzinfo=UTC),
-        post=Post(title=_text(row, "post_title"), excerpt=_text(row, "post_excerpt")),
+        post=Post(title=_text(row, "post_title"), excerpt=excerpt and excerpt[:MAX_EXCERPT_CHARS]),
         author=Author(name=_text(row, "author_name"), url=_author_url(row)),
         sender=Sender(email_domain=email.rpartition("@")[2].lower() if email else None),
         written_at=_date(row),

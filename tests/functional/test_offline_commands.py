@@ -20,7 +20,7 @@ from models.inputs import ModelInput, ModelOutput
 from service.commands.judged_lines import verdict_record
 from service.commands.offline import Judging, evaluate_command, open_judging, score_command
 from service.commands.record_files import MAX_LINE_BYTES
-from service.domain.comment import MAX_TEXT_BYTES, Lane
+from service.domain.comment import MAX_EXCERPT_CHARS, MAX_TEXT_BYTES, Lane
 from service.domain.errors import ModelUnavailableError
 from service.domain.record import comment_from_record
 from service.moderation.submit import submit_comments
@@ -247,10 +247,23 @@ def test_text_of_any_kind_comes_through(tmp_path):
     strange = [line("nul", "a\x00b"), line("lone \udc80", "cheap \ud800 half"), line("empty", "")]
     file = write(tmp_path / "a.jsonl", b"\xef\xbb\xbf" + strange[0], b"\n", *strange[1:])
 
-    result = run_score(file)
+    classifier = WordClassifier()
+
+    result = run_score(file, given=judging(classifier))
 
     assert result.exit_code == 0
     assert [row["id"] for row in rows_of(result.stdout_bytes)] == ["nul", "lone \udc80", "empty"]
+    assert [given.text for given in classifier.seen] == ["a\ufffdb", "cheap \ufffd half", ""]
+
+
+def test_a_long_excerpt_is_cut_as_for_a_request(tmp_path):
+    classifier = WordClassifier()
+
+    run_score(
+        write(tmp_path / "a.jsonl", line(post_excerpt="x" * 10_000)), given=judging(classifier)
+    )
+
+    assert len(classifier.seen[0].post_excerpt) == MAX_EXCERPT_CHARS
 
 
 def test_damaged_gzip_is_reported_where_it_ends(tmp_path):
