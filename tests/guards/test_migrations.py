@@ -84,6 +84,7 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
     assert partial == {
         "ix_comments_review",
         "ix_comments_site_review",
+        "ix_comments_site_decided",
         "ix_comments_pending",
         "ix_comments_judged_lane",
     }

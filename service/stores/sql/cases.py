@@ -11,7 +11,7 @@ from service.domain.case import Case, CaseFilter, CasePage, Order, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision
 from service.domain.errors import NotFoundError
-from service.domain.verdict import Verdict
+from service.domain.verdict import Outcome, Verdict
 from service.stores.cursor import Place, decode_cursor, encode_cursor
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import comment_from, decision_from, settings_from, verdict_from
@@ -20,6 +20,7 @@ from service.stores.sql.schema import (
     decisions,
     has_no_verdict,
     has_verdict,
+    is_decided,
     sites,
     verdicts,
     waits_for_review,
@@ -85,6 +86,9 @@ def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
         wanted.append(waits_for_review if criteria.needs_review else sa.not_(waits_for_review))
     if criteria.degraded is not None:
         wanted.append(comments.c.degraded.is_(criteria.degraded))
+        if criteria.degraded:
+            # Always true, a degraded verdict is unsure; but an index knows the outcomes.
+            wanted.append(comments.c.outcome == Outcome.UNSURE.value)
     if criteria.received_from is not None:
         wanted.append(comments.c.received_at >= criteria.received_from)
     if criteria.received_before is not None:
@@ -95,7 +99,7 @@ def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
 _STATE_CONDITIONS: dict[State, list[sa.ColumnElement[bool]]] = {
     State.PENDING: [has_no_verdict, comments.c.decided.is_(False)],
     State.JUDGED: [has_verdict, comments.c.decided.is_(False)],
-    State.DECIDED: [comments.c.decided.is_(True)],
+    State.DECIDED: [is_decided],
 }
 
 

@@ -86,6 +86,7 @@ comments = sa.Table(
 waits_for_review = comments.c.review_rank < sa.literal_column(str(REST_RANK))
 has_no_verdict = comments.c.outcome.is_(None)
 has_verdict = comments.c.outcome.is_not(None)
+is_decided = comments.c.decided.is_(True)
 
 
 def _partial_index(name: str, *columns: sa.Column[object], where: sa.ColumnElement[bool]) -> None:
@@ -104,6 +105,8 @@ _partial_index(
     _c.id,
     where=waits_for_review,
 )
+sa.Index("ix_comments_site_outcome", _c.site_id, _c.outcome, _c.received_at, _c.id)
+_partial_index("ix_comments_site_decided", _c.site_id, _c.received_at, _c.id, where=is_decided)
 _partial_index("ix_comments_pending", _c.received_at, _c.id, _c.lane, where=has_no_verdict)
 _partial_index("ix_comments_judged_lane", _c.lane, _c.queued_at, where=has_verdict)
 

@@ -114,9 +114,12 @@ def _index_comments() -> None:
     newest = ["received_at", "id"]
     op.create_index("ix_comments_newest", "comments", newest)
     op.create_index("ix_comments_site_newest", "comments", ["site_id", *newest])
+    op.create_index("ix_comments_site_outcome", "comments", ["site_id", "outcome", *newest])
+    true = "true" if op.get_context().dialect.name == "postgresql" else "1"
     partial = {
         "ix_comments_review": (["review_rank", *newest], "review_rank < 2"),
         "ix_comments_site_review": (["site_id", "review_rank", *newest], "review_rank < 2"),
+        "ix_comments_site_decided": (["site_id", *newest], f"decided IS {true}"),
         "ix_comments_pending": ([*newest, "lane"], "outcome IS NULL"),
         "ix_comments_judged_lane": (["lane", "queued_at"], "outcome IS NOT NULL"),
     }
