@@ -1,0 +1,138 @@
+"""The API process: serves the web application until it is told to stop, then drains."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from types import FrameType
+from typing import Any
+
+from waitress import wasyncore
+from waitress.server import create_server
+
+from service.domain.errors import ModerationError
+from service.listening import listen
+from service.logs import configure_logging
+from service.processes import die_with
+from service.readiness import readiness_checks
+from service.settings import SettingsError, load_settings
+from service.start_error import ExitCode
+from service.web.config import WebConfig
+from service.web.flask_app import create_app
+from service.wiring import Wired, wire
+
+log = logging.getLogger(__name__)
+
+# Requests in progress may finish for this long after the order to stop; comments are kept before
+# they are answered, so whoever is cut off can ask again and loses nothing.
+DRAIN_SECONDS = 8.0
+_LOOK_EVERY_SECONDS = 0.5
+# Connections beyond the threads wait in line rather than being refused.
+_CONNECTIONS = 1_000
+# Room for the longest batch: 1,000 comments of 64 KiB; the routes set their own, lower limits.
+_MAX_BODY_BYTES = 160 * 1024 * 1024
+# Threads kept for requests that do not wait for a verdict.
+_THREADS_NEVER_WAITING = 0.25
+
+
+def main() -> None:
+    """Run the API process; what keeps it from starting is said in one line."""
+    arguments = argparse.ArgumentParser(prog="python -m service.app")
+    arguments.add_argument("--fd", type=int, help="a listening socket to serve on")
+    arguments.add_argument("--parent", type=int, help="the process to die with")
+    given = arguments.parse_args()
+    configure_logging()
+    if given.parent:
+        die_with(given.parent, signal.SIGKILL)
+    try:
+        wired = wire(load_settings())
+        listener = _inherited(given.fd) if given.fd is not None else listen(wired.settings)
+    except (SettingsError, ModerationError) as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))
+    serve(wired, listener)
+    wired.close()
+
+
+def serve(wired: Wired, listener: socket.socket) -> None:
+    """Serve until SIGTERM or SIGINT; then accept no more and let requests in progress finish."""
+    settings = wired.settings
+    application = create_app(wired.services, web_config(wired), readiness_checks(wired))
+    server: Any = create_server(
+        application,
+        sockets=[listener],
+        threads=settings.api_threads,
+        connection_limit=_CONNECTIONS,
+        max_request_body_size=_MAX_BODY_BYTES,
+        channel_timeout=120,
+        ident=None,
+        # The application reads these headers itself, and only where a proxy is trusted.
+        clear_untrusted_proxy_headers=settings.trusted_proxies == 0,
+    )
+    stopping = _stop_on_signals(server)
+    log.info("api started", extra={"pid": os.getpid(), "threads": settings.api_threads})
+    while not stopping:
+        _turn(server)
+    _drain(server)
+    log.info("api stopped")
+
+
+def web_config(wired: Wired) -> WebConfig:
+    """Return the edge's options."""
+    settings = wired.settings
+    never_waiting = max(1, round(settings.api_threads * _THREADS_NEVER_WAITING))
+    return WebConfig(
+        secret_key=wired.session_secret,
+        https_only_cookies=settings.https_only_cookies,
+        max_wait_seconds=settings.max_wait_seconds,
+        requests_per_minute=settings.requests_per_minute,
+        limiter_storage_url=wired.valkey_url.replace("unix://", "redis+unix://", 1),
+        trusted_proxies=settings.trusted_proxies,
+        max_waiting=max(1, settings.api_threads - never_waiting),
+    )
+
+
+def _inherited(descriptor: int) -> socket.socket:
+    return socket.socket(fileno=descriptor)
+
+
+def _stop_on_signals(server: Any) -> list[int]:
+    """Return a list that a signal to stop is put into."""
+    received: list[int] = []
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
+        server.pull_trigger()
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    return received
+
+
+def _turn(server: Any) -> None:
+    wasyncore.loop(timeout=_LOOK_EVERY_SECONDS, use_poll=True, map=server._map, count=1)  # noqa: SLF001  # waitress offers no other way to end
+
+
+def _drain(server: Any) -> None:
+    # Closes the listening socket alone; open connections stay in the loop.
+    server.del_channel()
+    server.socket.close()
+    deadline = time.monotonic() + DRAIN_SECONDS
+    while _in_progress(server) and time.monotonic() < deadline:
+        _turn(server)
+    server.task_dispatcher.shutdown(cancel_pending=True, timeout=1)
+
+
+def _in_progress(server: Any) -> bool:
+    return any(
+        channel.requests or channel.total_outbufs_len for channel in server.active_channels.values()
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""The commands that start Slopsieve and that migrate its database."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from service.commands.output import data_dir_option
+from service.domain.errors import StoreUnavailableError
+from service.start_error import ExitCode, StartError
+from service.supervisor.options import UpOptions
+
+
+@click.command("up")
+@click.option("--host", default=None, help="The address to listen on (SLOPSIEVE_HOST).")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=None,
+    help="The port to listen on; 0 takes a free one (SLOPSIEVE_PORT).",
+)
+@data_dir_option
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Worker processes; each holds the classifier in memory.",
+)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON line when ready, for scripts."
+)
+def up_command(
+    host: str | None, port: int | None, data_dir: str | None, workers: int, *, as_json: bool
+) -> None:
+    """Start everything and keep it running until Ctrl-C or SIGTERM.
+
+    The first start makes a site with its key and a moderator with a one-time password and prints
+    them, once.
+    """
+    try:
+        options = UpOptions(
+            host=host,
+            port=port,
+            data_dir=Path(data_dir) if data_dir else None,
+            workers=workers,
+            as_json=as_json,
+        )
+        sys.exit(_start(options))
+    except StartError as error:
+        _fail(error, error.exit_code)
+
+
+@click.command("migrate")
+@data_dir_option
+def migrate_command(data_dir: str | None) -> None:
+    """Bring the database to the schema of this version; safe to run again."""
+    from service.data_folder import DataFolder
+    from service.settings import load_settings
+    from service.stores.migrations import migrate
+    from service.wiring import open_engine
+
+    try:
+        settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
+        engine = open_engine(settings, DataFolder(settings.data_dir))
+        changed = migrate(engine)
+        engine.dispose()
+    except StartError as error:
+        _fail(error, error.exit_code)
+    except StoreUnavailableError as error:
+        _fail(error, ExitCode.DATABASE)
+    click.echo("The database was migrated." if changed else "The database is up to date.")
+
+
+def _start(options: UpOptions) -> int:
+    """Import what starts everything and start it; a broken installation is said in one line."""
+    from service.supervisor.packages import check_packages
+
+    check_packages()
+    from service.supervisor.supervise import supervise
+
+    return supervise(options)
+
+
+def _fail(error: Exception, exit_code: ExitCode) -> None:
+    click.echo(f"{error}.", err=True)
+    sys.exit(int(exit_code))

@@ -1,0 +1,43 @@
+"""Opens the socket that the API listens on, and says how to reach it."""
+
+from __future__ import annotations
+
+import socket
+
+from service.settings import Settings
+from service.start_error import ExitCode, StartError
+
+# Connections that wait for a free thread, or for the API to be started again.
+_BACKLOG = 512
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, not bound
+
+
+def listen(settings: Settings) -> socket.socket:
+    """Return a socket that listens where the settings say. Raise `StartError` if it can't."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((settings.host, settings.port))
+        listener.listen(_BACKLOG)
+    except (OSError, UnicodeError) as error:
+        listener.close()
+        reason = getattr(error, "strerror", None) or "the name cannot be resolved"
+        msg = (
+            f"cannot listen on {settings.host} port {settings.port}: {reason}; choose others with "
+            "--host and --port, or SLOPSIEVE_HOST and SLOPSIEVE_PORT"
+        )
+        raise StartError(msg, ExitCode.ADDRESS) from None
+    return listener
+
+
+def reachable_address(listener: socket.socket) -> tuple[str, int]:
+    """Return a host and port at which this machine reaches the socket."""
+    host, port = listener.getsockname()[:2]
+    return _ANY.get(host, host), port
+
+
+def base_url(listener: socket.socket) -> str:
+    """Return the URL at which this machine reaches the API."""
+    host, port = reachable_address(listener)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

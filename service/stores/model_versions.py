@@ -1,0 +1,123 @@
+"""Serves the current model version from its folder, and notices when another is promoted."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from models.errors import ModelError, ModelVersionError
+from models.inputs import ModelInput, ModelOutput
+from service.domain.errors import ModelUnavailableError
+from service.ports import Classifier, JudgingModel
+from service.scoring.weights import Cutoffs, Weights
+
+if TYPE_CHECKING:
+    from models.registry import ModelVersion
+
+log = logging.getLogger(__name__)
+
+NO_VERSION = "none"
+# A promotion should be served soon; reading one small file this often costs nothing.
+_LOOK_EVERY_SECONDS = 2.0
+
+
+class UnavailableClassifier:
+    """Stands where no model version can be used; see `Classifier`."""
+
+    def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
+        """Raise `ModelUnavailableError`, whatever the inputs."""
+        raise ModelUnavailableError("there is no usable model version")
+
+
+def model_unavailable() -> JudgingModel:
+    """Return a model that makes every verdict degraded."""
+    return JudgingModel(
+        version=NO_VERSION,
+        classifier=UnavailableClassifier(),
+        weights=Weights(),
+        cutoffs=Cutoffs(ham_cutoff=0.0, spam_cutoff=1.0),
+    )
+
+
+def to_judging_model(version: ModelVersion) -> JudgingModel:
+    """Return a loaded version in the service's own values."""
+    return JudgingModel(
+        version=version.version,
+        classifier=_Translated(version.classifier),
+        weights=Weights(
+            base=version.base, model=version.model_weight, signals=version.signal_weights
+        ),
+        cutoffs=Cutoffs(ham_cutoff=version.ham_cutoff, spam_cutoff=version.spam_cutoff),
+    )
+
+
+class ModelVersions:
+    """Gives the current version; loads another one when `CURRENT` names it.
+
+    A version that cannot be loaded never takes the place of one that serves. Without any, verdicts
+    are degraded and `problem` says why in one line. Nothing is imported or read before the first
+    call: only workers pay for the classifier.
+    """
+
+    def __init__(
+        self, folder: Path | None, *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._folder = folder
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._looked_at = float("-inf")
+        self._model = model_unavailable()
+        self._refused = ""
+        self.problem: str | None = "no model version was looked for yet"
+
+    def current(self) -> JudgingModel:
+        """Return the model to judge with now."""
+        with self._lock:
+            now = self._monotonic()
+            if now - self._looked_at >= _LOOK_EVERY_SECONDS:
+                self._looked_at = now
+                self._look()
+            return self._model
+
+    def _look(self) -> None:
+        try:
+            # Imported late because the classifier's packages take a second to load.
+            from models.registry import load_current, read_current_name
+
+            name = read_current_name(self._folder)
+            if name == self._model.version:
+                self._refused = ""
+                return
+            version = load_current(self._folder)
+        except (ModelVersionError, ImportError) as error:
+            self._refuse(error)
+            return
+        self._model = to_judging_model(version)
+        self.problem, self._refused = None, ""
+        log.info("model version loaded", extra={"version": version.version})
+
+    def _refuse(self, error: Exception) -> None:
+        reason = str(error)
+        if self._model.version == NO_VERSION:
+            self.problem = reason
+        if reason != self._refused:
+            self._refused = reason
+            log.error("model version refused", extra={"reason": reason})
+
+
+class _Translated:
+    """A version's classifier whose refusals are the service's own error."""
+
+    def __init__(self, classifier: Classifier) -> None:
+        self._classifier = classifier
+
+    def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
+        """See `Classifier.score_batch`."""
+        try:
+            return self._classifier.score_batch(inputs)
+        except ModelError as error:
+            raise ModelUnavailableError(type(error).__name__) from error

@@ -1,0 +1,52 @@
+"""Makes the first site and the first moderator of a new installation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from service.domain.errors import ConflictError
+from service.moderation.sites import add_site
+from service.moderation.users import add_user
+from service.ports import Services
+
+FIRST_SITE = "My site"
+FIRST_MODERATOR = "moderator"
+_ACTOR = "first start"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstRun:
+    """What was made, with the secrets that are shown this once; None for what was there."""
+
+    site_id: str | None = None
+    site_key: str | None = field(default=None, repr=False)
+    moderator: str | None = None
+    password: str | None = field(default=None, repr=False)
+
+
+def make_first_accounts(services: Services) -> FirstRun:
+    """Add a site if there is none and a moderator if there is none; return what was added."""
+    site_id, site_key = _first_site(services)
+    moderator, password = _first_moderator(services)
+    return FirstRun(site_id=site_id, site_key=site_key, moderator=moderator, password=password)
+
+
+def _first_site(services: Services) -> tuple[str | None, str | None]:
+    if services.sites.all():
+        return None, None
+    try:
+        site, issued = add_site(FIRST_SITE, services, actor=_ACTOR)
+    except ConflictError:
+        # Another machine on the same database was a moment faster.
+        return None, None
+    return site.id, issued.secret
+
+
+def _first_moderator(services: Services) -> tuple[str | None, str | None]:
+    if services.users.all():
+        return None, None
+    try:
+        user, password = add_user(FIRST_MODERATOR, services, actor=_ACTOR)
+    except ConflictError:
+        return None, None
+    return user.name, password

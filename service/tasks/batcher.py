@@ -1,0 +1,152 @@
+"""Gathers messages into batches by lane, has them judged, and only then lets go of them."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+from service.domain.comment import CommentId, Lane
+from service.domain.errors import StoreUnavailableError
+
+log = logging.getLogger(__name__)
+
+# Waits between the tries of a batch whose stores are away: about 15 s in all, enough for a
+# database to restart, far less than the broker's visibility timeout. Then the sweep takes over.
+RETRY_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
+# Workers that lost the same database must not all come back at the same moment.
+_JITTER = 0.25
+
+
+class Message(Protocol):
+    """What is needed of a broker's message."""
+
+    def ack(self) -> None:
+        """Tell the broker that the message is done with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanePlan:
+    """How a lane is batched: judged when `batch_size` wait, or the first one waited this long."""
+
+    batch_size: int
+    wait_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Waiting:
+    comment_id: CommentId
+    message: Message | None
+
+
+class Batcher:
+    """Collects ids and judges them in batches; acknowledges them after their verdicts are stored.
+
+    `judge` may raise `StoreUnavailableError`, upon which the batch is kept and tried again after
+    each of `RETRY_SECONDS`, all later ones waiting behind it; then it is left to the sweep. Any
+    other exception leaves the batch to the sweep at once. `call_after(seconds, function)` is the
+    event loop's; everything happens in its one thread.
+    """
+
+    def __init__(
+        self,
+        judge: Callable[[Sequence[CommentId]], object],
+        plans: Mapping[Lane, LanePlan],
+        *,
+        call_after: Callable[[float, Callable[[], None]], object],
+        random_share: Callable[[], float] = random.random,
+    ) -> None:
+        self._judge = judge
+        self._plans = plans
+        self._call_after = call_after
+        self._random_share = random_share
+        self._waiting: dict[Lane, list[_Waiting]] = {lane: [] for lane in plans}
+        self._retries = 0
+        self._paused = False
+
+    def receive(self, lane: Lane, comment_id: CommentId, message: Message) -> None:
+        """Take one id in; judges at once if its lane's batch is now full."""
+        waiting = self._waiting[lane]
+        waiting.append(_Waiting(comment_id=comment_id, message=message))
+        plan = self._plans[lane]
+        if self._paused:
+            return
+        if len(waiting) >= plan.batch_size:
+            self._flush_up_to(lane)
+        elif len(waiting) == 1:
+            self._call_after(plan.wait_seconds, partial(self._flush_if_waiting, lane))
+
+    def forget_messages(self, call_after: Callable[[float, Callable[[], None]], object]) -> None:
+        """Keep the ids but not their messages, which died with a connection; go on by a new loop.
+
+        The broker delivers those messages again later; by then their comments have verdicts.
+        """
+        self._call_after = call_after
+        self._paused = False
+        self._retries = 0
+        for lane, waiting in self._waiting.items():
+            self._waiting[lane] = [_Waiting(comment_id=w.comment_id, message=None) for w in waiting]
+            if waiting:
+                self._call_after(0.0, partial(self._flush_if_waiting, lane))
+
+    def __len__(self) -> int:
+        """Return how many ids wait here."""
+        return sum(len(waiting) for waiting in self._waiting.values())
+
+    def _flush_if_waiting(self, lane: Lane) -> None:
+        if not self._paused:
+            self._flush_up_to(lane)
+
+    def _flush_up_to(self, last: Lane) -> None:
+        """Judge what waits in the lanes before `last`, then `last`: waiting people come first."""
+        for lane in self._plans:
+            while self._waiting[lane] and not self._paused:
+                self._flush_one_batch(lane)
+            if lane is last:
+                return
+
+    def _flush_one_batch(self, lane: Lane) -> None:
+        size = self._plans[lane].batch_size
+        batch = self._waiting[lane][:size]
+        try:
+            self._judge([w.comment_id for w in batch])
+        except StoreUnavailableError:
+            if self._retries < len(RETRY_SECONDS):
+                self._pause()
+                return
+            log.error(  # noqa: TRY400  # the store has said all there is to say
+                "stores stay away, the sweep will queue again", extra={"batch": len(batch)}
+            )
+        except Exception as error:  # noqa: BLE001  # a worker must outlive any one batch
+            log.error(  # noqa: TRY400  # a traceback could carry a comment's text
+                "a batch failed, the sweep will queue again",
+                extra={"batch": len(batch), "error": type(error).__name__},
+            )
+        self._retries = 0
+        del self._waiting[lane][:size]
+        for waiting in batch:
+            _acknowledge(waiting.message)
+
+    def _pause(self) -> None:
+        wait = RETRY_SECONDS[self._retries] * (1 + _JITTER * self._random_share())
+        self._retries += 1
+        self._paused = True
+        log.warning("stores are away, the batch waits", extra={"seconds": round(wait, 2)})
+        self._call_after(wait, self._resume)
+
+    def _resume(self) -> None:
+        self._paused = False
+        for lane in self._plans:
+            self._flush_if_waiting(lane)
+
+
+def _acknowledge(message: Message | None) -> None:
+    if message is None:
+        return
+    try:
+        message.ack()
+    except Exception as error:  # noqa: BLE001  # the broker went away in between: delivered again
+        log.warning("a message could not be acknowledged", extra={"error": type(error).__name__})

@@ -1,0 +1,61 @@
+"""Makes the Celery application, the same for workers and for beat."""
+
+from __future__ import annotations
+
+from celery import Celery
+from celery.signals import setup_logging
+from kombu import Queue
+
+from service.tasks.broker import CONSUMER_OPTIONS, kombu_url
+from service.tasks.names import QueueName, TaskName
+
+# A comment that the queue lost waits for the sweep, so it runs often; with nothing stranded it
+# costs one indexed query. Messages that no worker took in time expire rather than pile up.
+SWEEP_EVERY_SECONDS = 5.0
+_SWEEP_EXPIRES_SECONDS = 10.0
+
+
+def make_celery(valkey_url: str) -> Celery:
+    """Return an application that speaks JSON alone, keeps no results and connects lazily."""
+    setup_logging.connect(_leave_logging_alone)
+    app = Celery("slopsieve", broker=kombu_url(valkey_url), set_as_current=False)
+    app.conf.update(
+        accept_content=["json"],
+        task_serializer="json",
+        task_ignore_result=True,
+        task_acks_late=True,
+        task_reject_on_worker_lost=True,
+        task_default_queue=QueueName.UPKEEP.value,
+        task_queues=[Queue(QueueName.UPKEEP.value)],
+        task_create_missing_queues=False,
+        task_store_eager_result=False,
+        broker_transport_options=dict(CONSUMER_OPTIONS),
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        worker_pool="solo",
+        worker_concurrency=1,
+        worker_prefetch_multiplier=1,
+        worker_enable_remote_control=False,
+        worker_send_task_events=False,
+        worker_hijack_root_logger=False,
+        worker_redirect_stdouts=False,
+        # No task of ours runs long enough to be cancelled; the choice silences a warning.
+        worker_cancel_long_running_tasks_on_connection_loss=True,
+        enable_utc=True,
+        timezone="UTC",
+        beat_schedule={
+            "sweep": {
+                "task": TaskName.SWEEP_STRANDED.value,
+                "schedule": SWEEP_EVERY_SECONDS,
+                "options": {
+                    "queue": QueueName.UPKEEP.value,
+                    "expires": _SWEEP_EXPIRES_SECONDS,
+                },
+            }
+        },
+    )
+    return app
+
+
+def _leave_logging_alone(**_options: object) -> None:
+    """Take Celery's place in setting up logging: its own lines would show what messages carry."""

@@ -1,0 +1,103 @@
+"""Lets every worker say that it is alive and with which model version, through Valkey."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+from celery import Celery, bootsteps
+from redis.exceptions import RedisError
+
+from service.domain.errors import StoreUnavailableError
+
+log = logging.getLogger(__name__)
+
+_KEY = "slopsieve.workers"
+_INTERVAL_SECONDS = 2.0
+# A worker is silent while it judges a batch; the slowest plausible batch takes some seconds.
+_ALIVE_FOR_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSign:
+    """One living worker; `model_problem` says in one line why it has no model, if so."""
+
+    name: str
+    model_version: str
+    model_problem: str | None = None
+
+
+def live_workers(client: redis.Redis) -> list[WorkerSign]:
+    """Return the workers heard of lately. Raise `StoreUnavailableError`."""
+    try:
+        fields: Any = client.hgetall(_KEY)
+    except (RedisError, OSError) as error:
+        msg = f"workers cannot be asked now: {type(error).__name__}"
+        raise StoreUnavailableError(msg) from error
+    signs = []
+    for name, value in fields.items():
+        sign = json.loads(value)
+        if time.time() - sign["at"] < _ALIVE_FOR_SECONDS:
+            signs.append(
+                WorkerSign(name=name, model_version=sign["model"], model_problem=sign["problem"])
+            )
+    return signs
+
+
+def register_heartbeat(
+    app: Celery, client: redis.Redis, name: str, model: Callable[[], tuple[str, str | None]]
+) -> None:
+    """Let this app's worker give signs under `name`; `model` returns its version and problem."""
+
+    class HeartbeatStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery ships no types
+        """Beats in the event loop that judges, so that a stuck worker falls silent."""
+
+        requires = ("celery.worker.consumer:Connection",)
+
+        def start(self, parent: Any) -> None:
+            """Give the first sign at once, then go on."""
+            beat()
+            parent.timer.call_repeatedly(_INTERVAL_SECONDS, beat)
+
+        def stop(self, parent: Any) -> None:
+            """Take the sign back: this worker takes no more work."""
+            _quietly(lambda: client.hdel(_KEY, name))
+
+    def beat() -> None:
+        version, problem = model()
+        value = json.dumps({"at": time.time(), "model": version, "problem": problem})
+        _quietly(lambda: _write(client, name, value))
+
+    app.steps["consumer"].add(HeartbeatStep)
+
+
+def _write(client: redis.Redis, name: str, value: str) -> None:
+    """Write one sign; the whole table expires when nobody writes any more."""
+    stale = [other for other, seen in _table(client).items() if _is_stale(seen)]
+    with client.pipeline(transaction=False) as pipeline:
+        pipeline.hset(_KEY, name, value)
+        if stale:
+            pipeline.hdel(_KEY, *stale)
+        pipeline.expire(_KEY, int(4 * _ALIVE_FOR_SECONDS))
+        pipeline.execute()
+
+
+def _table(client: redis.Redis) -> dict[str, str]:
+    table: Any = client.hgetall(_KEY)
+    return dict(table)
+
+
+def _is_stale(value: str) -> bool:
+    return time.time() - float(json.loads(value)["at"]) > 2 * _ALIVE_FOR_SECONDS
+
+
+def _quietly(act: Callable[[], object]) -> None:
+    try:
+        act()
+    except (RedisError, OSError) as error:
+        log.warning("a sign of life was not written", extra={"error": type(error).__name__})

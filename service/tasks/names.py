@@ -1,0 +1,32 @@
+"""Spells every queue and task name once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from service.domain.comment import Lane
+
+
+class QueueName(StrEnum):
+    """The lists in Valkey that messages wait in; the prefix lets the server be shared."""
+
+    INTERACTIVE = "slopsieve.interactive"
+    BULK = "slopsieve.bulk"
+    UPKEEP = "slopsieve.upkeep"
+
+
+class TaskName(StrEnum):
+    """The tasks that a message can ask for by name."""
+
+    SWEEP_STRANDED = "slopsieve.sweep_stranded"
+
+
+# In the order in which they are consumed: the bulk lane moves while nobody waits.
+LANE_QUEUES: Mapping[Lane, QueueName] = {
+    Lane.INTERACTIVE: QueueName.INTERACTIVE,
+    Lane.BULK: QueueName.BULK,
+}
+
+# The one field of a scoring message; messages carry ids and nothing else.
+COMMENT_ID_FIELD = "comment_id"

@@ -1,0 +1,166 @@
+"""Turns Settings into Services: the only place that picks adapters."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from service.data_folder import MIN_SECRET_CHARS, DataFolder
+from service.ids import new_id
+from service.ports import Services
+from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
+from service.start_error import ExitCode, StartError
+from service.stores.linked_domains import linked_domains
+from service.stores.model_versions import ModelVersions
+from service.stores.passwords import Argon2PasswordHasher
+from service.stores.sql import create_engine, sql_stores
+from service.stores.valkey_history import ValkeyHistoryStore
+from service.tasks.queue import CeleryScoringQueue
+
+_VALKEY_SCHEMES = {"redis", "rediss", "unix"}
+_SCHEME_ALIASES = {"valkey": "redis", "valkeys": "rediss", "redis+unix": "unix"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wired:
+    """The services of one process with what their edges need beside them."""
+
+    settings: Settings
+    folder: DataFolder
+    services: Services
+    engine: sa.Engine
+    models: ModelVersions
+    queue: CeleryScoringQueue
+    history: ValkeyHistoryStore
+    valkey_url: str = field(repr=False)
+    session_secret: str = field(repr=False)
+
+    def close(self) -> None:
+        """Give every connection back."""
+        self.queue.close()
+        self.history.close()
+        self.engine.dispose()
+
+
+def wire(settings: Settings) -> Wired:
+    """Return the services that these settings describe; no server is asked for anything yet.
+
+    Raises `StartError` for a folder or a URL that cannot be used, `SettingsError`.
+    """
+    folder = DataFolder(settings.data_dir)
+    engine = open_engine(settings, folder)
+    valkey_url = find_valkey_url(settings, folder)
+    secret = _secret_key(settings, folder)
+    stores = sql_stores(engine)
+    models = ModelVersions(settings.models_dir)
+    queue = CeleryScoringQueue(valkey_url)
+    history = ValkeyHistoryStore(valkey_url, domains_of=linked_domains)
+    services = Services(
+        comments=stores.comments,
+        verdicts=stores.verdicts,
+        decisions=stores.decisions,
+        cases=stores.cases,
+        sites=stores.sites,
+        users=stores.users,
+        audit_log=stores.audit_log,
+        history=history,
+        queue=queue,
+        current_model=models.current,
+        clock=lambda: datetime.now(UTC),
+        passwords=Argon2PasswordHasher(),
+        new_id=new_id,
+        new_secret=lambda: secrets.token_urlsafe(32),
+        sender_secret=_derive(secret, "senders"),
+        audit_share=settings.audit_share,
+    )
+    return Wired(
+        settings=settings,
+        folder=folder,
+        services=services,
+        engine=engine,
+        models=models,
+        queue=queue,
+        history=history,
+        valkey_url=valkey_url,
+        session_secret=_derive(secret, "sessions").hex(),
+    )
+
+
+@contextmanager
+def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
+    """Give a command the services, over a database whose schema fits; close them afterwards.
+
+    The embedded database is brought up to date by itself. Raises `StartError` for another one
+    that is not, and whatever `wire` raises.
+    """
+    settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
+    wired = wire(settings)
+    try:
+        _fit_schema(wired)
+        yield wired.services
+    finally:
+        wired.close()
+
+
+def open_engine(settings: Settings, folder: DataFolder) -> sa.Engine:
+    """Return the database's engine, unopened. Raise `StartError` for a URL that is none."""
+    if settings.database_url is None:
+        # Made here so that nobody else may read it; SQLite gives its other files the same mode.
+        folder.database_file.touch(mode=0o600)
+        file = sa.URL.create("sqlite", database=str(folder.database_file))
+        return create_engine(file.render_as_string(hide_password=False))
+    try:
+        return create_engine(settings.database_url.get_secret_value())
+    except ValueError as error:
+        msg = f"{ENV_PREFIX}DATABASE_URL cannot be used: {error}"
+        raise StartError(msg, ExitCode.DATABASE) from None
+
+
+def find_valkey_url(settings: Settings, folder: DataFolder) -> str:
+    """Return where Valkey answers, as redis-py writes it. Raise `StartError` for another form."""
+    if settings.valkey_url is None:
+        return folder.read_valkey_url()
+    given = settings.valkey_url.get_secret_value().strip()
+    scheme, separator, rest = given.partition("://")
+    scheme = _SCHEME_ALIASES.get(scheme.lower(), scheme.lower())
+    if not separator or not rest or scheme not in _VALKEY_SCHEMES:
+        msg = (
+            f"{ENV_PREFIX}VALKEY_URL cannot be used: it must start with redis://, rediss:// or "
+            "unix://, for example redis://:PASSWORD@localhost:6379/0"
+        )
+        raise StartError(msg, ExitCode.VALKEY)
+    return f"{scheme}://{rest}"
+
+
+def _fit_schema(wired: Wired) -> None:
+    # Imported late because Alembic takes half a second to load, which a server pays elsewhere.
+    from service.stores.migrations import SchemaState, migrate, schema_state
+
+    if wired.settings.database_url is None:
+        migrate(wired.engine)
+    elif schema_state(wired.engine) is not SchemaState.UP_TO_DATE:
+        msg = "the database's schema does not fit this version: run `slopsieve migrate` first"
+        raise StartError(msg, ExitCode.DATABASE)
+
+
+def _secret_key(settings: Settings, folder: DataFolder) -> str:
+    if settings.secret_key is None:
+        return folder.secret_key()
+    given = settings.secret_key.get_secret_value()
+    if len(given) < MIN_SECRET_CHARS:
+        msg = f"{ENV_PREFIX}SECRET_KEY: needs at least {MIN_SECRET_CHARS} characters"
+        raise SettingsError(msg)
+    return given
+
+
+def _derive(secret: str, purpose: str) -> bytes:
+    """Return a key of its own for each purpose, so that neither gives the other away."""
+    return hmac.new(secret.encode(), purpose.encode(), hashlib.sha256).digest()

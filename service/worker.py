@@ -1,0 +1,90 @@
+"""The worker process: judges comments and sweeps until it is told to stop."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import socket
+import sys
+import warnings
+from typing import Any
+
+from celery.platforms import SecurityWarning
+
+from service.domain.errors import ModerationError
+from service.logs import configure_logging
+from service.moderation.judge import judge_batch
+from service.moderation.sweep import sweep_stranded
+from service.processes import die_with
+from service.settings import SettingsError, load_settings
+from service.start_error import ExitCode
+from service.tasks.broker import open_client
+from service.tasks.celery_app import make_celery
+from service.tasks.heartbeat import register_heartbeat
+from service.tasks.scoring import register_scoring
+from service.tasks.upkeep import register_upkeep
+from service.wiring import Wired, wire
+
+log = logging.getLogger(__name__)
+
+
+def main() -> None:
+    """Run the worker process; what keeps it from starting is said in one line."""
+    arguments = argparse.ArgumentParser(prog="python -m service.worker")
+    arguments.add_argument("--parent", type=int, help="the process to die with")
+    given = arguments.parse_args()
+    configure_logging()
+    if given.parent:
+        die_with(given.parent, signal.SIGKILL)
+    try:
+        wired = wire(load_settings())
+    except (SettingsError, ModerationError) as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))
+    sys.exit(run_worker(wired))
+
+
+def run_worker(wired: Wired) -> int:
+    """Work until SIGTERM or SIGINT, then hand back what was not judged; return the exit code."""
+    worker = make_worker(wired)
+    log.info(
+        "worker started",
+        extra={"pid": os.getpid(), "model": wired.services.current_model().version},
+    )
+    worker.start()
+    wired.close()
+    log.info("worker stopped")
+    return int(worker.exitcode or 0)
+
+
+def make_worker(wired: Wired) -> Any:
+    """Return a Celery worker over these services. The model is loaded before it takes work."""
+    services = wired.services
+    services.current_model()
+    # Celery warns root about messages that run code; ours are JSON with ids in them.
+    warnings.simplefilter("ignore", SecurityWarning)
+    app = make_celery(wired.valkey_url)
+    register_scoring(
+        app, lambda ids: judge_batch(ids, services), batch_size=wired.settings.batch_size
+    )
+    register_upkeep(app, lambda: sweep_stranded(services))
+    register_heartbeat(
+        app,
+        open_client(wired.valkey_url),
+        f"{socket.gethostname()}:{os.getpid()}",
+        lambda: (services.current_model().version, wired.models.problem),
+    )
+    return app.Worker(
+        pool="solo",
+        loglevel="WARNING",
+        quiet=True,
+        without_mingle=True,
+        without_gossip=True,
+        without_heartbeat=True,
+    )
+
+
+if __name__ == "__main__":
+    main()
