@@ -1,0 +1,74 @@
+"""An application over memory stores, and clients with and without a site key."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from service.moderation.sites import issue_key
+from service.ports import Services
+from service.web.config import WebConfig
+from service.web.flask_app import create_app
+from tests.factories import SITE
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
+
+SECRET_KEY = "for tests only, thirty-two characters"
+
+
+@pytest.fixture
+def classifier() -> FixedClassifier:
+    return FixedClassifier()
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    return FixedClock()
+
+
+@pytest.fixture
+def services(classifier: FixedClassifier, clock: FixedClock) -> Services:
+    """Services whose queue judges inline; `services.queue.judges = False` lets comments wait."""
+    return make_services(classifier=classifier, clock=clock)
+
+
+@pytest.fixture
+def config() -> WebConfig:
+    return WebConfig(secret_key=SECRET_KEY, max_wait_seconds=5.0)
+
+
+@pytest.fixture
+def app(services: Services, config: WebConfig) -> Flask:
+    return create_app(services, config, {"stores": lambda: None})
+
+
+@pytest.fixture
+def site_key(services: Services) -> str:
+    return issue_key(SITE, services, actor="test").secret
+
+
+@pytest.fixture
+def stranger(app: Flask) -> FlaskClient:
+    """A client without a key."""
+    return app.test_client()
+
+
+@pytest.fixture
+def api(app: Flask, site_key: str) -> FlaskClient:
+    """A client of the factories' site."""
+    return client_with(app, site_key)
+
+
+@pytest.fixture
+def other_api(app: Flask, services: Services) -> FlaskClient:
+    """A client of another site."""
+    other = make_site(id="site-2", name="Kettle blog")
+    services.sites.add(other)
+    return client_with(app, issue_key(other.id, services, actor="test").secret)
+
+
+def client_with(app: Flask, key: str) -> FlaskClient:
+    """Return a client that sends this key."""
+    client = app.test_client()
+    client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {key}"
+    return client

@@ -1,0 +1,268 @@
+"""One comment over HTTP: kept, judged once, answered."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from models.inputs import ModelOutput
+from service.domain.comment import CommentId, Lane
+from service.domain.errors import StoreUnavailableError
+from service.domain.sender import make_sender
+from service.moderation.sites import issue_key
+from service.stores.memory import memory_stores
+from service.web.config import WebConfig
+from service.web.flask_app import create_app
+from tests.factories import SITE
+from tests.fakes import make_services, make_site
+from tests.functional.conftest import SECRET_KEY, client_with
+
+FULL = {
+    "text": "The valve was stuck here too.",
+    "post": {"url": "https://blog.example/p/1", "title": "Radiators", "excerpt": "Bleed them."},
+    "author": {
+        "name": "Mara",
+        "email": "Mara@Example.org",
+        "url": "https://mara.example",
+        "account_id": "u-1",
+        "account_age_days": 12,
+    },
+    "address": "203.0.113.9",
+    "user_agent": "Mozilla/5.0",
+    "written_at": "2026-03-01T12:30:00+01:00",
+    "language": "pt-BR",
+    "reply_to": "wp-1",
+    "site_comment_id": "wp-2",
+}
+
+
+def test_a_comment_is_kept_and_its_verdict_answered(api):
+    answer = api.post("/v1/comments", json={"text": "Thank you, that worked."})
+
+    body = answer.get_json()
+    assert answer.status_code == 202
+    assert answer.headers["Location"] == body["links"]["self"] == f"/v1/comments/{body['id']}"
+    assert (body["state"], body["action"]) == ("judged", "hold")
+    assert body["verdict"]["outcome"] == "unsure"
+    assert body["verdict"]["explanation"]
+
+
+def test_everything_the_site_sends_is_kept(api, services):
+    answer = api.post("/v1/comments", json=FULL)
+
+    comment = services.cases.get(CommentId(answer.get_json()["id"])).comment
+    assert comment.text == FULL["text"]
+    assert comment.post.title == "Radiators"
+    assert comment.author.account_age_days == 12
+    assert comment.written_at.isoformat() == "2026-03-01T11:30:00+00:00"
+    assert (comment.language, comment.user_agent) == ("pt-BR", "Mozilla/5.0")
+    assert (comment.reply_to, comment.site_comment_id) == ("wp-1", "wp-2")
+
+
+def test_address_and_email_are_kept_as_keyed_hashes_only(api, services):
+    answer = api.post("/v1/comments", json=FULL)
+
+    comment = services.cases.get(CommentId(answer.get_json()["id"])).comment
+    expected = make_sender(
+        address="203.0.113.9", email="mara@example.org", secret=services.sender_secret
+    )
+    assert comment.sender == expected
+    assert "203.0.113.9" not in repr(comment)
+    assert "mara@" not in repr(comment).lower()
+
+
+def test_a_long_post_is_cut_to_an_excerpt(api, services):
+    answer = api.post("/v1/comments", json={"text": "Yes.", "post": {"text": "x" * 90_000}})
+
+    post = services.cases.get(CommentId(answer.get_json()["id"])).comment.post
+    assert post.excerpt == "x" * 4_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Спасибо, помогло.",
+        "ありがとうございます",
+        "شكرا جزيلا",
+        "👩‍👩‍👧‍👦 спа́м ẞ",
+        "\u202eevil\u202c",
+        "a" * 65_536,
+    ],
+    ids=["Cyrillic", "Japanese", "Arabic", "emoji", "bidi controls", "64 KiB"],
+)
+def test_text_of_any_script_is_kept_as_it_is(api, services, text):
+    answer = api.post("/v1/comments", json={"text": text})
+
+    assert answer.status_code == 202
+    assert services.cases.get(CommentId(answer.get_json()["id"])).comment.text == text
+
+
+def test_nul_and_lone_surrogates_are_replaced_one_for_one(api, services):
+    raw = rb'{"text": "a\u0000b\ud800c\udfffd \ud83d\ude00", "author": {"name": "x\u0000"}}'
+
+    answer = api.post("/v1/comments", data=raw, content_type="application/json")
+
+    comment = services.cases.get(CommentId(answer.get_json()["id"])).comment
+    assert comment.text == "a\ufffdb\ufffdc\ufffdd \U0001f600"
+    assert comment.author.name == "x\ufffd"
+
+
+def test_single_comments_go_ahead_of_batches(api, services):
+    services.queue.judges = False
+
+    api.post("/v1/comments", json={"text": "One."})
+    api.post("/v1/comments/batch", json={"comments": [{"text": "Two."}]})
+
+    assert services.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 1}
+
+
+def test_a_verdict_that_is_not_there_yet_is_null(api, services):
+    services.queue.judges = False
+
+    body = api.post("/v1/comments?wait=0.05", json={"text": "One."}).get_json()
+
+    assert (body["state"], body["action"], body["verdict"]) == ("pending", "hold", None)
+
+
+def test_waiting_answers_as_soon_as_the_verdict_is_there(api, services):
+    services.queue.judges = False
+    timer = threading.Timer(0.15, services.queue.run)
+
+    timer.start()
+    body = api.post("/v1/comments?wait=5", json={"text": "One."}).get_json()
+
+    timer.join()
+    assert body["state"] == "judged"
+    assert body["verdict"]["outcome"] == "unsure"
+
+
+@pytest.mark.parametrize("wait", ["-1", "5.01", "soon", "nan", "inf", "", "1&wait=2"])
+def test_a_bad_wait_is_named(api, services, wait):
+    answer = api.post(f"/v1/comments?wait={wait}", json={"text": "One."})
+
+    assert answer.status_code == 422
+    assert [e["field"] for e in answer.get_json()["errors"]] == ["wait"]
+    assert services.comments.count_pending()[Lane.INTERACTIVE] == 0
+
+
+def test_a_repeat_with_the_same_idempotency_key_is_answered_alike_and_judged_once(api, classifier):
+    headers = {"Idempotency-Key": "retry 1"}
+
+    first = api.post("/v1/comments", json=FULL, headers=headers)
+    second = api.post("/v1/comments", json=FULL, headers=headers)
+
+    assert second.status_code == first.status_code == 202
+    assert second.get_json() == first.get_json()
+    assert sum(classifier.batches) == 1
+
+
+def test_a_repeat_with_the_sites_own_id_is_answered_alike(api, classifier):
+    first = api.post("/v1/comments", json=FULL)
+    second = api.post("/v1/comments", json=FULL)
+
+    assert second.get_json() == first.get_json()
+    assert sum(classifier.batches) == 1
+
+
+def test_without_any_key_the_same_text_twice_is_two_comments(api):
+    first = api.post("/v1/comments", json={"text": "+1"})
+    second = api.post("/v1/comments", json={"text": "+1"})
+
+    assert first.get_json()["id"] != second.get_json()["id"]
+
+
+@pytest.mark.parametrize("change", [{"text": "Other."}, {"author": {"name": "Someone else"}}])
+def test_the_same_key_with_other_content_is_a_conflict(api, change):
+    headers = {"Idempotency-Key": "k1"}
+    first = api.post("/v1/comments", json={"text": "One."}, headers=headers).get_json()
+
+    answer = api.post("/v1/comments", json={"text": "One."} | change, headers=headers)
+
+    assert answer.status_code == 409
+    assert answer.get_json()["type"] == "/docs#problem-conflict"
+    assert first["id"] in answer.get_json()["detail"]
+
+
+def test_the_same_key_of_another_site_is_no_repeat(api, other_api):
+    headers = {"Idempotency-Key": "k1"}
+
+    mine = api.post("/v1/comments", json={"text": "One."}, headers=headers)
+    theirs = other_api.post("/v1/comments", json={"text": "Two."}, headers=headers)
+
+    assert (mine.status_code, theirs.status_code) == (202, 202)
+    assert mine.get_json()["id"] != theirs.get_json()["id"]
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201, "caf\u00e9", "a\tb"])
+def test_an_unusable_idempotency_key_is_named(api, key):
+    answer = api.post("/v1/comments", json={"text": "One."}, headers={"Idempotency-Key": key})
+
+    assert answer.status_code == 422
+    assert [e["field"] for e in answer.get_json()["errors"]] == ["Idempotency-Key"]
+
+
+def test_without_the_queue_the_comment_is_kept_all_the_same(api, services):
+    services.queue.available = False
+
+    answer = api.post("/v1/comments", json={"text": "One."})
+
+    assert answer.status_code == 202
+    assert services.comments.count_pending()[Lane.INTERACTIVE] == 1
+
+
+def test_without_the_classifier_a_person_decides(api, classifier):
+    classifier.answer = None
+
+    verdict = api.post("/v1/comments", json={"text": "One."}).get_json()["verdict"]
+
+    assert verdict["degraded"] is True
+    assert verdict["degraded_by"] == ["model"]
+    assert verdict["outcome"] == "unsure"
+
+
+def test_promotional_spans_are_answered(api, classifier):
+    classifier.answer = ModelOutput(p_spam=0.99, promo_spans=((0, 4),))
+
+    verdict = api.post("/v1/comments", json={"text": "Buy this now."}).get_json()["verdict"]
+
+    assert verdict["promo_spans"] == [{"start": 0, "end": 4}]
+    assert verdict["outcome"] == "spam"
+
+
+class _AwayCases:
+    """A case store whose database has just gone."""
+
+    def get(self, comment_id, *, site_id=None):
+        raise StoreUnavailableError("the database is away")
+
+
+def test_what_was_kept_is_accepted_even_if_it_cannot_be_read_back():
+    services = make_services(cases=_AwayCases())
+    app = create_app(services, WebConfig(secret_key=SECRET_KEY), {})
+    api = client_with(app, issue_key(SITE, services, actor="test").secret)
+
+    answer = api.post("/v1/comments?wait=0.02", json={"text": "One."})
+
+    assert answer.status_code == 202
+    assert answer.get_json()["state"] == "pending"
+
+
+class _AwayComments:
+    """A comment store that cannot keep anything now."""
+
+    def add(self, comments):
+        raise StoreUnavailableError("the database is away")
+
+
+def test_what_could_not_be_kept_is_refused_with_when_to_retry():
+    stores = memory_stores(sites=[make_site()])
+    services = make_services(stores=stores, comments=_AwayComments())
+    app = create_app(services, WebConfig(secret_key=SECRET_KEY), {})
+    api = client_with(app, issue_key(SITE, services, actor="test").secret)
+
+    answer = api.post("/v1/comments", json={"text": "One."})
+
+    assert answer.status_code == 503
+    assert int(answer.headers["Retry-After"]) > 0
+    assert answer.content_type == "application/problem+json"
