@@ -17,6 +17,7 @@ from service.commands.judged_lines import JudgedLine, judge_lines, verdict_recor
 from service.commands.labels import Labels, read_labels
 from service.commands.progress import ReadingProgress
 from service.commands.record_files import STDIN, BrokenLine, RecordFile
+from service.commands.trained_on import trained_on
 from service.commands.whole_files import STDOUT, open_whole
 from service.domain.errors import InvalidInputError, ModelUnavailableError
 from service.ports import Clock, JudgingModel
@@ -34,11 +35,12 @@ _MAX_FAULTS_SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judging:
-    """What the commands judge with."""
+    """What the commands judge with. `trained_on` holds the SHA-256 of the model's data files."""
 
     model: JudgingModel
     batch_size: int
     clock: Clock
+    trained_on: frozenset[str] = frozenset()
 
 
 def open_judging() -> Judging:
@@ -52,7 +54,12 @@ def open_judging() -> Judging:
     model = versions.current()
     if versions.problem:
         raise ModelUnavailableError(versions.problem)
-    return Judging(model=model, batch_size=settings.batch_size, clock=lambda: datetime.now(UTC))
+    return Judging(
+        model=model,
+        batch_size=settings.batch_size,
+        clock=lambda: datetime.now(UTC),
+        trained_on=trained_on(model.version, settings.models_dir),
+    )
 
 
 @click.command("score")
@@ -179,9 +186,11 @@ def _evaluate_file(
             run.add(judged, labels)
             given = {"source": labels.source, "label": labels.label}
             _write_row(stream, {**given, **verdict_record(judged.verdict)})
+        sha256 = records.sha256()
         return FileSummary(
             name=Path(records.name).name,
-            sha256=records.sha256(),
+            sha256=sha256,
+            trained_on=sha256 in judging.trained_on,
             n_comments=run.n_judged - n_judged_before,
             n_broken=faults.n - n_faults_before,
         )

@@ -356,11 +356,30 @@ def test_the_report_names_version_date_and_files(tmp_path):
         {
             "name": "blog.jsonl.gz",
             "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+            "trained_on": False,
             "n_comments": 4,
             "n_broken": 0,
         }
     ]
     assert report["slices"]["source"][0]["name"] == "blog"
+
+
+def test_a_report_over_the_training_files_says_so_at_once(tmp_path):
+    file = write(tmp_path / "blog.jsonl", *labelled(4))
+    checksum = hashlib.sha256(file.read_bytes()).hexdigest()
+
+    run_evaluate(
+        file, "--out", tmp_path, given=replace(judging(), trained_on=frozenset([checksum]))
+    )
+
+    opening, *_ = (tmp_path / "report.md").read_text().partition("## By source")
+    assert "has learnt from 1 of these 1 file" in opening
+
+
+def test_the_shipped_version_knows_the_files_it_was_trained_on():
+    shipped = {hashlib.sha256(f.read_bytes()).hexdigest() for f in DATA.glob("authored-*.jsonl")}
+
+    assert open_judging().trained_on & shipped
 
 
 def test_comments_are_sliced_by_what_their_file_says(tmp_path):

@@ -29,10 +29,14 @@ _MARKUP = frozenset("\\`*_[]<>|#&!~:.@")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileSummary:
-    """One file that was evaluated. `n_broken` lines were reported and left out."""
+    """One file that was evaluated. `n_broken` lines were reported and left out.
+
+    `trained_on` says that the version has learnt from this very file.
+    """
 
     name: str
     sha256: str
+    trained_on: bool
     n_comments: int
     n_broken: int
 
@@ -91,6 +95,13 @@ def _opening(evaluation: Evaluation) -> str:
             "unsure between."
         ),
     ]
+    n_trained_on = sum(f.trained_on for f in evaluation.files)
+    if n_trained_on:
+        said.append(
+            f"**This version has learnt from {n_trained_on} of these "
+            f"{_counted(len(evaluation.files), 'file')}: figures on them tell what it remembers, "
+            "not how it judges what it never saw.**"
+        )
     if unlabelled:
         said.append(f"{unlabelled:,} comments without a label were judged and not counted.")
     if overall.n_degraded:
@@ -322,10 +333,17 @@ def _unlabelled(found: Measurements) -> str:
 
 def _files(evaluation: Evaluation) -> str:
     rows = [
-        [f"`{_code(f.name)}`", f"{f.n_comments:,}", f"{f.n_broken:,}", f"`{f.sha256}`"]
+        [
+            f"`{_code(f.name)}`",
+            f"`{f.sha256}`",
+            "learnt from" if f.trained_on else "unseen",
+            f"{f.n_comments:,}",
+            f"{f.n_broken:,}",
+        ]
         for f in evaluation.files
     ]
-    return _section("Files", _table(["file", "comments", "broken lines", "SHA-256"], rows))
+    header = ["file", "SHA-256", "by the version", "comments", "broken lines"]
+    return _section("Files", _table(header, rows, text_columns=3))
 
 
 def _how_to_read() -> str:

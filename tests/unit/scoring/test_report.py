@@ -57,12 +57,17 @@ def collect(*rows: tuple[float, bool | None], **slices: str) -> ScoreCollector:
     return collected
 
 
+def make_file(**changes) -> FileSummary:
+    values = {"name": "blog.jsonl", "sha256": "ab" * 32, "trained_on": False, "n_comments": 9}
+    return FileSummary(**(values | {"n_broken": 0} | changes))
+
+
 def evaluation(found: Measurements, **changes) -> Evaluation:
     values = {
         "model_version": "test-1",
         "cutoffs": CUTOFFS,
         "made_at": NOW,
-        "files": (FileSummary(name="blog.jsonl", sha256="ab" * 32, n_comments=9, n_broken=0),),
+        "files": (make_file(),),
         "measurements": found,
         "spans": (),
         "boundaries": (),
@@ -252,13 +257,20 @@ def test_a_report_of_nothing_is_still_a_report():
 def test_broken_lines_and_degraded_verdicts_are_said_at_the_top():
     collected = ScoreCollector()
     collected.add(judged(0.9, away=True), facts(is_spam=True))
-    file = FileSummary(name="blog.jsonl", sha256="ab" * 32, n_comments=1, n_broken=3)
 
-    text = render_markdown(evaluation(measure(collected, WEIGHTS), files=(file,)))
+    text = render_markdown(evaluation(measure(collected, WEIGHTS), files=(make_file(n_broken=3),)))
 
     opening = text[: text.index("## By source")]
     assert "1 verdict was degraded" in opening
     assert "3 lines could not be read" in opening
+
+
+def test_a_version_that_has_seen_a_file_is_not_praised_for_it_in_silence():
+    files = (make_file(), make_file(trained_on=True))
+
+    text = render_markdown(evaluation(measure(collect((0.9, True)), WEIGHTS), files=files))
+
+    assert "has learnt from 1 of these 2 files" in text[: text.index("## By source")]
 
 
 def test_the_record_is_strict_json_even_where_figures_are_missing():
