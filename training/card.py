@@ -1,4 +1,4 @@
-"""Writes a version's card: what it learnt from, what it promises, where it fails."""
+"""Measures what a version's card says: what it learnt from, what it promises, where it fails."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.metadata import version as installed_version
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +29,11 @@ from training.promotion import MarkedTokens
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
+# Counts and figures on their way into JSON.
+Measured = dict[str, Any]
+
 FALSE_POSITIVE_RATES = (0.001, 0.005, 0.01, 0.05)
-_PACKAGES = ("numpy", "scikit-learn", "scipy")
-_MAX_LISTED = 50
+PACKAGES = ("numpy", "scikit-learn", "scipy")
 
 _LICENCES = {
     "authored": "written for this project, Apache-2.0 like the code",
@@ -43,7 +46,7 @@ KNOWN_WEAKNESSES = (
         "spam more repetitive. Figures on real comments differ: see `slopsieve evaluate`."
     ),
     "Account-aging spam and some author-link-only spam read exactly like ham (hardness 3).",
-    "Two thirds of the comments are English; other languages have 5 to 30 comments a label.",
+    "Four fifths of the comments are English; other languages have 5 to 30 comments a label.",
     "p_spam is calibrated for the prevalence below. Where spam is rarer, it is stated too high.",
     "No sender history is in the data, so signals about earlier decisions have no weight yet.",
     "Only the two ends of a text beyond 8,000 characters are read.",
@@ -70,7 +73,7 @@ class Card:
         return np.array([example.is_spam for example in self.dataset.examples])
 
 
-def promise(rate: float, hits: int, count: int) -> dict[str, object]:
+def promise(rate: float, hits: int, count: int) -> Measured:
     """Return a promise beside what was measured, with its exact 95 % interval."""
     low, high = clopper_pearson(hits, count)
     return {
@@ -87,9 +90,8 @@ def card_json(card: Card) -> str:
     return json.dumps(_facts(card), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
-def _facts(card: Card) -> dict[str, object]:
+def _facts(card: Card) -> Measured:
     is_spam = card.is_spam
-    examples = card.dataset.examples
     return {
         "version": card.version,
         "trained_at": card.trained_at.isoformat(timespec="seconds"),
@@ -97,9 +99,9 @@ def _facts(card: Card) -> dict[str, object]:
         "config": dict(card.config),
         "environment": {
             "python": platform.python_version(),
-            **{name: installed_version(name) for name in _PACKAGES},
+            **{name: installed_version(name) for name in PACKAGES},
         },
-        "data": [asdict(f) | {"licence": _licence(f.name)} for f in card.dataset.files],
+        "data": [asdict(f) | {"licence": licence(f.name)} for f in card.dataset.files],
         "prevalence": float(is_spam.mean()),
         "cutoffs": {
             "ham_cutoff": card.fusion.ham_cutoff,
@@ -107,10 +109,10 @@ def _facts(card: Card) -> dict[str, object]:
             **card.fusion.promises,
         },
         "out_of_fold": {
-            "model_alone": _measure(is_spam, card.model_p_spam),
-            "all_evidence": _measure(is_spam, card.p_spam),
+            "model_alone": measure(is_spam, card.model_p_spam),
+            "all_evidence": measure(is_spam, card.p_spam),
             "reliability": [asdict(b) for b in reliability_table(is_spam, card.p_spam) if b.n],
-            "slices": _slices(card),
+            "slices": slices(card),
             "promotion_marked": asdict(card.marked) | {"f1": card.marked.f1},
         },
         "weights": {
@@ -118,25 +120,31 @@ def _facts(card: Card) -> dict[str, object]:
             "model": card.fusion.model_weight,
             "signals": dict(card.fusion.signal_weights),
         },
-        "ham_called_spam": [
-            e.comment.id
-            for e, p in zip(examples, card.p_spam, strict=True)
-            if not e.is_spam and p >= card.fusion.spam_cutoff
-        ],
-        "spam_called_ham": [
-            e.comment.id
-            for e, p in zip(examples, card.p_spam, strict=True)
-            if e.is_spam and p < card.fusion.ham_cutoff
-        ],
+        "ham_called_spam": ham_called_spam(card),
+        "spam_called_ham": spam_called_ham(card),
         "known_weaknesses": list(KNOWN_WEAKNESSES),
     }
 
 
-def _licence(file_name: str) -> str:
+def ham_called_spam(card: Card) -> list[str]:
+    """Return the ids of ham that the spam cutoff calls spam."""
+    scored = zip(card.dataset.examples, card.p_spam, strict=True)
+    return [e.comment.id for e, p in scored if not e.is_spam and p >= card.fusion.spam_cutoff]
+
+
+def spam_called_ham(card: Card) -> list[str]:
+    """Return the ids of spam that the ham cutoff calls ham."""
+    scored = zip(card.dataset.examples, card.p_spam, strict=True)
+    return [e.comment.id for e, p in scored if e.is_spam and p < card.fusion.ham_cutoff]
+
+
+def licence(file_name: str) -> str:
+    """Return under which licence a data file stands."""
     return _LICENCES.get(file_name.partition("-")[0], _OTHER_LICENCE)
 
 
-def _measure(is_spam: BoolArray, p_spam: FloatArray) -> dict[str, object]:
+def measure(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
+    """Return how well scores part spam and ham, with counts and intervals."""
     points = {
         str(rate): _point(
             recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=rate)
@@ -153,7 +161,7 @@ def _measure(is_spam: BoolArray, p_spam: FloatArray) -> dict[str, object]:
     }
 
 
-def _point(point: OperatingPoint) -> dict[str, object]:
+def _point(point: OperatingPoint) -> Measured:
     low, high = clopper_pearson(point.spam_caught, point.n_spam)
     return {
         "threshold": point.threshold if np.isfinite(point.threshold) else None,
@@ -183,9 +191,9 @@ _SLICES: Mapping[str, Callable[[Example], object]] = {
 }
 
 
-def _slices(card: Card) -> dict[str, list[dict[str, object]]]:
+def slices(card: Card) -> dict[str, list[Measured]]:
     """Return, for each slice, what becomes of its spam and ham at the cutoffs."""
-    answer: dict[str, list[dict[str, object]]] = {}
+    answer: dict[str, list[Measured]] = {}
     for name, key in _SLICES.items():
         rows: dict[str, list[int]] = {}
         for position, example in enumerate(card.dataset.examples):
@@ -197,7 +205,7 @@ def _slices(card: Card) -> dict[str, list[dict[str, object]]]:
     return answer
 
 
-def _outcomes(card: Card, positions: npt.NDArray[np.int64]) -> dict[str, object]:
+def _outcomes(card: Card, positions: npt.NDArray[np.int64]) -> Measured:
     is_spam, p_spam = card.is_spam[positions], card.p_spam[positions]
     called_spam = p_spam >= card.fusion.spam_cutoff
     called_ham = p_spam < card.fusion.ham_cutoff
@@ -216,8 +224,3 @@ def _outcomes(card: Card, positions: npt.NDArray[np.int64]) -> dict[str, object]
         "ham_lost_at_1_percent": int((~is_spam & (p_spam >= at_1_percent)).sum()),
         "roc_auc": roc_auc(is_spam, p_spam) if both else None,
     }
-
-
-def card_markdown(card: Card) -> str:
-    """Return the card for people."""
-    return json.dumps(_facts(card)["cutoffs"]) + "\n"

@@ -30,6 +30,16 @@ class MarkedTokens:
     n_ham: int
 
     @property
+    def precision(self) -> float:
+        """Return the share of the marker's words in spam that were marked by hand, 0 for none."""
+        return self.both / ((self.both + self.only_marker) or 1)
+
+    @property
+    def recall(self) -> float:
+        """Return the share of the words marked by hand that the marker found, 0 for none."""
+        return self.both / ((self.both + self.only_hand) or 1)
+
+    @property
     def f1(self) -> float:
         """Return the harmonic mean of precision and recall over words, 0 without any."""
         all_marked = 2 * self.both + self.only_marker + self.only_hand

@@ -25,7 +25,8 @@ from models.registry import SHIPPED_DIR, Fusion, promote, write_version
 from service.domain.errors import InvalidInputError
 from service.scoring.conclude import logistic, logit
 from service.scoring.cutoffs import Scored, choose_ham_cutoff, choose_spam_cutoff
-from training.card import Card, card_json, card_markdown, promise
+from training.card import Card, card_json, promise
+from training.card_page import card_markdown
 from training.dataset import Dataset, read_dataset
 from training.evidence import signal_names, signal_strengths, to_matrix
 from training.fingerprint import find_same, fingerprint

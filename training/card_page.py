@@ -1,0 +1,176 @@
+"""Writes a version's card as a page for people."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version as installed_version
+
+from models.registry import Fusion
+from service.scoring.metrics import reliability_table
+from training.card import (
+    FALSE_POSITIVE_RATES,
+    KNOWN_WEAKNESSES,
+    PACKAGES,
+    Card,
+    Measured,
+    ham_called_spam,
+    licence,
+    measure,
+    slices,
+    spam_called_ham,
+)
+from training.promotion import MarkedTokens
+
+_MAX_LISTED = 50
+
+
+def card_markdown(card: Card) -> str:
+    """Return the card for people."""
+    parts = [
+        *_opening(card),
+        "## Cutoffs and what they promise",
+        _promise_lines(card.fusion),
+        *_separation(card),
+        "## Promotion marked",
+        _marked_line(card.marked),
+        *_weights(card.fusion),
+        *_slice_parts(card),
+        "## Mistakes at the cutoffs",
+        _ids_line("Ham called spam", ham_called_spam(card)),
+        _ids_line("Spam called ham", spam_called_ham(card)),
+        "## Known weaknesses",
+        "\n".join(f"- {weakness}" for weakness in KNOWN_WEAKNESSES),
+        "## Data",
+        _table(
+            ["file", "spam", "ham", "SHA-256", "licence"],
+            [
+                [f.name, f.n_spam, f.n_ham, f.sha256[:16], licence(f.name)]
+                for f in card.dataset.files
+            ],
+        ),
+        "Full fingerprints, the settings of the run and every count are in `card.json`.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _opening(card: Card) -> list[str]:
+    is_spam = card.is_spam
+    packages = ", ".join(f"{name} {installed_version(name)}" for name in PACKAGES)
+    return [
+        f"# {card.version}",
+        (
+            "Hashed n-grams with logistic regression, calibrated, beside fitted weights for "
+            f"{len(card.fusion.signal_weights)} signals. Trained "
+            f"{card.trained_at:%Y-%m-%d %H:%M} UTC on {len(is_spam):,} comments "
+            f"({is_spam.sum():,} spam, {(~is_spam).sum():,} ham); the "
+            f"prevalence of spam in them is {_percent(float(is_spam.mean()))}. Seed "
+            f"{card.config['seed']}, Python {platform.python_version()}, {packages}."
+        ),
+        (
+            "Every figure here is out of fold: each comment was scored by a model that saw no "
+            "comment of its post, of its campaign, and no near-copy of it."
+        ),
+    ]
+
+
+def _separation(card: Card) -> list[str]:
+    is_spam = card.is_spam
+    alone, together = measure(is_spam, card.model_p_spam), measure(is_spam, card.p_spam)
+    prevalence = float(is_spam.mean())
+    bins = [b for b in reliability_table(is_spam, card.p_spam) if b.n]
+    return [
+        "## How well spam and ham part",
+        _table(
+            ["", "AUC (95 %)", *(f"recall at {_percent(r)} FPR" for r in FALSE_POSITIVE_RATES)],
+            [["model alone", *_row(alone)], ["with signals", *_row(together)]],
+        ),
+        (
+            f"Brier score {together['brier_score']:.4f}; stating the prevalence for every comment "
+            f"would score {prevalence * (1 - prevalence):.4f}."
+        ),
+        "## Do stated probabilities come true",
+        _table(
+            ["p_spam", "comments", "stated", "observed"],
+            [
+                [f"{b.low:.1f} to {b.high:.1f}", b.n, f"{b.mean_p_spam:.3f}", f"{b.observed:.3f}"]
+                for b in bins
+            ],
+        ),
+    ]
+
+
+def _weights(fusion: Fusion) -> list[str]:
+    largest_first = sorted(fusion.signal_weights.items(), key=lambda item: (-abs(item[1]), item[0]))
+    return [
+        "## Weights",
+        (
+            f"score = {fusion.base:+.3f} + {fusion.model_weight:.3f} x log-odds of the model + the "
+            "sum of weight x strength. A signal at 0 did not pay on these comments, or fired too "
+            "rarely to tell, and is only shown."
+        ),
+        _table(["signal", "weight"], [[name, f"{weight:.3f}"] for name, weight in largest_first]),
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _table(head: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def _promise_lines(fusion: Fusion) -> str:
+    lines = []
+    for key, said in (
+        ("ham_called_spam", f"Spam from p_spam {fusion.spam_cutoff:.4f} up. Ham called spam"),
+        ("spam_called_ham", f"Ham below p_spam {fusion.ham_cutoff:.4f}. Spam called ham"),
+    ):
+        kept = fusion.promises[key]
+        low, high = kept["interval_95"]
+        lines.append(
+            f"- {said}: at most {_percent(kept['promised_rate'])} promised, "
+            f"{kept['hits']} of {kept['count']:,} measured. So few comments only show that the "
+            f"true rate lies between {_percent(low)} and {_percent(high)} (exact binomial, 95 %)."
+        )
+    return "\n".join(lines)
+
+
+def _row(measured: Measured) -> list[str]:
+    low, high = measured["roc_auc_interval_95"]
+    cells = [f"{measured['roc_auc']:.4f} ({low:.4f} to {high:.4f})"]
+    for point in measured["recall_at_false_positive_rate"].values():
+        recall_low, recall_high = point["recall_interval_95"]
+        cells.append(
+            f"{point['recall']:.3f} ({recall_low:.3f} to {recall_high:.3f}), "
+            f"{point['spam_caught']} of {point['n_spam']}, {point['ham_lost']} ham lost"
+        )
+    return cells
+
+
+def _marked_line(marked: MarkedTokens) -> str:
+    return (
+        "Words marked as promotion, against those marked by hand in spam: precision "
+        f"{marked.precision:.3f}, recall {marked.recall:.3f}, F1 {marked.f1:.3f} over "
+        f"{marked.both + marked.only_hand:,} words; in ham {marked.ham_marked:,} of "
+        f"{marked.n_ham:,} words were marked."
+    )
+
+
+def _slice_parts(card: Card) -> list[str]:
+    parts = []
+    for name, rows in slices(card).items():
+        head = [name, "spam", "called spam", "called ham", "caught at 1 % FPR"]
+        head += ["ham", "called ham", "called spam", "lost at 1 % FPR"]
+        keys = ["value", "n_spam", "spam_called_spam", "spam_called_ham"]
+        keys += ["spam_caught_at_1_percent", "n_ham", "ham_called_ham", "ham_called_spam"]
+        keys += ["ham_lost_at_1_percent"]
+        parts += [f"## By {name}", _table(head, [[row[key] for key in keys] for row in rows])]
+    return parts
+
+
+def _ids_line(what: str, ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _MAX_LISTED} more in `card.json`" if len(ids) > _MAX_LISTED else ""
+    return f"{what} ({len(ids)}): {', '.join(ids[:_MAX_LISTED]) or 'none'}{more}."
