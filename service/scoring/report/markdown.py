@@ -268,9 +268,19 @@ def _signals(found: Measurements) -> str:
 def _spans(evaluation: Evaluation) -> str:
     spans = [s for s in evaluation.spans if s.n_with + s.n_without]
     boundaries = [b for b in evaluation.boundaries if b.n]
-    if not spans and not boundaries:
-        return ""
-    span_rows = [
+    parts = [*_marked(spans), *_turned(boundaries)]
+    return _section("Spans", *parts) if parts else ""
+
+
+def _marked(spans: Sequence[SpanTally]) -> list[str]:
+    if not spans:
+        return []
+    meaning = (
+        "What is marked against the labelled promotion, token by token; `signals` are the spans "
+        "of every signal, weighed or not."
+    )
+    header = ["marked by", "labelled", "token precision", "token recall", "token F1"]
+    rows = [
         [
             s.name,
             f"{s.n_with:,}",
@@ -281,7 +291,14 @@ def _spans(evaluation: Evaluation) -> str:
         ]
         for s in spans
     ]
-    boundary_rows = [
+    return [meaning, _table([*header, "marked where there is none"], rows)]
+
+
+def _turned(boundaries: Sequence[BoundaryTally]) -> list[str]:
+    if not boundaries:
+        return []
+    header = ["found by", "labelled", "found", "same sentence", "within one sentence"]
+    rows = [
         [
             b.name,
             f"{b.n:,}",
@@ -291,16 +308,7 @@ def _spans(evaluation: Evaluation) -> str:
         ]
         for b in boundaries
     ]
-    span_header = ["marked by", "labelled", "token precision", "token recall", "token F1"]
-    boundary_header = ["found by", "labelled", "found", "same sentence", "within one sentence"]
-    return _section(
-        "Spans",
-        "Where the labelled promotion is, over comments that have it labelled; "
-        "`signals` are the spans of every signal, weighed or not.",
-        _table([*span_header, "marked where there is none"], span_rows),
-        "Where the remark turns into the promotion:",
-        _table(boundary_header, boundary_rows),
-    )
+    return ["Where spam turns from its remark to the promotion:", _table(header, rows)]
 
 
 def _mistakes(title: str, meaning: str, mistakes: Sequence[Mistake]) -> str:
