@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from service.domain.case import CaseFilter
@@ -118,19 +119,36 @@ def test_the_audit_sample_is_marked(stores):
 
 
 def test_of_several_judges_of_one_comment_exactly_one_is_heard(stores):
+    ids = keep(stores, 20)
+    together = threading.Barrier(4, timeout=30)
+
+    def judge(number: int) -> list[CommentId]:
+        stored = []
+        for one in ids:
+            verdict = make_verdict(one, model_version=f"judge-{number}")
+            together.wait()
+            stored += stores.verdicts.add([verdict], audit=frozenset())
+        return stored
+
+    with ThreadPoolExecutor(4) as pool:
+        stored = list(pool.map(judge, range(4)))
+
+    assert sorted(one for some in stored for one in some) == sorted(ids)
+    for number, some in enumerate(stored):
+        for one in some:
+            verdict = stores.cases.get(one).verdict
+            assert verdict is not None
+            assert verdict.model_version == f"judge-{number}"
+
+
+def test_judges_whose_batches_cross_do_not_hinder_each_other(stores):
     ids = keep(stores, 40)
 
     def judge(number: int) -> list[CommentId]:
         order = ids if number % 2 else ids[::-1]
-        verdicts = [make_verdict(one, model_version=f"judge-{number}") for one in order]
-        return stores.verdicts.add(verdicts, audit=frozenset())
+        return stores.verdicts.add([make_verdict(one) for one in order], audit=frozenset())
 
     with ThreadPoolExecutor(6) as pool:
         stored = list(pool.map(judge, range(12)))
 
     assert sorted(one for batch in stored for one in batch) == sorted(ids)
-    for number, batch in enumerate(stored):
-        for one in batch:
-            verdict = stores.cases.get(one).verdict
-            assert verdict is not None
-            assert verdict.model_version == f"judge-{number}"

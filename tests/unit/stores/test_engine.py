@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from service.ports import NewComment
 from service.stores.sql import create_engine, ping, sql_stores
 from service.stores.sql.engine import reading, write
 from tests.factories import make_comment
-from tests.servers import running_postgresql
+from tests.servers import Server, running_postgresql
 
 
 @pytest.fixture
@@ -125,6 +127,32 @@ def test_what_failed_half_way_is_not_kept(engine):
 
     with reading(engine) as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one() == 0
+
+
+def test_of_two_transactions_that_wait_for_each_other_one_is_tried_again(postgresql: Server):
+    engine = create_engine(postgresql.url)
+    write(engine, lambda c: c.exec_driver_sql("CREATE TABLE crossing (n INTEGER)"))
+    write(engine, lambda c: c.exec_driver_sql("INSERT INTO crossing VALUES (0), (1)"))
+    both_hold_one = threading.Barrier(2, timeout=30)
+    locked = sa.text("SELECT n FROM crossing WHERE n = :n FOR UPDATE")
+    tries = [0, 0]
+
+    def cross(first: int) -> None:
+        def work(connection: sa.Connection) -> None:
+            tries[first] += 1
+            for row in (first, 1 - first):
+                connection.execute(locked, {"n": row})
+                if row == first and sum(tries) <= 2:
+                    both_hold_one.wait()
+
+        write(engine, work)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(cross, range(2)))
+
+    write(engine, lambda c: c.exec_driver_sql("DROP TABLE crossing"))
+    engine.dispose()
+    assert sorted(tries) == [1, 2]
 
 
 def test_a_postgresql_server_that_went_away_is_unavailable_at_once():
