@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.verdict import Signal
@@ -13,6 +15,8 @@ from service.signals.spans import spans_of
 from service.signals.view import view_of
 
 
+# Several detectors ask for the same comment, one after another.
+@lru_cache(maxsize=8)
 def uncommon_links(comment: Comment) -> tuple[Link, ...]:
     """Return the offered links that lead neither to a common reference nor to the post's site."""
     own = host_of(comment.post.url or "")

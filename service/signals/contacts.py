@@ -1,0 +1,151 @@
+"""Finds ways to reach somebody outside the site: mail addresses, telephone numbers, handles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import islice
+
+from service.signals.regions import Range, inside
+from service.signals.wordset import wordset
+
+# A comment with more contacts than this is judged by its first ones.
+_MAX_CONTACTS = 50
+
+
+class ContactKind(StrEnum):
+    """How the contact would be made."""
+
+    EMAIL = "an e-mail address"
+    PHONE = "a telephone number"
+    HANDLE = "a messenger contact"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """One contact with where it stands."""
+
+    kind: ContactKind
+    start: int
+    end: int
+
+
+# "<email>" and "<phone>" are what exports of moderated comments leave in place of the real ones.
+_EMAIL = re.compile(
+    r"(?<![\w.+-])[A-Za-z0-9][\w.+-]{0,63}"
+    r"@[A-Za-z0-9][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{2,63}){1,4}"
+    r"|<email>"
+    r"|(?<![\w.+-])[A-Za-z0-9][\w.+-]{2,63} ?[(\[{<] ?(?:at|@|arroba|arobase|chiocciola|собака"
+    r"|małpa|zavináč) ?[)\]}>] ?[A-Za-z0-9-]{2,63} ?"
+    r"(?:\.|[(\[{<] ?(?:dot|punkt|punto|ponto|point) ?[)\]}>]| dot ) ?[A-Za-z]{2,18}"
+    r"|(?<![\w.+-])[A-Za-z0-9][\w.+-]{2,63} (?:AT|at|@|arroba|arobase|παπάκι) "
+    r"(?:gmail|yahoo|hotmail|outlook|proton|mail|protonmail|post|inbox|webmail|yandex|icloud|qq"
+    r"|163)"
+    r" ?(?:\.|dot|DOT) ?[A-Za-z]{2,18}",
+)
+# The look-behind comes second, so that the search can run from one digit to the next.
+_PHONE = re.compile(
+    r"[+(\d](?<![\w.,/:-].)[\d \u00a0().-]{7,23}\d(?![\w/:]|[.,-]\d)|<phone>", re.DOTALL
+)
+_PHONE_WORD = re.compile(
+    r"(?:call|phone|tel|whats ?app|text|dial|sms|viber|mobile|ring|zalo|hotline|ruf|anruf|appel"
+    r"|llam|lig|chiama|bel|zadzwo|volej|ara|hubungi|звон|тел|дзвон|واتس|اتصل|تماس|התקשר|טל|कॉल"
+    r"|電話|电话|전화)\w{0,10}\W{0,12}(?:\w{1,12}\W{1,3}){0,3}\Z",
+    re.IGNORECASE,
+)
+_DATE = re.compile(r"(?:19|20)\d\d[ .-]\d{1,2}[ .-]\d{1,2}|\d{1,2}[ .-]\d{1,2}[ .-](?:19|20)\d\d")
+_MESSENGER = (
+    r"whats ?app?|watsapp|wats ?app|wh?ats?app|t ?e ?l ?e ?g ?r ?a ?m|we ?chat|weixin|viber|zalo"
+    r"|kakao|skype|snapchat|insta(?:gram)?|tg|wa|ig|微信|加微|加薇|加v|加賴|вацап|ватсап|вотсап"
+    r"|телеграме?|тг|واتساب|تلگرام|تلغرام|تليجرام|ב?ווטסאפ|ב?טלגרם|카톡|텔레그램"
+)
+# A name with an underscore or a digit: "rita_loans" is a handle, "strength" after "signal" is not.
+_NAME = r"@?(?=[\w.-]{0,30}[_\d])[\w.-]{4,32}"
+_HANDLE = re.compile(
+    r"(?<![\w./])(?:(?:t|wa|m|line|telegram)\.me|(?:api"
+    r"|chat)\.whatsapp\.com)/[^\s<>\"')\]]{2,100}"
+    rf"|(?<!\w)(?:{_MESSENGER})(?!\w)"
+    r"[ \u00a0]{0,2}"
+    r"(?:(?:me|us|him|her|id|handle|at|on|nr|no|number|me at|us at|contact)[ .:]{1,2})?"
+    rf"[:：=~-]{{0,2}} ?(?:{_NAME}|@[\w.]{{4,32}}|live:[\w.]{{4,32}})"
+    r"|(?<!\w)(?:signal|discord|kik|line)(?: id)?:? ?@[\w.]{4,32}"
+    rf"|(?<![\w@.]){_NAME} (?:on|via|auf|en|sur) (?:{_MESSENGER})(?!\w)",
+    re.IGNORECASE,
+)
+# Version control, mailers that nobody reads and examples: addresses that are no invitation.
+_IGNORED_LOCALS = wordset("git root user noreply no-reply admin ubuntu pi postgres foo bar test me")
+
+
+# Without one of these the patterns above need not run: most comments hold none.
+_PROVIDERS = wordset(
+    "gmail yahoo hotmail outlook proton protonmail mail post inbox webmail yandex icloud qq 163"
+)
+_AT_WORDS = wordset("arroba arobase chiocciola собака małpa zavináč παπάκι")
+_MESSENGER_WORDS = wordset(
+    "whatsapp whatsap whatapp watsapp watsap whats wats wechat we weixin viber zalo kakao skype",
+    "telegram snapchat insta instagram tg wa ig signal discord kik line вацап",
+    "ватсап вотсап телеграм",
+    "телеграме тг واتساب تلگرام تلغرام تليجرام ווטסאפ בווטסאפ טלגרם בטלגרם",
+)
+_MESSENGER_PIECES = (".me/", ".whatsapp.com", "t e l", "微", "加", "카톡", "텔레그램")
+
+
+def find_contacts(
+    text: str, words: Set[str], shielded: tuple[Range, ...] = ()
+) -> tuple[Contact, ...]:
+    """Return the contacts outside code and quotations, in the order of the text.
+
+    `words` are the words of the text in lower case.
+    """
+    found = [*_phones(text)]
+    if _may_hold_email(text, words):
+        found.extend(_emails(text))
+    if not words.isdisjoint(_MESSENGER_WORDS) or any(p in text for p in _MESSENGER_PIECES):
+        found.extend(_handles(text))
+    found.sort(key=lambda contact: (contact.start, -contact.end))
+    kept: list[Contact] = []
+    for contact in found:
+        overlaps = bool(kept) and contact.start < kept[-1].end
+        if not overlaps and not inside(shielded, contact.start):
+            kept.append(contact)
+    return tuple(kept)
+
+
+def _may_hold_email(text: str, words: Set[str]) -> bool:
+    if "@" in text or "<email>" in text or not words.isdisjoint(_AT_WORDS):
+        return True
+    bracketed = "at)" in text or "at]" in text or "at}" in text
+    return "at" in words and (bracketed or not words.isdisjoint(_PROVIDERS))
+
+
+def _emails(text: str) -> Iterator[Contact]:
+    for match in islice(_EMAIL.finditer(text), _MAX_CONTACTS):
+        if re.split(r"[@ (\[]", match[0], maxsplit=1)[0].lower() not in _IGNORED_LOCALS:
+            yield Contact(kind=ContactKind.EMAIL, start=match.start(), end=match.end())
+
+
+def _handles(text: str) -> Iterator[Contact]:
+    for match in islice(_HANDLE.finditer(text), _MAX_CONTACTS):
+        yield Contact(kind=ContactKind.HANDLE, start=match.start(), end=match.end())
+
+
+def _phones(text: str) -> Iterator[Contact]:
+    for match in islice(_PHONE.finditer(text), 4 * _MAX_CONTACTS):
+        if match[0] == "<phone>" or _is_phone(text, match):
+            yield Contact(kind=ContactKind.PHONE, start=match.start(), end=match.end())
+
+
+def _is_phone(text: str, match: re.Match[str]) -> bool:
+    """Tell a telephone number from dates, sums, measurements and version numbers."""
+    number = match[0]
+    digits = sum(char.isdigit() for char in number)
+    if not (8 if number[0] == "+" else 9) <= digits <= 15 or _DATE.search(number):
+        return False
+    if number.startswith(("+", "00")):
+        return True
+    groups = [len(group) for group in re.split(r"\D+", number) if group]
+    announced = _PHONE_WORD.search(text, max(0, match.start() - 60), match.start())
+    grouped = groups in ([3, 3, 4], [4, 3, 4], [4, 3, 3], [5, 6], [5, 3, 3], [4, 6], [1, 3, 3, 4])
+    return bool(announced) or (grouped and number[0] in "0(" and digits >= 10)

@@ -1,0 +1,63 @@
+"""Undoes disguises of letters (hidden, full-width, styled), remembering where each one stood."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+# Characters that show nothing. Joiners are needed in Persian, Hindi and emoji; dropping them here
+# only affects the reading of words, never the text that a person sees.
+HIDDEN = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+# Mathematical alphabets, full-width forms, circled, squared and small-capital letters.
+STYLED = (
+    "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff\u2460-\u2468\u24b6-\u24e9"
+    "\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\u1d00-\u1d22"
+)
+_ODD = re.compile(f"[{HIDDEN}{STYLED}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainText:
+    """A text without disguises; `offsets` is None where it equals the original."""
+
+    text: str
+    offsets: tuple[int, ...] | None = None
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """Return the stretch of the original text that `[start, end)` of the plain text shows."""
+        if self.offsets is None or start >= end:
+            return start, end
+        return self.offsets[start], self.offsets[end - 1] + 1
+
+
+def plain_of(text: str) -> PlainText:
+    """Return the text with hidden characters dropped and styled letters made ordinary."""
+    if text.isascii() or not _ODD.search(text):
+        return PlainText(text=text)
+    kept: list[str] = []
+    offsets: list[int] = []
+    for index, char in enumerate(text):
+        plain = plain_letter(char) if _ODD.match(char) else char
+        if plain:
+            kept.append(plain)
+            offsets.append(index)
+    return PlainText(text="".join(kept), offsets=tuple(offsets))
+
+
+def plain_letter(char: str) -> str:
+    """Return the ordinary letter that a styled one shows, "" for a hidden character."""
+    if unicodedata.category(char) == "Cf" or char in "\u034f":
+        return ""
+    for base in (0x1F150, 0x1F170):
+        if base <= ord(char) < base + 26:
+            return chr(ord("A") + ord(char) - base)
+    plain = unicodedata.normalize("NFKC", char)
+    if len(plain) == 1 and plain != char:
+        return plain
+    name = unicodedata.name(char, "")
+    letter = name.removeprefix("LATIN LETTER SMALL CAPITAL ").lower()
+    if len(letter) == 1:
+        return letter
+    bracketed = plain.strip("()")
+    return bracketed if len(bracketed) == 1 else char
