@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from flask import Flask, Response, request
+from flask import Flask, Response, g, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException
 
@@ -24,12 +24,13 @@ from service.domain.errors import (
     StoreUnavailableError,
 )
 from service.web.answers import ProblemAnswer, ProblemField
+from service.web.pages import error_page
 
 log = logging.getLogger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
 # Paths that programs call: there every answer is JSON.
-_API_PATHS = ("/v1", "/openapi.json", "/livez", "/readyz")
+_API_PATHS = ("v1", "openapi.json", "livez", "readyz")
 # A hostile body may have thousands of unknown fields; the first ones make the point.
 _MAX_PROBLEMS = 50
 # What a store that is away is given to come back.
@@ -189,7 +190,7 @@ def respond(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -
 
 
 def register_errors(app: Flask) -> None:
-    """Let every error that leaves a route become a problem document, or plain text for a page."""
+    """Let every error that leaves a route become a problem document, or a page for a person."""
     app.register_error_handler(ModerationError, _on_our_error)
     app.register_error_handler(EdgeError, _on_our_error)
     app.register_error_handler(HTTPException, _on_http_error)
@@ -218,18 +219,22 @@ def _on_unforeseen(error: Exception) -> ResponseReturnValue:
     where = f"{frames[-1].name}:{frames[-1].lineno}" if frames else "unknown"
     log.error(
         "request failed",
-        extra={"error": type(error).__name__, "where": where, "endpoint": request.endpoint},
+        extra={
+            "error": type(error).__name__,
+            "where": where,
+            "endpoint": request.endpoint,
+            "request_id": g.get("request_id", ""),
+        },
     )
     return _answer(problem(500, KINDS[500].meaning))
 
 
 def _answer(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -> Response:
-    if request.path.startswith(_API_PATHS) or not _is_browser():
+    if request.path.lstrip("/").startswith(_API_PATHS) or not _is_browser():
         return respond(document, headers)
-    response = respond(document, headers)
-    response.content_type = "text/plain; charset=utf-8"
-    response.set_data(f"{document.status} {document.title}. {document.detail}\n")
-    return response
+    page = error_page(document.status)
+    page.headers.update(headers or {})
+    return page
 
 
 def _is_browser() -> bool:

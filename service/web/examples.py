@@ -31,6 +31,12 @@ _NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 _TEXT = "Great article! For cheap boilers see https://boilers.example today."
 _COMMENT = CommentId("com_0197a3c5e1f27")
 
+
+def _span_of(part: str) -> Span:
+    start = _TEXT.index(part)
+    return Span(start=start, end=start + len(part))
+
+
 COMMENT_REQUEST: Mapping[str, object] = {
     "text": _TEXT,
     "post": {
@@ -75,7 +81,7 @@ _LINK = Signal(
     name="bare_link",
     strength=1.0,
     reason="contains a link",
-    spans=(Span(start=39, end=62),),
+    spans=(_span_of("https://boilers.example"),),
 )
 _VERDICT = Verdict(
     comment_id=_COMMENT,
@@ -86,7 +92,7 @@ _VERDICT = Verdict(
     model_p_spam=0.8176,
     model_contribution=1.5,
     signals=(WeighedSignal(signal=_LINK, weight=1.0, contribution=1.0),),
-    promo_spans=(Span(start=15, end=68),),
+    promo_spans=(_span_of("For cheap boilers see https://boilers.example today."),),
     model_version="2026-02-27",
     ham_cutoff=0.1,
     spam_cutoff=0.97,

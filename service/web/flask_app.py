@@ -17,6 +17,7 @@ from service.web.health import Checks, register_health
 from service.web.intake import intake_routes
 from service.web.limits import register_limits
 from service.web.openapi import describe
+from service.web.review import register_review
 from service.web.sites import site_routes
 
 # Forms of the pages are small; API routes set their own limits.
@@ -35,6 +36,7 @@ def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
     routes = api_routes(services, config)
     register_api(app, routes)
     register_docs(app, describe(routes))
+    register_review(app, services, config)
     _register_static(app)
     return app
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -25,6 +26,7 @@ _UNLIMITED_PATHS = ("/livez", "/readyz")
 # Where a moderator's password is checked, which is slow on purpose.
 _PASSWORD_PATHS = ("/sign-in", "/password")
 _FAILURES = (401, 403)
+_WINDOW_SECONDS = 60
 # Counting is worth a few milliseconds. With the counter away, requests are counted in memory and
 # one request in a while, ever more seldom, finds out whether it is back.
 _STORAGE_OPTIONS: dict[str, Any] = {
@@ -80,8 +82,9 @@ def _may_be_guessing() -> bool:
 
 def _too_many(limiter: Limiter) -> Response:
     breached = limiter.current_limit
-    seconds = breached.reset_at - int(time.time()) if breached else 60
-    return respond(problem(429, KINDS[429].meaning), {"Retry-After": str(max(1, seconds))})
+    left = breached.reset_at - time.time() if breached else _WINDOW_SECONDS
+    seconds = min(max(1, math.ceil(left)), _WINDOW_SECONDS)
+    return respond(problem(429, KINDS[429].meaning), {"Retry-After": str(seconds)})
 
 
 def _hashed_key() -> str:

@@ -151,7 +151,9 @@ class CommentRequest(Request):
     user_agent: Annotated[str, StringConstraints(max_length=_MAX_USER_AGENT_CHARS)] | None = Field(
         default=None, examples=["Mozilla/5.0"]
     )
-    written_at: Moment | None = Field(default=None, examples=["2026-03-01T11:59:30Z"])
+    written_at: Moment | None = Field(
+        default=None, description="When, by RFC 3339.", examples=["2026-03-01T11:59:30Z"]
+    )
     language: Language | None = Field(
         default=None, description="A BCP 47 tag such as `en` or `pt-BR`.", examples=["en"]
     )

@@ -1,0 +1,186 @@
+"""What every answer carries, health, the documentation, and what the log says."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+import pytest
+from flask import request
+
+from service.web.config import WebConfig
+from service.web.flask_app import create_app
+from tests.functional.conftest import SECRET_KEY
+
+EVERY_PATH = [
+    "/v1/site",
+    "/v1/nothing",
+    "/livez",
+    "/readyz",
+    "/openapi.json",
+    "/docs",
+    "/static/docs.css",
+]
+
+
+@pytest.mark.parametrize("path", EVERY_PATH)
+def test_every_answer_carries_the_security_headers(api, path):
+    headers = api.get(path, buffered=True).headers
+
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert "unsafe" not in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert "Strict-Transport-Security" not in headers
+
+
+@pytest.mark.parametrize("path", ["/v1/site", "/v1/comments", "/v1/nothing"])
+def test_the_apis_answers_are_stored_nowhere(api, path):
+    assert api.get(path).headers["Cache-Control"] == "no-store"
+
+
+def test_behind_https_browsers_are_told_to_stay_there(services):
+    config = WebConfig(secret_key=SECRET_KEY, https_only_cookies=True)
+    app = create_app(services, config, {})
+
+    headers = app.test_client().get("/livez").headers
+
+    assert "max-age" in headers["Strict-Transport-Security"]
+
+
+def test_a_well_formed_request_id_is_echoed(api):
+    answer = api.get("/v1/site", headers={"X-Request-Id": "import-2026.03_01"})
+
+    assert answer.headers["X-Request-Id"] == "import-2026.03_01"
+
+
+@pytest.mark.parametrize("given", ["short", "x" * 65, "has space in it", "<script>alert</script>"])
+def test_any_other_request_id_is_replaced(api, given):
+    answer = api.get("/v1/site", headers={"X-Request-Id": given})
+
+    assert re.fullmatch(r"[0-9a-f]{16}", answer.headers["X-Request-Id"])
+
+
+def test_each_request_is_one_line_without_query_body_or_address(api, caplog):
+    caplog.set_level(logging.INFO)
+
+    answer = api.post(
+        "/v1/comments?wait=0.01",
+        json={
+            "text": "Zanzibar",
+            "author": {"email": "mara@example.org"},
+            "address": "203.0.113.9",
+        },
+    )
+
+    lines = [r for r in caplog.records if r.name == "service.web.access"]
+    everything = " ".join(str(vars(record)) for record in caplog.records)
+    assert [(r.method, r.route, r.status) for r in lines] == [("POST", "/v1/comments", 202)]
+    assert lines[0].request_id == answer.headers["X-Request-Id"]
+    assert lines[0].milliseconds >= 0
+    assert not any(w in everything for w in ("Zanzibar", "mara@", "203.0.113.9", "127.0.0.1"))
+
+
+def test_an_unknown_path_is_not_logged(api, caplog):
+    caplog.set_level(logging.INFO)
+
+    api.get("/v1/comments/../../etc/passwd-Zanzibar")
+
+    line = next(r for r in caplog.records if r.name == "service.web.access")
+    assert (line.route, line.status) == (None, 404)
+    assert "Zanzibar" not in str(vars(line))
+
+
+def test_the_process_says_that_it_lives(stranger):
+    answer = stranger.get("/livez")
+
+    assert (answer.status_code, answer.get_json()) == (200, {"status": "alive"})
+
+
+def _broken() -> str | None:
+    raise ConnectionError("redis://:hunter2@127.0.0.1:6379 refused")
+
+
+def test_readiness_names_the_part_that_is_away(services):
+    checks = {"database": lambda: None, "queue": lambda: "no answer within 1 s", "model": _broken}
+    app = create_app(services, WebConfig(secret_key=SECRET_KEY), checks)
+
+    answer = app.test_client().get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.get_json() == {
+        "ready": False,
+        "parts": {
+            "database": "ok",
+            "queue": "no answer within 1 s",
+            "model": "the check failed (ConnectionError)",
+        },
+    }
+
+
+def test_a_failing_check_gives_no_secret_away(services, caplog):
+    app = create_app(services, WebConfig(secret_key=SECRET_KEY), {"queue": _broken})
+
+    answer = app.test_client().get("/readyz")
+
+    assert "hunter2" not in answer.get_data(as_text=True) + caplog.text
+
+
+def test_with_every_part_there_it_is_ready(stranger):
+    answer = stranger.get("/readyz")
+
+    assert answer.status_code == 200
+    assert answer.get_json() == {"ready": True, "parts": {"stores": "ok"}}
+
+
+def test_without_a_trusted_proxy_forwarded_headers_are_ignored(services):
+    app = create_app(services, WebConfig(secret_key=SECRET_KEY), {})
+    seen = _record_addresses(app)
+
+    app.test_client().get("/livez", headers={"X-Forwarded-For": "198.51.100.7"})
+
+    assert seen == ["127.0.0.1"]
+
+
+def test_only_as_many_proxies_are_believed_as_are_trusted(services):
+    app = create_app(services, WebConfig(secret_key=SECRET_KEY, trusted_proxies=1), {})
+    seen = _record_addresses(app)
+
+    app.test_client().get("/livez", headers={"X-Forwarded-For": "198.51.100.7, 203.0.113.9"})
+
+    assert seen == ["203.0.113.9"]
+
+
+def _record_addresses(app) -> list[str]:
+    seen: list[str] = []
+    app.before_request(lambda: seen.append(request.remote_addr))
+    return seen
+
+
+def test_the_secret_key_does_not_print():
+    assert SECRET_KEY not in repr(WebConfig(secret_key=SECRET_KEY))
+
+
+def test_the_documentation_is_a_page_without_scripts(stranger):
+    answer = stranger.get("/docs")
+
+    page = answer.get_data(as_text=True)
+    assert answer.status_code == 200
+    assert "script-src" not in answer.headers["Content-Security-Policy"]
+    assert "<script" not in page
+    assert "style=" not in page
+    assert "http://" not in page
+
+
+def test_the_documentation_tells_of_every_operation_and_problem(stranger):
+    document = stranger.get("/openapi.json").get_json()
+    page = stranger.get("/docs").get_data(as_text=True)
+
+    operations = [o for methods in document["paths"].values() for o in methods.values()]
+    assert len(operations) == 13
+    assert all(f'id="{o["operationId"]}"' in page for o in operations)
+    assert all(
+        f'id="{kind}"' in page
+        for kind in ("problem-conflict", "problem-invalid-input", "problem-too-many-requests")
+    )

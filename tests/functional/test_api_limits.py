@@ -1,0 +1,105 @@
+"""Who calls too often is told when to come back; a counter that is away stops nobody."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import time
+
+import pytest
+
+from service.moderation.sites import issue_key
+from service.web.config import WebConfig
+from service.web.flask_app import create_app
+from tests.factories import SITE
+from tests.functional.conftest import SECRET_KEY, client_with
+
+
+def _app(services, **changes):
+    return create_app(services, WebConfig(secret_key=SECRET_KEY, **changes), {})
+
+
+def test_a_key_that_calls_too_often_is_told_when_to_come_back(services, site_key):
+    api = client_with(_app(services, requests_per_minute=3), site_key)
+
+    answers = [api.get(path) for path in ("/v1/site", "/v1/comments", "/v1/site", "/v1/site")]
+
+    assert [a.status_code for a in answers] == [200, 200, 200, 429]
+    assert answers[3].content_type == "application/problem+json"
+    assert 1 <= int(answers[3].headers["Retry-After"]) <= 60
+    assert answers[3].get_json()["type"] == "/docs#problem-too-many-requests"
+
+
+def test_one_key_does_not_use_up_anothers_calls(services, site_key):
+    app = _app(services, requests_per_minute=2)
+    other_key = issue_key(SITE, services, actor="test").secret
+    busy, quiet = client_with(app, site_key), client_with(app, other_key)
+
+    statuses = [busy.get("/v1/site").status_code for _ in range(3)]
+
+    assert statuses == [200, 200, 429]
+    assert quiet.get("/v1/site").status_code == 200
+
+
+def test_guessing_keys_ends_in_429_and_shuts_no_neighbour_out(services, site_key):
+    app = _app(services)
+    api = client_with(app, site_key)
+
+    guesses = [client_with(app, f"slop_guess-{n}").get("/v1/site").status_code for n in range(35)]
+
+    assert guesses == [401] * 30 + [429] * 5
+    assert api.get("/v1/site").status_code == 200
+
+
+def test_health_is_never_limited(services):
+    client = _app(services, requests_per_minute=1).test_client()
+
+    statuses = {client.get(path).status_code for path in ("/livez", "/readyz") * 5}
+
+    assert statuses == {200}
+
+
+@pytest.fixture
+def hung_server():
+    """The URL of a server that takes connections and never says a word."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(50)
+        yield f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
+
+
+@pytest.fixture
+def dead_server():
+    """The URL of a server that is not there."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    return f"redis://:hunter2@127.0.0.1:{port}/0"
+
+
+@pytest.mark.parametrize("storage", ["dead_server", "hung_server"])
+def test_without_the_counter_requests_are_still_served_and_limited(
+    services, site_key, storage, request, caplog
+):
+    caplog.set_level(logging.INFO)
+    url = request.getfixturevalue(storage)
+    api = client_with(_app(services, requests_per_minute=3, limiter_storage_url=url), site_key)
+
+    started = time.monotonic()
+    statuses = [api.get("/v1/site").status_code for _ in range(4)]
+    seconds = time.monotonic() - started
+
+    assert statuses == [200, 200, 200, 429]
+    assert seconds < 2
+    assert "hunter2" not in caplog.text
+    assert "127.0.0.1" not in "".join(r.getMessage() for r in caplog.records)
+
+
+@pytest.mark.parametrize("storage", ["dead_server", "hung_server"])
+def test_without_the_counter_a_wrong_key_is_still_refused(services, storage, request):
+    url = request.getfixturevalue(storage)
+    app = _app(services, limiter_storage_url=url)
+
+    statuses = [client_with(app, "slop_wrong").get("/v1/site").status_code for _ in range(3)]
+
+    assert statuses == [401, 401, 401]

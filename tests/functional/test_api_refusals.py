@@ -1,0 +1,290 @@
+"""What the API refuses, and how it says so: problem documents that name everything at once."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from service.domain.comment import Lane
+from service.moderation.sites import issue_key
+from service.web.config import WebConfig
+from service.web.flask_app import create_app
+from tests.factories import SITE
+from tests.fakes import make_services
+from tests.functional.conftest import SECRET_KEY, client_with
+
+PROBLEM = "application/problem+json"
+JSON = "application/json"
+SECRET_TEXT = "an unpublished remark about Zanzibar"
+
+
+def _post(api, data: bytes, content_type: str = JSON):
+    return api.post("/v1/comments", data=data, content_type=content_type)
+
+
+def test_everything_wrong_is_named_at_once_with_a_remedy(api):
+    body = {
+        "text": "",
+        "post": {"url": 3, "title": "x" * 501, "colour": "red"},
+        "author": {"name": "x" * 301, "account_age_days": True},
+        "address": "1.2.3",
+        "written_at": "yesterday",
+        "language": "en_US",
+        "mood": "sunny",
+    }
+
+    answer = api.post("/v1/comments?wait=99", json=body, headers={"Idempotency-Key": "\x01"})
+
+    problem = answer.get_json()
+    assert (answer.status_code, answer.content_type) == (422, PROBLEM)
+    assert [e["field"] for e in problem["errors"]] == [
+        "wait",
+        "Idempotency-Key",
+        "text",
+        "post.url",
+        "post.title",
+        "post.colour",
+        "author.name",
+        "author.account_age_days",
+        "address",
+        "written_at",
+        "language",
+        "mood",
+    ]
+    assert all(e["problem"] and e["remedy"] for e in problem["errors"])
+    assert problem["detail"] == "The input has 12 problems."
+
+
+def test_no_refusal_repeats_the_comment(api):
+    bodies = [
+        json.dumps({"text": 1, "note": SECRET_TEXT}).encode(),
+        json.dumps({"text": SECRET_TEXT, "language": SECRET_TEXT, "address": SECRET_TEXT}).encode(),
+        json.dumps({"text": SECRET_TEXT, "author": {"url": SECRET_TEXT * 99}}).encode(),
+        json.dumps({"text": SECRET_TEXT * 2_000}).encode(),
+        f'{{"text": "{SECRET_TEXT}'.encode(),
+        f'{{"text": "{SECRET_TEXT}", "text": "{SECRET_TEXT}"}}'.encode(),
+    ]
+
+    answers = [_post(api, body) for body in bodies]
+
+    assert all(answer.status_code in {400, 413, 422} for answer in answers)
+    assert not any("Zanzibar" in answer.get_data(as_text=True) for answer in answers)
+
+
+def test_a_name_that_is_refused_is_shown_printable_and_short(api):
+    answer = api.post("/v1/comments", json={"text": "x", "a\u202e\x07" + "b" * 500: 1})
+
+    field = answer.get_json()["errors"][0]["field"]
+    assert field.isprintable()
+    assert len(field) <= 100
+
+
+def test_thousands_of_unknown_fields_are_answered_briefly(api):
+    body = {"text": "x"} | {f"field-{n}": n for n in range(5_000)}
+
+    answer = api.post("/v1/comments", json=body)
+
+    assert len(answer.get_json()["errors"]) == 50
+    assert "5000 problems" in answer.get_json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"nope",
+        b'{"text": "x"',
+        b'{"text": "x"} {}',
+        b'{"text": "caf\xe9"}',
+        b'{"text": "\xed\xa0\x80"}',
+        '{"text": "x"}'.encode("utf-16"),
+        b"[" * 100_000,
+        b'{"a":' * 20_000,
+        b'{"text": "x", "post": ' + b"[" * 20 + b"]" * 20 + b"}",
+        b'{"author": {"account_age_days": ' + b"9" * 5_000 + b"}}",
+        b'{"text": "\x01"}',
+    ],
+    ids=[
+        "nothing",
+        "no JSON",
+        "cut off",
+        "two values",
+        "Latin-1",
+        "encoded surrogate",
+        "UTF-16",
+        "100,000 brackets",
+        "20,000 objects",
+        "21 levels",
+        "5,000 digits",
+        "raw control character",
+    ],
+)
+def test_what_is_no_json_is_refused_as_unreadable(api, data):
+    answer = _post(api, data)
+
+    assert (answer.status_code, answer.content_type) == (400, PROBLEM)
+    assert answer.get_json()["type"] == "/docs#problem-unreadable-request"
+
+
+@pytest.mark.parametrize(
+    ("data", "field"),
+    [
+        (b'{"text": "x", "text": "y"}', "text"),
+        (b'{"text": "x", "author": {"name": "a", "name": "b"}}', "author.name"),
+        (b'{"text": "x", "author": {"account_age_days": NaN}}', "author.account_age_days"),
+        (b'{"text": "x", "author": {"account_age_days": 1e999}}', "author.account_age_days"),
+        (b"[]", "body"),
+        (b'"text"', "body"),
+        (b"null", "body"),
+        (b'{"text": null}', "text"),
+        (b'{"text": ["x"]}', "text"),
+    ],
+)
+def test_ambiguous_or_misshapen_json_is_refused_by_name(api, data, field):
+    answer = _post(api, data)
+
+    assert answer.status_code == 422
+    assert field in [e["field"] for e in answer.get_json()["errors"]]
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "2026-03-01",
+        "2026-03-01T12:00:00",
+        "2026-W09-7T12:00:00Z",
+        "2026-13-01T00:00:00Z",
+        "0001-01-01T00:00:00+05:00",
+        "9999-12-31T23:59:59-05:00",
+        "1772366400",
+        1_772_366_400,
+    ],
+)
+def test_a_moment_without_offset_or_beyond_the_calendar_is_named(api, moment):
+    answer = api.post("/v1/comments", json={"text": "x", "written_at": moment})
+
+    assert answer.status_code == 422
+    assert [e["field"] for e in answer.get_json()["errors"]] == ["written_at"]
+
+
+@pytest.mark.parametrize(
+    "address", ["localhost", "203.0.113.9:80", "fe80::1%eth0", "", "1.2.3.4.5"]
+)
+def test_what_is_no_address_is_named(api, address):
+    answer = api.post("/v1/comments", json={"text": "x", "address": address})
+
+    assert [e["field"] for e in answer.get_json()["errors"]] == ["address"]
+
+
+def test_nulls_and_empty_words_count_as_absent(api):
+    body = {
+        "text": "x",
+        "post": {"url": "", "title": None},
+        "author": {"name": "", "email": "", "url": None, "account_id": None},
+        "address": None,
+        "language": None,
+        "site_comment_id": None,
+    }
+
+    assert api.post("/v1/comments", json=body).status_code == 202
+
+
+@pytest.mark.parametrize(
+    ("path", "size"), [("/v1/comments", 256 * 1024), ("/v1/site/keys", 256 * 1024)]
+)
+def test_a_body_over_the_limit_is_refused_whatever_is_in_it(api, path, size):
+    answer = api.post(path, data=b"x" * (size + 1), content_type=JSON)
+
+    assert (answer.status_code, answer.content_type) == (413, PROBLEM)
+
+
+def test_a_text_over_64_kib_of_utf_8_is_too_large(api, services):
+    answer = api.post("/v1/comments", json={"text": "é" * 32_769, "language": "?"})
+
+    assert answer.status_code == 413
+    assert [e["field"] for e in answer.get_json()["errors"]] == ["text", "language"]
+    assert services.comments.count_pending()[Lane.INTERACTIVE] == 0
+
+
+@pytest.mark.parametrize("media", ["text/plain", "application/x-www-form-urlencoded", "", "a/b/c"])
+def test_a_body_of_another_type_is_refused(api, media):
+    answer = _post(api, b'{"text": "x"}', media)
+
+    assert (answer.status_code, answer.content_type) == (415, PROBLEM)
+    assert "application/json" in answer.get_json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/v1/nothing", 404),
+        ("GET", "/v1", 404),
+        ("GET", "/v1/comments/", 404),
+        ("GET", "/v1//comments", 404),
+        ("PUT", "/v1/comments", 405),
+        ("DELETE", "/v1/comments/batch", 405),
+        ("OPTIONS", "/v1/comments", 405),
+        ("TRACE", "/v1/site", 405),
+        ("BREW", "/v1/site", 405),
+    ],
+)
+def test_an_unknown_path_or_method_is_a_problem_document_for_browsers_too(
+    api, method, path, status
+):
+    answer = api.open(path, method=method, headers={"Accept": "text/html"})
+
+    assert (answer.status_code, answer.content_type) == (status, PROBLEM)
+    assert status != 405 or answer.headers["Allow"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        "Basic abc",
+        "Bearer slop_wrong",
+        "Bearer " + "x" * 9_000,
+        "slop_bare",
+        "Bearer caf\u00e9",
+        "Bearer a b",
+    ],
+)
+def test_without_a_valid_key_nothing_is_answered(stranger, given):
+    headers = {} if given is None else {"Authorization": given}
+
+    answer = stranger.get("/v1/site", headers=headers)
+
+    assert (answer.status_code, answer.content_type) == (401, PROBLEM)
+    assert answer.headers["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_a_stranger_learns_nothing_from_a_bad_body(stranger):
+    answer = stranger.post("/v1/comments", data=b"[" * 99, content_type=JSON)
+
+    assert answer.status_code == 401
+
+
+class _Broken:
+    """A store with a fault that quotes what it was given."""
+
+    def page(self, criteria, *, order, cursor, limit):
+        raise RuntimeError(SECRET_TEXT)
+
+
+def test_an_unforeseen_fault_is_a_500_that_tells_nothing_and_is_logged_without_words(caplog):
+    services = make_services(cases=_Broken())
+    app = create_app(services, WebConfig(secret_key=SECRET_KEY), {})
+    api = client_with(app, issue_key(SITE, services, actor="test").secret)
+
+    answer = api.get("/v1/comments", headers={"X-Request-Id": "find-me-here"})
+
+    failure = next(r for r in caplog.records if r.message == "request failed")
+    assert (answer.status_code, answer.content_type) == (500, PROBLEM)
+    assert "Zanzibar" not in answer.get_data(as_text=True)
+    assert "Zanzibar" not in caplog.text
+    assert (failure.error, failure.request_id) == ("RuntimeError", "find-me-here")
+    assert failure.where.startswith("page:")

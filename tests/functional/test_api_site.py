@@ -1,0 +1,168 @@
+"""A site minds its own settings and keys."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from tests.functional.conftest import client_with
+
+
+def test_a_site_reads_its_own_settings(api):
+    body = api.get("/v1/site").get_json()
+
+    assert body["name"] == "Radiator blog"
+    assert body["settings"] == {
+        "mode": "hold",
+        "ham_cutoff": None,
+        "spam_cutoff": None,
+        "languages": [],
+    }
+
+
+def test_settings_that_are_left_out_stay(api):
+    api.patch("/v1/site/settings", json={"mode": "enforce", "spam_cutoff": 0.8})
+
+    body = api.patch("/v1/site/settings", json={"languages": ["en", "pt-BR", "en"]}).get_json()
+
+    assert body["settings"] == {
+        "mode": "enforce",
+        "ham_cutoff": None,
+        "spam_cutoff": 0.8,
+        "languages": ["en", "pt-BR"],
+    }
+    assert api.get("/v1/site").get_json() == body
+
+
+def test_a_cutoff_of_null_follows_the_promised_one_again(api):
+    api.patch("/v1/site/settings", json={"ham_cutoff": 0.2, "spam_cutoff": 0.8})
+
+    body = api.patch("/v1/site/settings", json={"spam_cutoff": None, "mode": None}).get_json()
+
+    assert body["settings"]["spam_cutoff"] is None
+    assert body["settings"]["ham_cutoff"] == 0.2
+    assert body["settings"]["mode"] == "hold"
+
+
+def test_settings_change_what_the_site_is_told_to_do(api, classifier):
+    api.patch("/v1/site/settings", json={"mode": "enforce", "ham_cutoff": 0.1, "spam_cutoff": 0.4})
+
+    body = api.post("/v1/comments", json={"text": "One."}).get_json()
+
+    assert (body["verdict"]["outcome"], body["action"]) == ("spam", "reject")
+
+
+def test_cutoffs_never_cross_whichever_was_set_first(api):
+    api.patch("/v1/site/settings", json={"spam_cutoff": 0.5})
+
+    answer = api.patch("/v1/site/settings", json={"ham_cutoff": 0.6})
+
+    assert answer.status_code == 422
+    assert [e["field"] for e in answer.get_json()["errors"]] == ["ham_cutoff"]
+    assert api.get("/v1/site").get_json()["settings"]["ham_cutoff"] is None
+
+
+def test_everything_wrong_with_settings_is_named(api):
+    body = {"mode": "panic", "ham_cutoff": -1, "spam_cutoff": "0.5", "languages": ["en_US"], "x": 1}
+
+    answer = api.patch("/v1/site/settings", json=body)
+
+    fields = [e["field"] for e in answer.get_json()["errors"]]
+    assert answer.status_code == 422
+    assert fields == ["mode", "ham_cutoff", "spam_cutoff", "languages.0", "x"]
+
+
+def test_a_new_key_works_and_is_kept_as_a_hash_only(api, app, services):
+    issued = api.post("/v1/site/keys", json={})
+
+    secret = issued.get_json()["secret"]
+    kept = services.sites.find_key(hashlib.sha256(secret.encode()).hexdigest())
+    assert issued.status_code == 201
+    assert secret.startswith("slop_")
+    assert kept.id == issued.get_json()["key"]["id"]
+    assert secret not in repr(kept)
+    assert client_with(app, secret).get("/v1/site").status_code == 200
+
+
+def test_listed_keys_show_hints_and_no_secrets(api, site_key):
+    secret = api.post("/v1/site/keys", json={}).get_json()["secret"]
+
+    answer = api.get("/v1/site/keys")
+
+    hints = [key["hint"] for key in answer.get_json()["keys"]]
+    assert hints == [site_key[:9], secret[:9]]
+    assert secret not in answer.get_data(as_text=True)
+
+
+def test_rotated_keys_overlap_and_then_the_old_one_ends(api, app, clock):
+    issued = api.post("/v1/site/keys", json={"rotate": True, "overlap_seconds": 3_600}).get_json()
+    renewed = client_with(app, issued["secret"])
+
+    during = (api.get("/v1/site").status_code, renewed.get("/v1/site").status_code)
+    clock.advance(seconds=3_600)
+    after = (api.get("/v1/site").status_code, renewed.get("/v1/site").status_code)
+
+    assert during == (200, 200)
+    assert after == (401, 200)
+
+
+def test_a_revoked_key_ends_at_once(api, app):
+    issued = api.post("/v1/site/keys", json={}).get_json()
+
+    revoked = api.delete(f"/v1/site/keys/{issued['key']['id']}")
+
+    assert revoked.get_json()["revoked_at"] == "2026-03-01T12:00:00Z"
+    assert client_with(app, issued["secret"]).get("/v1/site").status_code == 401
+
+
+def test_the_last_valid_key_cannot_be_revoked(api):
+    only = api.get("/v1/site/keys").get_json()["keys"][0]["id"]
+    ended = api.post("/v1/site/keys", json={}).get_json()["key"]["id"]
+    api.delete(f"/v1/site/keys/{ended}")
+
+    answer = api.delete(f"/v1/site/keys/{only}")
+
+    assert answer.status_code == 409
+    assert api.get("/v1/site").status_code == 200
+
+
+@pytest.mark.parametrize("key_id", ["key_none", "%00", "a" * 100])
+def test_a_key_that_does_not_exist_cannot_be_revoked(api, key_id):
+    assert api.delete(f"/v1/site/keys/{key_id}").status_code == 404
+
+
+def test_a_key_of_another_site_cannot_be_revoked(api, other_api):
+    theirs = other_api.post("/v1/site/keys", json={}).get_json()["key"]["id"]
+
+    answer = api.delete(f"/v1/site/keys/{theirs}")
+
+    assert answer.status_code == 404
+    assert other_api.get("/v1/site/keys").get_json()["keys"][1]["revoked_at"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"rotate": "yes"}, "rotate"),
+        ({"overlap_seconds": -1}, "overlap_seconds"),
+        ({"overlap_seconds": 10**12}, "overlap_seconds"),
+        ({"overlap_seconds": True}, "overlap_seconds"),
+    ],
+)
+def test_a_bad_order_for_a_key_is_named(api, body, field):
+    answer = api.post("/v1/site/keys", json=body)
+
+    assert answer.status_code == 422
+    assert [e["field"] for e in answer.get_json()["errors"]] == [field]
+
+
+def test_every_change_is_in_the_audit_log(api, services):
+    api.patch("/v1/site/settings", json={"mode": "observe"})
+    key = api.post("/v1/site/keys", json={}).get_json()["key"]
+    api.delete(f"/v1/site/keys/{key['id']}")
+
+    acts = [(e.act, e.actor) for e in services.audit_log.recent(limit=3)]
+
+    by = f"site: {api.get('/v1/site').get_json()['id']}"
+    assert acts == [("revoke key", by), ("issue key", by), ("change settings", by)]
