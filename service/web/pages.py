@@ -35,8 +35,6 @@ from service.ports import Services
 from service.web.auth import is_open
 from service.web.config import WebConfig
 
-# Where an app keeps what shows a person that something went wrong; see `register_pages`.
-ERROR_PAGE = "slopsieve_error_page"
 # A moderator's working day; every request starts it anew.
 SESSION_LIFETIME = timedelta(hours=12)
 _WITH_ONE_TIME_PASSWORD = frozenset({"pages.password", "pages.sign_out"})
@@ -117,7 +115,6 @@ def register_pages(app: Flask, pages: Blueprint, services: Services, config: Web
     pages.register_error_handler(CSRFError, _on_stale_form)
     pages.register_error_handler(HTTPException, _on_http_error)
     pages.register_error_handler(RateLimitExceeded, _on_too_many)
-    app.extensions[ERROR_PAGE] = error_page
     app.register_blueprint(pages)
 
 

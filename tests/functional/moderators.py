@@ -1,0 +1,101 @@
+"""Lets tests of the pages act as a moderator, with services in memory."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from service.domain.comment import Comment, Lane
+from service.domain.verdict import Outcome, Verdict
+from service.moderation.users import add_user, change_password
+from service.ports import NewComment, Services
+from service.web.config import WebConfig
+from service.web.flask_app import create_app
+from tests.factories import make_comment, make_verdict
+
+PASSWORD = "correct horse battery"
+CONFIG = WebConfig(secret_key="a secret for tests, long enough to sign with")
+
+
+def make_app(services: Services, config: WebConfig = CONFIG) -> Flask:
+    """Return the whole application, as it is served."""
+    app = create_app(services, config, checks={})
+    app.testing = True
+    return app
+
+
+def add_moderator(services: Services, name: str = "Ola") -> None:
+    """Add a moderator who has chosen `PASSWORD` already."""
+    user, once = add_user(name, services, actor="test")
+    change_password(user, old=once, new=PASSWORD, services=services)
+
+
+def token_of(page: TestResponse) -> str:
+    """Return the form token that a page carries."""
+    found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
+    assert found, "the page has no form token"
+    return html.unescape(found[1])
+
+
+def sign_in(
+    client: FlaskClient, name: str = "Ola", password: str = PASSWORD, **fields
+) -> TestResponse:
+    """Fill in the form of the sign-in page."""
+    token = token_of(client.get("/sign-in"))
+    form = {"csrf_token": token, "name": name, "password": password, **fields}
+    return client.post("/sign-in", data=form)
+
+
+def signed_in(services: Services, name: str = "Ola", app: Flask | None = None) -> FlaskClient:
+    """Return a client that is signed in as a new moderator."""
+    add_moderator(services, name)
+    client = (app or make_app(services)).test_client()
+    assert sign_in(client, name).status_code == 303
+    return client
+
+
+def keep(
+    services: Services,
+    comment: Comment | None = None,
+    outcome: Outcome | None = Outcome.UNSURE,
+    *,
+    audit: bool = False,
+    **verdict,
+) -> Comment:
+    """Keep a comment with a verdict made to measure; without an outcome it still waits for one."""
+    comment = comment or make_comment()
+    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    if outcome is not None:
+        made: Verdict = make_verdict(comment.id, outcome, **verdict)
+        services.verdicts.add([made], audit=frozenset([comment.id] if audit else []))
+    return comment
+
+
+def rule(client: FlaskClient, comment: Comment, ruling: str, **fields) -> TestResponse:
+    """Press a button on a comment's page; what the form carries is sent along."""
+    page = client.get(f"/review/comments/{comment.id}")
+    form = hidden_fields(page, f"/review/comments/{comment.id}/decision")
+    return client.post(
+        f"/review/comments/{comment.id}/decision", data={**form, "ruling": ruling, **fields}
+    )
+
+
+def undo(client: FlaskClient, comment: Comment, **fields) -> TestResponse:
+    """Press the undo button on a comment's page."""
+    page = client.get(f"/review/comments/{comment.id}")
+    form = hidden_fields(page, f"/review/comments/{comment.id}/undo")
+    return client.post(f"/review/comments/{comment.id}/undo", data={**form, **fields})
+
+
+def hidden_fields(page: TestResponse, action: str) -> dict[str, str]:
+    """Return the hidden fields of the form with this action."""
+    form = re.search(
+        rf'<form[^>]* action="{re.escape(action)}"[^>]*>(.*?)</form>', page.text, re.DOTALL
+    )
+    assert form, f"the page has no form for {action}"
+    pairs = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form[1])
+    return {name: html.unescape(value) for name, value in pairs}

@@ -1,0 +1,220 @@
+"""Whatever strangers write, the pages show it as dead text."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from markupsafe import escape
+
+from service.domain.comment import Author, Post, Sender
+from service.domain.site import Site
+from service.domain.verdict import Outcome, Span, WeighedSignal
+from service.stores.memory import memory_stores
+from tests.factories import NOW, SITE, make_comment, make_signal
+from tests.fakes import make_services
+from tests.functional.moderators import keep, rule, signed_in
+
+HOSTILE = {
+    "script": "<script>alert(1)</script>",
+    "script in capitals": "<SCRIPT SRC=//evil.example/x.js></SCRIPT>",
+    "image": "<img src=x onerror=alert(1)>",
+    "svg": "<svg/onload=alert(1)>",
+    "svg link": "<svg><a xlink:href='javascript:alert(1)'><text>x</text></a></svg>",
+    "anchor": '<a href="https://evil.example/">here</a>',
+    "javascript link": "[here](javascript:alert(1)) javascript:alert(1)",
+    "data link": "data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==",
+    "frame": "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
+    "closing tags": "</bdi></mark></div></article></main></body></html><script>alert(1)</script>",
+    "attribute break": '" autofocus onfocus="alert(1)" x="',
+    "single quotes": "' onmouseover='alert(1)' '",
+    "comment": "<!--<script>--!><script>alert(1)</script>",
+    "template": "{{7*7}} {% include '/etc/passwd' %} {{config.SECRET_KEY}} {#",
+    "other templates": "${7*7} #{7*7} <%= 7*7 %> {{constructor.constructor('alert(1)')()}}",
+    "format": "{0} %s %(x)s {opened.id} %n%n%n",
+    "style": "<style>*{display:none}</style><link rel=stylesheet href=//evil.example/x.css>",
+    "refresh": '<meta http-equiv="refresh" content="0;url=https://evil.example/">',
+    "base": '<base href="https://evil.example/">',
+    "form": '<form action="https://evil.example/"><input name=password><button>Approve',
+    "dialog": "<dialog open><button formaction=javascript:alert(1)>ok",
+    "data-part": '<div data-part="opened" class="row" data-id="x">forged</div>',
+    "entities": "&lt;script&gt;alert(1)&lt;/script&gt; &#x6a;avascript:alert(1) &amp;amp;",
+    "null": "a\x00b <scr\x00ipt>alert(1)</scr\x00ipt>",
+    "bidi": "invoice\u202egpj.exe \u2066hidden\u2069 \u200fback",
+    "replacement": "broken \ufffd\ufffd surrogate",
+    "line separators": "a\u2028b\u2029c\x85d",
+    "utf-7": "+ADw-script+AD4-alert(1)+ADw-/script+AD4-",
+    "full-width": "＜script＞alert(1)＜/script＞",
+    "textarea": "</textarea></title></style></noscript><script>alert(1)</script>",
+    "cdata": "<![CDATA[<script>alert(1)</script>]]>",
+    "long word": "w" * 60_000,
+    "combining flood": "Z" + "\u0301" * 32_000,
+    "spaced flood": "a\u200b" * 16_000,
+    "line flood": "\n" * 60_000 + "end",
+    "newlines in a name": "Ola\r\nSet-Cookie: x=1",
+}
+# What the page itself is made of; anything else came from a comment.
+_OWN_ELEMENTS = {
+    "html", "head", "meta", "title", "link", "script", "body", "main", "header", "nav", "section",
+    "article", "footer", "div", "p", "span", "b", "i", "strong", "sup", "mark", "bdi", "a", "ol",
+    "li", "dl", "dt", "dd", "h1", "h2", "table", "caption", "tbody", "tfoot", "tr", "td", "th",
+    "form", "input", "button", "select", "option", "label", "kbd", "time", "details", "summary",
+    "dialog", "svg", "rect", "line", "path",
+}  # fmt: skip
+_OWN_PATHS = ("/review", "/password", "/sign-out", "/static/review.", "/static/icon.", "#opened")
+
+
+class _Page(HTMLParser):
+    """Collects what a browser would make of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements = []
+        self.words = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def _hostile_comment(text):
+    return make_comment(
+        text,
+        author=Author(name=text[:300], url=text[:2_048], account_id=text[:100]),
+        post=Post(title=text[:500], url=text[:2_048], excerpt=text[:4_000]),
+        sender=Sender(email_domain=text[:200]),
+        language=text[:20],
+        user_agent=text[:300],
+        reply_to=text[:200],
+    )
+
+
+def _assert_dead(page):
+    seen = _Page(page.text)
+    for tag, attributes in seen.elements:
+        assert tag in _OWN_ELEMENTS, tag
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        for name in ("href", "src", "action", "formaction"):
+            if name in attributes:
+                assert attributes[name].startswith(_OWN_PATHS), attributes[name]
+    scripts = [attributes for tag, attributes in seen.elements if tag == "script"]
+    assert [s.get("src") for s in scripts] == ["/static/review.js"]
+    return seen
+
+
+@pytest.fixture
+def services():
+    return make_services()
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_text_in_every_field_is_dead_on_every_page(services, text):
+    client = signed_in(services)
+    spans = (Span(start=0, end=3), Span(start=2, end=len(text) + 5))
+    comment = keep(services, _hostile_comment(text), promo_spans=spans)
+
+    pages = [client.get("/review"), client.get(f"/review/comments/{comment.id}")]
+    rule(client, comment, "approve")
+    pages += [client.get("/review?show=decided"), client.get("/review")]
+
+    assert [page.status_code for page in pages] == [200] * 4
+    for page in pages:
+        _assert_dead(page)
+
+
+def test_a_comment_is_shown_letter_by_letter(services):
+    client = signed_in(services)
+    text = 'a <b>bold</b> & "quoted" {{claim}} \'s'
+    comment = keep(services, make_comment(text), promo_spans=(), signals=())
+
+    page = client.get(f"/review/comments/{comment.id}")
+
+    assert escape(text) in page.text
+    assert text in "".join(_Page(page.text).words)
+
+
+def test_templates_in_a_comment_are_not_run(services):
+    client = signed_in(services)
+    comment = keep(services, make_comment("{{7*7}}{{config}}"), promo_spans=(), signals=())
+
+    page = client.get(f"/review/comments/{comment.id}")
+
+    assert "{{7*7}}{{config}}" in page.text
+    assert "49" not in "".join(_Page(page.text).words)
+
+
+def test_links_in_a_comment_are_text_with_their_host_set_off(services):
+    client = signed_in(services)
+    comment = keep(
+        services,
+        make_comment(
+            "see https://cheap-loans.example/now",
+            author=Author(name="M", url="https://author.example/me"),
+        ),
+        promo_spans=(),
+        signals=(),
+    )
+
+    page = client.get(f"/review/comments/{comment.id}")
+
+    _assert_dead(page)
+    assert "https://<b" in page.text
+    assert 'class="host">author.example</b>/me' in page.text
+    assert "https://author.example/me" in "".join(_Page(page.text).words)
+
+
+def test_what_cannot_be_seen_is_shown(services):
+    client = signed_in(services)
+    comment = keep(services, make_comment("pay\u200bpal \u202eexe"), promo_spans=(), signals=())
+
+    page = client.get(f"/review/comments/{comment.id}")
+
+    assert "⟦U+200B⟧" in page.text
+    assert "⟦RLO⟧" in page.text
+    assert "right-to-left override" in page.text
+    assert not set(page.text) & set("\u200b\u202e")
+
+
+def test_a_long_text_is_folded_and_whole(services):
+    client = signed_in(services)
+    text = "word " * 13_000
+    comment = keep(services, make_comment(text), promo_spans=(), signals=())
+
+    page = client.get(f"/review/comments/{comment.id}")
+
+    assert "Show all 65,000 characters" in page.text
+    assert "".join(_Page(page.text).words).count("word ") >= 13_000
+
+
+def test_a_list_of_the_longest_comments_stays_small(services):
+    client = signed_in(services)
+    for _ in range(25):
+        keep(services, make_comment("a\u200b" * 16_000))
+
+    page = client.get("/review")
+
+    assert len(page.data) < 3_000_000
+
+
+def test_hostile_reasons_and_names_are_dead_too():
+    script = "<script>alert(1)</script>"
+    stores = memory_stores(sites=[Site(id=SITE, name=script, created_at=NOW)])
+    services = make_services(stores=stores)
+    client = signed_in(services, name="<img onerror=alert(1)>")
+    signal = make_signal(name=script, reason=script)
+    comment = keep(
+        services,
+        outcome=Outcome.UNSURE,
+        signals=(WeighedSignal(signal=signal, weight=1.0, contribution=1.0),),
+        model_version=script,
+        degraded_by=(script,),
+    )
+    rule(client, comment, "reject")
+
+    page = client.get(f"/review/comments/{comment.id}")
+
+    _assert_dead(page)
+    assert "&lt;script&gt;" in page.text

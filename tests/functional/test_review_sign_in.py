@@ -1,0 +1,295 @@
+"""Moderators sign in with their own password, and strangers see nothing."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+import pytest
+
+from service.moderation.users import MIN_PASSWORD_CHARS, add_user, change_password, reset_password
+from tests.fakes import make_services
+from tests.functional.moderators import (
+    CONFIG,
+    PASSWORD,
+    add_moderator,
+    keep,
+    make_app,
+    sign_in,
+    signed_in,
+    token_of,
+)
+
+
+@pytest.fixture
+def services():
+    return make_services()
+
+
+@pytest.fixture
+def client(services):
+    return make_app(services).test_client()
+
+
+def test_a_stranger_is_sent_to_the_sign_in_page_and_back_again(services, client):
+    add_moderator(services)
+
+    refused = client.get("/review?show=spam")
+    answer = sign_in(client, next="/review?show=spam")
+
+    assert refused.status_code == 303
+    assert refused.location == "/sign-in?next=/review?show%3Dspam"
+    assert answer.location == "/review?show=spam"
+
+
+@pytest.mark.parametrize("path", ["/", "/review", "/review/comments/c1", "/password"])
+def test_no_page_but_the_sign_in_page_is_open(client, path):
+    answer = client.get(path)
+
+    assert answer.status_code == 303
+    assert answer.location.startswith("/sign-in")
+
+
+@pytest.mark.parametrize("path", ["decision", "undo"])
+def test_a_stranger_can_decide_nothing(services, client, path):
+    comment = keep(services)
+    token = token_of(client.get("/sign-in"))
+
+    answer = client.post(
+        f"/review/comments/{comment.id}/{path}", data={"csrf_token": token, "ruling": "approve"}
+    )
+
+    assert answer.location.startswith("/sign-in")
+    assert services.cases.get(comment.id).decision is None
+
+
+def test_the_front_door_leads_to_the_review_page(services):
+    answer = signed_in(services).get("/")
+
+    assert answer.location == "/review"
+
+
+def test_an_unknown_name_and_a_wrong_password_get_the_same_answer(services, client):
+    add_moderator(services)
+
+    unknown = sign_in(client, name="Olo", password="wrong")
+    wrong = sign_in(client, name="Ola", password="wrong")
+
+    assert unknown.status_code == wrong.status_code == 403
+    assert _without_tokens(unknown).replace("Olo", "Ola") == _without_tokens(wrong)
+
+
+def _without_tokens(page):
+    return page.text.replace(token_of(page), "")
+
+
+@pytest.mark.parametrize("name", ["", "\x00", "a" * 50_000, "O\nla", "Ola\u202e", "\ud800"])
+def test_names_that_nobody_can_have_are_answered_like_unknown_ones(services, client, name):
+    add_moderator(services)
+
+    answer = sign_in(client, name=name.encode("utf-8", "replace").decode())
+
+    assert answer.status_code == 403
+    assert "Name and password do not fit." in answer.text
+
+
+def test_names_are_recognised_without_regard_to_case(services, client):
+    add_moderator(services)
+
+    answer = sign_in(client, name="ola")
+
+    assert answer.location == "/review"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://evil.example/",
+        "//evil.example/review",
+        "/\\evil.example",
+        "/review\\..\\evil",
+        "javascript:alert(1)",
+        "/v1/comments",
+        "/reviewevil",
+        "/review\r\nX-Header: 1",
+        " /review/x",
+        "/sign-out",
+    ],
+)
+def test_signing_in_leads_nowhere_but_to_review_pages(services, client, target):
+    add_moderator(services)
+
+    page = client.get("/sign-in", query_string={"next": target})
+    answer = sign_in(client, next=target)
+
+    assert target not in page.text
+    assert answer.location == "/review"
+
+
+def test_a_one_time_password_must_be_changed_first(services, client):
+    _, once = add_user("Mara", services, actor="test")
+
+    sign_in(client, name="Mara", password=once)
+    refused = client.get("/review")
+    page = client.get("/password")
+    answer = client.post("/password", data=_passwords(page, old=once))
+    after = client.get("/review")
+
+    assert refused.location == "/password"
+    assert "Choose your own password" in page.text
+    assert answer.location == "/review"
+    assert after.status_code == 200
+
+
+def _passwords(page, *, old, new=PASSWORD, repeat=None):
+    return {"csrf_token": token_of(page), "old": old, "new": new, "repeat": repeat or new}
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"new": "short"}, f"{MIN_PASSWORD_CHARS} to"),
+        ({"old": "wrong"}, "is not the password"),
+        ({"new": PASSWORD, "repeat": "another"}, "differs from the new password"),
+        ({"new": None}, "is the old one"),
+    ],
+)
+def test_a_password_is_refused_with_its_reason(services, client, changes, complaint):
+    _, once = add_user("Mara", services, actor="test")
+    sign_in(client, name="Mara", password=once)
+    form = {"old": once, **changes}
+    form["new"] = form.get("new", PASSWORD) or once
+
+    answer = client.post("/password", data=_passwords(client.get("/password"), **form))
+
+    assert answer.status_code == 422
+    assert complaint in answer.text
+    assert once not in answer.text
+
+
+def test_a_changed_password_ends_every_other_session(services):
+    app = make_app(services)
+    here = signed_in(services, app=app)
+    there = app.test_client()
+    sign_in(there)
+
+    here.post("/password", data=_passwords(here.get("/password"), old=PASSWORD, new="b" * 20))
+
+    assert here.get("/review").status_code == 200
+    assert there.get("/review").status_code == 303
+
+
+def test_a_reset_password_ends_every_session(services):
+    client = signed_in(services)
+
+    reset_password("Ola", services, actor="test")
+
+    assert client.get("/review").location.startswith("/sign-in")
+
+
+def test_signing_out_needs_a_form_and_ends_the_session(services):
+    client = signed_in(services)
+
+    by_link = client.get("/sign-out")
+    still_in = client.get("/review")
+    by_form = client.post("/sign-out", data={"csrf_token": token_of(still_in)})
+
+    assert by_link.status_code == 405
+    assert by_form.location == "/sign-in"
+    assert client.get("/review").status_code == 303
+
+
+def test_a_forged_session_is_none(services):
+    client = signed_in(services)
+    client.set_cookie("slopsieve", "eyJfdXNlcl9pZCI6IjEudXNlcl8wMDAwMDAwMSJ9.aaaaaa.bbbbbbbb")
+
+    assert client.get("/review").status_code == 303
+
+
+@pytest.mark.parametrize("https_only", [False, True])
+def test_the_session_cookie_is_kept_from_scripts_and_other_sites(services, https_only):
+    app = make_app(services, replace(CONFIG, https_only_cookies=https_only))
+    client = app.test_client()
+
+    answer = client.get("/sign-in", base_url="https://slopsieve.example/")
+
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=Lax" in cookie
+    assert "Path=/" in cookie
+    assert ("Secure" in cookie) is https_only
+    assert cookie.startswith("__Host-slopsieve=") is https_only
+
+
+@pytest.mark.parametrize("token", [None, "", "wrong", "from another session"])
+def test_signing_in_without_this_sessions_token_is_refused(services, client, token):
+    add_moderator(services)
+    other = make_app(services).test_client()
+    if token == "from another session":
+        token = token_of(other.get("/sign-in"))
+    form = {"name": "Ola", "password": PASSWORD} | ({"csrf_token": token} if token else {})
+
+    answer = client.post("/sign-in", data=form)
+
+    assert answer.status_code == 403
+    assert "This form has expired" in answer.text
+    assert client.get("/review").status_code == 303
+
+
+def test_guessing_is_slowed_down_and_the_page_says_for_how_long(services, client):
+    add_moderator(services)
+
+    answers = [sign_in(client, password=f"guess {n}") for n in range(11)]
+    right = sign_in(client)
+
+    assert [a.status_code for a in answers] == [403] * 10 + [429]
+    assert right.status_code == 429
+    assert 1 <= int(right.headers["Retry-After"]) <= 61
+    assert "Too many tries" in right.text
+
+
+def test_signing_in_often_with_the_right_password_is_not_guessing(services, client):
+    add_moderator(services)
+
+    answers = []
+    for _ in range(15):
+        answers.append(sign_in(client).status_code)
+        client.post("/sign-out", data={"csrf_token": token_of(client.get("/review"))})
+
+    assert answers == [303] * 15
+
+
+def test_no_name_and_no_password_reaches_the_log(services, client, caplog):
+    caplog.set_level(logging.DEBUG)
+
+    for _ in range(12):
+        sign_in(client, name="Secretname", password="secret-word")
+
+    assert "Secretname" not in caplog.text
+    assert "secret-word" not in caplog.text
+
+
+def test_a_session_survives_signing_in_only_with_a_new_token(services, client):
+    add_moderator(services)
+    before = token_of(client.get("/sign-in"))
+
+    sign_in(client)
+    answer = client.post("/sign-out", data={"csrf_token": before})
+
+    assert answer.status_code == 403
+
+
+def test_one_who_is_signed_in_needs_not_sign_in_again(services):
+    answer = signed_in(services).get("/sign-in")
+
+    assert answer.location == "/review"
+
+
+def test_a_moderator_may_change_a_password_at_any_time(services, client):
+    user, once = add_user("Mara", services, actor="test")
+    change_password(user, old=once, new=PASSWORD, services=services)
+    sign_in(client, name="Mara")
+
+    page = client.get("/password")
+
+    assert "Change your password" in page.text
