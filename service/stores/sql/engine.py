@@ -79,7 +79,8 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
     _use_write_ahead_log(connection)
     connection.execute("PRAGMA synchronous=FULL")
     connection.execute("PRAGMA foreign_keys=ON")
-    connection.execute("PRAGMA cache_size=-32000")
+    # 8 MB for each connection, and a busy API may hold 64 of them.
+    connection.execute("PRAGMA cache_size=-8000")
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
