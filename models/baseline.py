@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import math
-import zipfile
 from collections.abc import Sequence
 from typing import ClassVar, Self
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class BaselineClassifier:
             slope, offset, threshold = (float(number) for number in arrays["calibration"])
             table = LinearTable.from_arrays("spam", arrays)
             marker_table = LinearTable.from_arrays("promotion", arrays)
-        except (KeyError, OSError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        except (KeyError, OSError, EOFError, AttributeError, ValueError, BadZipFile) as error:
             msg = f"the weights are no baseline classifier's ({type(error).__name__})"
             raise ValueError(msg) from error
         marker = PromotionMarker(marker_table, threshold=threshold)

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from models.baseline import BaselineClassifier
 from models.errors import ModelVersionError
@@ -55,7 +55,7 @@ class Fusion:
     signal_weights: Mapping[str, float]
     ham_cutoff: float
     spam_cutoff: float
-    promises: Mapping[str, object]
+    promises: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         numbers = {"base": self.base, "model_weight": self.model_weight, **self.signal_weights}
@@ -146,13 +146,7 @@ def write_version(
     `documents` are further text files by name, such as the card. Raise `ModelVersionError` if
     the name is no folder name or is taken: a version never changes once it exists.
     """
-    folder = models_dir / version
-    if not _VERSION_NAME.fullmatch(version):
-        msg = f"a version's name is letters, digits, '.', '_' and '-', got {version[:120]!r}"
-        raise ModelVersionError(msg)
-    if folder.exists():
-        msg = f"model version {folder} exists and versions never change: choose another name"
-        raise ModelVersionError(msg)
+    folder = check_free(models_dir, version)
     models_dir.mkdir(parents=True, exist_ok=True)
     files = {name: text.encode("utf-8") for name, text in documents.items()}
     files |= {WEIGHTS_FILE: weights, FUSION_FILE: _dump_json(_fusion_to_json(fusion))}
@@ -169,6 +163,21 @@ def write_version(
             (whole / name).write_bytes(content)
         (whole / MANIFEST_FILE).write_bytes(_dump_json(manifest))
         whole.rename(folder)
+    return folder
+
+
+def check_free(models_dir: Path, version: str) -> Path:
+    """Return the folder that a new version would get.
+
+    Raise `ModelVersionError` if the name is no folder name or is taken.
+    """
+    folder = models_dir / version
+    if not _VERSION_NAME.fullmatch(version):
+        msg = f"a version's name is letters, digits, '.', '_' and '-', got {version[:120]!r}"
+        raise ModelVersionError(msg)
+    if folder.exists():
+        msg = f"model version {folder} exists and versions never change: choose another name"
+        raise ModelVersionError(msg)
     return folder
 
 

@@ -70,7 +70,10 @@ def fit_marker(
     threshold: float,
     seed: int,
 ) -> PromotionMarker:
-    """Return a marker fitted on the texts whose promotion is known, spam and ham alike."""
+    """Return a marker fitted on the texts whose promotion is known, spam and ham alike.
+
+    Where nothing was marked there is nothing to learn, and the marker marks nothing.
+    """
     vectors: list[Features] = []
     promotional: list[bool] = []
     for text in texts:
@@ -78,7 +81,13 @@ def fit_marker(
             continue
         vectors += text.vectors
         promotional += [_is_marked(s, text.example.promo_spans) for s in text.stretches]
-    table: LinearTable = fit_table(
+    if not any(promotional):
+        nothing = np.zeros(0)
+        table = LinearTable(
+            ids=nothing.astype(np.int64), coefficients=nothing, intercept=threshold - 1
+        )
+        return PromotionMarker(table, threshold=threshold)
+    table = fit_table(
         to_matrix(vectors),
         np.array(promotional),
         inverse_ridge=inverse_ridge,

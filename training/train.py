@@ -21,7 +21,7 @@ from models.errors import ModelVersionError
 from models.features import Features, count_features
 from models.linear import LinearTable
 from models.promotion import PromotionMarker, Stretch
-from models.registry import SHIPPED_DIR, Fusion, promote, write_version
+from models.registry import SHIPPED_DIR, Fusion, check_free, promote, write_version
 from service.domain.errors import InvalidInputError
 from service.scoring.conclude import logistic, logit
 from service.scoring.cutoffs import Scored, choose_ham_cutoff, choose_spam_cutoff
@@ -81,9 +81,15 @@ class Trained:
 
 
 def train(dataset: Dataset, config: TrainConfig) -> Trained:
-    """Return a trained version; the same data and config give the same bits on one machine."""
+    """Return a trained version; the same data and config give the same bits on one machine.
+
+    Raise `ValueError` if the data hold one label alone, or too few groups to split.
+    """
     examples = dataset.examples
     is_spam = np.array([example.is_spam for example in examples])
+    if is_spam.all() or not is_spam.any():
+        msg = f"training needs spam and ham, got {is_spam.sum()} spam among {len(is_spam)} comments"
+        raise ValueError(msg)
     folds = assign_folds(group_examples(examples), n_folds=config.n_folds, seed=config.seed)
 
     # The model: scores for judging it come from five models, what serves is one more on all data.
@@ -237,6 +243,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _train_version(options: argparse.Namespace) -> int:
     started = time.monotonic()
     config = TrainConfig()
+    if options.name:
+        check_free(options.out, options.name)
     dataset = read_dataset(options.data)
     mark = fingerprint(dataset.files, asdict(config))
     same = None if options.force or options.name else find_same(options.out, mark)

@@ -1,0 +1,134 @@
+"""Every classifier keeps the promises of the port."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import threading
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.inputs import ModelInput
+from models.registry import SHIPPED_DIR, load_version, read_current_name
+from tests.fakes import FixedClassifier
+
+SHIPPED = load_version(SHIPPED_DIR / read_current_name()).classifier
+
+each_classifier = pytest.mark.parametrize(
+    "classifier", [SHIPPED, FixedClassifier()], ids=["shipped", "fixed"]
+)
+
+SPAM = ModelInput(
+    text="Great article, thanks! Buy cheap watches at https://watches-deal.example/shop 50% off",
+    post_title="Bleeding a radiator",
+    author_name="Cheap Watches",
+    author_host="watches-deal.example",
+)
+HAM = ModelInput(
+    text="Did not work for me, the valve is behind the boiler. Which spanner did you use?",
+    post_title="Bleeding a radiator",
+    author_name="Mara",
+)
+ODD = [
+    ModelInput(text=""),
+    ModelInput(text=" \n\t"),
+    ModelInput(text="\0"),
+    ModelInput(text="\ud800 lone surrogate \udfff"),
+    ModelInput(text="👍"),
+    ModelInput(text="a" * 65_536),
+    ModelInput(text="x. " * 20_000, author_name="n" * 300, author_host="h" * 2_000),
+    ModelInput(text="\u0301" * 30_000),
+    ModelInput(text="&#" + "1" * 60_000 + ";"),
+    ModelInput(text="ok", post_title="\ud800" * 500, post_excerpt="y " * 2_000),
+]
+
+
+@each_classifier
+def test_no_comments_get_no_answers(classifier):
+    assert classifier.score_batch([]) == []
+
+
+@each_classifier
+def test_there_is_one_answer_a_comment_in_order(classifier):
+    alone = [classifier.score_batch([one])[0] for one in (SPAM, HAM, SPAM)]
+
+    together = classifier.score_batch([SPAM, HAM, SPAM])
+
+    assert together == alone
+
+
+@each_classifier
+def test_an_answer_never_depends_on_the_rest_of_the_batch(classifier):
+    batch = [SPAM, *ODD, HAM, *(dataclasses.replace(HAM, text=f"no. {n}") for n in range(20))]
+    shuffled = random.Random(7).sample(range(len(batch)), len(batch))
+
+    in_order = classifier.score_batch(batch)
+    out_of_order = classifier.score_batch([batch[i] for i in shuffled])
+
+    assert out_of_order == [in_order[i] for i in shuffled]
+
+
+@each_classifier
+@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
+def test_odd_comments_get_an_answer_too(classifier, odd):
+    (answer,) = classifier.score_batch([odd])
+
+    assert 0.0 <= answer.p_spam <= 1.0
+
+
+@each_classifier
+@settings(max_examples=60, deadline=None)
+@given(
+    inputs=st.builds(
+        ModelInput,
+        text=st.text(st.characters(codec=None), max_size=300),
+        post_title=st.text(max_size=40),
+        post_excerpt=st.text(max_size=40),
+        author_name=st.text(max_size=20),
+        author_host=st.text(max_size=20),
+    )
+)
+def test_spans_lie_inside_the_text_in_order(classifier, inputs):
+    (answer,) = classifier.score_batch([inputs])
+
+    offsets = [offset for span in answer.promo_spans for offset in span]
+
+    assert offsets == sorted(offsets)
+    assert all(start < end for start, end in answer.promo_spans)
+    assert all(0 <= offset <= len(inputs.text) for offset in offsets)
+
+
+@each_classifier
+def test_threads_may_share_a_classifier(classifier):
+    expected = classifier.score_batch([SPAM, HAM])
+    answers: list[object] = []
+
+    threads = [
+        threading.Thread(target=lambda: answers.append(classifier.score_batch([SPAM, HAM])))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert answers == [expected] * 8
+
+
+def test_the_shipped_version_tells_plain_spam_from_plain_ham():
+    spam, ham = SHIPPED.score_batch([SPAM, HAM])
+
+    assert spam.p_spam > 0.5
+    assert ham.p_spam < 0.2
+
+
+def test_the_shipped_version_marks_the_advertisement_and_not_the_remark():
+    remark = "Great article, thanks!"
+
+    (answer,) = SHIPPED.score_batch([SPAM])
+
+    assert answer.promo_spans
+    assert answer.promo_spans[-1][1] == len(SPAM.text)
+    assert answer.promo_spans[0][0] >= len(remark)

@@ -1,0 +1,68 @@
+"""What the vector of a comment depends on."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from models.features import DIMENSIONS, count_features, count_text
+from models.inputs import ModelInput
+
+PLAIN = ModelInput(
+    text="The radiator valve was stuck, https://parts.example has new ones.",
+    post_title="Bleeding a radiator",
+    post_excerpt="Which valve to turn.",
+    author_name="Mara",
+    author_host="mara.example",
+)
+
+
+def _same(one: ModelInput, other: ModelInput) -> bool:
+    first, second = count_features(one), count_features(other)
+    return np.array_equal(first.ids, second.ids) and np.array_equal(first.values, second.values)
+
+
+def test_ids_rise_and_stay_in_range():
+    ids = count_features(PLAIN).ids
+
+    assert (np.diff(ids) > 0).all()
+    assert ids.min() >= 0
+    assert ids.max() < DIMENSIONS
+
+
+def test_the_same_comment_has_the_same_vector():
+    assert _same(PLAIN, dataclasses.replace(PLAIN))
+
+
+@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(ModelInput)])
+def test_every_field_counts(field):
+    assert not _same(PLAIN, dataclasses.replace(PLAIN, **{field: "something else"}))
+
+
+def test_the_same_words_count_apart_in_the_name_and_in_the_text():
+    in_text = count_features(ModelInput(text="cheap seo", author_name="x"))
+    in_name = count_features(ModelInput(text="x", author_name="cheap seo"))
+
+    shared = set(in_text.ids.tolist()) & set(in_name.ids.tolist())
+
+    assert len(shared) < 0.5 * len(in_text.ids)
+
+
+def test_an_empty_comment_has_a_vector():
+    assert len(count_features(ModelInput(text="")).ids) > 0
+
+
+def test_a_text_of_one_character_has_a_vector():
+    assert len(count_text("👍").ids) > 0
+
+
+def test_hashing_is_the_same_in_every_process_and_release():
+    # Fixed once and for all: other numbers would make every kept version wrong.
+    hashed = [one for one in count_features(ModelInput(text="abc")).ids.tolist() if one >= 64]
+
+    assert hashed == [
+        *(42657, 84795, 152506, 184357, 433928, 511024, 607554, 628516, 843433),
+        *(945915, 956388, 1026196, 1046834),
+    ]

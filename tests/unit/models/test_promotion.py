@@ -1,0 +1,87 @@
+"""Where promotion is marked."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from models.features import count_text
+from models.inputs import ModelInput
+from models.linear import LinearTable
+from models.promotion import MAX_STRETCHES, PromotionMarker, split_stretches
+
+REMARK = "I had the same trouble with the valve."
+ADVERT = "Buy cheap watches now!"
+
+
+def marker_of(advert: str) -> PromotionMarker:
+    """Return a marker that has learnt one advertisement by heart."""
+    features = count_text(advert)
+    table = LinearTable(ids=features.ids, coefficients=features.values, intercept=0.0)
+    return PromotionMarker(table, threshold=0.8 * table.sum_of(features))
+
+
+def test_stretches_are_the_clauses_of_a_text_without_blanks_around_them():
+    text = "Nice one, thanks. See https://a.example now\n\nBye"
+
+    pieces = [text[start:end] for start, end in split_stretches(text)]
+
+    assert pieces == ["Nice one,", "thanks.", "See", "https://a.example now", "Bye"]
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\n"])
+def test_a_blank_text_has_no_stretch(text):
+    assert split_stretches(text) == []
+
+
+def test_only_the_advertisement_is_marked():
+    text = f"{REMARK} {ADVERT}"
+
+    spans = marker_of(ADVERT).mark(ModelInput(text=text))
+
+    assert [text[start:end] for start, end in spans] == [ADVERT]
+
+
+def test_neighbouring_stretches_are_marked_as_one():
+    text = f"{REMARK} {ADVERT} {ADVERT} {REMARK}"
+
+    spans = marker_of(ADVERT).mark(ModelInput(text=text))
+
+    assert [text[start:end] for start, end in spans] == [f"{ADVERT} {ADVERT}"]
+
+
+def test_an_advertisement_at_the_end_of_a_very_long_text_is_marked_where_it_stands():
+    text = f"{REMARK} " * 2_000 + f"{ADVERT} " * 19 + ADVERT
+
+    spans = marker_of(ADVERT).mark(ModelInput(text=text))
+
+    assert spans
+    assert spans[-1][1] == len(text)
+
+
+@pytest.mark.parametrize("text", ["a, " * 20_000, "! " * 30_000, "\n" * 60_000, "x" * 60_000])
+def test_a_hostile_text_has_a_bounded_number_of_stretches(text):
+    started = time.perf_counter()
+
+    stretches = split_stretches(text)
+
+    assert len(stretches) <= MAX_STRETCHES + 2
+    assert all(0 <= start < end <= len(text) for start, end in stretches)
+    assert time.perf_counter() - started < 2.0
+
+
+def test_a_table_refuses_numbers_that_are_not_finite():
+    with pytest.raises(ValueError, match="finite"):
+        LinearTable(ids=np.array([1]), coefficients=np.array([np.nan]), intercept=0.0)
+
+
+def test_a_table_refuses_ids_out_of_range():
+    with pytest.raises(ValueError, match="must lie in"):
+        LinearTable(ids=np.array([2**40]), coefficients=np.array([1.0]), intercept=0.0)
+
+
+def test_a_table_refuses_ids_and_coefficients_that_do_not_pair_up():
+    with pytest.raises(ValueError, match="pair up"):
+        LinearTable(ids=np.array([1, 2]), coefficients=np.array([1.0]), intercept=0.0)

@@ -1,0 +1,249 @@
+"""How versions are written, checked and chosen."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from models.baseline import BaselineClassifier
+from models.errors import ModelVersionError
+from models.inputs import ModelInput
+from models.linear import LinearTable
+from models.promotion import PromotionMarker
+from models.registry import (
+    Fusion,
+    load_current,
+    load_version,
+    promote,
+    read_current_name,
+    write_version,
+)
+
+
+def make_classifier(coefficient: float = 2.0) -> BaselineClassifier:
+    ids = np.arange(64)
+    table = LinearTable(ids=ids, coefficients=np.full(64, coefficient), intercept=-1.0)
+    return BaselineClassifier(
+        table, slope=1.0, offset=0.0, marker=PromotionMarker(table, threshold=0.0)
+    )
+
+
+def make_fusion(**changes) -> Fusion:
+    values = {
+        "base": 0.25,
+        "model_weight": 0.75,
+        "signal_weights": {"bare_link": 0.5},
+        "ham_cutoff": 0.1,
+        "spam_cutoff": 0.9,
+        "promises": {"ham_called_spam": {"promised_rate": 0.001}},
+    }
+    return Fusion(**(values | changes))
+
+
+def write(models_dir, name="baseline-1"):
+    return write_version(
+        models_dir,
+        name,
+        kind=BaselineClassifier.KIND,
+        weights=make_classifier().to_bytes(),
+        fusion=make_fusion(),
+        documents={"card.md": "# A card"},
+    )
+
+
+def rewrite_json(folder, name, change):
+    """Change a file and its checksum, as someone would who knows the format."""
+    path = folder / name
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    if name in manifest["files"]:
+        manifest["files"][name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def test_a_written_version_loads_as_it_was(tmp_path):
+    folder = write(tmp_path)
+
+    loaded = load_version(folder)
+
+    assert loaded.version == "baseline-1"
+    assert (loaded.base, loaded.model_weight) == (0.25, 0.75)
+    assert loaded.signal_weights == {"bare_link": 0.5}
+    assert (loaded.ham_cutoff, loaded.spam_cutoff) == (0.1, 0.9)
+    comment = [ModelInput(text="hello")]
+    assert loaded.classifier.score_batch(comment) == make_classifier().score_batch(comment)
+
+
+def test_the_promoted_version_is_the_current_one(tmp_path):
+    write(tmp_path, "baseline-1")
+    write(tmp_path, "baseline-2")
+
+    promote(tmp_path, "baseline-1")
+    promote(tmp_path, "baseline-2")
+
+    assert read_current_name(tmp_path) == "baseline-2"
+    assert load_current(tmp_path).version == "baseline-2"
+
+
+def test_a_damaged_version_cannot_be_promoted(tmp_path):
+    write(tmp_path, "baseline-1")
+    promote(tmp_path, "baseline-1")
+    (write(tmp_path, "baseline-2") / "weights.npz").unlink()
+
+    with pytest.raises(ModelVersionError, match=r"weights\.npz"):
+        promote(tmp_path, "baseline-2")
+
+    assert read_current_name(tmp_path) == "baseline-1"
+
+
+def test_a_version_is_never_overwritten(tmp_path):
+    write(tmp_path)
+
+    with pytest.raises(ModelVersionError, match="never change"):
+        write(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["", "../up", "a/b", ".hidden", "with space"])
+def test_a_name_that_is_no_folder_name_is_refused(tmp_path, name):
+    with pytest.raises(ModelVersionError, match="name"):
+        write(tmp_path, name)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_writing_leaves_nothing_but_the_version(tmp_path):
+    folder = write(tmp_path)
+
+    assert [path.name for path in tmp_path.iterdir()] == ["baseline-1"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "card.md",
+        "fusion.json",
+        "manifest.json",
+        "weights.npz",
+    ]
+
+
+@pytest.mark.parametrize("name", ["weights.npz", "fusion.json", "card.md"])
+def test_a_file_that_was_changed_is_noticed(tmp_path, name):
+    folder = write(tmp_path)
+    content = bytearray((folder / name).read_bytes())
+    content[0] ^= 1
+    (folder / name).write_bytes(content)
+
+    with pytest.raises(ModelVersionError, match=f"was changed: {name}"):
+        load_version(folder)
+
+
+@pytest.mark.parametrize("name", ["weights.npz", "fusion.json", "manifest.json"])
+def test_a_file_that_is_gone_is_named(tmp_path, name):
+    folder = write(tmp_path)
+    (folder / name).unlink()
+
+    with pytest.raises(ModelVersionError, match=name):
+        load_version(folder)
+
+
+@pytest.mark.parametrize("content", ["", "not JSON", "[]", "[" * 100_000, "\udcff"])
+def test_a_manifest_that_is_none_is_refused(tmp_path, content):
+    folder = write(tmp_path)
+    (folder / "manifest.json").write_text(content, errors="surrogateescape")
+
+    with pytest.raises(ModelVersionError, match=r"manifest\.json"):
+        load_version(folder)
+
+
+def test_a_manifest_that_lists_a_file_outside_the_folder_is_refused(tmp_path):
+    folder = write(tmp_path)
+    rewrite_json(
+        folder, "manifest.json", lambda m: m | {"files": m["files"] | {"../secret": "0" * 64}}
+    )
+
+    with pytest.raises(ModelVersionError, match="outside"):
+        load_version(folder)
+
+
+def test_a_later_format_is_refused_by_its_number(tmp_path):
+    folder = write(tmp_path)
+    rewrite_json(folder, "manifest.json", lambda m: m | {"format": 99})
+
+    with pytest.raises(ModelVersionError, match="format 99"):
+        load_version(folder)
+
+
+def test_an_unknown_kind_is_refused(tmp_path):
+    folder = write(tmp_path)
+    rewrite_json(folder, "manifest.json", lambda m: m | {"kind": "oracle"})
+
+    with pytest.raises(ModelVersionError, match="oracle"):
+        load_version(folder)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"base": "much"},
+        {"base": True},
+        {"model_weight": None},
+        {"signal_weights": []},
+        {"signal_weights": {"bare_link": "heavy"}},
+        {"ham_cutoff": 0.95},
+        {"spam_cutoff": 1.5},
+        {"base": float("nan")},
+    ],
+    ids=str,
+)
+def test_weights_that_make_no_sense_are_refused(tmp_path, change):
+    folder = write(tmp_path)
+    rewrite_json(folder, "fusion.json", lambda fusion: fusion | change)
+
+    with pytest.raises(ModelVersionError, match="cannot be used"):
+        load_version(folder)
+
+
+def test_pickled_weights_are_never_opened(tmp_path):
+    folder = write(tmp_path)
+    arrays = {"calibration": np.array([print, print], dtype=object)}
+    np.savez(folder / "weights.npz", **arrays)
+    rewrite_json(
+        folder,
+        "manifest.json",
+        lambda m: (
+            m
+            | {
+                "files": m["files"]
+                | {"weights.npz": hashlib.sha256((folder / "weights.npz").read_bytes()).hexdigest()}
+            }
+        ),
+    )
+
+    with pytest.raises(ModelVersionError, match="cannot be used"):
+        load_version(folder)
+
+
+def test_without_a_current_file_the_refusal_names_it(tmp_path):
+    with pytest.raises(ModelVersionError, match="CURRENT"):
+        load_current(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "../elsewhere", "two\nlines"])
+def test_a_current_file_must_hold_one_folder_name(tmp_path, content):
+    (tmp_path / "CURRENT").write_text(content)
+
+    with pytest.raises(ModelVersionError, match="one folder name"):
+        load_current(tmp_path)
+
+
+def test_a_version_that_current_names_must_exist(tmp_path):
+    (tmp_path / "CURRENT").write_text("gone-1\n")
+
+    with pytest.raises(ModelVersionError, match="gone-1"):
+        load_current(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut off"])
+def test_weights_that_are_no_archive_are_refused(content):
+    with pytest.raises(ValueError, match="no baseline classifier"):
+        BaselineClassifier.from_bytes(content)

@@ -1,0 +1,140 @@
+"""Cutoffs keep their promises, and bounds are exact."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import beta
+
+from service.scoring.cutoffs import Scored, choose_ham_cutoff, choose_spam_cutoff, clopper_pearson
+
+rates = st.floats(0.0, 1.0)
+probabilities = st.floats(0.0, 0.999)
+many_scored = st.lists(
+    st.builds(Scored, score=probabilities, is_spam=st.booleans()), min_size=1, max_size=60
+)
+
+
+def ham(*scores: float) -> list[Scored]:
+    return [Scored(score=score, is_spam=False) for score in scores]
+
+
+def spam(*scores: float) -> list[Scored]:
+    return [Scored(score=score, is_spam=True) for score in scores]
+
+
+@given(many_scored, rates)
+def test_a_spam_cutoff_never_calls_more_ham_spam_than_promised(scored, rate):
+    scored = [*scored, *ham(0.5)]
+    n_ham = sum(not s.is_spam for s in scored)
+
+    cutoff = choose_spam_cutoff(scored, max_false_positive_rate=rate)
+
+    assert sum(not s.is_spam and s.score >= cutoff for s in scored) <= n_ham * rate + 1e-9
+
+
+@given(many_scored, rates)
+def test_a_ham_cutoff_never_calls_more_spam_ham_than_promised(scored, rate):
+    scored = [*scored, *spam(0.5)]
+    n_spam = sum(s.is_spam for s in scored)
+
+    cutoff = choose_ham_cutoff(scored, max_missed_spam_rate=rate)
+
+    assert sum(s.is_spam and s.score < cutoff for s in scored) <= n_spam * rate + 1e-9
+
+
+def test_the_spam_cutoff_is_the_lowest_that_keeps_the_promise():
+    scored = [*ham(0.1, 0.2, 0.3, 0.8), *spam(0.9)]
+
+    cutoff = choose_spam_cutoff(scored, max_false_positive_rate=0.25)
+
+    assert cutoff == math.nextafter(0.3, 1.0)
+
+
+def test_the_ham_cutoff_is_the_highest_that_keeps_the_promise():
+    scored = [*spam(0.2, 0.5, 0.6, 0.7), *ham(0.1)]
+
+    cutoff = choose_ham_cutoff(scored, max_missed_spam_rate=0.25)
+
+    assert cutoff == 0.5
+
+
+def test_ham_that_share_a_score_are_called_alike():
+    scored = ham(0.4, 0.9, 0.9)
+
+    cutoff = choose_spam_cutoff(scored, max_false_positive_rate=0.4)
+
+    assert cutoff > 0.9
+
+
+def test_a_share_that_is_whole_but_for_rounding_counts_as_whole():
+    scored = ham(*(n / 200 for n in range(100)))
+
+    cutoff = choose_spam_cutoff(scored, max_false_positive_rate=0.29)
+
+    assert sum(s.score >= cutoff for s in scored) == 29
+
+
+def test_a_promise_of_everything_settles_everything():
+    assert choose_spam_cutoff(ham(0.5), max_false_positive_rate=1.0) == 0.0
+    assert choose_ham_cutoff(spam(0.5), max_missed_spam_rate=1.0) == 1.0
+
+
+def test_ham_at_certainty_leaves_no_spam_cutoff():
+    with pytest.raises(ValueError, match="no spam cutoff keeps the promise"):
+        choose_spam_cutoff(ham(1.0, 0.2), max_false_positive_rate=0.0)
+
+
+def test_a_cutoff_needs_comments_to_choose_by():
+    with pytest.raises(ValueError, match="without ham"):
+        choose_spam_cutoff(spam(0.5), max_false_positive_rate=0.1)
+    with pytest.raises(ValueError, match="without spam"):
+        choose_ham_cutoff(ham(0.5), max_missed_spam_rate=0.1)
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.1, math.nan])
+def test_a_promise_must_be_a_share(rate):
+    with pytest.raises(ValueError, match=r"in \[0, 1\]"):
+        choose_spam_cutoff(ham(0.5), max_false_positive_rate=rate)
+
+
+@pytest.mark.parametrize(
+    ("hits", "count"),
+    [(0, 1), (1, 1), (0, 1268), (1, 1268), (13, 1372), (50, 100), (99, 100), (7_000, 20_000)],
+)
+@pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])
+def test_bounds_agree_with_the_beta_distribution(hits, count, confidence):
+    tail = (1 - confidence) / 2
+
+    low, high = clopper_pearson(hits, count, confidence=confidence)
+
+    assert low == pytest.approx(beta.ppf(tail, hits, count - hits + 1) if hits else 0, abs=1e-9)
+    assert high == pytest.approx(
+        beta.ppf(1 - tail, hits + 1, count - hits) if hits < count else 1, abs=1e-9
+    )
+
+
+def test_none_in_three_hundred_may_still_be_one_percent():
+    low, high = clopper_pearson(0, 300)
+
+    assert low == 0.0
+    assert high == pytest.approx(0.0122, abs=1e-4)
+
+
+def test_of_nothing_nothing_is_known():
+    assert clopper_pearson(0, 0) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("hits", "count"), [(-1, 5), (6, 5)])
+def test_hits_must_lie_within_the_count(hits, count):
+    with pytest.raises(ValueError, match="between 0 and the count"):
+        clopper_pearson(hits, count)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0])
+def test_confidence_must_be_a_share_that_can_be_missed(confidence):
+    with pytest.raises(ValueError, match="confidence"):
+        clopper_pearson(1, 5, confidence=confidence)
