@@ -48,14 +48,13 @@ def cli() -> None:
 def main() -> None:
     """Run the command line; what went wrong is said in one clear line each, on standard error."""
     try:
-        cli.main(standalone_mode=False)
+        code = cli.main(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except click.exceptions.Exit as finished:
-        sys.exit(finished.exit_code)
     except InvalidInputError as error:
         for problem in error.problems:
             click.echo(f"{problem.field}: {problem.problem}; {problem.remedy}.", err=True)

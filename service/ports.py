@@ -125,10 +125,12 @@ class VerdictStore(Protocol):
 class DecisionStore(Protocol):
     """Keeps decisions; nothing is ever deleted, only marked as undone."""
 
-    def add(self, decision: Decision) -> None:
-        """Append a decision. Raise `NotFoundError` if the comment is not kept.
+    def add(self, decision: Decision) -> Decision | None:
+        """Append a decision; return the one it replaces, marked as undone by it, if any.
 
-        Raise `ConflictError` if there is a decision with this id already.
+        Both happen in one transaction, so that at most one decision of a comment is in force
+        however many moderators rule at once. Raise `NotFoundError` if the comment is not kept,
+        `ConflictError` if the decision's id is taken.
         """
 
     def undo(self, comment_id: CommentId, *, by: str, at: datetime) -> Decision:

@@ -163,7 +163,11 @@ def _judge_all(rows: Sequence[Answer], api: _Api) -> list[Answer]:
             msg = "the service refused a comment of its own corpus; this is a bug"
             raise _DemoError(msg)
         judging = progress.add_task("judged", total=len(rows))
-        return [answer for answer in _wait(ids, api) if progress.advance(judging) is None]
+        answers = []
+        for answer in _wait(ids, api):
+            answers.append(answer)
+            progress.advance(judging)
+        return answers
 
 
 def _wait(ids: Sequence[str], api: _Api) -> Iterator[Answer]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from service.domain.case import Case
-from service.domain.comment import CommentId, SiteId
+from service.domain.comment import Comment, CommentId, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.ports import AuditEntry, Services
@@ -31,8 +31,6 @@ def decide_comment(
     case = services.cases.get(comment_id, site_id=site_id)
     if case.decision is not None and case.decision.ruling is ruling:
         return case
-    if case.decision is not None:
-        _take_back(case, services, by=decided_by)
     decision = Decision(
         id=services.new_id("dec"),
         comment_id=comment_id,
@@ -41,7 +39,10 @@ def decide_comment(
         decided_at=services.clock(),
         note=note,
     )
-    services.decisions.add(decision)
+    replaced = services.decisions.add(decision)
+    if replaced is not None:
+        _record(services, actor=decided_by, act="undo", comment_id=comment_id)
+        _unlearn(replaced, case.comment, services)
     _record(services, actor=decided_by, act=ruling.value, comment_id=comment_id)
     try:
         services.history.learn(decision.id, case.comment, ruling)
@@ -61,15 +62,15 @@ def undo_decision(
     if case.decision is None:
         msg = "this comment has no decision to undo"
         raise NotFoundError(msg)
-    _take_back(case, services, by=undone_by)
+    undone = services.decisions.undo(comment_id, by=undone_by, at=services.clock())
+    _record(services, actor=undone_by, act="undo", comment_id=comment_id)
+    _unlearn(undone, case.comment, services)
     return services.cases.get(comment_id, site_id=site_id)
 
 
-def _take_back(case: Case, services: Services, *, by: str) -> None:
-    undone = services.decisions.undo(case.comment.id, by=by, at=services.clock())
-    _record(services, actor=by, act="undo", comment_id=case.comment.id)
+def _unlearn(undone: Decision, comment: Comment, services: Services) -> None:
     try:
-        services.history.unlearn(undone.id, case.comment, undone.ruling)
+        services.history.unlearn(undone.id, comment, undone.ruling)
     except StoreUnavailableError:
         log.warning("histories are away, an undo was not learnt", extra={"id": undone.id})
 

@@ -194,25 +194,34 @@ class MemoryDecisionStore:
     def __init__(self, state: _State) -> None:
         self._state = state
 
-    def add(self, decision: Decision) -> None:
+    def add(self, decision: Decision) -> Decision | None:
         """See `DecisionStore.add`."""
         with self._state.lock:
             decisions = self._state.kept(decision.comment_id).decisions
             if any(earlier.id == decision.id for earlier in decisions):
                 msg = f"there is a decision {decision.id!r} already"
                 raise ConflictError(msg)
+            replaced = _take_back(decisions, by=decision.decided_by, at=decision.decided_at)
             decisions.append(decision)
+            return replaced
 
     def undo(self, comment_id: CommentId, *, by: str, at: datetime) -> Decision:
         """See `DecisionStore.undo`."""
         with self._state.lock:
-            decisions = self._state.kept(comment_id).decisions
-            for index in reversed(range(len(decisions))):
-                if decisions[index].undone_at is None:
-                    decisions[index] = replace(decisions[index], undone_at=at, undone_by=by)
-                    return decisions[index]
-        msg = f"comment {comment_id!r} has no decision in force"
-        raise NotFoundError(msg)
+            undone = _take_back(self._state.kept(comment_id).decisions, by=by, at=at)
+        if undone is None:
+            msg = f"comment {comment_id!r} has no decision in force"
+            raise NotFoundError(msg)
+        return undone
+
+
+def _take_back(decisions: list[Decision], *, by: str, at: datetime) -> Decision | None:
+    """Mark the decision in force as undone and return it so marked, None if there is none."""
+    for index, decision in enumerate(decisions):
+        if decision.undone_at is None:
+            decisions[index] = replace(decision, undone_at=at, undone_by=by)
+            return decisions[index]
+    return None
 
 
 class MemoryCaseStore:

@@ -55,7 +55,7 @@ def test_decisions_are_listed_oldest_first(stores):
         stores.decisions.add(decision)
 
     case = stores.cases.get(kept)
-    assert case.decisions == tuple(given)
+    assert [d.id for d in case.decisions] == [d.id for d in given]
     assert case.decision == given[-1]
 
 
@@ -89,17 +89,28 @@ def test_an_undone_decision_stays_with_who_undid_it_and_when(stores):
     assert case.decision is None
 
 
-def test_undoing_the_newest_decision_puts_the_one_before_in_force(stores):
+def test_another_ruling_replaces_the_one_in_force_and_says_which(stores):
     kept = keep(stores)
-    first, second = make_decision(kept), make_decision(kept, ruling=Ruling.APPROVE)
-    stores.decisions.add(first)
-    stores.decisions.add(second)
+    later = NOW + timedelta(minutes=1)
+    first = make_decision(kept)
+    second = make_decision(kept, ruling=Ruling.APPROVE, decided_by="grace", decided_at=later)
 
-    undone = stores.decisions.undo(kept, by="ada", at=NOW)
+    replaced = [stores.decisions.add(first), stores.decisions.add(second)]
 
-    assert undone.id == second.id
-    assert stores.cases.get(kept).decision == first
-    assert stores.cases.count(CaseFilter(state=State.DECIDED)) == 1
+    undone = replace(first, undone_at=later, undone_by="grace")
+    assert replaced == [None, undone]
+    assert stores.cases.get(kept).decisions == (undone, second)
+
+
+def test_undoing_a_decision_does_not_bring_the_one_before_back(stores):
+    kept = keep(stores)
+    stores.decisions.add(make_decision(kept))
+    stores.decisions.add(make_decision(kept, ruling=Ruling.APPROVE))
+
+    stores.decisions.undo(kept, by="ada", at=NOW)
+
+    assert stores.cases.get(kept).decision is None
+    assert stores.cases.count(CaseFilter(state=State.DECIDED)) == 0
 
 
 def test_undoing_nothing_is_refused(stores):
@@ -157,12 +168,14 @@ def test_of_several_who_undo_one_decision_exactly_one_does(stores):
     assert sum(undone) == 1
 
 
-def test_decisions_made_at_the_same_time_are_all_kept(stores):
+def test_of_decisions_made_at_the_same_time_all_are_kept_and_one_is_in_force(stores):
     kept = keep(stores)
     stores.verdicts.add([make_verdict(kept)], audit=frozenset())
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(stores.decisions.add, [make_decision(kept) for _ in range(12)]))
 
-    assert len(stores.cases.get(kept).decisions) == 12
+    decisions = stores.cases.get(kept).decisions
+    assert len(decisions) == 12
+    assert sum(d.undone_at is None for d in decisions) == 1
     assert stores.cases.count(CaseFilter(needs_review=True)) == 0

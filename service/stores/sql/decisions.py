@@ -23,36 +23,33 @@ class SqlDecisionStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(self, decision: Decision) -> None:
+    def add(self, decision: Decision) -> Decision | None:
         """See `DecisionStore.add`."""
 
-        def append(connection: sa.Connection) -> None:
+        def append(connection: sa.Connection) -> Decision | None:
             comment = _lock_comment(connection, decision.comment_id)
+            replaced = _take_back(
+                connection, comment.id, by=decision.decided_by, at=decision.decided_at
+            )
             statement = insert_if_free(connection, decisions).returning(decisions.c.seq)
             if not connection.execute(statement, [decision_values(decision)]).all():
                 msg = f"there is a decision {decision.id!r} already"
                 raise ConflictError(msg)
-            _keep_in_step(connection, comment)
+            _keep_in_step(connection, comment, decided=True)
+            return replaced
 
-        write(self._engine, append)
+        return write(self._engine, append)
 
     def undo(self, comment_id: CommentId, *, by: str, at: datetime) -> Decision:
         """See `DecisionStore.undo`."""
 
         def undo(connection: sa.Connection) -> Decision:
             comment = _lock_comment(connection, comment_id)
-            seq = _in_force(connection, comment_id)
-            if seq is None:
+            undone = _take_back(connection, comment_id, by=by, at=at)
+            if undone is None:
                 msg = f"comment {comment_id!r} has no decision in force"
                 raise NotFoundError(msg)
-            statement = (
-                sa.update(decisions)
-                .where(decisions.c.seq == seq)
-                .values(undone_at=at, undone_by=by)
-                .returning(*decisions.c)
-            )
-            undone = decision_from(connection.execute(statement).one())
-            _keep_in_step(connection, comment)
+            _keep_in_step(connection, comment, decided=False)
             return undone
 
         return write(self._engine, undo)
@@ -72,18 +69,22 @@ def _lock_comment(connection: sa.Connection, comment_id: CommentId) -> Row:
     return row
 
 
-def _in_force(connection: sa.Connection, comment_id: CommentId) -> int | None:
-    """Return the number of the newest decision that was not undone."""
-    newest: sa.ColumnElement[int | None] = sa.func.max(decisions.c.seq)
-    query = sa.select(newest).where(
-        decisions.c.comment_id == comment_id, decisions.c.undone_at.is_(None)
+def _take_back(
+    connection: sa.Connection, comment_id: CommentId, *, by: str, at: datetime
+) -> Decision | None:
+    """Mark the decision in force as undone and return it so marked, None if there is none."""
+    statement = (
+        sa.update(decisions)
+        .where(decisions.c.comment_id == comment_id, decisions.c.undone_at.is_(None))
+        .values(undone_at=at, undone_by=by)
+        .returning(*decisions.c)
     )
-    return connection.execute(query).scalar_one()
+    row = connection.execute(statement).one_or_none()
+    return None if row is None else decision_from(row)
 
 
-def _keep_in_step(connection: sa.Connection, comment: Row) -> None:
+def _keep_in_step(connection: sa.Connection, comment: Row, *, decided: bool) -> None:
     """Let the comment's row say whether it is decided."""
-    decided = _in_force(connection, comment.id) is not None
     outcome = Outcome(comment.outcome) if comment.outcome is not None else None
     rank = review_rank(outcome, audit=comment.audit, decided=decided)
     connection.execute(
