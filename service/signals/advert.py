@@ -46,8 +46,8 @@ def advert_score(stretch: Stretch) -> float:
         score += _LINK + (_SHOP_NAME if stretch.shop_links else 0.0)
         score += _LINK_OF_OWN if stretch.count(Cue.ME) else 0.0
     score += _CONTACT * bool(stretch.contacts) + _BRAND * bool(stretch.brands)
-    score += _PRICE * min(stretch.prices, 2) + _SLIP * stretch.slips
-    if stretch.introductions and not stretch.count(Cue.HEDGE):
+    score += _PRICE * min(stretch.prices, 2) + _SLIP * bool(stretch.count(Cue.SLIP))
+    if stretch.count(Cue.INTRO) and not stretch.count(Cue.HEDGE):
         score += _INTRODUCTION
     score += _SHOUT * min(stretch.shouts, 3) + _EXCLAIM * stretch.exclaims + _ASK * stretch.asks
     return score + _LONG * (stretch.words > _LONG_WORDS) + _STARTS_LOWER * stretch.starts_lower
@@ -62,9 +62,9 @@ def kinds_of(stretches: Sequence[Stretch]) -> int:
             any(s.count(Cue.OFFER) or s.prices for s in stretches),
             any(s.count(Cue.VICE) for s in stretches),
             any(s.count(Cue.CALL) for s in stretches),
-            any(s.count(Cue.PITCH) or s.introductions for s in stretches),
+            any(s.count(Cue.PITCH) or s.count(Cue.INTRO) for s in stretches),
             any(s.brands for s in stretches),
-            any(s.slips or s.shouts > 1 for s in stretches),
+            any(s.count(Cue.SLIP) or s.shouts > 1 for s in stretches),
         )
     )
 
@@ -72,7 +72,7 @@ def kinds_of(stretches: Sequence[Stretch]) -> int:
 def what_it_does(advert: Sequence[Stretch]) -> str:
     """Return in words what an advertisement does to its reader: its two clearest traits."""
     traits = (
-        (any(s.introductions for s in advert), "introduces its writer"),
+        (any(s.count(Cue.INTRO) for s in advert), "introduces its writer"),
         (any(s.count(Cue.CALL) for s in advert), "calls on the reader to act"),
         (any(s.count(Cue.OFFER) or s.prices for s in advert), "names an offer"),
         (any(s.contacts for s in advert), "gives contact details"),

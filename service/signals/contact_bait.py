@@ -11,7 +11,8 @@ from service.signals.contacts import ContactKind
 from service.signals.detector import Detector, Example
 from service.signals.regions import inside
 from service.signals.spans import spans_of
-from service.signals.view import view_of
+from service.signals.view import TextView, view_of
+from service.signals.wordset import wordset
 
 _REQUEST = re.compile(
     r"(?<!\w)(?:kindly |please |pls )?(?:share|send|drop|give|leave|reply (?:with|here)|text"
@@ -28,12 +29,17 @@ _REQUEST = re.compile(
 _STRENGTH = {ContactKind.EMAIL: 0.6, ContactKind.PHONE: 0.9, ContactKind.HANDLE: 1.0}
 
 
+_ASKS = wordset("share send drop give leave reply text inbox dm pm message whatsapp whats hit add")
+_FROM_READER = wordset(
+    "phone mobile number contact whatsapp app telegram email e mail cv details name address ph",
+    "privately wechat skype viber for if to and",
+)
+
+
 def contact_bait(comment: Comment, _history: History) -> Signal | None:
     """Fire on contact details outside code, and where the reader is asked for theirs."""
     view = view_of(comment)
-    requests = [
-        m.span() for m in _REQUEST.finditer(view.text) if not inside(view.shielded, m.start())
-    ]
+    requests = _requests(view)
     if not view.contacts and not requests:
         return None
     kinds = dict.fromkeys(contact.kind for contact in view.contacts)
@@ -45,6 +51,15 @@ def contact_bait(comment: Comment, _history: History) -> Signal | None:
         reason=reason,
         spans=spans_of([*((c.start, c.end) for c in view.contacts), *requests]),
     )
+
+
+def _requests(view: TextView) -> list[tuple[int, int]]:
+    """Return where the reader is asked to get in touch or for a number."""
+    words = view.word_set
+    if "hmu" not in words and (words.isdisjoint(_ASKS) or words.isdisjoint(_FROM_READER)):
+        return []
+    found = (m.span() for m in _REQUEST.finditer(view.text))
+    return [span for span in found if not inside(view.shielded, span[0])]
 
 
 CONTACT_BAIT = Detector(

@@ -84,12 +84,23 @@ _PROVIDERS = wordset(
 )
 _AT_WORDS = wordset("arroba arobase chiocciola собака małpa zavináč παπάκι")
 _MESSENGER_WORDS = wordset(
-    "whatsapp whatsap whatapp watsapp watsap whats wats wechat we weixin viber zalo kakao skype",
+    "whatsapp whatsap whatapp watsapp watsap wechat weixin viber zalo kakao skype",
     "telegram snapchat insta instagram tg wa ig signal discord kik line вацап",
     "ватсап вотсап телеграм",
     "телеграме тг واتساب تلگرام تلغرام تليجرام ווטסאפ בווטסאפ טלגרם בטלגרם",
 )
-_MESSENGER_PIECES = (".me/", ".whatsapp.com", "t e l", "微", "加", "카톡", "텔레그램")
+_MESSENGER_PIECES = (
+    ".me/",
+    ".whatsapp.com",
+    "t e l",
+    "hats app",
+    "ats app",
+    "e chat",
+    "微",
+    "加",
+    "카톡",
+    "텔레그램",
+)
 
 
 def find_contacts(

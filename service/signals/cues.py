@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from service.signals.lexicon import ENTRIES, UNSPACED, Cue
@@ -23,26 +22,28 @@ class Hit(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Index:
-    """The lexicon by how an entry is found: the whole word, its stem, the first of its words."""
+class _Entry(NamedTuple):
+    """What a word starts: cues of its own, and phrases as the words that must follow."""
 
-    whole: dict[str, list[Cue]]
-    stems: dict[str, list[tuple[str, Cue]]]
-    phrases: dict[str, list[tuple[tuple[str, ...], Cue]]]
+    cues: tuple[Cue, ...]
+    phrases: tuple[tuple[tuple[str, ...], Cue], ...]
 
 
-def _read_lexicon() -> _Index:
-    index = _Index(whole=defaultdict(list), stems=defaultdict(list), phrases=defaultdict(list))
+def _read_lexicon() -> tuple[dict[str, _Entry], dict[str, tuple[tuple[str, Cue], ...]]]:
+    """Return the lexicon by first word, and its stems by their first letters."""
+    cues: dict[str, list[Cue]] = defaultdict(list)
+    phrases: dict[str, list[tuple[tuple[str, ...], Cue]]] = defaultdict(list)
+    stems: dict[str, list[tuple[str, Cue]]] = defaultdict(list)
     for cue, entry in dict.fromkeys(_entries()):
-        if "_" in entry:
-            first, *rest = entry.split("_")
-            index.phrases[first].append((tuple(rest), cue))
+        first, *rest = entry.split("_")
+        if rest:
+            phrases[first].append((tuple(rest), cue))
         elif entry.endswith("*"):
-            index.stems[entry[:_STEM_LETTERS]].append((entry[:-1], cue))
+            stems[entry[:_STEM_LETTERS]].append((entry[:-1], cue))
         else:
-            index.whole[entry].append(cue)
-    return _Index(whole=dict(index.whole), stems=dict(index.stems), phrases=dict(index.phrases))
+            cues[entry].append(cue)
+    words = {w: _Entry(tuple(cues[w]), tuple(phrases[w])) for w in (*cues, *list(phrases))}
+    return words, {letters: tuple(found) for letters, found in stems.items()}
 
 
 def _entries() -> Iterator[tuple[Cue, str]]:
@@ -51,7 +52,7 @@ def _entries() -> Iterator[tuple[Cue, str]]:
             yield from ((cue, entry) for entry in line.split())
 
 
-_INDEX = _read_lexicon()
+_WORDS, _STEMS = _read_lexicon()
 _UNSPACED = {
     cue: re.compile("|".join(re.escape(piece) for line in lines for piece in line.split()))
     for cue, lines in UNSPACED.items()
@@ -60,7 +61,16 @@ _UNSPACED = {
 
 def find_cues(text: str, words: list[Word]) -> tuple[Hit, ...]:
     """Return every cue in the text, ordered by where it starts; the words are those of the text."""
-    hits = [hit for index in range(len(words)) for hit in _cues_at(words, index)]
+    hits: list[Hit] = []
+    for index, (word, start, end) in enumerate(words):
+        entry = _WORDS.get(word)
+        if entry is not None:
+            hits.extend([Hit(cue, start, end) for cue in entry.cues])
+            if entry.phrases:
+                hits.extend(_phrases_at(words, index, entry))
+        stems = _STEMS.get(word[:_STEM_LETTERS])
+        if stems is not None:
+            hits.extend([Hit(cue, start, end) for stem, cue in stems if word.startswith(stem)])
     if _MAY_LACK_SPACES.search(text):
         for cue, pattern in _UNSPACED.items():
             hits.extend(Hit(cue, m.start(), m.end()) for m in pattern.finditer(text))
@@ -68,16 +78,15 @@ def find_cues(text: str, words: list[Word]) -> tuple[Hit, ...]:
     return tuple(hits)
 
 
-def _cues_at(words: list[Word], index: int) -> list[Hit]:
-    text, start, end = words[index]
-    hits = [Hit(cue, start, end) for cue in _INDEX.whole.get(text, ())]
-    for stem, cue in _INDEX.stems.get(text[:_STEM_LETTERS], ()):
-        if text.startswith(stem):
-            hits.append(Hit(cue, start, end))
-    for rest, cue in _INDEX.phrases.get(text, ()):
+def _phrases_at(words: list[Word], index: int, entry: _Entry) -> list[Hit]:
+    found: list[Hit] = []
+    follows = words[index + 1].text if index + 1 < len(words) else ""
+    for rest, cue in entry.phrases:
+        if rest[0] != follows:
+            continue
         last = index + len(rest)
         if last < len(words) and all(
-            words[index + 1 + k].text == wanted for k, wanted in enumerate(rest)
+            words[index + 2 + k].text == wanted for k, wanted in enumerate(rest[1:])
         ):
-            hits.append(Hit(cue, start, words[last].end))
-    return hits
+            found.append(Hit(cue, words[index].start, words[last].end))
+    return found

@@ -20,6 +20,7 @@ _LEET = str.maketrans(
 _CANDIDATE = re.compile(
     r"(?<![\w.@/#-])(?=[\w@$!]{4,30}(?![\w@]))(?=[A-Za-z]*[0-9@$!][\w@$!]*[A-Za-z])[\w@$!]+"
 )
+_HINT = re.compile(r"[0-9@$!](?<=[A-Za-z].)[A-Za-z0-9@$!]|[0-9@$!](?=[A-Za-z])")
 _TRADES = frozenset({Cue.VICE})
 _MORE = re.compile(
     r"viagra|cialis|pharm|tramadol|zolpidem|xanax|casino|loans?\b|free\b|amazon|instagram"
@@ -30,6 +31,8 @@ _MORE = re.compile(
 def digits_for_letters(comment: Comment, _history: History) -> Signal | None:
     """Fire on a word that becomes a trade word once its digits are read as letters."""
     view = view_of(comment)
+    if not _HINT.search(view.text):
+        return None
     spans = [m.span() for m in _CANDIDATE.finditer(view.text) if _is_trade_word(m[0])]
     if not spans:
         return None

@@ -12,6 +12,7 @@ from service.signals.quoted import is_quoted
 from service.signals.regions import inside
 from service.signals.spans import spans_of
 from service.signals.view import view_of
+from service.signals.wordset import wordset
 
 _PHRASE = re.compile(
     r"(?<!\w)as an? (?:ai|artificial intelligence|large language|language) (?:language )?model"
@@ -33,9 +34,19 @@ _PHRASE = re.compile(
 )
 
 
+# Without one of these words, or a bracket, the patterns above cannot match.
+_HINTS = wordset(
+    "language intelligence certainly sure absolutely course version comment comments reply replies",
+    "response rewritten browse access knowledge training let would word customize customise tweak",
+    "adapt",
+)
+
+
 def leaked_chatbot_phrase(comment: Comment, _history: History) -> Signal | None:
     """Fire on a chatbot's words to its user, unless the writer quotes them."""
     view = view_of(comment)
+    if "[" not in view.text and view.word_set.isdisjoint(_HINTS):
+        return None
     spans = [
         m.span()
         for m in _PHRASE.finditer(view.text)

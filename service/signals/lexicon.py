@@ -16,6 +16,8 @@ class Cue(IntEnum):
     YOU = 5
     ME = 6
     HEDGE = 7
+    INTRO = 8
+    SLIP = 9
 
 
 # How entries are written: "discount*" is every word that begins so (the stem has four letters or
@@ -303,6 +305,23 @@ ENTRIES: dict[Cue, tuple[str, ...]] = {
         "ben",
         "benim bana bizim saya aku kami tôi mình я мне меня мой моя моё мои у_меня мені мене мій",
         "εγώ μου με אני שלי לי أنا لي عندي من خودم मैं मुझे मेरा मेरी मेरे main mera meri mujhe",
+    ),
+    # Somebody steps forward to speak for themselves or for a business.
+    Cue.INTRO: (
+        "my_name_is we_run_a we_run_an hello_friend hello_my_friend my_dear_friend dear_friend",
+        "dear_friends dear_sir dear_sirs dear_madam dear_webmaster dear_admin dear_all hello_dear",
+        "hi_dear hi_this_is hello_this_is hello_sir hi_sir we_factory we_are_factory",
+        "hello_i'm hi_i'm hello_i_am",
+    ),
+    # Slips that salesmen's templates share; honest second-language writers make them too, so they
+    # only ever add to an advert that other things show.
+    Cue.SLIP: (
+        "if_you_interest if_you_interested if_your_interest you_interest much_valuable",
+        "do_not_hesitation don't_hesitation many_customer many_client our_customer_are for_updates",
+        "for_your_updates student_who students_who_is students_who_want we_factory we_supplier",
+        "he_have she_have it_have anyone_want anybody_want",
+        "anyone_need anybody_need so_valuable_page",
+        "we_are_provide we_are_offer i_am_provide glad_see many_peoples",
     ),
     # Words of somebody who weighs things: rare in adverts.
     Cue.HEDGE: (

@@ -42,6 +42,7 @@ class Link:
 
 # A comment with more links than this is judged by its first ones; the bound keeps the work small.
 MAX_LINKS = 300
+_MAX_LABEL_CHARS = 63
 
 # Letters of Latin, Greek and Cyrillic domain names. CJK is left out on purpose: those scripts write
 # no spaces, so a neighbouring sentence would be swallowed.
@@ -52,7 +53,8 @@ _URL = re.compile(
 )
 # Prose seldom has these, and both run far faster than the patterns that they spare.
 _MAY_HOLD_URL = re.compile(r"://|[wW]\.")
-_MAY_HOLD_DOMAIN = re.compile(r"\.[A-Za-zа-я]")
+_DOT = re.compile(rf"\.[{_L}]")
+_LABEL = re.compile(rf"[{_L}-]")
 _DOMAIN = re.compile(
     rf"(?<![{_L}@._/\\=$#-])"
     rf"(?>(?:[{_L}][{_L}-]{{0,62}}\.){{1,6}}(?P<tld>[A-Za-zа-я]{{2,18}}))"
@@ -170,13 +172,28 @@ def _open_links(text: str) -> Iterator[_Found]:
         end = _trimmed_end(text, match.start(), match.end())
         urls.append((match.start(), match.end()))
         yield match.start(), end, text[match.start() : end], None, LinkStyle.URL
-    if not _MAY_HOLD_DOMAIN.search(text):
-        return
-    candidates = (m for m in _DOMAIN.finditer(text) if not inside(urls, m.start()))
-    for match in islice(candidates, MAX_LINKS):
-        if _is_domain(text, match):
-            end = _trimmed_end(text, match.start(), match.end())
-            yield match.start(), end, text[match.start() : end], None, LinkStyle.DOMAIN
+    for match in islice(_open_domains(text, urls), MAX_LINKS):
+        end = _trimmed_end(text, match.start(), match.end())
+        yield match.start(), end, text[match.start() : end], None, LinkStyle.DOMAIN
+
+
+def _open_domains(text: str, urls: list[Range]) -> Iterator[re.Match[str]]:
+    """Look for an address around each dot inside a word; going by dots is what makes it fast."""
+    done = 0
+    for dot in _DOT.finditer(text):
+        start = dot.start()
+        if start < done or inside(urls, start):
+            continue
+        while (
+            start > done
+            and dot.start() - start < _MAX_LABEL_CHARS
+            and _LABEL.match(text, start - 1)
+        ):
+            start -= 1
+        match = _DOMAIN.match(text, start)
+        if match is not None and _is_domain(text, match):
+            done = match.end()
+            yield match
 
 
 def _trimmed_end(text: str, start: int, end: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 from service.domain.comment import Comment
 from service.domain.history import History
@@ -12,6 +13,7 @@ from service.signals.quoted import is_quoted
 from service.signals.regions import inside
 from service.signals.spans import spans_of
 from service.signals.view import view_of
+from service.signals.wordset import wordset
 
 _MACHINE = (
     r"(?:ai|a\.i\.|llm|(?:large )?language model|(?:spam|ai|content|comment|automated"
@@ -54,9 +56,37 @@ _ADDRESS = re.compile(
 )
 
 
+# Without such words the patterns above cannot match; most comments hold none.
+_STRONG = wordset(
+    "ignore disregard forget ai llm moderator moderation classifier chatbot assistant system",
+    "hidden inst verdict spamscore im_start im_end endoftext",
+)
+_MACHINES = wordset("model filter reviewer bot bots classifier agent checker")
+_OPENERS = wordset("if since when note notes message attention notice instruction instructions")
+_LABELS = wordset("ham spam approve approved legit legitimate genuine safe clean publish false")
+_VERBS = wordset(
+    "output answer respond reply return print say write classify mark label rate treat score flag",
+    "classification",
+)
+_SETTLED = wordset("approved preapproved verified reviewed whitelisted checked site test")
+
+
+def _may_address_machine(text: str, words: Set[str]) -> bool:
+    return (
+        not words.isdisjoint(_STRONG)
+        or "##" in text
+        or ("comment" in words and not words.isdisjoint(_SETTLED))
+        or not (words.isdisjoint(_MACHINES) or words.isdisjoint(_OPENERS))
+        or not (words.isdisjoint(_LABELS) or words.isdisjoint(_VERBS))
+        or ("new" in words and "task" in words)
+    )
+
+
 def prompt_injection(comment: Comment, _history: History) -> Signal | None:
     """Fire on instructions or false notes meant for a machine, unless the writer quotes them."""
     view = view_of(comment)
+    if not _may_address_machine(view.text, view.word_set):
+        return None
     plain = view.plain
     spans = [plain.original(m.start(), m.end()) for m in _ADDRESS.finditer(plain.text)]
     spans = [s for s in spans if not inside(view.shielded, s[0]) and not is_quoted(view.text, s[0])]

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from service.signals.regions import Range, inside
 from service.signals.wordset import wordset
 
-# The look-behind keeps a long row of full stops from being scanned once from each of them.
+# Every alternative starts with its mark, so that the search can run from mark to mark; the
+# look-behind keeps a long row of full stops from being scanned once from each of them.
 _END = re.compile(
-    r"(?<![.!?…])[.!?…]++[\"'”’»)\]*]{0,3}+(?=\s|\Z)"
-    r"|(?<=[a-zäöüéàñ)])[.!?](?=[A-Z][a-z])"
+    r"[.!?…](?<![.!?…][.!?…])[.!?…]*+[\"'”’»)\]*]{0,3}+(?=\s|\Z)"
+    r"|[.!?](?<=[a-zäöüéàñ)][.!?])(?=[A-Z][a-z])"
     r"|[。！？｡]++[」』”’）]{0,2}"
     r"|[।؟۔]++"
     r"|\n++"

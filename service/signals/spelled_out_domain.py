@@ -11,6 +11,7 @@ from service.signals.detector import Detector, Example
 from service.signals.regions import inside
 from service.signals.spans import spans_of
 from service.signals.view import view_of
+from service.signals.wordset import wordset
 
 _DOT_WORD = r"(?:dot|d0t|point|punto|punkt|ponto|punt|nokta|точка|крапка|נקודה|نقطة)"
 _NAME = r"(?<![\w.-])[\w-]{2,63}"
@@ -33,11 +34,9 @@ _SPELLED = re.compile(
     r"|(?:remove|delete|without|paste with no|no) (?:the )?spaces?(?= |\)|,|\.|\Z)",
     re.IGNORECASE,
 )
-_HINT = re.compile(
-    r"dot|d0t|poi?nt|punkt|punto|nokta|точка|крапка|נקודה|نقطة|[(\[{<] ?[.,·•]|[․。]|\.\s|\s\."
-    r"|space",
-    re.IGNORECASE,
-)
+# Without one of these, or the word "dot" in some language, no address is spelled out.
+_HINT = re.compile(r"[(\[{<] ?[.,·•]|[․。][A-Za-z]|\s\. ?[A-Za-z]|\.\s?[Cc] ?[Oo] ?[Mm]")
+_DOT_WORDS = wordset("dot d0t point punto punkt ponto punt nokta точка крапка נקודה نقطة")
 _SPACE_HINT = re.compile(r"spaces?\Z", re.IGNORECASE)
 
 
@@ -45,7 +44,7 @@ def spelled_out_domain(comment: Comment, _history: History) -> Signal | None:
     """Fire on a web address in words or with a broken dot; on "remove space" only beside one."""
     view = view_of(comment)
     plain = view.plain
-    if not _HINT.search(plain.text):
+    if view.word_set.isdisjoint(_DOT_WORDS) and not _HINT.search(plain.text):
         return None
     matches = list(_SPELLED.finditer(plain.text))
     found = [m for m in matches if not _SPACE_HINT.search(m[0], max(0, len(m[0]) - 6))]

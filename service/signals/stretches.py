@@ -4,54 +4,45 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from service.domain.comment import Comment, Post
-from service.signals.bare_link import uncommon_links
+from service.signals.bare_link import uncommon_links_of
 from service.signals.lexicon import Cue
 from service.signals.regions import inside
 from service.signals.shop_names import sounds_commercial
-from service.signals.view import TextView, view_of
+from service.signals.view import TextView, view_of_text
 from service.signals.words import find_words
 
+# Each pattern starts with few characters, so that the search can run from one to the next.
 _PRICE = re.compile(
-    r"[$€£₹¥₦]\s?\d|\d\s?(?:[$€£₹¥₦%％円元원]|만원|(?:usd|eur|euros?|gbp|dollars?|bucks|rs|inr"
-    r"|kr|zł|zl|kč"
-    r"|kc|руб|грн|tl|percent)(?!\w))|(?<!\w)(?:rs|usd|eur)\.? ?\d|24\s?[/x]\s?7",
-    re.IGNORECASE,
+    r"[$€£₹¥₦]\s?\d|24\s?[/x]\s?7|(?:Rs|RS|USD|EUR)\.? ?\d"
+    r"|\d\s?(?:[$€£₹¥₦%％円元원]|만원|(?i:usd|eur|euros?|gbp|dollars?|bucks|rs|inr|kr|zł|zl|kč"
+    r"|kc|руб"
+    r"|грн|tl|percent)(?!\w))"
 )
 # "HashHaven", "Snow Rider 3D": names of products have capitals and digits where prose has none.
 _BRAND = re.compile(
-    r"(?<!\w)(?:[A-Z][a-z]{2,20}[A-Z][A-Za-z]{1,20}"
-    r"|[A-Z][a-z]{2,20} (?:[A-Z][a-z]{2,20} )?(?:Pro|Plus|Max|X\d?|AI|3D|VPN|HD|App"
-    r"|[A-Z]\d))(?!\w)"
+    r"[A-Z](?<!\w[A-Z])[a-z]{2,20}(?:[A-Z][A-Za-z]{1,20}"
+    r"| (?:[A-Z][a-z]{2,20} )?(?:Pro|Plus|Max|X\d?|AI|3D|VPN|HD|App|[A-Z]\d))(?!\w)"
 )
-# "I'm Ana Lim, working at ...", "my name is ...", "we run a ...": somebody steps forward.
+# "I'm Ana Lim, working at ..."
 _INTRODUCTION = re.compile(
-    r"(?<!\w)(?:i['’]?m|i am|this is|myself) (?:dr\.? |mrs?\.? )?"
+    r"(?:I['’]?m|I am|[Tt]his is|[Mm]yself) (?:[Dd]r\.? |[Mm]rs?\.? )?"
     r"[A-Z]\w{1,20}(?: [A-Z]\w{1,20})?,? "
-    r"(?:working|i work|from|and (?:i|we)\b|the |a |an |owner|founder|writer|manager|here from)"
-    r"|(?<!\w)my name is|(?<!\w)we run an? |(?<!\w)(?:hello|hi|dear),? (?:my )?(?:dear |all )?"
-    r"(?:friend|sir|webmaster|admin|this is)"
-    r"|(?<!\w)we are (?:an? |the )?[\w -]{3,40}"
+    r"(?:working|i work|I work|from|and (?:i|I|we)\b|the |a |an |owner|founder|writer|manager"
+    r"|here from)"
+    r"|[Ww]e are (?:an? |the )?[\w -]{3,40}"
     r"(?:agency|company|firm|team|supplier|manufacturer|factory|provider|clinic|studio|store"
-    r"|shop)",
-    re.IGNORECASE,
+    r"|shop)"
 )
-# Slips that salesmen's templates share; honest second-language writers make them too, so they
-# only ever add to an advert that other things show.
-_BROKEN = re.compile(
-    r"(?<!\w)(?:"
-    r"(?:[2-9]|\d{2,4}) (?:day|month|year|hour|week|minute|capsule|bottle|channel|client)"
-    r"|if you interest|you interested in|do not (?:hesitation|hesitating)|much valuable"
-    r"|many (?:our )?(?:customer|client|student|people)s? (?:is|was)|for (?:your )?updates?"
-    r"|students? who (?:is|want)|we (?:factory|supplier|company|team)|(?:he|she|it) have"
-    r"|any(?:one|body) (?:want|need|have))(?!\w)",
-    re.IGNORECASE,
+_SINGULAR = re.compile(
+    r"\d (?:day|month|year|hour|week|minute|capsule|bottle|channel|client)(?![\w-])"
 )
 _FIGURE = re.compile(r"\d")
-_SHOUT = re.compile(r"(?<!\w)[A-ZÄÖÜÉÀÑА-Я]{4,30}(?!\w)")
+_SHOUT = re.compile(r"[A-ZÄÖÜÉÀÑА-Я]{4,}")
 _MIN_TOPIC_LETTERS = 4
 _STEM_LETTERS = 6
 # Words of a full text that matter for overlap; longer excerpts add little and cost time.
@@ -75,8 +66,6 @@ class Stretch:
     prices: int = 0
     shouts: int = 0
     brands: int = 0
-    introductions: int = 0
-    slips: int = 0
     exclaims: bool = False
     asks: bool = False
     starts_lower: bool = False
@@ -88,20 +77,26 @@ class Stretch:
         return self.cues[cue]
 
 
-# Small on purpose: it serves the detectors that look at one comment after another, no more.
-@lru_cache(maxsize=8)
 def stretches_of(comment: Comment) -> tuple[Stretch, ...]:
     """Return the sentences of a comment, described, in order; code and quotations are left out."""
-    view = view_of(comment)
+    return _stretches_of(comment.text, comment.post)
+
+
+# Small on purpose: it serves the detectors that look at one comment after another, no more.
+@lru_cache(maxsize=8)
+def _stretches_of(text: str, post: Post) -> tuple[Stretch, ...]:
+    view = view_of_text(text)
     stretches = [
         Stretch(start=start, end=end, cues=[0] * _CUE_COUNT)
         for start, end in view.sentences
         if not inside(view.shielded, start)
     ]
-    topic = topic_words(comment.post)
+    topic = topic_words(post)
     find = _Finder([stretch.start for stretch in stretches], stretches)
-    _count_words(view, topic, find)
-    for link in uncommon_links(comment):
+    _count_words(view, topic, stretches)
+    _count_cues(view, topic, find)
+    _count_looks(view.text, topic, find)
+    for link in uncommon_links_of(text, post.url or ""):
         if stretch := find(link.start):
             stretch.links += 1
             stretch.shop_links += sounds_commercial(link.host)
@@ -109,7 +104,11 @@ def stretches_of(comment: Comment) -> tuple[Stretch, ...]:
         if stretch := find(contact.start):
             stretch.contacts += 1
     for stretch in stretches:
-        _describe_looks(view.text[stretch.start : stretch.end], stretch, topic)
+        sentence = text[stretch.start : stretch.end]
+        stretch.exclaims = "!" in sentence
+        stretch.asks = "?" in sentence
+        stretch.figures = _FIGURE.search(sentence) is not None
+        stretch.starts_lower = sentence[:1].islower()
     return tuple(stretches)
 
 
@@ -138,39 +137,57 @@ class _Finder:
         return self._stretches[index]
 
 
-def _count_words(view: TextView, topic: frozenset[str], find: _Finder) -> None:
-    long_words: dict[int, int] = {}
-    shared: dict[int, int] = {}
-    for word in view.words:
-        stretch = find(view.original(word)[0])
-        if stretch is None:
-            continue
-        stretch.words += 1
-        if len(word.text) >= _MIN_TOPIC_LETTERS:
-            long_words[stretch.start] = long_words.get(stretch.start, 0) + 1
-            if word.text[:_STEM_LETTERS] in topic:
-                shared[stretch.start] = shared.get(stretch.start, 0) + 1
-    for start, count in shared.items():
-        stretch = find(start)
-        if stretch is not None:
-            stretch.overlap = count / max(_MIN_TOPIC_LETTERS, long_words[start])
+def _count_words(view: TextView, topic: frozenset[str], stretches: list[Stretch]) -> None:
+    """Count words and the share of longer ones that the post uses too, in one pass over both."""
+    offsets = view.plain.offsets
+    words = iter(view.words)
+    word = next(words, None)
+    for stretch in stretches:
+        count = long_words = shared = 0
+        while word is not None:
+            text, start, _ = word
+            position = start if offsets is None else offsets[start]
+            if position >= stretch.end:
+                break
+            if position >= stretch.start:
+                count += 1
+                if len(text) >= _MIN_TOPIC_LETTERS:
+                    long_words += 1
+                    shared += text[:_STEM_LETTERS] in topic
+            word = next(words, None)
+        stretch.words = count
+        stretch.overlap = shared / max(_MIN_TOPIC_LETTERS, long_words)
+
+
+def _count_cues(view: TextView, topic: frozenset[str], find: _Finder) -> None:
     addresses = [(link.start, link.end) for link in view.links if link.anchor is None]
     for hit in view.cues:
         start, end = view.original(hit)
         stretch = find(start)
-        if stretch is None or inside(addresses, start):
+        if stretch is None or (addresses and inside(addresses, start)):
             continue
         if hit.cue not in _TOPICAL or view.text[start:end].lower()[:_STEM_LETTERS] not in topic:
             stretch.cues[hit.cue] += 1
 
 
-def _describe_looks(text: str, stretch: Stretch, topic: frozenset[str]) -> None:
-    stretch.prices = len(_PRICE.findall(text))
-    stretch.shouts = len(_SHOUT.findall(text))
-    stretch.brands = sum(m[0].lower()[:_STEM_LETTERS] not in topic for m in _BRAND.finditer(text))
-    stretch.introductions = int(_INTRODUCTION.search(text) is not None)
-    stretch.slips = int(_BROKEN.search(text) is not None)
-    stretch.exclaims = "!" in text
-    stretch.asks = "?" in text
-    stretch.figures = _FIGURE.search(text) is not None
-    stretch.starts_lower = text[:1].islower()
+def _count_looks(text: str, topic: frozenset[str], find: _Finder) -> None:
+    for stretch in _found(_PRICE, text, find):
+        stretch.prices += 1
+    for stretch in _found(_SHOUT, text, find):
+        stretch.shouts += 1
+    for stretch in _found(_INTRODUCTION, text, find):
+        stretch.cues[Cue.INTRO] += 1
+    for stretch in _found(_SINGULAR, text, find):
+        stretch.cues[Cue.SLIP] += 1
+    for match in _BRAND.finditer(text):
+        holder = find(match.start())
+        if holder and match[0].lower()[:_STEM_LETTERS] not in topic:
+            holder.brands += 1
+
+
+def _found(pattern: re.Pattern[str], text: str, find: _Finder) -> Iterator[Stretch]:
+    """Yield the stretch of every match, once a match."""
+    for match in pattern.finditer(text):
+        stretch = find(match.start())
+        if stretch is not None:
+            yield stretch

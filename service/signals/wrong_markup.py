@@ -13,7 +13,8 @@ from service.signals.spans import spans_of
 from service.signals.view import view_of
 
 _FORUM = re.compile(
-    r"\[(?:url|link)(?:=[^\[\]\n]{1,500}\]|\](?=\s?(?:https?:|www)))|\[/(?:url|link|b|i|u|color|size|center|img)\]"
+    r"\[(?:url|link)(?:=[^\[\]\n]{1,500}\]|\](?=\s?(?:https?:|www)))|\[/(?:url|link|b|i|u|color"
+    r"|size|center|img)\]"
     r"|\[img\]|\[(?:color|size)=[^\[\]\n]{1,30}\]"
     r"|&lt;a href=|\{\{?link\}?\}|%(?:link|url|keyword|domain)%"
     r"|\{[^{}|\n]{1,60}\|[^{}\n]{1,200}\}",

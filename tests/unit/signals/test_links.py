@@ -1,0 +1,70 @@
+"""Links are found in every way of writing them, with exact offsets."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.signals.links import LinkStyle, find_links
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "domain", "style"),
+    [
+        ("see https://a.example.com/x(1)).", "https://a.example.com/x(1)", "example.com", "url"),
+        ("at www.foo.co.uk, too", "www.foo.co.uk", "foo.co.uk", "url"),
+        ("buy at cheap-pills.shop now", "cheap-pills.shop", "cheap-pills.shop", "domain"),
+        ("[docs](https://a.b.com/x) here", "[docs](https://a.b.com/x)", "b.com", "markdown"),
+        ("<a href='http://t.com/x'>y</a>!", "<a href='http://t.com/x'>y</a>", "t.com", "html"),
+        ("[url=http://z.ru]sofa[/url]", "[url=http://z.ru]sofa[/url]", "z.ru", "bbcode"),
+        ("[url]http://q.com[/url]", "[url]http://q.com[/url]", "q.com", "bbcode"),
+        ("请访问foo-bar.com查看", "foo-bar.com", "foo-bar.com", "domain"),
+        ("auf müller-shop.de, gut", "müller-shop.de", "müller-shop.de", "domain"),
+        ("смотри сайт.рф", "сайт.рф", "сайт.рф", "domain"),
+    ],
+)
+def test_finds_a_link_however_it_is_written(text, written, domain, style):
+    links = find_links(text)
+
+    assert [text[link.start : link.end] for link in links] == [written]
+    assert links[0].domain == domain
+    assert links[0].style is LinkStyle(style)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "main.py reads user.name and README.md",
+        "ASP.NET and System.IO since v1.2.3",
+        "I tried it.it works",
+        "write to ana@example.com",
+        "e.g. this, i.e. that... and so on.So it goes",
+        "3.14 and 10.000,50",
+    ],
+)
+def test_takes_no_file_member_or_missing_space_for_a_link(text):
+    assert find_links(text) == ()
+
+
+def test_keeps_the_words_of_a_link_apart_from_where_it_leads():
+    text = '<a class="x" href="http://spin.bet/a">en.wikipedia.org</a>'
+
+    (link,) = find_links(text)
+
+    assert link.anchor == "en.wikipedia.org"
+    assert link.host == "spin.bet"
+
+
+def test_marks_links_in_code_and_quotations():
+    text = "`https://a.com` is slow\n> see https://b.com\nuse https://c.com"
+
+    shielded = {link.host: link.shielded for link in find_links(text)}
+
+    assert shielded == {"a.com": True, "b.com": True, "c.com": False}
+
+
+def test_an_unclosed_tag_reaches_no_further_than_itself():
+    text = "<a href='http://a.com'>one and more text"
+
+    (link,) = find_links(text)
+
+    assert text[link.start : link.end] == "<a href='http://a.com'>"
