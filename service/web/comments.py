@@ -6,12 +6,10 @@ from urllib.parse import urlencode
 
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId
-from service.domain.errors import NotFoundError
 from service.moderation.decide import decide_comment, undo_decision
 from service.ports import Services
 from service.web.answers import CommentAnswer, CommentPage, PageLinks
 from service.web.api import Call, Reply, Route
-from service.web.ids import is_id
 from service.web.schemas import DecisionRequest, ListQuery
 
 _TAG = "Comments"
@@ -35,7 +33,7 @@ def comment_routes(services: Services) -> list[Route]:
         ),
         Route(
             method="GET",
-            path="/comments/<comment_id>",
+            path="/comments/<id:comment_id>",
             name="get_comment",
             tag=_TAG,
             summary="Read a comment's state, verdict and history",
@@ -45,7 +43,7 @@ def comment_routes(services: Services) -> list[Route]:
         ),
         Route(
             method="POST",
-            path="/comments/<comment_id>/decision",
+            path="/comments/<id:comment_id>/decision",
             name="decide_comment",
             tag=_DECISIONS,
             summary="Record a decision",
@@ -60,7 +58,7 @@ def comment_routes(services: Services) -> list[Route]:
         ),
         Route(
             method="DELETE",
-            path="/comments/<comment_id>/decision",
+            path="/comments/<id:comment_id>/decision",
             name="undo_decision",
             tag=_DECISIONS,
             summary="Undo the decision in force",
@@ -123,10 +121,7 @@ def _decider(name: str | None) -> str:
 
 
 def _comment_id(call: Call) -> CommentId:
-    given = call.path["comment_id"]
-    if not is_id(given):
-        raise NotFoundError("There is no comment of this id.")
-    return CommentId(given)
+    return CommentId(call.path["comment_id"])
 
 
 def _next(query: ListQuery, cursor: str | None) -> str | None:

@@ -11,6 +11,8 @@ class WebConfig:
 
     `limiter_storage_url` is a `redis://` or `redis+unix://` URL, None counts in memory.
     `trusted_proxies` is how many reverse proxies in front may be believed about the client.
+    `failures_per_minute` is how many wrong keys or passwords an address may try: a key mistyped in
+    a plugin is tried now and then, guessing tries all the time.
     `max_waiting` bounds how many requests may wait for verdicts at once, so that waiting never
     takes every thread of the server; a request beyond it is answered without waiting.
     """
@@ -19,6 +21,7 @@ class WebConfig:
     https_only_cookies: bool = False
     max_wait_seconds: float = 20.0
     requests_per_minute: int = 6000
+    failures_per_minute: int = 30
     limiter_storage_url: str | None = field(default=None, repr=False)
     trusted_proxies: int = 0
     max_waiting: int = 24

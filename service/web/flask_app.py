@@ -14,6 +14,7 @@ from service.web.docs import register_docs
 from service.web.errors import register_errors
 from service.web.headers import register_headers
 from service.web.health import Checks, register_health
+from service.web.ids import IdConverter
 from service.web.intake import intake_routes
 from service.web.limits import register_limits
 from service.web.openapi import describe
@@ -76,6 +77,7 @@ def _configure(app: Flask, config: WebConfig) -> None:
     )
     # A doubled slash is another path, not a reason to redirect a POST.
     app.url_map.merge_slashes = False
+    app.url_map.converters["id"] = IdConverter
     if config.trusted_proxies:
         hops = config.trusted_proxies
         app.wsgi_app = ProxyFix(  # type: ignore[method-assign]  # the documented way to wrap it

@@ -1,12 +1,13 @@
-"""Recognises what can be one of our ids, so that no store is asked for anything else."""
+"""Recognises our ids in paths, so that no store is asked for anything else."""
 
 from __future__ import annotations
 
-import re
+from werkzeug.routing import BaseConverter
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+ID_PATTERN = "[A-Za-z0-9_-]{1,64}"
 
 
-def is_id(given: str) -> bool:
-    """Say whether a string has the form of our ids."""
-    return _ID.fullmatch(given) is not None
+class IdConverter(BaseConverter):
+    """Matches what can be one of our ids, and none of the words that are paths themselves."""
+
+    regex = f"(?!batch$){ID_PATTERN}"

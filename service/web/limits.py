@@ -20,8 +20,6 @@ from service.web.auth import API, has_site, presented_secret
 from service.web.config import WebConfig
 from service.web.errors import KINDS, problem, respond
 
-# A key that is mistyped in a plugin is tried now and then; guessing tries it all the time.
-_FAILURES_PER_MINUTE = 30
 _UNLIMITED_PATHS = ("/livez", "/readyz")
 # Where a moderator's password is checked, which is slow on purpose.
 _PASSWORD_PATHS = ("/sign-in", "/password")
@@ -49,7 +47,7 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
                 scope="calls",
             ),
             ApplicationLimit(
-                f"{_FAILURES_PER_MINUTE}/minute",
+                f"{config.failures_per_minute}/minute",
                 key_function=by_address,
                 scope="failures",
                 # Whoever has a valid key is never shut out by a neighbour's failures.

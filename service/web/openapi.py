@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any
@@ -14,12 +15,15 @@ from service.web.api import JSON, Route
 from service.web.batch import NDJSON
 from service.web.errors import KINDS, PROBLEM_TYPE, problem
 from service.web.examples import ANSWERS, COMMENT_REQUEST, REQUESTS
+from service.web.ids import ID_PATTERN
 from service.web.reading import IDEMPOTENCY_KEY
 from service.web.schemas import MAX_KEY_CHARS
 
 Document = dict[str, Any]
 """JSON-like: its form is OpenAPI's, which its own tests check."""
 
+# Where Flask has `<id:comment_id>`, OpenAPI has `{comment_id}`.
+_IN_PATH = re.compile(r"<id:(\w+)>")
 _REF = "#/components/schemas/"
 _EVERYWHERE = (401, 429, 500, 503)
 _WITH_BODY = (400, 413, 415, 422)
@@ -54,7 +58,7 @@ def describe(routes: Sequence[Route]) -> Document:
     schemas = _schemas(routes)
     paths: Document = {}
     for route in routes:
-        path = "/v1" + route.path.replace("<", "{").replace(">", "}")
+        path = "/v1" + _IN_PATH.sub(r"{\1}", route.path)
         paths.setdefault(path, {})[route.method.lower()] = _operation(route, schemas)
     paths |= _health()
     queries = {route.query.__name__ for route in routes if route.query}
@@ -115,9 +119,11 @@ def _operation(route: Route, schemas: Document) -> Document:
 
 
 def _path_parameters(route: Route) -> list[Document]:
-    names = [p[1:-1] for p in route.path.split("/") if p.startswith("<")]
-    schema = {"type": "string", "minLength": 1, "maxLength": 64, "pattern": "^[A-Za-z0-9_-]+$"}
-    return [{"name": n, "in": "path", "required": True, "schema": schema} for n in names]
+    schema = {"type": "string", "pattern": f"^{ID_PATTERN}$"}
+    return [
+        {"name": name, "in": "path", "required": True, "schema": schema}
+        for name in _IN_PATH.findall(route.path)
+    ]
 
 
 def _query_parameters(route: Route, schemas: Document) -> list[Document]:

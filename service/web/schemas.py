@@ -67,6 +67,11 @@ def _from_query(value: object) -> object:
     return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
 
 
+def _whole(value: object) -> object:
+    """Read 3.0 as 3: to JSON they are the same number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 CommentText = Annotated[str, StringConstraints(min_length=1), AfterValidator(_within_text_limit)]
 Name = Annotated[str, StringConstraints(max_length=MAX_NAME_CHARS)]
 Url = Annotated[str, StringConstraints(max_length=MAX_URL_CHARS)]
@@ -118,9 +123,10 @@ class AuthorRequest(Request):
     )
     url: Url | None = Field(default=None, examples=["https://mara.example"])
     account_id: SiteId | None = Field(default=None, examples=["u-1731"])
-    account_age_days: Annotated[int, Field(ge=0, le=_MAX_ACCOUNT_AGE_DAYS, strict=True)] | None = (
-        Field(default=None, examples=[412])
-    )
+    account_age_days: (
+        Annotated[int, Field(ge=0, le=_MAX_ACCOUNT_AGE_DAYS, strict=True), BeforeValidator(_whole)]
+        | None
+    ) = Field(default=None, examples=[412])
 
 
 class CommentRequest(Request):
@@ -253,6 +259,8 @@ class KeyRequest(Request):
     rotate: Annotated[bool, Field(strict=True)] = Field(
         default=False, description="End the site's other keys after the overlap."
     )
-    overlap_seconds: Annotated[int, Field(ge=0, le=_MAX_OVERLAP_SECONDS, strict=True)] = Field(
+    overlap_seconds: Annotated[
+        int, Field(ge=0, le=_MAX_OVERLAP_SECONDS, strict=True), BeforeValidator(_whole)
+    ] = Field(
         default=7 * 24 * 3600, description="How long the other keys stay valid when rotating."
     )

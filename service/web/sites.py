@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-from service.domain.errors import InvalidInputError, NotFoundError, Problem
+from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site, SiteSettings
 from service.moderation.sites import issue_key, revoke_key, rotate_keys, update_site_settings
 from service.ports import Services
 from service.web.answers import IssuedKeyAnswer, KeyAnswer, KeyList, SiteAnswer
 from service.web.api import Call, Reply, Route
-from service.web.ids import is_id
 from service.web.schemas import KeyRequest, SettingsRequest
 
 _TAG = "Site"
@@ -71,7 +70,7 @@ def site_routes(services: Services) -> list[Route]:
         ),
         Route(
             method="DELETE",
-            path="/site/keys/<key_id>",
+            path="/site/keys/<id:key_id>",
             name="revoke_key",
             tag=_KEYS,
             summary="Revoke a key",
@@ -131,10 +130,7 @@ def _issue_key(call: Call, services: Services) -> Reply:
 
 
 def _revoke_key(call: Call, services: Services) -> Reply:
-    key_id = call.path["key_id"]
-    if not is_id(key_id):
-        raise NotFoundError("There is no key of this id.")
-    key = revoke_key(key_id, services, actor=_actor(call.site), site_id=call.site.id)
+    key = revoke_key(call.path["key_id"], services, actor=_actor(call.site), site_id=call.site.id)
     return Reply(answer=KeyAnswer.of(key))
 
 
