@@ -36,7 +36,7 @@ def _is_bland(comment: Comment) -> bool:
     """Say whether a text is short, link-free and without experience, figures or doubts."""
     view = view_of(comment)
     stretches = stretches_of(comment)
-    if view.links or len(view.words) > _MAX_WORDS or not stretches:
+    if view.links or view.shielded or len(view.words) > _MAX_WORDS or not stretches:
         return False
     specific = any(s.figures or s.asks or s.count(Cue.HEDGE) for s in stretches)
     own = sum(s.count(Cue.ME) for s in stretches)

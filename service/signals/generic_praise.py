@@ -23,7 +23,9 @@ def generic_praise(comment: Comment, _history: History) -> Signal | None:
     view = view_of(comment)
     stretches = stretches_of(comment)
     words = sum(stretch.words for stretch in stretches)
-    if not _MIN_WORDS <= words <= _MAX_WORDS or any(_is_specific(s) for s in stretches):
+    if not _MIN_WORDS <= words <= _MAX_WORDS or view.shielded:
+        return None
+    if any(_is_specific(s) for s in stretches):
         return None
     praise = sum(s.count(Cue.PRAISE) for s in stretches)
     shared = sum(s.overlap * s.words for s in stretches) / words

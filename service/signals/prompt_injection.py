@@ -44,7 +44,7 @@ _ADDRESS = re.compile(
     rf"|(?<!\w)(?:output|answer|respond|reply|return|print|say|write)(?: with| only| just"
     rf"| exactly| the word| label| as)*[ :=]{{1,2}}{_LABEL}"
     rf"|(?<!\w)(?:classify|mark|label|rate|treat|score|flag) (?:this|the|it|my|all"
-    rf"|such)(?: \w+){{0,3}} (?:as|=|with) {_LABEL}"
+    rf"|such)(?: \w+){{1,3}} (?:as|=|with) {_LABEL}"
     r"|(?<!\w)(?:label|verdict|spam_?score|classification) ?[=:] ?[\"']?(?:ham|not[ _-]?spam|0"
     r"|safe|approved?)(?!\w)"
     r"|(?<!\w)(?:this|the (?:above|following|preceding|next)) comment (?:was|is|has been|comes) "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from service.signals.hosts import registered_domain, suffix_of
 from service.signals.wordset import wordset
 
 # Suffixes sold mostly to shops, betting sites and hit-and-run campaigns.
@@ -33,5 +34,6 @@ _PIECES = re.compile(
 
 def sounds_commercial(host: str) -> bool:
     """Say whether the words or the ending of a host are those of somebody who sells."""
-    name, _, suffix = host.removeprefix("www.").rpartition(".")
-    return suffix in _SUFFIXES or bool(_PIECES.search(name[:100]))
+    # Only what somebody registered counts: a page on "github.io" is no hub.
+    name = registered_domain(host).partition(".")[0] or host
+    return suffix_of(host) in _SUFFIXES or bool(_PIECES.search(name[:63]))

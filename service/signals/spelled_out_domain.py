@@ -14,22 +14,28 @@ from service.signals.view import view_of
 from service.signals.wordset import wordset
 
 _DOT_WORD = r"(?:dot|d0t|point|punto|punkt|ponto|punt|nokta|точка|крапка|נקודה|نقطة)"
+# Without brackets only endings that are no everyday words: "at some point in", "the dot to".
+_PLAIN_DOT = r"(?:dot|d0t|point|punto|punkt|ponto|точка|крапка|נקודה|نقطة)"
+_PLAIN_TLD = (
+    r"(?:com|org|shop|store|online|site|info|xyz|club|vip|bet|casino|co|io|app|ru|uk|tv|biz|gg)"
+)
 _NAME = r"(?<![\w.-])[\w-]{2,63}"
 _TLD = (
     r"(?:com|net|org|shop|store|online|site|info|xyz|top|club|vip|bet|casino|co|io|app|ru|in|uk"
     r"|us|tv|me|biz"
     r"|pro|live|link|click|fun|space|website|gg|cc|to|example|de|fr|es|it|nl|pl|eu)"
 )
-# "the dot com bubble" is the commonest ham match, so neither articles may be the name nor periods
-# of history follow.
+# "dot net" and " .net" name a framework far more often than an address, so they are let be.
+# "the dot com bubble" is as common, so neither may articles be the name nor periods of history
+# follow.
 _SPELLED = re.compile(
     rf"{_NAME} ?(?:[(\[{{<] ?(?:{_DOT_WORD}|[.,·•]) ?[)\]}}>]|[․。]) ?{_TLD}(?!\w)"
     rf"|(?<![\w.-])(?!(?:the|a|this|that|of|in|with|using|pre|post|and|or|by|on|every|each"
     rf"|at)(?!\w))"
-    rf"[\w-]{{2,63}} {_DOT_WORD} {_TLD}(?!\w)"
+    rf"[\w-]{{2,63}} {_PLAIN_DOT} {_PLAIN_TLD}(?!\w)"
     r"(?! (?:bubble|boom|crash|era|bust|crisis|framework|core|developer|world|days|product))"
     r"|(?<![\w.-])[\w-]{3,63} ?\. ?c ?o ?m(?<!\.com)(?!\w)"
-    r"|(?<![\w.-])[\w-]{3,63} ?\.(?<= \.)(?:com|shop|store|online|net|org)(?!\w)(?! (?:domain"
+    r"|(?<![\w.-])[\w-]{3,63} ?\.(?<= \.)(?:com|shop|store|online|org)(?!\w)(?! (?:domain"
     r"|address|name|site|tld))"
     r"|(?:remove|delete|without|paste with no|no) (?:the )?spaces?(?= |\)|,|\.|\Z)",
     re.IGNORECASE,
@@ -75,6 +81,9 @@ SPELLED_OUT_DOMAIN = Detector(
         Example(text="I lived through the dot com bubble, every dot com product was a joke"),
         Example(text="take the dot product of both. Community projects do it like that."),
         Example(text="All .com domains were gone, so I took a .org one"),
-        Example(text="We moved from dot net framework to Go. No spaces in the path!"),
+        Example(text="At some point in time I lost the point to it, connect each dot to the next"),
+        Example(
+            text="We moved from dot net to Go, then the .net team to C. No spaces in the path!"
+        ),
     ),
 )
