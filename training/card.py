@@ -46,8 +46,12 @@ KNOWN_WEAKNESSES = (
         "spam more repetitive. Figures on real comments differ: see `slopsieve evaluate`."
     ),
     "Account-aging spam and some author-link-only spam read exactly like ham (hardness 3).",
-    "Four fifths of the comments are English; other languages have 5 to 30 comments a label.",
-    "p_spam is calibrated for the prevalence below. Where spam is rarer, it is stated too high.",
+    "Four fifths of the comments are English; other languages have 1 to 30 comments a label.",
+    "p_spam is calibrated for the prevalence above. Where spam is rarer, it is stated too high.",
+    (
+        "The detectors' word lists were written with the same comments at hand that their weights "
+        "are fitted on, so the signals' part of the figures is optimistic."
+    ),
     "No sender history is in the data, so signals about earlier decisions have no weight yet.",
     "Only the two ends of a text beyond 8,000 characters are read.",
 )
@@ -176,10 +180,16 @@ def _point(point: OperatingPoint) -> Measured:
 
 def _length_band(example: Example) -> str:
     chars = len(example.comment.text)
-    for top in (50, 150, 300, 600):
+    for low, top in ((0, 50), (50, 150), (150, 300), (300, 600)):
         if chars < top:
-            return f"under {top} characters"
+            return f"{low} to {top - 1} characters"
     return "600 characters and more"
+
+
+def _reading_order(value: str) -> tuple[int, str]:
+    """Return a sort key that puts numbers by size, before words by the alphabet."""
+    number = value.partition(" ")[0]
+    return (int(number), value) if number.isdecimal() else (1_000_000, value)
 
 
 _SLICES: Mapping[str, Callable[[Example], object]] = {
@@ -200,7 +210,7 @@ def slices(card: Card) -> dict[str, list[Measured]]:
             rows.setdefault(str(key(example) or "unknown"), []).append(position)
         answer[name] = [
             {"value": value, **_outcomes(card, np.array(positions))}
-            for value, positions in sorted(rows.items())
+            for value, positions in sorted(rows.items(), key=lambda row: _reading_order(row[0]))
         ]
     return answer
 

@@ -13,7 +13,7 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 # Signals that speak for ham; all others may only speak for spam.
-HAM_SIGNALS = frozenset({"approved_sender_before"})
+HAM_SIGNALS = frozenset({"approved_sender_before", "own_detail", "reference_link"})
 # Rounding to what can be read off a page changes no score by more than a few hundredths.
 _DECIMALS = 3
 

@@ -12,6 +12,7 @@ import pytest
 from models.registry import load_current, load_version, read_current_name
 from service.signals.registry import DETECTORS
 from training.dataset import read_dataset
+from training.fuse import HAM_SIGNALS
 from training.train import TrainConfig, main, train
 
 DATA = Path(__file__).parents[3] / "data" / "authored-t1.jsonl"
@@ -45,13 +46,14 @@ def test_the_version_loads_and_is_current(models_dir):
     assert 0.0 <= current.ham_cutoff <= current.spam_cutoff <= 1.0
 
 
-def test_every_detector_has_a_weight_that_speaks_for_spam_or_is_zero(models_dir):
-    weights = dict(load_current(models_dir).signal_weights)
-    ham_weight = weights.pop("approved_sender_before", 0.0)
+def test_every_detector_has_a_weight_of_its_own_sign_or_zero(models_dir):
+    weights = load_current(models_dir).signal_weights
 
-    assert set(weights) | {"approved_sender_before"} >= {d.name for d in DETECTORS}
-    assert [name for name, weight in weights.items() if weight < 0] == []
-    assert ham_weight <= 0
+    wrong = [n for n, w in weights.items() if (w > 0 if n in HAM_SIGNALS else w < 0)]
+
+    assert set(weights) == {detector.name for detector in DETECTORS}
+    assert set(weights) >= HAM_SIGNALS
+    assert wrong == []
 
 
 def test_the_same_seed_gives_the_same_bits(models_dir, small_data):
