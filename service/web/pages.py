@@ -99,6 +99,9 @@ def register_pages(app: Flask, pages: Blueprint, services: Services, config: Web
         # With the prefix, browsers take the cookie from nobody but this very host, over HTTPS.
         SESSION_COOKIE_NAME="__Host-slopsieve" if config.https_only_cookies else "slopsieve",
         PERMANENT_SESSION_LIFETIME=SESSION_LIFETIME,
+        # Pages renew the session themselves: a style sheet that arrives late must not bring back
+        # the cookie of before the last ruling, or of before signing out.
+        SESSION_REFRESH_EACH_REQUEST=False,
         # The pages check their own forms below; programs with site keys send no cookies.
         WTF_CSRF_CHECK_DEFAULT=False,
         # A token lives as long as its session, so that a page left open over lunch still works.
@@ -162,7 +165,7 @@ def _ask_for_moderator() -> ResponseReturnValue | None:
         return redirect(url_for("pages.sign_in", next=asked), HTTPStatus.SEE_OTHER)
     if moderator().must_change_password and request.endpoint not in _WITH_ONE_TIME_PASSWORD:
         return redirect(url_for("pages.password"), HTTPStatus.SEE_OTHER)
-    session.permanent = True
+    session.modified = True
     return None
 
 

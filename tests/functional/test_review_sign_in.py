@@ -293,3 +293,14 @@ def test_a_moderator_may_change_a_password_at_any_time(services, client):
     page = client.get("/password")
 
     assert "Change your password" in page.text
+
+
+def test_only_pages_renew_the_session(services):
+    client = signed_in(services)
+
+    page = client.get("/review")
+    with client.get("/static/review.css") as style:
+        cookie_of_style = style.headers.get("Set-Cookie")
+
+    assert "Expires=" in page.headers["Set-Cookie"]
+    assert cookie_of_style is None

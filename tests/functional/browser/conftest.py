@@ -1,0 +1,108 @@
+"""A real browser, and a server over services in memory for it to look at."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
+from waitress.server import create_server
+
+from service.ports import Services
+from tests.fakes import make_services
+from tests.functional.moderators import PASSWORD, add_moderator, make_app
+
+_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+class Watched:
+    """A page together with everything on it that should not have happened."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        page.on("console", self._on_console)
+        page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        page.on("dialog", self._on_dialog)
+        page.on("request", self._on_request)
+
+    def _on_console(self, message) -> None:
+        if message.type in {"error", "warning"}:
+            self.complaints.append(f"{message.type}: {message.text}")
+
+    def _on_dialog(self, dialog) -> None:
+        self.complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _on_request(self, request) -> None:
+        if not request.url.startswith("http://127.0.0.1:"):
+            self.complaints.append(f"request: {request.url}")
+
+
+@pytest.fixture(scope="session")
+def playwright() -> Iterator[Playwright]:
+    with sync_playwright() as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    """Return the system's Chromium; its profile is fresh and gone afterwards."""
+    executable = shutil.which("chromium")
+    assert executable, "these tests need Chromium: apt-get install chromium"
+    started = playwright.chromium.launch(executable_path=executable, args=list(_ARGUMENTS))
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def services() -> Services:
+    made = make_services()
+    add_moderator(made)
+    return made
+
+
+@pytest.fixture
+def address(services: Services) -> Iterator[str]:
+    """Return where a production server serves the application."""
+    server = create_server(make_app(services), host="127.0.0.1", port=0, threads=4)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    yield f"http://127.0.0.1:{server.effective_port}"
+    server.close()
+    thread.join(timeout=10)
+
+
+@pytest.fixture
+def open_page(browser: Browser, address: str) -> Iterator[object]:
+    """Return what opens a signed-in page in a window of its own."""
+    contexts = []
+
+    def open_signed_in(**options: object) -> Watched:
+        options = {"viewport": {"width": 1280, "height": 800}} | options
+        context = browser.new_context(base_url=address, **options)
+        contexts.append(context)
+        watched = Watched(context.new_page())
+        page = watched.page
+        page.goto("/sign-in")
+        expect(page.locator("#name")).to_be_focused()
+        page.keyboard.type("Ola")
+        page.keyboard.press("Tab")
+        page.keyboard.type(PASSWORD)
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/review")
+        return watched
+
+    yield open_signed_in
+    for context in contexts:
+        context.close()
