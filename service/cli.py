@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -45,10 +46,13 @@ def cli() -> None:
     """Comment moderation on your own hardware: every verdict says why."""
 
 
-def main() -> None:
-    """Run the command line; what went wrong is said in one clear line each, on standard error."""
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line on `args`, by default those the process was started with.
+
+    What went wrong is said in one clear line each, on standard error. Always raises `SystemExit`.
+    """
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(args=args, standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except click.exceptions.Abort:
         sys.exit(130)

@@ -1,0 +1,120 @@
+"""The commands for sites, moderators and the audit log, as an operator types them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from service.cli import cli, main
+from service.domain.errors import InvalidInputError
+from service.moderation.sites import authenticate_site
+from service.moderation.users import authenticate_user
+from service.wiring import open_services
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a command on a data folder of its own; return its output, or its JSON lines."""
+
+    def run(*words: str):
+        done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path)])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        if "--json" in words:
+            return [json.loads(line) for line in done.output.splitlines()]
+        return done.output
+
+    return run
+
+
+def test_a_new_sites_key_opens_the_door(run, tmp_path):
+    (row,) = run("sites", "add", "Garden", "--json")
+
+    with open_services(data_dir=str(tmp_path)) as services:
+        assert authenticate_site(row["key"], services).name == "Garden"
+
+
+def test_a_list_never_shows_a_secret(run):
+    (added,) = run("sites", "add", "Garden", "--json")
+
+    listed = run("sites", "list") + run("sites", "keys", "Garden")
+
+    assert "Garden" in listed
+    assert added["key_id"] in listed
+    assert added["key"] not in listed
+
+
+def test_rotating_keeps_the_old_key_for_the_overlap_and_revoking_ends_it_at_once(run):
+    (added,) = run("sites", "add", "Garden", "--json")
+    (new,) = run("sites", "rotate-key", "Garden", "--overlap-days", "2", "--json")
+    during = {row["key_id"]: row["valid"] for row in run("sites", "keys", "Garden", "--json")}
+
+    run("sites", "revoke-key", added["key_id"])
+
+    after = {row["key_id"]: row["valid"] for row in run("sites", "keys", "Garden", "--json")}
+    assert during == {added["key_id"]: True, new["key_id"]: True}
+    assert after == {added["key_id"]: False, new["key_id"]: True}
+
+
+def test_settings_that_are_not_named_stay(run):
+    run("sites", "add", "Garden")
+    run("sites", "set", "Garden", "--mode", "enforce", "--ham-cutoff", "0.2")
+
+    (changed,) = run("sites", "set", "Garden", "--spam-cutoff", "0.97", "--json")
+
+    assert changed["mode"] == "enforce"
+    assert (changed["ham_cutoff"], changed["spam_cutoff"]) == (0.2, 0.97)
+
+
+def test_crossed_cutoffs_are_refused_with_a_remedy(run):
+    run("sites", "add", "Garden")
+
+    with pytest.raises(InvalidInputError) as caught:
+        run("sites", "set", "Garden", "--ham-cutoff", "0.9", "--spam-cutoff", "0.1")
+
+    assert caught.value.problems[0].remedy
+
+
+def test_a_reset_prints_a_password_that_works_once_more(run, tmp_path):
+    (added,) = run("users", "add", "mara", "--json")
+    (reset,) = run("users", "reset", "mara", "--json")
+
+    with open_services(data_dir=str(tmp_path)) as services:
+        user = authenticate_user("mara", reset["password"], services)
+
+    assert reset["password"] != added["password"]
+    assert user.must_change_password
+
+
+def test_the_audit_log_tells_who_did_what(run):
+    run("sites", "add", "Garden")
+    run("users", "add", "mara")
+
+    acts = [row["act"] for row in run("audit", "--json")]
+
+    assert acts == ["add user", "issue key", "add site"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["sites", "keys", "Nowhere"], 1, "there is no site 'Nowhere'"),
+        (["users", "reset", "nobody"], 1, "there is no moderator called 'nobody'"),
+        (["sites", "add", ""], 2, "name: is empty"),
+        (["nonsense"], 2, "No such command"),
+    ],
+)
+def test_what_went_wrong_is_said_in_one_clear_line(
+    tmp_path, monkeypatch, capsys, words, code, said
+):
+    where = [] if words == ["nonsense"] else ["--data-dir", str(tmp_path)]
+
+    with pytest.raises(SystemExit) as ended:
+        main([*words, *where])
+
+    told = capsys.readouterr().err
+    assert ended.value.code == code
+    assert said in told
+    assert "Traceback" not in told
