@@ -26,8 +26,9 @@ class DataFolder:
             with tempfile.TemporaryFile(dir=self.path) as probe:
                 probe.write(b"can this folder be written to?")
         except OSError as error:
+            reason = "it is a file" if self.path.is_file() else error.strerror
             msg = (
-                f"the data folder {self.path} cannot be used: {error.strerror}; "
+                f"the data folder {self.path} cannot be used: {reason}; "
                 "choose a folder that you may write to with --data-dir or SLOPSIEVE_DATA_DIR"
             )
             raise StartError(msg, ExitCode.DATA_FOLDER) from error

@@ -18,7 +18,10 @@ class SettingsError(Exception):
 class Settings(BaseSettings):
     """Every setting, with a default that suits a laptop. `.env.example` explains each."""
 
-    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, frozen=True, extra="ignore")
+    # An empty variable is as good as none: that is how container files pass what is not set.
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX, env_ignore_empty=True, frozen=True, extra="ignore"
+    )
 
     data_dir: Path = Path("var")
     """Where the embedded database, the Valkey files and the secrets lie."""

@@ -7,10 +7,16 @@ from pathlib import Path
 
 import click
 
-from service.commands.output import data_dir_option
 from service.domain.errors import StoreUnavailableError
 from service.start_error import ExitCode, StartError
 from service.supervisor.options import UpOptions
+
+# Unlike other commands', it takes any path: what is wrong with it is said like any other problem.
+_data_dir_option = click.option(
+    "--data-dir",
+    default=None,
+    help="The folder of the embedded database and Valkey (SLOPSIEVE_DATA_DIR).",
+)
 
 
 @click.command("up")
@@ -21,7 +27,7 @@ from service.supervisor.options import UpOptions
     default=None,
     help="The port to listen on; 0 takes a free one (SLOPSIEVE_PORT).",
 )
-@data_dir_option
+@_data_dir_option
 @click.option(
     "--workers",
     type=click.IntRange(1, 64),
@@ -54,7 +60,7 @@ def up_command(
 
 
 @click.command("migrate")
-@data_dir_option
+@_data_dir_option
 def migrate_command(data_dir: str | None) -> None:
     """Bring the database to the schema of this version; safe to run again."""
     from service.data_folder import DataFolder

@@ -157,12 +157,13 @@ class _Crew:
 def _start_all(crew: _Crew, wired: Wired, listener: socket.socket, *, workers: int) -> Wired:
     """Start Valkey, migrate meanwhile, then start the rest; return services that reach it."""
     settings = wired.settings
+    _check_database(wired)
     if settings.valkey_url is None:
         url = _start_valkey(crew, wired)
     else:
         url = find_valkey_url(settings, wired.folder)
         _check_valkey(url)
-    _migrate(wired)
+    migrate(wired.engine)
     wired.close()
     environment = _environment(settings, wired, url)
     descriptor = listener.fileno()
@@ -208,18 +209,17 @@ def _check_valkey(url: str) -> None:
         client.close()
 
 
-def _migrate(wired: Wired) -> None:
+def _check_database(wired: Wired) -> None:
     try:
         ping(wired.engine)
-        migrate(wired.engine)
     except StoreUnavailableError as error:
-        where = (
-            f"the database file {wired.folder.database_file}"
-            if wired.settings.database_url is None
-            else f"{ENV_PREFIX}DATABASE_URL: the database"
+        embedded = wired.settings.database_url is None
+        file = f"the database file {wired.folder.database_file} cannot be used ({error})"
+        server = (
+            f"{ENV_PREFIX}DATABASE_URL: {error}; is the address right, does the server run, "
+            "does it know this user, password and database?"
         )
-        msg = f"{where} cannot be used ({error}); is it there, are user and password right?"
-        raise StartError(msg, ExitCode.DATABASE) from None
+        raise StartError(file if embedded else server, ExitCode.DATABASE) from None
 
 
 def _environment(settings: Settings, wired: Wired, valkey_url: str) -> Mapping[str, str]:

@@ -127,8 +127,7 @@ class Batcher:
             )
         self._retries = 0
         del self._waiting[lane][:size]
-        for waiting in batch:
-            _acknowledge(waiting.message)
+        _acknowledge([w.message for w in batch if w.message is not None])
 
     def _pause(self) -> None:
         wait = RETRY_SECONDS[self._retries] * (1 + _JITTER * self._random_share())
@@ -143,10 +142,9 @@ class Batcher:
             self._flush_if_waiting(lane)
 
 
-def _acknowledge(message: Message | None) -> None:
-    if message is None:
-        return
+def _acknowledge(messages: Sequence[Message]) -> None:
     try:
-        message.ack()
-    except Exception as error:  # noqa: BLE001  # the broker went away in between: delivered again
-        log.warning("a message could not be acknowledged", extra={"error": type(error).__name__})
+        for message in messages:
+            message.ack()
+    except Exception as error:  # noqa: BLE001  # the broker went away: it delivers them again
+        log.warning("a batch was not acknowledged", extra={"error": type(error).__name__})

@@ -1,0 +1,139 @@
+"""A whole installation for tests: a database, a Valkey and as many workers as wanted."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from service.domain.case import Case
+from service.domain.comment import CommentId, Lane
+from service.moderation.sites import add_site
+from service.moderation.submit import submit_comments
+from service.moderation.sweep import sweep_stranded
+from service.ports import NewComment
+from service.settings import load_settings
+from service.stores.migrations import migrate
+from service.wiring import Wired, wire
+from tests.factories import make_comment
+
+ROOT = Path(__file__).resolve().parents[2]
+DEADLINE_SECONDS = 20.0
+
+
+def until(condition: Callable[[], Any], *, seconds: float = DEADLINE_SECONDS) -> Any:
+    """Return what the condition gives once that is true; fail after the deadline."""
+    deadline = time.monotonic() + seconds
+    while not (answer := condition()):
+        assert time.monotonic() < deadline, "the condition never came true"
+        time.sleep(0.01)
+    return answer
+
+
+@dataclass
+class Installation:
+    """The parts of one installation; `close` ends them all."""
+
+    folder: Path
+    valkey_url: str
+    batch_size: int = 64
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    minutes_ahead: int = 0
+
+    def __post_init__(self) -> None:
+        self.wired: Wired = wire(
+            load_settings(
+                data_dir=self.folder,
+                valkey_url=self.valkey_url,
+                audit_share=0.0,
+                batch_size=self.batch_size,
+            )
+        )
+        migrate(self.wired.engine)
+        self.services = self.wired.services
+        self.site, self.key = add_site("Radiator blog", self.services, actor="test")
+
+    def start_worker(self, seconds_a_batch: float | None = None) -> subprocess.Popen[bytes]:
+        """Start a worker: the real one, or the odd one with this delay."""
+        odd = ["tests.integration.odd_worker", str(seconds_a_batch)]
+        module = ["service.worker"] if seconds_a_batch is None else odd
+        environment = os.environ | {
+            "SLOPSIEVE_DATA_DIR": str(self.folder),
+            "SLOPSIEVE_VALKEY_URL": self.valkey_url,
+            "SLOPSIEVE_BATCH_SIZE": str(self.batch_size),
+            "SLOPSIEVE_AUDIT_SHARE": "0",
+        }
+        with self.log.open("ab") as output:
+            worker = subprocess.Popen(
+                [sys.executable, "-m", *module], cwd=ROOT, env=environment, stderr=output
+            )
+        self.workers.append(worker)
+        return worker
+
+    @property
+    def log(self) -> Path:
+        """Return the file that all workers write to."""
+        return self.folder / "workers.log"
+
+    def submit(
+        self, texts: Sequence[str], lane: Lane = Lane.BULK, *, wired: Wired | None = None
+    ) -> list[CommentId]:
+        """Submit a comment for each text and return their ids."""
+        services = (wired or self.wired).services
+        new = [
+            NewComment(
+                comment=make_comment(
+                    text,
+                    id=CommentId(services.new_id("com")),
+                    site_id=self.site.id,
+                    received_at=services.clock(),
+                ),
+                lane=lane,
+            )
+            for text in texts
+        ]
+        return [added.comment_id for added in submit_comments(new, services)]
+
+    def sweep_later(self) -> int:
+        """Sweep as if another minute had passed; return how many were queued again."""
+        self.minutes_ahead += 1
+        ahead, now = timedelta(minutes=self.minutes_ahead), self.services.clock
+        return sweep_stranded(replace(self.services, clock=lambda: now() + ahead))
+
+    def case(self, comment_id: CommentId) -> Case:
+        """Return a comment's case."""
+        return self.services.cases.get(comment_id)
+
+    def judged(self, ids: Sequence[CommentId]) -> list[CommentId]:
+        """Return those of the comments that have a verdict."""
+        waiting = {a.comment.id for a in self.services.comments.load_unjudged(ids)}
+        return [one for one in ids if one not in waiting]
+
+    def await_verdicts(self, ids: Sequence[CommentId], **deadline: float) -> list[Case]:
+        """Wait until every comment has its verdict and return the cases."""
+        until(lambda: len(self.judged(ids)) == len(ids), **deadline)
+        return [self.case(one) for one in ids]
+
+    def stored_verdicts(self) -> int:
+        """Return how many verdicts the workers said they stored: a second one would count too."""
+        said = Counter(
+            int(word.removeprefix("stored="))
+            for word in self.log.read_text().split()
+            if word.startswith("stored=")
+        )
+        return sum(count * times for count, times in said.items())
+
+    def close(self) -> None:
+        """End the workers and give the connections back."""
+        for worker in self.workers:
+            if worker.poll() is None:
+                worker.kill()
+            worker.wait()
+        self.wired.close()

@@ -1,0 +1,340 @@
+"""`slopsieve up`: the one command that starts everything, keeps it running and ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.start_error import ExitCode
+from tests.integration.installation import until
+from tests.servers import free_port
+
+UP = [sys.executable, "-c", "from service.cli import main; main()", "up"]
+ROOT = Path(__file__).resolve().parents[2]
+READY_SECONDS = 60
+
+
+def children(pid: int) -> dict[int, str]:
+    """Return the commands of a process's children by their ids."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if parent == pid and command:
+            found[int(folder.name)] = command
+    return found
+
+
+def child(pid: int, name: str) -> int | None:
+    return next((number for number, command in children(pid).items() if name in command), None)
+
+
+def alive(pids) -> list[int]:
+    return [pid for pid in pids if Path(f"/proc/{pid}/cmdline").exists() and not _is_zombie(pid)]
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@dataclass
+class Up:
+    """A running `slopsieve up --json` with what it said."""
+
+    process: subprocess.Popen[str]
+    log: Path
+    said: dict[str, Any]
+
+    def get(self, path: str, *, key: str | None = None) -> tuple[int, Any]:
+        """Return an answer's status and JSON."""
+        return self._call("GET", path, None, key)
+
+    def post(self, path: str, body: object) -> tuple[int, Any]:
+        """Post as the first site and return the answer's status and JSON."""
+        return self._call("POST", path, json.dumps(body), self.said["site_key"])
+
+    def _call(self, method: str, path: str, body: str | None, key: str | None) -> tuple[int, Any]:
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        host, _, port = self.said["url"].rpartition("/")[2].partition(":")
+        connection = HTTPConnection(host, int(port), timeout=30)
+        try:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        finally:
+            connection.close()
+
+
+def start(folder: Path, log: Path, *options: str, **environment: str) -> subprocess.Popen[str]:
+    with log.open("a") as errors:
+        return subprocess.Popen(
+            [*UP, "--port", "0", "--data-dir", str(folder), *options],
+            cwd=ROOT,
+            env=os.environ | environment,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+
+
+def ready(process: subprocess.Popen[str], log: Path) -> Up:
+    line = process.stdout.readline()
+    assert line, log.read_text()
+    return Up(process=process, log=log, said=json.loads(line))
+
+
+def stop(process: subprocess.Popen[str]) -> int:
+    process.terminate()
+    try:
+        return process.wait(timeout=40)
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+
+
+def fails(folder: Path, *options: str, **environment: str) -> tuple[int, list[str]]:
+    """Return the exit code and the lines of an `up` that is expected not to start."""
+    done = subprocess.run(
+        [*UP, "--port", "0", "--data-dir", str(folder), *options],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout == ""
+    return done.returncode, done.stderr.splitlines()
+
+
+@pytest.fixture(scope="module")
+def up(tmp_path_factory):
+    """Run one installation for the tests that leave it as it was."""
+    home = tmp_path_factory.mktemp("up")
+    process = start(home / "data", home / "log", "--json")
+    yield ready(process, home / "log")
+    stop(process)
+
+
+def test_it_says_in_one_line_of_json_where_everything_is(up):
+    status, answer = up.get("/readyz")
+
+    assert status == 200
+    assert set(answer["parts"].values()) == {"ok"}
+    assert up.said["pid"] == up.process.pid
+    assert up.said["site_key"].startswith("slop_")
+    assert up.said["moderator"]
+    assert up.said["password"]
+    assert up.said["problem"] is None
+
+
+def test_a_comment_is_judged_while_the_request_waits(up):
+    status, answer = up.post("/v1/comments?wait=10", {"text": "The valve was stuck, thank you."})
+
+    assert status == 202
+    assert answer["verdict"]["outcome"] in {"ham", "unsure", "spam"}
+
+
+def test_secrets_stand_in_no_log_and_on_no_command_line(up):
+    valkey_url = (Path(up.said["data_dir"]) / "valkey" / "url").read_text().strip()
+    password = valkey_url.partition("://:")[2].partition("@")[0]
+    secrets = [password, up.said["site_key"], up.said["password"]]
+
+    shown = up.log.read_text() + " ".join(children(up.process.pid).values())
+    assert len(password) >= 32
+    assert [secret for secret in secrets if secret in shown] == []
+
+
+def test_the_api_loads_no_classifier(up):
+    api = child(up.process.pid, "service.app")
+
+    mapped = Path(f"/proc/{api}/maps").read_text()
+    assert "site-packages" in mapped
+    assert "sklearn" not in mapped
+    assert "scipy" not in mapped
+
+
+def test_a_second_start_on_the_same_folder_is_refused_in_one_line(up):
+    code, lines = fails(Path(up.said["data_dir"]))
+
+    assert code == ExitCode.ALREADY_RUNNING
+    assert len(lines) == 1
+    assert f"process {up.process.pid}" in lines[0]
+
+
+def test_a_port_in_use_is_one_clear_line(up, tmp_path):
+    port = up.said["url"].rpartition(":")[2]
+
+    code, lines = fails(tmp_path / "data", "--port", port)
+
+    assert code == ExitCode.ADDRESS
+    assert len(lines) == 1
+    assert f"port {port}" in lines[0]
+
+
+@pytest.mark.parametrize("part", ["service.worker", "service.app", "service.beat", "valkey-server"])
+def test_what_is_killed_is_started_again(up, part):
+    before = until(lambda: child(up.process.pid, part))
+    os.kill(before, signal.SIGKILL)
+
+    until(lambda: child(up.process.pid, part) not in (None, before))
+
+    def judged():
+        try:
+            _, answer = up.post("/v1/comments?wait=5", {"text": "Is it running again?"})
+        except (OSError, HTTPException):
+            return False
+        return answer.get("verdict")
+
+    assert until(judged, seconds=40)
+
+
+def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_path):
+    first = ready(start(tmp_path / "data", tmp_path / "log", "--json"), tmp_path / "log")
+    first.post("/v1/comments?wait=5", {"text": "Kept across the restart."})
+    family = [first.process.pid, *children(first.process.pid)]
+    code = stop(first.process)
+    left = alive(family)
+
+    again = ready(start(tmp_path / "data", tmp_path / "log", "--json"), tmp_path / "log")
+    status, kept = again.get("/v1/comments", key=first.said["site_key"])
+    stop(again.process)
+
+    assert code == 0
+    assert len(family) == 5
+    assert left == []
+    assert [again.said[name] for name in ("site_key", "moderator", "password")] == [None] * 3
+    assert status == 200
+    assert len(kept["comments"]) == 1
+
+
+def test_a_killed_supervisor_takes_its_parts_with_it(tmp_path):
+    running = ready(start(tmp_path / "data", tmp_path / "log", "--json"), tmp_path / "log")
+    family = list(children(running.process.pid))
+
+    running.process.kill()
+    running.process.wait()
+    running.process.stdout.close()
+
+    assert len(family) == 4
+    until(lambda: not alive(family))
+
+
+def test_without_a_model_it_runs_says_so_and_comments_wait_for_a_person(tmp_path):
+    (tmp_path / "models").mkdir()
+    process = start(
+        tmp_path / "data",
+        tmp_path / "log",
+        "--json",
+        SLOPSIEVE_MODELS_DIR=str(tmp_path / "models"),
+    )
+    running = ready(process, tmp_path / "log")
+    readiness, parts = running.get("/readyz")
+
+    _, answer = running.post("/v1/comments?wait=10", {"text": "Who judges me?"})
+    stop(process)
+
+    assert "CURRENT" in running.said["problem"]
+    assert readiness == 503
+    assert "CURRENT" in parts["parts"]["model"]
+    assert answer["verdict"]["degraded"]
+    assert answer["verdict"]["outcome"] == "unsure"
+
+
+def test_people_are_shown_the_addresses_and_the_first_secrets(tmp_path):
+    process = start(tmp_path / "data", tmp_path / "log")
+    lines = []
+    while not any("Password" in line for line in lines):
+        lines.append(process.stdout.readline())
+        assert lines[-1], (tmp_path / "log").read_text()
+    stop(process)
+
+    shown = "".join(lines)
+    assert "/v1/comments" in shown
+    assert "/review" in shown
+    assert "/docs" in shown
+    assert "slop_" in shown
+
+
+def test_a_file_in_the_data_folders_place_is_one_clear_line(tmp_path):
+    (tmp_path / "data").write_text("not a folder")
+
+    code, lines = fails(tmp_path / "data")
+
+    assert code == ExitCode.DATA_FOLDER
+    assert len(lines) == 1
+    assert "--data-dir" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "code"),
+    [
+        ("SLOPSIEVE_VALKEY_URL", "http://localhost", ExitCode.VALKEY),
+        ("SLOPSIEVE_VALKEY_URL", "redis://:secret@127.0.0.1:1/0", ExitCode.VALKEY),
+        ("SLOPSIEVE_DATABASE_URL", "mysql://user:secret@localhost/x", ExitCode.DATABASE),
+        ("SLOPSIEVE_DATABASE_URL", "postgresql://user:secret@127.0.0.1:1/x", ExitCode.DATABASE),
+        ("SLOPSIEVE_SECRET_KEY", "secret", ExitCode.SETTINGS),
+        ("SLOPSIEVE_BATCH_SIZE", "none", ExitCode.SETTINGS),
+    ],
+)
+def test_a_wrong_setting_is_one_clear_line_that_names_it(tmp_path, setting, value, code):
+    exit_code, lines = fails(tmp_path / "data", **{setting: value})
+
+    assert exit_code == code
+    assert len(lines) == 1
+    assert lines[0].startswith(setting)
+    assert "secret" not in lines[0]
+
+
+def test_a_refused_valkey_password_is_one_clear_line(tmp_path, valkey):
+    port_or_path = valkey.url.partition("@")[2]
+
+    code, lines = fails(tmp_path / "data", SLOPSIEVE_VALKEY_URL=f"unix://:wrong@{port_or_path}")
+
+    assert code == ExitCode.VALKEY
+    assert len(lines) == 1
+    assert "password" in lines[0]
+
+
+def test_an_outside_valkey_is_used_and_left_running(tmp_path, valkey):
+    process = start(tmp_path / "data", tmp_path / "log", "--json", SLOPSIEVE_VALKEY_URL=valkey.url)
+    running = ready(process, tmp_path / "log")
+    parts = children(process.pid).values()
+
+    code = stop(process)
+
+    assert code == 0
+    assert not any("valkey-server" in command for command in parts)
+    assert running.said["url"]
+    assert valkey.process.poll() is None
+
+
+def test_a_free_port_is_chosen_on_request_and_released_at_the_end(tmp_path):
+    port = free_port()
+    process = start(tmp_path / "data", tmp_path / "log", "--json", "--port", str(port))
+    running = ready(process, tmp_path / "log")
+    stop(process)
+
+    with socket.socket() as probe:
+        refused = probe.connect_ex(("127.0.0.1", port))
+
+    assert running.said["url"].endswith(f":{port}")
+    assert refused != 0

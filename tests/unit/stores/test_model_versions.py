@@ -1,0 +1,96 @@
+"""How the current model version is found, swapped and done without."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from models.inputs import ModelInput
+from models.registry import CURRENT_FILE, SHIPPED_DIR, read_current_name
+from service.domain.errors import ModelUnavailableError
+from service.stores.model_versions import NO_VERSION, ModelVersions
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Hold two versions of one content, the first of them current."""
+    shipped = SHIPPED_DIR / read_current_name()
+    for name in ("first", "second"):
+        shutil.copytree(shipped, tmp_path / name)
+    (tmp_path / CURRENT_FILE).write_text("first\n")
+    return tmp_path
+
+
+def test_the_current_version_serves(folder, clock):
+    versions = ModelVersions(folder, monotonic=clock)
+
+    model = versions.current()
+
+    assert model.version == "first"
+    assert versions.problem is None
+    assert 0 <= model.classifier.score_batch([ModelInput(text="hello")])[0].p_spam <= 1
+
+
+def test_a_promoted_version_is_noticed_soon(folder, clock):
+    versions = ModelVersions(folder, monotonic=clock)
+    versions.current()
+    (folder / CURRENT_FILE).write_text("second\n")
+    at_once = versions.current().version
+
+    clock.now += 2.0
+
+    assert at_once == "first"
+    assert versions.current().version == "second"
+
+
+def test_a_version_that_was_tampered_with_never_replaces_one_that_serves(folder, clock):
+    versions = ModelVersions(folder, monotonic=clock)
+    versions.current()
+    (folder / "second" / "fusion.json").write_text("{}")
+    (folder / CURRENT_FILE).write_text("second\n")
+    clock.now += 2.0
+
+    model = versions.current()
+
+    assert model.version == "first"
+    assert versions.problem is None
+
+
+def test_without_a_usable_version_the_classifier_is_unavailable_and_the_reason_is_kept(
+    tmp_path, clock
+):
+    versions = ModelVersions(tmp_path, monotonic=clock)
+
+    model = versions.current()
+
+    assert model.version == NO_VERSION
+    assert "CURRENT" in versions.problem
+    with pytest.raises(ModelUnavailableError):
+        model.classifier.score_batch([ModelInput(text="hello")])
+
+
+def test_a_version_that_appears_later_is_taken_up(folder, clock):
+    (folder / CURRENT_FILE).unlink()
+    versions = ModelVersions(folder, monotonic=clock)
+    versions.current()
+    (folder / CURRENT_FILE).write_text("first\n")
+    clock.now += 2.0
+
+    model = versions.current()
+
+    assert model.version == "first"
+    assert versions.problem is None

@@ -1,0 +1,1 @@
+"""What the supervisor is made of, one piece at a time."""

@@ -1,0 +1,142 @@
+"""The lock, the first accounts, the packages and the embedded server's files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from service.data_folder import DataFolder
+from service.moderation.sites import authenticate_site
+from service.moderation.users import authenticate_user
+from service.start_error import ExitCode, StartError
+from service.supervisor.first_run import FIRST_MODERATOR, FirstRun, make_first_accounts
+from service.supervisor.lock import only_one
+from service.supervisor.packages import check_packages
+from service.supervisor.report import Running, as_json, as_text
+from service.supervisor.valkey import prepare_valkey
+from tests.fakes import make_services
+
+
+def running(**changes):
+    values = {
+        "url": "http://127.0.0.1:8080",
+        "pid": 4711,
+        "data_dir": "/data",
+        "seconds": 1.234,
+        "first_run": FirstRun(
+            site_id="site_1", site_key="slop_key", moderator="moderator", password="once"
+        ),
+    }
+    return Running(**(values | changes))
+
+
+def test_a_second_holder_of_the_lock_is_told_who_has_it(tmp_path):
+    with (
+        only_one(tmp_path / "lock"),
+        pytest.raises(StartError, match=r"already runs .* \(process \d+\)") as caught,
+        only_one(tmp_path / "lock"),
+    ):
+        pytest.fail("two supervisors held one lock")
+
+    assert caught.value.exit_code is ExitCode.ALREADY_RUNNING
+
+
+def test_the_lock_can_be_taken_again_when_its_holder_is_gone(tmp_path):
+    with only_one(tmp_path / "lock"):
+        pass
+
+    with only_one(tmp_path / "lock"):
+        taken = True
+
+    assert taken
+
+
+def test_a_first_start_makes_a_site_with_a_working_key_and_a_moderator():
+    services = make_services(sites=[])
+
+    first = make_first_accounts(services)
+
+    assert authenticate_site(first.site_key, services).id == first.site_id
+    user = authenticate_user(FIRST_MODERATOR, first.password, services)
+    assert user.must_change_password
+
+
+def test_a_later_start_makes_nothing():
+    services = make_services(sites=[])
+    make_first_accounts(services)
+
+    again = make_first_accounts(services)
+
+    assert again == FirstRun()
+    assert len(services.sites.all()) == 1
+
+
+def test_secrets_stay_out_of_a_values_representation():
+    shown = repr(running())
+
+    assert "slop_key" not in shown
+    assert "once" not in shown
+
+
+def test_scripts_get_everything_in_one_line():
+    line = as_json(running())
+
+    said = json.loads(line)
+    assert "\n" not in line
+    assert said["url"] == "http://127.0.0.1:8080"
+    assert (said["site_key"], said["moderator"], said["password"]) == (
+        "slop_key",
+        "moderator",
+        "once",
+    )
+    assert said["pid"] == 4711
+
+
+def test_people_are_told_secrets_only_where_there_are_new_ones():
+    first, later = as_text(running()), as_text(running(first_run=FirstRun()))
+
+    assert "slop_key" in first
+    assert "shown this once" in first
+    assert "shown this once" not in later
+
+
+def test_people_are_told_what_is_missing():
+    assert "no model" in as_text(running(problem="no model"))
+
+
+def test_the_installed_packages_are_the_pinned_ones():
+    assert check_packages() is None
+
+
+def test_valkey_listens_on_a_private_socket_with_a_password_of_its_own(tmp_path):
+    # pytest's folders may be too deep for a socket, so the choice is read from the length.
+    folder = DataFolder(tmp_path)
+    valkey = prepare_valkey(folder)
+    again = prepare_valkey(folder)
+
+    config = folder.valkey_folder / "valkey.conf"
+    assert config.stat().st_mode & 0o777 == 0o600
+    assert folder.valkey_url_file.stat().st_mode & 0o777 == 0o600
+    assert folder.read_valkey_url() == again.url != valkey.url
+    assert "requirepass" in config.read_text()
+    assert "appendfsync everysec" in config.read_text()
+    assert "noeviction" in config.read_text()
+
+
+def test_a_path_too_long_for_a_socket_gets_a_loopback_port(tmp_path):
+    folder = DataFolder(tmp_path / ("deep" * 20) / ("deeper" * 10))
+
+    valkey = prepare_valkey(folder)
+
+    assert valkey.url.startswith("redis://:")
+    assert "@127.0.0.1:" in valkey.url
+
+
+def test_the_password_is_on_no_command_line_and_in_no_representation(tmp_path):
+    valkey = prepare_valkey(DataFolder(tmp_path))
+    password = valkey.url.partition("://:")[2].partition("@")[0]
+
+    assert len(password) >= 32
+    assert password not in " ".join(valkey.command)
+    assert password not in repr(valkey)

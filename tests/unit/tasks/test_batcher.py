@@ -1,0 +1,219 @@
+"""How ids are gathered into batches, and what becomes of them when judging fails."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.domain.comment import Lane
+from service.domain.errors import StoreUnavailableError
+from service.tasks.batcher import RETRY_SECONDS, Batcher, LanePlan
+from service.tasks.broker import VISIBILITY_TIMEOUT_SECONDS
+
+PLANS = {
+    Lane.INTERACTIVE: LanePlan(batch_size=4, wait_seconds=0.01),
+    Lane.BULK: LanePlan(batch_size=4, wait_seconds=0.05),
+}
+
+
+class Loop:
+    """An event loop whose time is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self._due = []
+
+    def call_after(self, seconds, function):
+        self._due.append((self.now + seconds, len(self._due), function))
+
+    def advance(self, seconds):
+        end = self.now + seconds
+        while due := [entry for entry in self._due if entry[0] <= end]:
+            entry = min(due)
+            self._due.remove(entry)
+            self.now = max(self.now, entry[0])
+            entry[2]()
+        self.now = end
+
+
+class Message:
+    def __init__(self) -> None:
+        self.acknowledged = 0
+
+    def ack(self) -> None:
+        self.acknowledged += 1
+
+
+class BrokenMessage(Message):
+    def ack(self) -> None:
+        raise ConnectionError
+
+
+class Judge:
+    """Remembers its batches; raises what is laid ready first."""
+
+    def __init__(self) -> None:
+        self.batches = []
+        self.raises = []
+
+    def __call__(self, ids):
+        if self.raises:
+            raise self.raises.pop(0)
+        self.batches.append(list(ids))
+
+
+@pytest.fixture
+def loop():
+    return Loop()
+
+
+@pytest.fixture
+def judge():
+    return Judge()
+
+
+@pytest.fixture
+def batcher(loop, judge):
+    return Batcher(judge, PLANS, call_after=loop.call_after, random_share=lambda: 0.0)
+
+
+def receive(batcher, *ids, lane=Lane.BULK):
+    messages = [Message() for _ in ids]
+    for comment_id, message in zip(ids, messages, strict=True):
+        batcher.receive(lane, comment_id, message)
+    return messages
+
+
+def test_a_full_batch_is_judged_at_once(batcher, judge):
+    messages = receive(batcher, "a", "b", "c", "d")
+
+    assert judge.batches == [["a", "b", "c", "d"]]
+    assert [m.acknowledged for m in messages] == [1, 1, 1, 1]
+
+
+def test_a_batch_that_does_not_fill_is_judged_after_its_lanes_wait(batcher, judge, loop):
+    receive(batcher, "a")
+    loop.advance(0.04)
+    early = list(judge.batches)
+
+    loop.advance(0.02)
+
+    assert early == []
+    assert judge.batches == [["a"]]
+
+
+def test_nothing_is_acknowledged_before_it_is_judged(batcher):
+    messages = receive(batcher, "a", "b")
+
+    assert [m.acknowledged for m in messages] == [0, 0]
+
+
+def test_a_full_bulk_batch_lets_waiting_people_go_first(batcher, judge):
+    receive(batcher, "i1", lane=Lane.INTERACTIVE)
+
+    receive(batcher, "b1", "b2", "b3", "b4")
+
+    assert judge.batches == [["i1"], ["b1", "b2", "b3", "b4"]]
+
+
+def test_the_interactive_wait_does_not_take_bulk_ids_along(batcher, judge, loop):
+    receive(batcher, "b1")
+    receive(batcher, "i1", lane=Lane.INTERACTIVE)
+
+    loop.advance(0.02)
+
+    assert judge.batches == [["i1"]]
+
+
+def test_a_batch_is_kept_and_tried_again_while_stores_are_away(batcher, judge, loop):
+    judge.raises = [StoreUnavailableError("away"), StoreUnavailableError("away")]
+    messages = receive(batcher, "a", "b", "c", "d")
+    unjudged = list(judge.batches)
+
+    loop.advance(sum(RETRY_SECONDS[:2]))
+
+    assert unjudged == []
+    assert judge.batches == [["a", "b", "c", "d"]]
+    assert [m.acknowledged for m in messages] == [1, 1, 1, 1]
+
+
+def test_later_ids_wait_behind_a_batch_whose_stores_are_away(batcher, judge, loop):
+    judge.raises = [StoreUnavailableError("away")]
+    receive(batcher, "a", "b", "c", "d")
+    receive(batcher, "e", "f", "g", "h", "i", lane=Lane.INTERACTIVE)
+
+    loop.advance(RETRY_SECONDS[0])
+
+    assert judge.batches == [["e", "f", "g", "h"], ["i"], ["a", "b", "c", "d"]]
+    assert len(batcher) == 0
+
+
+def test_retries_end_and_leave_the_batch_to_the_sweep(batcher, judge, loop):
+    judge.raises = [StoreUnavailableError("away")] * (len(RETRY_SECONDS) + 1)
+    messages = receive(batcher, "a", "b", "c", "d")
+
+    loop.advance(sum(RETRY_SECONDS) + 1)
+
+    assert judge.batches == []
+    assert [m.acknowledged for m in messages] == [1, 1, 1, 1]
+    assert len(batcher) == 0
+
+
+def test_retries_are_over_well_before_the_broker_delivers_again():
+    slowest_batch_seconds = 10
+
+    assert sum(RETRY_SECONDS) * 1.25 + slowest_batch_seconds < VISIBILITY_TIMEOUT_SECONDS / 2
+
+
+def test_jitter_parts_workers_that_lost_the_same_store(loop, judge):
+    judge.raises = [StoreUnavailableError("away")]
+    batcher = Batcher(judge, PLANS, call_after=loop.call_after, random_share=lambda: 1.0)
+    receive(batcher, "a", "b", "c", "d")
+
+    loop.advance(RETRY_SECONDS[0])
+    early = list(judge.batches)
+    loop.advance(RETRY_SECONDS[0])
+
+    assert early == []
+    assert judge.batches == [["a", "b", "c", "d"]]
+
+
+def test_an_unforeseen_error_costs_one_batch_and_not_the_worker(batcher, judge):
+    judge.raises = [RuntimeError("unforeseen")]
+    messages = receive(batcher, "a", "b", "c", "d")
+
+    receive(batcher, "e", "f", "g", "h")
+
+    assert judge.batches == [["e", "f", "g", "h"]]
+    assert [m.acknowledged for m in messages] == [1, 1, 1, 1]
+
+
+def test_an_acknowledgement_that_fails_stops_nothing(batcher, judge):
+    batcher.receive(Lane.BULK, "a", BrokenMessage())
+    receive(batcher, "b", "c", "d")
+
+    receive(batcher, "e", "f", "g", "h")
+
+    assert judge.batches == [["a", "b", "c", "d"], ["e", "f", "g", "h"]]
+
+
+def test_ids_live_on_when_the_connection_that_brought_them_is_lost(batcher, judge):
+    messages = receive(batcher, "a", "b")
+    receive(batcher, "i", lane=Lane.INTERACTIVE)
+    new_loop = Loop()
+
+    batcher.forget_messages(new_loop.call_after)
+    new_loop.advance(0.01)
+
+    assert sorted(judge.batches) == [["a", "b"], ["i"]]
+    assert [m.acknowledged for m in messages] == [0, 0]
+
+
+def test_a_pause_ends_with_the_connection_whose_timer_would_have_ended_it(batcher, judge):
+    judge.raises = [StoreUnavailableError("away")]
+    receive(batcher, "a", "b", "c", "d")
+    new_loop = Loop()
+
+    batcher.forget_messages(new_loop.call_after)
+    new_loop.advance(0.01)
+
+    assert judge.batches == [["a", "b", "c", "d"]]

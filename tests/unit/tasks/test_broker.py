@@ -1,0 +1,36 @@
+"""How a Valkey URL is told to kombu."""
+
+from __future__ import annotations
+
+import pytest
+from kombu import Connection
+
+from service.tasks.broker import kombu_url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://localhost:6379/0",
+        "redis://:p%40ss@valkey:6380/2",
+        "rediss://user:secret@valkey.example:6379/1",
+    ],
+)
+def test_addresses_on_the_network_are_the_same_in_both_worlds(url):
+    assert kombu_url(url) == url
+
+
+def test_a_unix_socket_keeps_its_path_its_password_and_its_database():
+    url = kombu_url("unix://:p%2Fw%3A%40x@/data/valkey.sock?db=3")
+
+    assert url == "redis+socket://:p%2Fw%3A%40x@/data/valkey.sock?virtual_host=3"
+
+
+def test_a_unix_socket_without_a_password_has_no_credentials():
+    assert kombu_url("unix:///run/valkey.sock") == "redis+socket:///run/valkey.sock?virtual_host=0"
+
+
+def test_what_kombu_shows_of_a_url_hides_the_password():
+    shown = Connection(kombu_url("unix://:topsecret@/data/valkey.sock")).as_uri()
+
+    assert "topsecret" not in shown

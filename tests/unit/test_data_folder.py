@@ -1,0 +1,56 @@
+"""The data folder and the secret key in it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from service.data_folder import DataFolder
+from service.start_error import ExitCode, StartError
+
+
+def test_a_missing_folder_is_made_for_its_owner_alone(tmp_path):
+    folder = DataFolder(tmp_path / "a" / "b")
+
+    assert folder.path.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_file_in_the_folders_place_is_one_clear_line(tmp_path):
+    (tmp_path / "data").write_text("not a folder")
+
+    with pytest.raises(StartError) as caught:
+        DataFolder(tmp_path / "data")
+
+    assert caught.value.exit_code is ExitCode.DATA_FOLDER
+    assert len(str(caught.value).splitlines()) == 1
+    assert "--data-dir" in str(caught.value)
+
+
+def test_the_secret_key_is_made_once_and_kept_private(tmp_path):
+    first = DataFolder(tmp_path).secret_key()
+
+    again = DataFolder(tmp_path).secret_key()
+
+    assert first == again
+    assert len(first) >= 32
+    assert (tmp_path / "secret.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_processes_that_make_the_key_at_once_get_the_same_one(tmp_path):
+    folder = DataFolder(tmp_path)
+
+    with ThreadPoolExecutor(16) as pool:
+        keys = set(pool.map(lambda _: folder.secret_key(), range(64)))
+
+    assert len(keys) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["secret.key"]
+
+
+def test_a_damaged_key_is_refused_rather_than_replaced(tmp_path):
+    (tmp_path / "secret.key").write_text("short")
+
+    with pytest.raises(StartError, match="damaged"):
+        DataFolder(tmp_path).secret_key()
+
+    assert (tmp_path / "secret.key").read_text() == "short"

@@ -1,0 +1,42 @@
+"""What log lines look like and what never stands in them."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+from service.logs import LineFormatter
+
+
+def line(message, *, exc_info=None, **fields):
+    record = logging.LogRecord("slop", logging.INFO, "x.py", 1, message, (), exc_info)
+    record.__dict__.update(fields)
+    return LineFormatter("%(message)s").format(record)
+
+
+def test_an_event_is_one_line_of_fixed_words_and_fields():
+    said = line("comment judged", outcome="spam", seconds=0.5)
+
+    assert said.endswith("INFO comment judged outcome=spam seconds=0.5")
+
+
+def test_values_cannot_forge_lines_or_fields():
+    said = line("comment judged", reason='a b="c"\nforged')
+
+    assert len(said.splitlines()) == 1
+    assert '"a b=\\"c\\"\\nforged"' in said
+
+
+def test_a_message_of_many_lines_is_cut_to_its_first():
+    assert line("first\nsecond").endswith("first …")
+
+
+def test_an_exceptions_message_stays_out():
+    try:
+        int("the comment's text")
+    except ValueError:
+        said = line("judging failed", exc_info=sys.exc_info())
+
+    assert "the comment's text" not in said
+    assert "error=ValueError" in said
+    assert "at=test_logs.py:" in said
