@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 import time
 
@@ -13,6 +14,7 @@ from service.web.config import WebConfig
 from service.web.flask_app import create_app
 from tests.factories import SITE
 from tests.functional.conftest import SECRET_KEY, client_with
+from tests.servers import running_valkey
 
 
 def _app(services, **changes):
@@ -103,3 +105,45 @@ def test_without_the_counter_a_wrong_key_is_still_refused(services, storage, req
     statuses = [client_with(app, "slop_wrong").get("/v1/site").status_code for _ in range(3)]
 
     assert statuses == [401, 401, 401]
+
+
+@pytest.fixture
+def valkey():
+    with running_valkey() as server:
+        yield server
+
+
+def _counted_in(server, services):
+    url = server.url.replace("unix://", "redis+unix://", 1)
+    return _app(services, requests_per_minute=4, limiter_storage_url=url)
+
+
+def test_several_servers_count_a_keys_calls_together(services, site_key, valkey):
+    apps = [_counted_in(valkey, services) for _ in range(2)]
+    clients = [client_with(app, site_key) for app in apps]
+
+    statuses = [client.get("/v1/site").status_code for client in clients * 3]
+
+    assert statuses == [200] * 4 + [429] * 2
+
+
+def test_counting_goes_on_where_it_was_when_the_counter_is_back(services, site_key, valkey):
+    app = _counted_in(valkey, services)
+    api = client_with(app, site_key)
+    before = [api.get("/v1/site").status_code for _ in range(5)]
+
+    valkey.process.send_signal(signal.SIGSTOP)
+    away = api.get("/v1/site").status_code
+    valkey.process.send_signal(signal.SIGCONT)
+
+    assert (before, away) == ([200] * 4 + [429], 200)
+    assert _comes_back_to(429, lambda: api.get("/v1/site"))
+
+
+def _comes_back_to(status: int, call) -> bool:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        if call().status_code == status:
+            return True
+        time.sleep(0.2)
+    return False
