@@ -268,8 +268,9 @@ def _seams(text: str, verdict: Verdict | None) -> dict[int, str]:
     for span in (span for s in signals if s.name == _SEAM_SIGNAL for span in s.spans):
         if text[: span.start].strip():
             seams[span.start] = "turns into an advertisement"
-        if text[span.end :].strip():
-            seams[span.end] = "back to the remark"
+        rest = text[span.end :].lstrip()
+        if rest:
+            seams[len(text) - len(rest)] = "back to the remark"
     return seams
 
 
@@ -400,7 +401,7 @@ def _evidence(verdict: Verdict, layers: tuple[Layer, ...]) -> tuple[Evidence, ..
 def _signal_line(weighed: WeighedSignal, most: float, *, number: int | None) -> Evidence:
     says = weighed.signal.reason[:1].upper() + weighed.signal.reason[1:]
     if weighed.weight == 0.0:
-        return Evidence(says=says, contribution="0", side="recorded, not weighed", number=number)
+        return Evidence(says=says, contribution="0", side="only recorded", number=number)
     return _line(says, weighed.contribution, most, number=number)
 
 

@@ -184,7 +184,7 @@ def test_reasons_carry_the_numbers_of_their_marks(services, client):
     )
     assert "Turns to selling" in page.text
     assert "+2.00" in page.text
-    assert "recorded, not weighed" in page.text
+    assert "only recorded" in page.text
 
 
 def test_a_degraded_verdict_says_what_was_missing(services, client):

@@ -160,6 +160,7 @@ for (const [type, on] of [["mouseover", true], ["mouseout", false]]) {
   });
 }
 
+chosen()?.scrollIntoView({ block: "nearest" });
 const sites = document.querySelector(".sites");
 if (sites) {
   sites.querySelector("button").hidden = true;

@@ -1,0 +1,205 @@
+"""Photographs the pages for moderators, wide and narrow, light and dark, over authored comments."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import tempfile
+import threading
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from playwright.sync_api import BrowserContext, Page, sync_playwright
+from waitress.server import create_server
+
+from models.registry import load_current
+from service.domain.case import Case, CaseFilter, Order
+from service.domain.comment import Comment, CommentId, Lane
+from service.domain.decision import Mode, Ruling
+from service.domain.record import comment_from_record
+from service.domain.site import Site, SiteSettings
+from service.domain.verdict import Outcome
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.submit import submit_comments
+from service.moderation.users import add_user, change_password
+from service.ports import NewComment, Services
+from service.stores.memory import memory_stores
+from service.stores.model_versions import to_judging_model
+from service.web.config import WebConfig
+from service.web.flask_app import create_app
+from tests.factories import NOW
+from tests.fakes import make_services
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+BROWSER_ARGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+PASSWORD = "a few words do well"  # opens nothing but this script's own server
+SIZES = {"1280": {"width": 1280, "height": 800}, "390": {"width": 390, "height": 844}}
+PAGES = {
+    "queue": "/review",
+    "spam": "/review?show=spam",
+    "decided": "/review?show=decided",
+    "empty": "/review?site=nowhere",
+    "not-found": "/review/comments/gone",
+    "password": "/password",
+}
+SEED = 11
+SHARE = 24
+SITES = (
+    Site(id="garden", name="The Allotment Diaries", created_at=NOW),
+    Site(
+        id="tools",
+        name="Postgres & Patience",
+        created_at=NOW,
+        settings=SiteSettings(mode=Mode.ENFORCE),
+    ),
+)
+
+
+def authored() -> list[Comment]:
+    """Return some forty authored comments, spread over two sites and the last three days."""
+    rows = [
+        json.loads(line)
+        for path in sorted(DATA.glob("authored-*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    draw = random.Random(SEED)  # a repeatable choice, no secret
+    kinds = ("spliced", "sandwich", "obfuscated", "llm-remark-link", "own-project", "useful-link")
+    picked = [
+        row for kind in kinds for row in draw.sample([r for r in rows if r["kind"] == kind], 3)
+    ]
+    picked += draw.sample(rows, SHARE)
+    picked += draw.sample([r for r in rows if r["lang"] in {"ar", "fa", "ja", "he"}], 4)
+    draw.shuffle(picked)
+    return [dress(row, index, draw) for index, row in enumerate(picked)]
+
+
+def dress(row: dict[str, object], index: int, draw: random.Random) -> Comment:
+    """Give an authored comment a site and the time of its arrival."""
+    comment = comment_from_record(row)
+    site = SITES[index % len(SITES)]
+    at = NOW - timedelta(minutes=3 + index * 7 + draw.randrange(6) + (index // 14) * 600)
+    url = f"https://{site.id}.example/{row['post_id']}"
+    return replace(
+        comment,
+        id=CommentId(f"cmt_{index:04d}"),
+        site_id=site.id,
+        received_at=at,
+        post=replace(comment.post, url=url),
+    )
+
+
+def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
+    """Return services that judged the comments with the current model and every detector."""
+    model = to_judging_model(load_current(models_dir))
+    services = make_services(
+        stores=memory_stores(sites=SITES), current_model=lambda: model, audit_share=0.3
+    )
+    user, once = add_user("Ola Brandt", services, actor="script")
+    change_password(user, old=once, new=PASSWORD, services=services)
+    for comment in comments:
+        at: datetime = comment.received_at
+        services.clock.now = at
+        submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+    services.clock.now = NOW
+    return services
+
+
+def how_telling(case: Case) -> int:
+    """Return how much of what the page can show is shown by this comment."""
+    assert case.verdict is not None
+    signals = [w for w in case.verdict.signals if w.signal.spans and w.contribution]
+    turns = any(
+        w.signal.name == "abrupt_shift" and w.signal.spans[0].start > 0
+        for w in case.verdict.signals
+    )
+    unsure = case.verdict.outcome is Outcome.UNSURE
+    return len(signals) + 2 * bool(case.verdict.promo_spans) + 4 * turns + 3 * unsure
+
+
+def serve(services: Services) -> tuple[str, object]:
+    """Start a server on a free port; return its address and the server."""
+    app = create_app(services, WebConfig(secret_key="only for pictures " * 3), checks={})
+    server = create_server(app, host="127.0.0.1", port=0, threads=4)
+    threading.Thread(target=server.run, daemon=True).start()
+    return f"http://127.0.0.1:{server.effective_port}", server
+
+
+def sign_in(page: Page, address: str) -> None:
+    """Sign in and land on the review page."""
+    page.goto(f"{address}/sign-in")
+    page.fill("#name", "Ola Brandt")
+    page.fill("#password", PASSWORD)
+    page.click("text=Sign in >> nth=-1")
+    page.wait_for_url("**/review")
+
+
+def photograph(
+    context: BrowserContext, address: str, out: Path, variant: str, comment_id: str
+) -> None:
+    """Take every picture for one size and one colour scheme."""
+    page = context.new_page()
+
+    def shoot(name: str) -> None:
+        page.screenshot(path=str(out / f"{name}-{variant}.png"))
+
+    page.goto(f"{address}/sign-in")
+    shoot("sign-in")
+    sign_in(page, address)
+    for name, path in PAGES.items():
+        page.goto(f"{address}{path}")
+        shoot(name)
+    page.goto(f"{address}/review/comments/{comment_id}")
+    shoot("comment")
+    page.locator(".facts").scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('.why').scrollIntoView()")
+    shoot("reasons")
+    page.evaluate("document.querySelector('dialog.help').showModal()")
+    shoot("help")
+    page.goto(f"{address}/review/comments/{comment_id}")
+    page.click("button.reject")
+    page.locator(".done form.undo").wait_for()
+    shoot("after")
+    page.click(".done form.undo button")
+    page.locator(".done", has_text="Taken back").wait_for()
+    page.close()
+
+
+def main() -> None:
+    """Seed, serve, photograph."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("var/screenshots"))
+    parser.add_argument("--models", type=Path, help="another folder of model versions")
+    options = parser.parse_args()
+    out: Path = options.out
+    out.mkdir(parents=True, exist_ok=True)
+    services = seeded(authored(), options.models)
+    address, server = serve(services)
+    everything = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=500)
+    cases = everything.cases
+    for case in cases[30:34]:
+        decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="Mara")
+    undo_decision(cases[30].comment.id, services, undone_by="Mara")
+    best = max((case for case in cases if case.needs_review), key=how_telling)
+    with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:
+        for size, viewport in SIZES.items():
+            for scheme in ("light", "dark"):
+                context = play.chromium.launch_persistent_context(
+                    f"{profile}/{size}-{scheme}",
+                    executable_path=shutil.which("chromium"),
+                    args=BROWSER_ARGS,
+                    viewport=viewport,
+                    color_scheme=scheme,
+                )
+                photograph(context, address, out, f"{size}-{scheme}", best.comment.id)
+                context.close()
+    server.close()
+
+
+if __name__ == "__main__":
+    main()
