@@ -37,6 +37,8 @@ def configure_logging() -> None:
     logging.captureWarnings(capture=True)
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
+    # It warns of each request that waits for a thread, which a flood makes a flood of lines.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 
 def _failure(record: logging.LogRecord) -> dict[str, str]:
