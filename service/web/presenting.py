@@ -214,9 +214,9 @@ def present_case(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -> 
 def percent(p: float) -> str:
     """Return a probability as a percentage that never claims certainty."""
     if p > 0.9995:
-        return "> 99.9%"
+        return ">99.9%"
     if p < 0.0005:
-        return "< 0.1%"
+        return "<0.1%"
     return f"{p:.1%}" if p >= 0.99 or p < 0.01 else f"{p:.0%}"
 
 
