@@ -23,10 +23,19 @@ def explain(verdict: Verdict) -> list[str]:
     """Return sentences, the weightiest first, that a moderator understands without a manual."""
     sentences = [_headline(verdict)]
     if verdict.model_p_spam is not None:
-        sentences.append(_about_model(verdict))
+        sentences.append(_about_model(verdict.model_p_spam, verdict.model_contribution))
     sentences += [_about_signal(w) for w in verdict.signals]
     sentences += [f"Missing: {_MISSING_IN_WORDS.get(m, m)}." for m in verdict.degraded_by]
     return sentences
+
+
+def percent(p: float) -> str:
+    """Return a probability as a percentage that never claims certainty."""
+    if p > 0.9995:
+        return ">99.9%"
+    if p < 0.0005:
+        return "<0.1%"
+    return f"{p:.1%}" if p >= 0.99 or p < 0.01 else f"{p:.0%}"
 
 
 def _headline(verdict: Verdict) -> str:
@@ -34,15 +43,15 @@ def _headline(verdict: Verdict) -> str:
     if verdict.degraded:
         return "Left to a person, because evidence is missing."
     return (
-        f"Called {_OUTCOME_IN_WORDS[verdict.outcome]} (probability of spam {verdict.p_spam:.1%}, "
-        f"cutoffs {verdict.ham_cutoff:.1%} and {verdict.spam_cutoff:.1%})."
+        f"Called {_OUTCOME_IN_WORDS[verdict.outcome]} (probability of spam "
+        f"{percent(verdict.p_spam)}, cutoffs {percent(verdict.ham_cutoff)} and {percent(verdict.spam_cutoff)})."
     )
 
 
-def _about_model(verdict: Verdict) -> str:
+def _about_model(p_spam: float, contribution: float) -> str:
     return (
-        f"The classifier, from the words alone, gives {verdict.model_p_spam:.1%} for spam "
-        f"({verdict.model_contribution:+.2f})."
+        f"The classifier, from the words alone, gives {percent(p_spam)} for spam "
+        f"({contribution:+.2f})."
     )
 
 

@@ -12,7 +12,7 @@ from service.domain.comment import Comment, SiteId
 from service.domain.decision import Action, Decision, Mode, Ruling
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
-from service.scoring.explanation import explain
+from service.scoring.explanation import explain, percent
 from service.signals.links import find_links
 from service.web.marking import Layer, Piece, part_text, shorten
 
@@ -209,15 +209,6 @@ def present_case(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -> 
         site_observes=case.mode is Mode.OBSERVE,
         history=_history(case, now),
     )
-
-
-def percent(p: float) -> str:
-    """Return a probability as a percentage that never claims certainty."""
-    if p > 0.9995:
-        return ">99.9%"
-    if p < 0.0005:
-        return "<0.1%"
-    return f"{p:.1%}" if p >= 0.99 or p < 0.01 else f"{p:.0%}"
 
 
 def tell_time(moment: datetime, now: datetime) -> Moment:

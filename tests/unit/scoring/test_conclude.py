@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from models.inputs import ModelOutput
 from service.domain.verdict import Outcome
 from service.scoring.conclude import conclude, logistic, logit
-from service.scoring.explanation import explain
+from service.scoring.explanation import explain, percent
 from service.scoring.inputs import model_input
 from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs, Weights
@@ -111,7 +111,15 @@ def test_the_explanation_of_a_confident_verdict_names_its_cutoff():
 
     assert first.startswith("Called spam")
     assert "99.0%" in first
-    assert "90.0%" in first
+    assert "90%" in first
+
+
+@pytest.mark.parametrize(
+    ("p", "said"),
+    [(1.0, ">99.9%"), (0.9994, "99.9%"), (0.5, "50%"), (0.004, "0.4%"), (0.0, "<0.1%")],
+)
+def test_a_percentage_never_claims_certainty(p, said):
+    assert percent(p) == said
 
 
 @pytest.mark.parametrize(
