@@ -34,8 +34,8 @@ DRAIN_SECONDS = 8.0
 _LOOK_EVERY_SECONDS = 0.5
 # Connections beyond the threads wait in line rather than being refused.
 _CONNECTIONS = 1_000
-# Room for the longest batch: 1,000 comments of 64 KiB; the routes set their own, lower limits.
-_MAX_BODY_BYTES = 160 * 1024 * 1024
+# A little over what the largest route takes, so that its own 413 is what the sender reads.
+_MAX_BODY_BYTES = 17 * 1024 * 1024
 # Threads kept for requests that do not wait for a verdict.
 _THREADS_NEVER_WAITING = 0.25
 

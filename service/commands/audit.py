@@ -13,9 +13,7 @@ from service.wiring import open_services
 @click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
 @data_dir_option
 @json_option
-def audit_command(
-    subject: str | None, limit: int, data_dir: str | None, *, as_json: bool
-) -> None:
+def audit_command(subject: str | None, limit: int, data_dir: str | None, *, as_json: bool) -> None:
     """List the newest acts of moderators and operators."""
     with open_services(data_dir=data_dir) as services:
         rows = [

@@ -81,9 +81,7 @@ def add_key_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
 @click.option("--overlap-days", type=click.FloatRange(0, 365), default=7.0, show_default=True)
 @data_dir_option
 @json_option
-def rotate_command(
-    site: str, overlap_days: float, data_dir: str | None, *, as_json: bool
-) -> None:
+def rotate_command(site: str, overlap_days: float, data_dir: str | None, *, as_json: bool) -> None:
     """Issue a new key; the site's other keys end after the overlap."""
     with open_services(data_dir=data_dir) as services:
         overlap = timedelta(days=overlap_days)

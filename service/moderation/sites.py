@@ -19,6 +19,8 @@ from service.ports import AuditEntry, Services
 
 _KEY_PREFIX = "slop_"
 _MAX_NAME_CHARS = 100
+# One for each installation of a large site, and a bound for a client that issues keys in a loop.
+_MAX_VALID_KEYS = 50
 # Long enough to change the key in every plugin and deploy it.
 DEFAULT_OVERLAP = timedelta(days=7)
 
@@ -58,7 +60,14 @@ def add_site(
 
 
 def issue_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
-    """Issue one more key. Raises `NotFoundError` for an unknown site."""
+    """Issue one more key.
+
+    Raises `NotFoundError` for an unknown site and `ConflictError` if it has enough keys.
+    """
+    valid = sum(key.is_valid(services.clock()) for key in services.sites.list_keys(site_id))
+    if valid >= _MAX_VALID_KEYS:
+        msg = f"this site has {valid} valid keys; revoke those that are no longer used"
+        raise ConflictError(msg)
     secret = _KEY_PREFIX + services.new_secret()
     key = SiteKey(
         id=services.new_id("key"),

@@ -42,9 +42,10 @@ def _headline(verdict: Verdict) -> str:
     """Return the outcome, the probability and the cutoffs that it was compared with."""
     if verdict.degraded:
         return "Left to a person, because evidence is missing."
+    cutoffs = f"cutoffs {percent(verdict.ham_cutoff)} and {percent(verdict.spam_cutoff)}"
     return (
-        f"Called {_OUTCOME_IN_WORDS[verdict.outcome]} (probability of spam "
-        f"{percent(verdict.p_spam)}, cutoffs {percent(verdict.ham_cutoff)} and {percent(verdict.spam_cutoff)})."
+        f"Called {_OUTCOME_IN_WORDS[verdict.outcome]} "
+        f"(probability of spam {percent(verdict.p_spam)}, {cutoffs})."
     )
 
 

@@ -12,7 +12,13 @@ from service.domain.errors import (
     NotAuthenticatedError,
     NotFoundError,
 )
-from service.moderation.sites import add_site, authenticate_site, revoke_key, rotate_keys
+from service.moderation.sites import (
+    add_site,
+    authenticate_site,
+    issue_key,
+    revoke_key,
+    rotate_keys,
+)
 from service.moderation.users import (
     add_user,
     authenticate_user,
@@ -78,6 +84,15 @@ def test_a_revoked_key_ends_at_once(services):
 
     with pytest.raises(NotAuthenticatedError):
         authenticate_site(issued.secret, services)
+
+
+def test_a_site_gets_no_more_keys_than_anybody_can_keep_track_of(services):
+    site, _ = add_site("Garden", services, actor="test")
+    for _ in range(49):
+        issue_key(site.id, services, actor="test")
+
+    with pytest.raises(ConflictError, match="revoke"):
+        issue_key(site.id, services, actor="test")
 
 
 def test_a_taken_site_name_is_refused(services):

@@ -11,7 +11,9 @@ FOLDERS = {"service", "models", "training", "data", "docker", "tests", ".ci", ".
 
 
 def _tracked() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).exists()]
 
 
