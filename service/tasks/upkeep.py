@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 def register_upkeep(app: Celery, sweep: Callable[[], object]) -> None:
     """Teach this app's workers to sweep; a sweep that fails is made good by the next one."""
 
-    @app.task(name=TaskName.SWEEP_STRANDED.value, ignore_result=True)  # type: ignore[untyped-decorator]  # Celery ships no types
+    @app.task(name=TaskName.SWEEP_STRANDED.value, ignore_result=True, shared=False)  # type: ignore[untyped-decorator]  # Celery ships no types
     def sweep_stranded() -> None:
         try:
             sweep()

@@ -60,13 +60,14 @@ def site_routes(services: Services) -> list[Route]:
             summary="Issue a key, or rotate",
             description=(
                 "With `rotate` the site's other keys end after the overlap, which leaves time to "
-                "change the key everywhere."
+                "change the key everywhere. A site may have up to 50 valid keys."
             ),
             view=lambda call: _issue_key(call, services),
             body=KeyRequest,
             status=201,
             answer=IssuedKeyAnswer,
             answered="The new key, with its secret this once.",
+            problems=(409,),
         ),
         Route(
             method="DELETE",
