@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from service.domain.comment import Post
 from service.domain.history import History
 from service.domain.verdict import Outcome
 from service.moderation.judge import judge_comments
@@ -41,12 +42,16 @@ CRYPTO = (
 
 
 @pytest.mark.parametrize(
-    ("text", "seam"),
-    [(SLOPE, "It reminds me"), (SNOW_RIDER, "If you ever need"), (CRYPTO, "I’m James Maicle")],
+    ("text", "title", "seam"),
+    [
+        (SLOPE, "Flowers along the sidewalk", "It reminds me"),
+        (SNOW_RIDER, "A red flower", "If you ever need"),
+        (CRYPTO, "Typing the technical interview", "I’m James Maicle"),
+    ],
     ids=["slope game", "snow rider", "crypto blog"],
 )
-def test_none_of_the_essays_comments_passes_and_each_seam_is_marked(text, seam):
-    comment = make_comment(text)
+def test_none_of_the_essays_comments_passes_and_each_seam_is_marked(text, title, seam):
+    comment = make_comment(text, post=Post(title=title))
     model = ModelVersions(None).current()
 
     (verdict,) = judge_comments([comment], model, histories=[History()], now=NOW)
