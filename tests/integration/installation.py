@@ -26,6 +26,8 @@ from tests.factories import make_comment
 
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE_SECONDS = 20.0
+_SWEEPS = 6
+_SECONDS_A_SWEEP = 15.0
 
 
 def until(condition: Callable[[], Any], *, seconds: float = DEADLINE_SECONDS) -> Any:
@@ -120,6 +122,22 @@ class Installation:
         """Wait until every comment has its verdict and return the cases."""
         until(lambda: len(self.judged(ids)) == len(ids), **deadline)
         return [self.case(one) for one in ids]
+
+    def sweep_until_judged(self, ids: Sequence[CommentId]) -> None:
+        """Sweep now and then, as beat does, until every comment has its verdict.
+
+        An id that Valkey hands out in the moment it goes down is in nobody's hands.
+        """
+        for _ in range(_SWEEPS):
+            self.sweep_later()
+            deadline = time.monotonic() + _SECONDS_A_SWEEP
+            while time.monotonic() < deadline:
+                if len(self.judged(ids)) == len(ids):
+                    return
+                time.sleep(0.05)
+        missing = len(ids) - len(self.judged(ids))
+        msg = f"{missing} of {len(ids)} comments were never judged"
+        raise AssertionError(msg)
 
     def stored_verdicts(self) -> int:
         """Return how many verdicts the workers said they stored: a second one would count too."""

@@ -100,8 +100,7 @@ def test_a_worker_goes_on_by_itself_when_valkey_was_restarted(install, tmp_path)
 
     with running_valkey(tmp_path / "valkey", port=port):
         late = installation.submit(texts(3), Lane.INTERACTIVE)
-        installation.sweep_later()
-        installation.await_verdicts([*ids, *late], seconds=40)
+        installation.sweep_until_judged([*ids, *late])
 
         assert worker.poll() is None
         assert halfway < 300
