@@ -25,15 +25,20 @@ _MOST_AT_ONCE = 2_000
 def sweep_stranded(services: Services) -> int:
     """Queue stranded comments again and return how many; safe to run at any time, twice too."""
     now = services.clock()
-    waiting = sum(services.queue.depth().values())
-    lost_after = _LOST_AFTER_WITH_BACKLOG if waiting else _LOST_AFTER
+    waiting = services.queue.depth()
+    lost_after = _LOST_AFTER_WITH_BACKLOG if any(waiting.values()) else _LOST_AFTER
     stranded = services.comments.find_stranded(
         queued_before=now - lost_after,
         received_before=now - _NEVER_QUEUED_AFTER,
         limit=_MOST_AT_ONCE,
     )
+    pending = services.comments.count_pending() if stranded else {}
     queued = 0
     for lane in Lane:
+        # With as many ids in the queue as comments pending, it holds what seems lost, or others
+        # twice, and soon gets through those; sweep upon sweep would only make it longer.
+        if waiting[lane] >= pending.get(lane, 0):
+            continue
         ids = [s.comment_id for s in stranded if s.lane is lane]
         if ids and queue_comments(ids, lane, services):
             queued += len(ids)
