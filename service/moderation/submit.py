@@ -38,5 +38,9 @@ def queue_comments(ids: Sequence[CommentId], lane: Lane, services: Services) -> 
     except StoreUnavailableError:
         log.warning("queue is away, the sweep will queue later", extra={"comments": len(ids)})
         return False
-    services.comments.mark_queued(ids, services.clock())
+    try:
+        services.comments.mark_queued(ids, services.clock())
+    except StoreUnavailableError:
+        # They are kept and queued: a refusal now would have their site send them once more.
+        log.warning("queueing was not noted, the sweep may repeat it", extra={"comments": len(ids)})
     return True

@@ -213,6 +213,55 @@ def test_the_sweep_leaves_alone_what_still_waits_in_the_queue():
     assert swept == 0
 
 
+def test_the_sweep_never_makes_a_queue_longer_that_holds_all_that_is_pending():
+    clock = FixedClock()
+    services = make_services(judges=False, clock=clock)
+    submit(services, make_comment(id="a"), make_comment(id="b"), lane=Lane.BULK)
+
+    for _ in range(3):
+        clock.advance(minutes=16)
+        sweep_stranded(services)
+
+    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
+
+
+def test_a_lane_that_is_short_of_ids_is_filled_up_though_the_other_lane_is_long():
+    clock = FixedClock()
+    services = make_services(judges=False, clock=clock)
+    submit(services, make_comment(id="lost"))
+    services.queue.take(1)
+    submit(services, make_comment(id="a"), make_comment(id="b"), lane=Lane.BULK)
+    clock.advance(minutes=16)
+
+    swept = sweep_stranded(services)
+
+    assert swept == 1
+    assert services.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 2}
+
+
+class ForgetfulStore:
+    """A comment store that keeps comments and cannot be written to again right after."""
+
+    def __init__(self, inner):
+        self._inner = inner
+
+    def mark_queued(self, ids, at):
+        raise StoreUnavailableError("the database is away")
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+
+def test_comments_that_are_kept_and_queued_are_accepted_though_the_store_goes_away_then():
+    stores = memory_stores(sites=[make_site()])
+    services = make_services(stores=stores, comments=ForgetfulStore(stores.comments))
+
+    added = submit(services, make_comment())
+
+    assert [answer.outcome for answer in added] == [AddOutcome.NEW]
+    assert services.cases.get(added[0].comment_id).state is State.JUDGED
+
+
 def test_the_audit_sample_is_a_fixed_share_of_confident_verdicts():
     drawn = sum(is_audited(f"c{n}", 0.1) for n in range(10_000))
 
