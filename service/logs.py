@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import traceback
 from pathlib import Path
@@ -13,6 +14,9 @@ _MAX_VALUE_CHARS = 200
 _MAX_MESSAGE_CHARS = 500
 # These tell of every message and every connection; what is worth knowing they say as warnings.
 _QUIET = ("celery", "kombu", "amqp", "waitress", "alembic", "sqlalchemy", "urllib3", "py.warnings")
+# The HTTP server's own lines go on with a path, or with the caller's address and what it sent.
+_SERVER = "waitress"
+_WHAT_CAME = re.compile(r" [</].*", re.DOTALL)
 
 
 class LineFormatter(logging.Formatter):
@@ -20,7 +24,7 @@ class LineFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as one line."""
-        parts = [self.formatTime(record), record.levelname, _one_line(record.getMessage())]
+        parts = [self.formatTime(record), record.levelname, _one_line(_words(record))]
         fields = {k: v for k, v in record.__dict__.items() if k not in _OWN_FIELDS}
         fields |= _failure(record)
         parts += [f"{key}={_value(value)}" for key, value in fields.items()]
@@ -49,6 +53,11 @@ def _failure(record: logging.LogRecord) -> dict[str, str]:
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown"
     return {"error": type(error).__name__, "at": place}
+
+
+def _words(record: logging.LogRecord) -> str:
+    words = record.getMessage()
+    return _WHAT_CAME.sub("", words) if record.name == _SERVER else words
 
 
 def _one_line(text: str) -> str:

@@ -26,6 +26,8 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+# Whatever else a stranger writes there is not logged.
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _ONE_YEAR = "max-age=31536000"
 
 
@@ -56,7 +58,7 @@ def _log(response: Response) -> None:
     log.info(
         "request served",
         extra={
-            "method": request.method,
+            "method": request.method if request.method in _METHODS else "other",
             "route": request.url_rule.rule if request.url_rule else None,
             "status": response.status_code,
             "milliseconds": round((time.perf_counter() - started) * 1000, 1),

@@ -92,6 +92,15 @@ def test_an_unknown_path_is_not_logged(api, caplog):
     assert "Zanzibar" not in str(vars(line))
 
 
+def test_a_method_that_nobody_knows_is_not_logged(api, caplog):
+    caplog.set_level(logging.INFO)
+
+    api.open("/v1/comments", method="ZANZIBAR")
+
+    line = next(r for r in caplog.records if r.name == "service.web.access")
+    assert (line.method, line.status) == ("other", 405)
+
+
 def test_the_process_says_that_it_lives(stranger):
     answer = stranger.get("/livez")
 

@@ -14,6 +14,22 @@ def line(message, *, exc_info=None, **fields):
     return LineFormatter("%(message)s").format(record)
 
 
+def server_line(message):
+    record = logging.LogRecord("waitress", logging.ERROR, "x.py", 1, message, (), None)
+    return LineFormatter("%(message)s").format(record)
+
+
+def test_the_http_servers_lines_lose_the_address_and_what_was_sent():
+    broken = server_line(
+        "uncaptured python exception, closing channel <waitress.channel.HTTPChannel connected "
+        "203.0.113.9:5 at 0x7f> (<class 'ValueError'>:Zanzibar [file.py|read|1])"
+    )
+    failed = server_line("Exception while serving /review/Zanzibar")
+
+    assert broken.endswith("ERROR uncaptured python exception, closing channel")
+    assert failed.endswith("ERROR Exception while serving")
+
+
 def test_an_event_is_one_line_of_fixed_words_and_fields():
     said = line("comment judged", outcome="spam", seconds=0.5)
 
