@@ -1,7 +1,8 @@
 # Every command of the project; `make` alone lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p && break; done)
+# The first that runs: a name on the PATH may be a version manager's stand-in for one not installed.
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13; do $$p -c '' 2>/dev/null && { echo $$p; exit; }; done; echo python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
@@ -18,9 +19,10 @@ install: .venv/installed ## Make the virtual environment .venv, nothing else
 install-dev: .venv/installed-dev ## The same with what the tests need
 
 .venv/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
-		|| { echo "Slopsieve needs Python 3.11 to 3.13; found: $$($(PYTHON) --version 2>&1). Set PYTHON=/path/to/python." >&2; exit 1; }
-	@$(PYTHON) -m venv .venv
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
+		|| { echo "Slopsieve needs Python 3.11 to 3.13; $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo not there). Set PYTHON=/path/to/python." >&2; exit 1; }
+	@$(PYTHON) -m venv .venv \
+		|| { rm -rf .venv; echo "$(PYTHON) cannot make a virtual environment; on Debian and Ubuntu, install its package python3-venv." >&2; exit 1; }
 
 .venv/installed: .venv/bin/python requirements.lock pyproject.toml
 	$(PIP) install --quiet --require-hashes -r requirements.lock
