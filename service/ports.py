@@ -16,7 +16,10 @@ from models.inputs import ModelInput, ModelOutput
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
 from service.domain.comment import Comment, CommentId, Lane, SiteId
 from service.domain.decision import Decision, Ruling
+from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, Endpoint
 from service.domain.history import History
+from service.domain.inbound import InboundHook
+from service.domain.report import Report
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.user import User
 from service.domain.verdict import Verdict
@@ -104,6 +107,19 @@ class CommentStore(Protocol):
         `queued_before`, or queued well before a comment of the same lane that already has its
         verdict (a lane is first in, first out), that is earlier than the newest judged one's
         `queued_at` less one minute.
+        """
+
+    def find_by_content(
+        self, site_id: SiteId, content_key: str, *, since: datetime
+    ) -> list[CommentId]:
+        """Return a site's comments with this `content_key`, received since then, newest first."""
+
+    def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
+        """Honour a deletion: blank the comment's words, names and sender, and leave the queue.
+
+        Verdict, decisions and log stay, so that figures stay true. A withdrawn comment is never
+        judged, swept or listed for review. Withdrawing twice is harmless. Raise `NotFoundError`
+        for an unknown comment.
         """
 
     def count_pending(self) -> Mapping[Lane, int]:
@@ -223,6 +239,84 @@ class AuditLog(Protocol):
         """Return the newest acts first, of one subject if given."""
 
 
+class ReportStore(Protocol):
+    """Keeps reports."""
+
+    def add(self, report: Report) -> bool:
+        """Keep a report; return whether it was new.
+
+        A second report of one comment with the label of its newest report changes nothing. A
+        report of a comment that has its verdict, no decision, and the other outcome brings it
+        into the review queue, in the same transaction.
+        """
+
+
+class EndpointStore(Protocol):
+    """Keeps where sites want to be told."""
+
+    def put(self, endpoint: Endpoint) -> None:
+        """Keep a site's endpoint in place of an earlier one. Raise `NotFoundError`."""
+
+    def get(self, site_id: SiteId) -> Endpoint | None:
+        """Return a site's endpoint, None if it wants none."""
+
+    def remove(self, site_id: SiteId) -> None:
+        """Forget a site's endpoint; harmless if there is none."""
+
+
+class DeliveryStore(Protocol):
+    """Keeps what sites are to be told, until they have been told."""
+
+    def add(self, deliveries: Sequence[Delivery]) -> None:
+        """Keep deliveries; `seq` is given by the store. A known id changes nothing."""
+
+    def take_due(self, now: datetime, *, until: datetime, limit: int) -> list[Delivery]:
+        """Return waiting deliveries whose time has come, oldest first, and lend them till `until`.
+
+        At most one a comment: a later one waits until the earlier was delivered or given up. No
+        other call returns a lent one before `until`.
+        """
+
+    def record(
+        self,
+        attempt: DeliveryAttempt,
+        *,
+        state: DeliveryState,
+        next_try_at: datetime | None = None,
+    ) -> Delivery:
+        """Log an attempt and set what follows from it. Raise `NotFoundError`."""
+
+    def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
+        """Let given-up deliveries be tried again from the start; return how many there were."""
+
+    def recent(
+        self, *, state: DeliveryState | None, site_id: SiteId | None, limit: int
+    ) -> list[Delivery]:
+        """Return the newest deliveries first."""
+
+    def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
+        """Return a delivery's attempts, oldest first."""
+
+
+class InboundStore(Protocol):
+    """Keeps inbound hooks and remembers which of their deliveries were seen."""
+
+    def add(self, hook: InboundHook) -> None:
+        """Keep a hook. Raise `NotFoundError` for an unknown site."""
+
+    def get(self, hook_id: str) -> InboundHook | None:
+        """Return a hook, revoked or not."""
+
+    def all(self, site_id: SiteId | None = None) -> list[InboundHook]:
+        """Return hooks, oldest first."""
+
+    def revoke(self, hook_id: str, *, at: datetime) -> InboundHook:
+        """End a hook at once. Raise `NotFoundError`."""
+
+    def remember(self, hook_id: str, delivery_id: str, *, at: datetime, forget: datetime) -> bool:
+        """Remember a delivery; return False if it was seen since `forget`. Forgets older ones."""
+
+
 class HistoryStore(Protocol):
     """Remembers decisions by sender. Only decisions teach it."""
 
@@ -301,6 +395,10 @@ class Services:
     sites: SiteStore
     users: UserStore
     audit_log: AuditLog
+    reports: ReportStore
+    endpoints: EndpointStore
+    deliveries: DeliveryStore
+    inbound: InboundStore
     history: HistoryStore
     queue: ScoringQueue
     current_model: Callable[[], JudgingModel]

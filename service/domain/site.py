@@ -14,12 +14,17 @@ class SiteSettings:
     """What a site may choose. Cutoffs left at None follow the model version's promised ones.
 
     `languages` are the languages its comments are usually written in, as BCP 47 tags.
+    `holds_unsure` is what clients that know only "spam" and "not spam" are told of an unsure
+    comment: spam, so that it is held for the site's own moderators, or not spam, so that it is
+    passed. With `reports_decide` a report counts as a moderator's decision.
     """
 
     mode: Mode = Mode.HOLD
     ham_cutoff: float | None = None
     spam_cutoff: float | None = None
     languages: tuple[str, ...] = ()
+    holds_unsure: bool = True
+    reports_decide: bool = False
 
     def __post_init__(self) -> None:
         for name in ("ham_cutoff", "spam_cutoff"):

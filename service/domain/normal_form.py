@@ -1,0 +1,31 @@
+"""Reduces a text to what stays the same however a client escapes it, so that reports find it."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+import unicodedata
+
+# Linear on any input: neither class can match what ends the other.
+_TAG = re.compile(r"<[^<>]{0,2000}>")
+_SLASHED = re.compile(r"\\([\\'\"])")
+
+
+def unslash(text: str) -> str:
+    r"""Take away one level of backslashes before `'`, `"` and `\`, as WordPress adds them."""
+    return _SLASHED.sub(r"\1", text)
+
+
+def content_key(text: str) -> str:
+    """Return a digest that is equal for the raw, slashed, escaped and filtered forms of a text.
+
+    What differs in case, white space, tags, entities or compatibility forms of characters counts
+    as the same text. 32 hexadecimal digits of SHA-256.
+    """
+    plain = html.unescape(_TAG.sub(" ", unslash(text)))
+    plain = unicodedata.normalize("NFKC", plain).casefold()
+    letters = "".join(character for character in plain if character.isalnum())
+    # A text without a letter (an emoji, a row of dots) is known by its characters as they are.
+    kept = letters or "".join(plain.split())
+    return hashlib.sha256(kept.encode("utf-8", "replace")).hexdigest()[:32]
