@@ -112,14 +112,19 @@ class CommentStore(Protocol):
     def find_by_content(
         self, site_id: SiteId, content_key: str, *, since: datetime
     ) -> list[CommentId]:
-        """Return a site's comments with this `content_key`, received since then, newest first."""
+        """Return a site's comments with this `content_key`, received since then, newest first.
+
+        At most the newest hundred; withdrawn ones are left out.
+        """
 
     def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
         """Honour a deletion: blank the comment's words, names and sender, and leave the queue.
 
-        Verdict, decisions and log stay, so that figures stay true. A withdrawn comment is never
-        judged, swept or listed for review. Withdrawing twice is harmless. Raise `NotFoundError`
-        for an unknown comment.
+        Gone are the text, the author, the sender's keys, the user agent and the post's excerpt.
+        Verdict, decisions and log stay, so that figures stay true, and so do the keys by which a
+        repeat is recognised: sending it again is a REPEAT. A withdrawn comment is never judged,
+        swept, counted as pending or listed for review. Withdrawing twice is harmless. Raise
+        `NotFoundError` for an unknown comment.
         """
 
     def count_pending(self) -> Mapping[Lane, int]:
@@ -132,9 +137,9 @@ class VerdictStore(Protocol):
     def add(self, verdicts: Sequence[Verdict], *, audit: frozenset[CommentId]) -> list[CommentId]:
         """Store the verdicts of comments that have none yet; return whose were stored.
 
-        Verdicts of comments that are not kept are left out. A comment that already has a verdict
-        keeps it untouched. `audit` names the comments that go to a moderator as part of the
-        random audit sample.
+        Verdicts of comments that are not kept, or were withdrawn, are left out. A comment that
+        already has a verdict keeps it untouched. `audit` names the comments that go to a
+        moderator as part of the random audit sample.
         """
 
 
@@ -245,9 +250,10 @@ class ReportStore(Protocol):
     def add(self, report: Report) -> bool:
         """Keep a report; return whether it was new.
 
-        A second report of one comment with the label of its newest report changes nothing. A
-        report of a comment that has its verdict, no decision, and the other outcome brings it
-        into the review queue, in the same transaction.
+        A second report of one comment with the label of its newest report changes nothing, nor
+        does a known id. A report of a comment that has its verdict, no decision, and the other
+        outcome brings it into the review queue, in the same transaction. Raise `NotFoundError`
+        for an unknown site or comment, or a comment of another site.
         """
 
 
@@ -268,13 +274,18 @@ class DeliveryStore(Protocol):
     """Keeps what sites are to be told, until they have been told."""
 
     def add(self, deliveries: Sequence[Delivery]) -> None:
-        """Keep deliveries; `seq` is given by the store. A known id changes nothing."""
+        """Keep deliveries; a known id changes nothing. Raise `NotFoundError` for no comment.
+
+        `seq` is given by the store: of one comment's deliveries what was kept later has the
+        higher one.
+        """
 
     def take_due(self, now: datetime, *, until: datetime, limit: int) -> list[Delivery]:
-        """Return waiting deliveries whose time has come, oldest first, and lend them till `until`.
+        """Return waiting deliveries whose time has come, and lend them till `until`.
 
-        At most one a comment: a later one waits until the earlier was delivered or given up. No
-        other call returns a lent one before `until`.
+        Those that are due the longest come first. At most one a comment: a later one waits until
+        the earlier was delivered or given up. No other call returns a lent one, or another of its
+        comment, before `until` or `record`.
         """
 
     def record(
@@ -284,7 +295,12 @@ class DeliveryStore(Protocol):
         state: DeliveryState,
         next_try_at: datetime | None = None,
     ) -> Delivery:
-        """Log an attempt and set what follows from it. Raise `NotFoundError`."""
+        """Log an attempt, set what follows from it and return the delivery.
+
+        WAITING goes on at `next_try_at`, at once without one. What was delivered stays so,
+        whatever a slower worker tells, and what was given up waits no more until it is replayed.
+        Raise `NotFoundError` for an unknown delivery.
+        """
 
     def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
         """Let given-up deliveries be tried again from the start; return how many there were."""
@@ -302,7 +318,7 @@ class InboundStore(Protocol):
     """Keeps inbound hooks and remembers which of their deliveries were seen."""
 
     def add(self, hook: InboundHook) -> None:
-        """Keep a hook. Raise `NotFoundError` for an unknown site."""
+        """Keep a hook. Raise `NotFoundError` for an unknown site, `ConflictError` for its id."""
 
     def get(self, hook_id: str) -> InboundHook | None:
         """Return a hook, revoked or not."""
@@ -314,7 +330,10 @@ class InboundStore(Protocol):
         """End a hook at once. Raise `NotFoundError`."""
 
     def remember(self, hook_id: str, delivery_id: str, *, at: datetime, forget: datetime) -> bool:
-        """Remember a delivery; return False if it was seen since `forget`. Forgets older ones."""
+        """Remember a delivery; return False if it was seen since `forget`. Forgets older ones.
+
+        Of several calls at once one returns True. Raise `NotFoundError` for an unknown hook.
+        """
 
 
 class HistoryStore(Protocol):

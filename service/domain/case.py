@@ -26,7 +26,8 @@ class Case:
 
     `audit` marks a random sample of confident verdicts that a moderator checks all the same, so
     that misses and false positives can be estimated without bias. `reports` are what the site
-    said of it, oldest first.
+    said of it, oldest first. `withdrawn_at` is set once the comment was deleted at its site: then
+    its words are gone and nobody needs to look at it.
     """
 
     comment: Comment
@@ -35,6 +36,7 @@ class Case:
     decisions: tuple[Decision, ...] = ()
     audit: bool = False
     reports: tuple[Report, ...] = ()
+    withdrawn_at: datetime | None = None
 
     @property
     def decision(self) -> Decision | None:
@@ -59,7 +61,7 @@ class Case:
     @property
     def needs_review(self) -> bool:
         """Say whether the comment waits for a moderator."""
-        if self.verdict is None or self.decision is not None:
+        if self.verdict is None or self.decision is not None or self.withdrawn_at is not None:
             return False
         return self.verdict.outcome is Outcome.UNSURE or self.audit or self.disputed
 
@@ -76,7 +78,7 @@ class Case:
 class CaseFilter:
     """Which cases to list. Every field that is None does not narrow the list.
 
-    `needs_review` keeps unsure and audit-sample comments that nobody has decided yet.
+    `needs_review` keeps unsure, audit-sample and disputed comments that nobody has decided yet.
     """
 
     site_id: SiteId | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -42,7 +42,7 @@ class Endpoint:
 
     site_id: SiteId
     url: str
-    secrets: tuple[str, ...]
+    secrets: tuple[str, ...] = field(repr=False)
     events: tuple[EventKind, ...] = tuple(EventKind)
 
     def __post_init__(self) -> None:

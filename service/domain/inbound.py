@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -27,6 +27,6 @@ class InboundHook:
     id: str
     site_id: SiteId
     platform: Platform
-    secret: str
+    secret: str = field(repr=False)
     created_at: datetime
     revoked_at: datetime | None = None

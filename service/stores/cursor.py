@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from service.domain.case import Case, Order
 from service.domain.comment import CommentId
 from service.domain.errors import InvalidInputError, Problem
+from service.domain.report import Label
 from service.domain.verdict import Outcome
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -17,7 +18,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_CURSOR_CHARS = 1_000
 
 UNSURE_RANK = 0
-AUDIT_RANK = 1
+# Audit samples and comments that a report disputes: neither shows that it came by the other way.
+CHECK_RANK = 1
 REST_RANK = 2
 
 
@@ -30,22 +32,32 @@ class Place:
     comment_id: CommentId
 
 
-def review_rank(outcome: Outcome | None, *, audit: bool, decided: bool) -> int:
-    """Return the review queue's part a comment stands in: unsure, audit sample, or the rest."""
-    if outcome is None or decided:
+def review_rank(outcome: Outcome | None, *, audit: bool, reported_as: Label | None) -> int:
+    """Return the review queue's part that an undecided comment stands in.
+
+    That is unsure, to be checked (audit sample, or its newest report contradicts), or the rest.
+    """
+    if outcome is None:
         return REST_RANK
     if outcome is Outcome.UNSURE:
         return UNSURE_RANK
-    return AUDIT_RANK if audit else REST_RANK
+    disputed = reported_as is not None and reported_as.value != outcome.value
+    return CHECK_RANK if audit or disputed else REST_RANK
 
 
 def place_of(case: Case, order: Order) -> Place:
     """Return where a case stands in an order."""
     rank = 0
     if order is Order.REVIEW:
-        outcome = case.verdict.outcome if case.verdict else None
-        rank = review_rank(outcome, audit=case.audit, decided=case.decision is not None)
+        rank = _rank_of(case)
     return Place(rank=rank, received_at=case.comment.received_at, comment_id=case.comment.id)
+
+
+def _rank_of(case: Case) -> int:
+    if case.verdict is None or not case.needs_review:
+        return REST_RANK
+    reported_as = case.reports[-1].label if case.reports else None
+    return review_rank(case.verdict.outcome, audit=case.audit, reported_as=reported_as)
 
 
 def encode_cursor(place: Place, order: Order) -> str:

@@ -10,7 +10,7 @@ from service.domain.comment import CommentId
 from service.domain.decision import Decision
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.verdict import Outcome
-from service.stores.cursor import review_rank
+from service.stores.cursor import REST_RANK, review_rank
 from service.stores.sql.engine import write
 from service.stores.sql.rows import Row, decision_from, decision_values
 from service.stores.sql.schema import comments, decisions
@@ -85,9 +85,9 @@ def _keep_in_step(connection: sa.Connection, comment: Row) -> None:
     """Let the comment's row say whether it is decided."""
     decided = _in_force(connection, comment.id) is not None
     outcome = Outcome(comment.outcome) if comment.outcome is not None else None
-    rank = review_rank(outcome, audit=comment.audit, decided=decided)
+    rank = review_rank(outcome, audit=comment.audit, reported_as=None)
     connection.execute(
         sa.update(comments)
         .where(comments.c.id == comment.id)
-        .values(decided=decided, review_rank=rank)
+        .values(decided=decided, review_rank=REST_RANK if decided else rank)
     )

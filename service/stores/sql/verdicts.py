@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from service.domain.comment import CommentId
 from service.domain.verdict import Verdict
-from service.stores.cursor import review_rank
+from service.stores.cursor import REST_RANK, review_rank
 from service.stores.sql.engine import write
 from service.stores.sql.rows import verdict_values
 from service.stores.sql.schema import comments, has_no_verdict, verdicts
@@ -61,9 +61,9 @@ def _add(
                 "outcome": new[key].outcome.value,
                 "degraded": new[key].degraded,
                 "audit": key in audit,
-                "review_rank": review_rank(
-                    new[key].outcome, audit=key in audit, decided=decided[key]
-                ),
+                "review_rank": REST_RANK
+                if decided[key]
+                else review_rank(new[key].outcome, audit=key in audit, reported_as=None),
             }
             for key in decided
         ],
