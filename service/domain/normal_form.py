@@ -29,3 +29,13 @@ def content_key(text: str) -> str:
     # A text without a letter (an emoji, a row of dots) is known by its characters as they are.
     kept = letters or "".join(plain.split())
     return hashlib.sha256(kept.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def same_address(one: str | None, other: str | None) -> bool:
+    """Say whether two web addresses differ at most in scheme, case, `www.` or a final slash."""
+    return _bare(one) == _bare(other)
+
+
+def _bare(address: str | None) -> str:
+    bare = (address or "").strip().casefold().split("://", 1)[-1]
+    return bare.removeprefix("www.").rstrip("/")
