@@ -6,7 +6,7 @@ nothing else for outside reasons.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -16,7 +16,13 @@ from models.inputs import ModelInput, ModelOutput
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
 from service.domain.comment import Comment, CommentId, Lane, SiteId
 from service.domain.decision import Decision, Ruling
-from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, Endpoint
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryState,
+    Endpoint,
+    SendOutcome,
+)
 from service.domain.history import History
 from service.domain.inbound import InboundHook
 from service.domain.report import Report
@@ -280,8 +286,17 @@ class DeliveryStore(Protocol):
         higher one.
         """
 
-    def take_due(self, now: datetime, *, until: datetime, limit: int) -> list[Delivery]:
+    def take_due(
+        self,
+        now: datetime,
+        *,
+        until: datetime,
+        limit: int,
+        except_sites: Collection[SiteId] = (),
+    ) -> list[Delivery]:
         """Return waiting deliveries whose time has come, and lend them till `until`.
+
+        Those of `except_sites` stay where they are: such a site is being told enough already.
 
         Those that are due the longest come first. At most one a comment: a later one waits until
         the earlier was delivered or given up. No other call returns a lent one, or another of its
@@ -302,6 +317,9 @@ class DeliveryStore(Protocol):
         Raise `NotFoundError` for an unknown delivery.
         """
 
+    def postpone(self, delivery_id: str, *, until: datetime) -> None:
+        """Give a lent delivery back untried, to be due at `until`; harmless for any other."""
+
     def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
         """Let given-up deliveries be tried again from the start; return how many there were."""
 
@@ -312,6 +330,32 @@ class DeliveryStore(Protocol):
 
     def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
         """Return a delivery's attempts, oldest first."""
+
+
+class DeliveryQueue(Protocol):
+    """Wakes whoever delivers."""
+
+    def wake(self) -> None:
+        """Ask that what is due goes out now; without it that happens some seconds later.
+
+        Raise `StoreUnavailableError` within about two seconds if it can't.
+        """
+
+
+class SiteNotifier(Protocol):
+    """Speaks to sites, at addresses that strangers chose and that lead nowhere forbidden."""
+
+    def refuse(self, url: str) -> str | None:
+        """Say in fixed words why this address is never called; None if it may be.
+
+        Nobody is asked: what a name stands for is looked at when it is called.
+        """
+
+    def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
+        """Send one message and return what came of it; end in time, whatever the site does.
+
+        `endpoint` signs Standard Webhooks. What goes wrong outside is told, never raised.
+        """
 
 
 class InboundStore(Protocol):
@@ -418,6 +462,8 @@ class Services:
     endpoints: EndpointStore
     deliveries: DeliveryStore
     inbound: InboundStore
+    delivery_queue: DeliveryQueue
+    notifier: SiteNotifier
     history: HistoryStore
     queue: ScoringQueue
     current_model: Callable[[], JudgingModel]

@@ -26,7 +26,11 @@ class DeliveryState(StrEnum):
 
 
 class DeliveryForm(StrEnum):
-    """How a delivery is written: a signed Standard Webhook, or Akismet's own callback."""
+    """How a delivery is written: a signed Standard Webhook, or Akismet's own callback.
+
+    Akismet's form has no signature: the site's key stands in the body, which is therefore written
+    when it is sent and never kept.
+    """
 
     STANDARD_WEBHOOK = "standard_webhook"
     AKISMET = "akismet"
@@ -82,3 +86,22 @@ class DeliveryAttempt:
     milliseconds: int
     status: int | None
     problem: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendOutcome:
+    """What came of sending: the attempt for the log, and how it goes on from there.
+
+    `hopeless` says that the same address will never do. `retry_after_seconds` is what the site
+    asked for.
+    """
+
+    attempt: DeliveryAttempt
+    hopeless: bool = False
+    retry_after_seconds: float | None = None
+
+    @property
+    def delivered(self) -> bool:
+        """Say whether the site took the message."""
+        status = self.attempt.status
+        return status is not None and 200 <= status < 300

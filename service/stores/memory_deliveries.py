@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -43,10 +43,21 @@ class MemoryDeliveryStore:
                     numbered = replace(delivery, seq=len(self._kept) + 1)
                     self._kept[delivery.id] = _Kept(delivery=numbered)
 
-    def take_due(self, now: datetime, *, until: datetime, limit: int) -> list[Delivery]:
+    def take_due(
+        self,
+        now: datetime,
+        *,
+        until: datetime,
+        limit: int,
+        except_sites: Collection[SiteId] = (),
+    ) -> list[Delivery]:
         """See `DeliveryStore.take_due`."""
         with self._lock:
-            due = [kept for kept in self._heads(now) if is_due_from(kept.delivery) <= now]
+            due = [
+                kept
+                for kept in self._heads(now)
+                if is_due_from(kept.delivery) <= now and kept.delivery.site_id not in except_sites
+            ]
             due.sort(key=lambda kept: (is_due_from(kept.delivery), kept.delivery.seq))
             for kept in due[:limit]:
                 kept.lent_until = until
@@ -83,6 +94,15 @@ class MemoryDeliveryStore:
             )
             kept.lent_until = None
             return kept.delivery
+
+    def postpone(self, delivery_id: str, *, until: datetime) -> None:
+        """See `DeliveryStore.postpone`."""
+        with self._lock:
+            kept = self._kept.get(delivery_id)
+            if kept is None or kept.delivery.state is not DeliveryState.WAITING:
+                return
+            kept.delivery = replace(kept.delivery, next_try_at=until)
+            kept.lent_until = None
 
     def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
         """See `DeliveryStore.replay`."""
