@@ -171,6 +171,9 @@ class CaseStore(Protocol):
     def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
         """Return one case. Raise `NotFoundError` if it is not kept, or belongs to another site."""
 
+    def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
+        """Return the cases of those ids that have their verdict, in no order; cheap to repeat."""
+
     def page(
         self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
     ) -> CasePage:

@@ -300,6 +300,12 @@ class MemoryCaseStore:
                 raise NotFoundError(msg)
             return self._state.case(kept)
 
+    def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
+        """See `CaseStore.find_judged`."""
+        with self._state.lock:
+            found = [self._state.comments.get(comment_id) for comment_id in set(ids)]
+            return [self._state.case(k) for k in found if k is not None and k.verdict is not None]
+
     def page(
         self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
     ) -> CasePage:
@@ -516,7 +522,7 @@ def memory_stores(
         audit_log=MemoryAuditLog(state),
         reports=MemoryReportStore(state),
         endpoints=MemoryEndpointStore(state.site),
-        deliveries=MemoryDeliveryStore(state.kept),
+        deliveries=MemoryDeliveryStore(lambda comment_id: state.kept(comment_id).comment.site_id),
         inbound=MemoryInboundStore(state.site),
         history=MemoryHistoryStore(domains_of=domains_of),
         queue=MemoryScoringQueue(),

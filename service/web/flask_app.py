@@ -18,6 +18,7 @@ from service.web.intake import intake_routes
 from service.web.limits import register_limits
 from service.web.openapi import describe
 from service.web.sites import site_routes
+from service.web.waiting import Waiting
 
 # Forms of the pages are small; API routes set their own limits.
 _MAX_FORM_BYTES = 64 * 1024
@@ -32,17 +33,18 @@ def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
     app.before_request(lambda: identify_site(services))
     register_limits(app, services, config)
     register_health(app, checks)
-    routes = api_routes(services, config)
+    waiting = Waiting(services.cases.find_judged, max_waiting=config.max_waiting)
+    routes = api_routes(services, config, waiting)
     register_api(app, routes)
     register_docs(app, describe(routes))
     _register_static(app)
     return app
 
 
-def api_routes(services: Services, config: WebConfig) -> list[Route]:
+def api_routes(services: Services, config: WebConfig, waiting: Waiting) -> list[Route]:
     """Return every operation of the API."""
     return [
-        *intake_routes(services, config),
+        *intake_routes(services, config, waiting),
         *comment_routes(services),
         *site_routes(services),
     ]

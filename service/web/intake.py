@@ -34,9 +34,8 @@ _MAX_BATCH_BYTES = 16 * 1024 * 1024
 _ACCEPTED = 202
 
 
-def intake_routes(services: Services, config: WebConfig) -> list[Route]:
+def intake_routes(services: Services, config: WebConfig, waiting: Waiting) -> list[Route]:
     """Return the routes that take comments in."""
-    waiting = Waiting(max_waiting=config.max_waiting)
     return [
         Route(
             method="POST",
@@ -93,9 +92,8 @@ def _submit(call: Call, services: Services, waiting: Waiting) -> Reply:
     if added.outcome is AddOutcome.CONFLICT:
         raise _conflict(added)
     kept = Case(comment=replace(new.comment, id=added.comment_id), mode=call.site.settings.mode)
-    case = waiting.for_verdict(
-        lambda: _look_up(kept, services), seconds=call.query(WaitQuery).wait or 0.0
-    )
+    seconds = call.query(WaitQuery).wait or 0.0
+    case = waiting.for_verdict(kept.comment.id, seconds=seconds) or _look_up(kept, services)
     answer = CommentAnswer.of(case)
     return Reply(answer=answer, status=_ACCEPTED, headers={"Location": answer.links.self})
 

@@ -11,16 +11,24 @@ from service.domain.case import Case, CaseFilter, CasePage, Order, State
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision
 from service.domain.errors import NotFoundError
+from service.domain.report import Report
 from service.domain.verdict import Outcome, Verdict
 from service.stores.cursor import Place, decode_cursor, encode_cursor
 from service.stores.sql.engine import reading
-from service.stores.sql.rows import comment_from, decision_from, settings_from, verdict_from
+from service.stores.sql.rows import (
+    comment_from,
+    decision_from,
+    report_from,
+    settings_from,
+    verdict_from,
+)
 from service.stores.sql.schema import (
     comments,
     decisions,
     has_no_verdict,
     has_verdict,
     is_decided,
+    reports,
     sites,
     verdicts,
     waits_for_review,
@@ -42,6 +50,15 @@ class SqlCaseStore:
             msg = f"there is no comment {comment_id!r}"
             raise NotFoundError(msg)
         return cases[0]
+
+    def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
+        """See `CaseStore.find_judged`."""
+        with reading(self._engine) as connection:
+            judged: list[CommentId] = []
+            for some in chunks(sorted(set(ids))):
+                query = sa.select(comments.c.id).where(comments.c.id.in_(some), has_verdict)
+                judged += connection.scalars(query)
+            return _load(connection, judged) if judged else []
 
     def page(
         self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
@@ -126,11 +143,12 @@ def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
 
 
 def _load(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
-    """Return the cases of these ids, in order, in three statements a thousand of them."""
+    """Return the cases of these ids, in order, in four statements a thousand of them."""
     cases: dict[CommentId, Case] = {}
     for some in chunks(ids):
         found_verdicts = _verdicts(connection, some)
         found_decisions = _decisions(connection, some)
+        found_reports = _reports(connection, some)
         query = (
             sa.select(comments, sites.c.settings)
             .join(sites, sites.c.id == comments.c.site_id)
@@ -143,6 +161,8 @@ def _load(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
                 verdict=found_verdicts.get(row.id),
                 decisions=tuple(found_decisions[row.id]),
                 audit=row.audit,
+                reports=tuple(found_reports[row.id]),
+                withdrawn_at=row.withdrawn_at,
             )
     return [cases[comment_id] for comment_id in ids if comment_id in cases]
 
@@ -159,4 +179,14 @@ def _decisions(
     found: defaultdict[CommentId, list[Decision]] = defaultdict(list)
     for row in connection.execute(query):
         found[row.comment_id].append(decision_from(row))
+    return found
+
+
+def _reports(
+    connection: sa.Connection, ids: Sequence[CommentId]
+) -> defaultdict[CommentId, list[Report]]:
+    query = sa.select(reports).where(reports.c.comment_id.in_(ids)).order_by(reports.c.seq)
+    found: defaultdict[CommentId, list[Report]] = defaultdict(list)
+    for row in connection.execute(query):
+        found[row.comment_id].append(report_from(row))
     return found
