@@ -32,12 +32,20 @@ class Place:
     comment_id: CommentId
 
 
-def review_rank(outcome: Outcome | None, *, audit: bool, reported_as: Label | None) -> int:
-    """Return the review queue's part that an undecided comment stands in.
+def review_rank(
+    outcome: Outcome | None,
+    *,
+    audit: bool,
+    decided: bool,
+    reported_as: Label | None,
+    withdrawn: bool,
+) -> int:
+    """Return the review queue's part a comment stands in: unsure, to be checked, or the rest.
 
-    That is unsure, to be checked (audit sample, or its newest report contradicts), or the rest.
+    To be checked are the audit sample and what the newest report contradicts; `reported_as` is
+    that report's label. It says in one number what `Case.needs_review` says.
     """
-    if outcome is None:
+    if outcome is None or decided or withdrawn:
         return REST_RANK
     if outcome is Outcome.UNSURE:
         return UNSURE_RANK
@@ -49,15 +57,14 @@ def place_of(case: Case, order: Order) -> Place:
     """Return where a case stands in an order."""
     rank = 0
     if order is Order.REVIEW:
-        rank = _rank_of(case)
+        rank = review_rank(
+            case.verdict.outcome if case.verdict else None,
+            audit=case.audit,
+            decided=case.decision is not None,
+            reported_as=case.reports[-1].label if case.reports else None,
+            withdrawn=case.withdrawn_at is not None,
+        )
     return Place(rank=rank, received_at=case.comment.received_at, comment_id=case.comment.id)
-
-
-def _rank_of(case: Case) -> int:
-    if case.verdict is None or not case.needs_review:
-        return REST_RANK
-    reported_as = case.reports[-1].label if case.reports else None
-    return review_rank(case.verdict.outcome, audit=case.audit, reported_as=reported_as)
 
 
 def encode_cursor(place: Place, order: Order) -> str:

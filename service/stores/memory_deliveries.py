@@ -24,11 +24,11 @@ class _Kept:
 class MemoryDeliveryStore:
     """Keeps deliveries in memory; see `DeliveryStore`.
 
-    `require_comment` raises `NotFoundError` for a comment that is not kept.
+    `site_of` returns a comment's site and raises `NotFoundError` for one that is not kept.
     """
 
-    def __init__(self, require_comment: Callable[[CommentId], object]) -> None:
-        self._require_comment = require_comment
+    def __init__(self, site_of: Callable[[CommentId], SiteId]) -> None:
+        self._site_of = site_of
         self._lock = threading.RLock()
         self._kept: dict[str, _Kept] = {}
         self._attempts: list[DeliveryAttempt] = []
@@ -36,7 +36,9 @@ class MemoryDeliveryStore:
     def add(self, deliveries: Sequence[Delivery]) -> None:
         """See `DeliveryStore.add`."""
         for delivery in deliveries:
-            self._require_comment(delivery.comment_id)
+            if self._site_of(delivery.comment_id) != delivery.site_id:
+                msg = f"there is no comment {delivery.comment_id!r}"
+                raise NotFoundError(msg)
         with self._lock:
             for delivery in deliveries:
                 if delivery.id not in self._kept:
@@ -99,7 +101,7 @@ class MemoryDeliveryStore:
         """See `DeliveryStore.postpone`."""
         with self._lock:
             kept = self._kept.get(delivery_id)
-            if kept is None or kept.delivery.state is not DeliveryState.WAITING:
+            if kept is None or kept.lent_until is None:
                 return
             kept.delivery = replace(kept.delivery, next_try_at=until)
             kept.lent_until = None

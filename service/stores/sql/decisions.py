@@ -9,11 +9,10 @@ import sqlalchemy as sa
 from service.domain.comment import CommentId
 from service.domain.decision import Decision
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.verdict import Outcome
-from service.stores.cursor import REST_RANK, review_rank
 from service.stores.sql.engine import write
 from service.stores.sql.rows import Row, decision_from, decision_values
 from service.stores.sql.schema import comments, decisions
+from service.stores.sql.standing import STANDING, rank_of
 from service.stores.sql.statements import insert_if_free
 
 
@@ -60,11 +59,7 @@ class SqlDecisionStore:
 
 def _lock_comment(connection: sa.Connection, comment_id: CommentId) -> Row:
     """Return what the review queue needs of a comment, locked against other decisions."""
-    query = (
-        sa.select(comments.c.id, comments.c.outcome, comments.c.audit)
-        .where(comments.c.id == comment_id)
-        .with_for_update(key_share=True)
-    )
+    query = sa.select(*STANDING).where(comments.c.id == comment_id).with_for_update(key_share=True)
     row = connection.execute(query).one_or_none()
     if row is None:
         msg = f"there is no comment {comment_id!r}"
@@ -84,10 +79,9 @@ def _in_force(connection: sa.Connection, comment_id: CommentId) -> int | None:
 def _keep_in_step(connection: sa.Connection, comment: Row) -> None:
     """Let the comment's row say whether it is decided."""
     decided = _in_force(connection, comment.id) is not None
-    outcome = Outcome(comment.outcome) if comment.outcome is not None else None
-    rank = review_rank(outcome, audit=comment.audit, reported_as=None)
+    rank = rank_of(comment, decided=decided)
     connection.execute(
         sa.update(comments)
         .where(comments.c.id == comment.id)
-        .values(decided=decided, review_rank=REST_RANK if decided else rank)
+        .values(decided=decided, review_rank=rank)
     )

@@ -8,10 +8,10 @@ import sqlalchemy as sa
 
 from service.domain.comment import CommentId
 from service.domain.verdict import Verdict
-from service.stores.cursor import REST_RANK, review_rank
 from service.stores.sql.engine import write
-from service.stores.sql.rows import verdict_values
-from service.stores.sql.schema import comments, has_no_verdict, verdicts
+from service.stores.sql.rows import Row, verdict_values
+from service.stores.sql.schema import comments, verdicts, waits_for_verdict
+from service.stores.sql.standing import STANDING, rank_of
 from service.stores.sql.statements import chunks
 
 
@@ -33,19 +33,19 @@ class SqlVerdictStore:
 def _add(
     connection: sa.Connection, new: Mapping[CommentId, Verdict], audit: frozenset[CommentId]
 ) -> set[CommentId]:
-    decided: dict[CommentId, bool] = {}
+    standing: dict[CommentId, Row] = {}
     for some in chunks(sorted(new)):
         # The comment's row is the lock: whoever comes second finds an outcome there.
         query = (
-            sa.select(comments.c.id, comments.c.decided)
-            .where(comments.c.id.in_(some), has_no_verdict)
+            sa.select(*STANDING)
+            .where(comments.c.id.in_(some), waits_for_verdict)
             .order_by(comments.c.id)
             .with_for_update(key_share=True)
         )
-        decided.update((row.id, row.decided) for row in connection.execute(query))
-    if not decided:
+        standing.update((row.id, row) for row in connection.execute(query))
+    if not standing:
         return set()
-    connection.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in decided])
+    connection.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in standing])
     connection.execute(
         sa.update(comments)
         .where(comments.c.id == sa.bindparam("judged_id"))
@@ -61,11 +61,9 @@ def _add(
                 "outcome": new[key].outcome.value,
                 "degraded": new[key].degraded,
                 "audit": key in audit,
-                "review_rank": REST_RANK
-                if decided[key]
-                else review_rank(new[key].outcome, audit=key in audit, reported_as=None),
+                "review_rank": rank_of(standing[key], outcome=new[key].outcome, audit=key in audit),
             }
-            for key in decided
+            for key in standing
         ],
     )
-    return set(decided)
+    return set(standing)
