@@ -8,6 +8,10 @@ from enum import StrEnum
 
 from service.domain.comment import CommentId, SiteId
 
+# Seconds between one attempt and the next: close together while a restart may be the reason, then
+# over a day, so that a site that was down for a night hears everything.
+RETRY_DELAYS: tuple[float, ...] = (5, 30, 120, 600, 1_800, 7_200, 21_600, 54_000)
+
 
 class EventKind(StrEnum):
     """What a site can be told about a comment."""

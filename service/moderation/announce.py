@@ -1,0 +1,129 @@
+"""Tells sites what became of their comments, by putting messages for them into the store."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from service.domain.case import Case
+from service.domain.comment import SiteId
+from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
+from service.domain.errors import ModerationError
+from service.ports import Services
+
+log = logging.getLogger(__name__)
+
+# Receivers expect messages below some 20 kB; this many reasons are more than anybody reads.
+_MAX_REASONS = 20
+
+
+def announce(case: Case, event: EventKind, services: Services) -> int:
+    """Put a message about one case; return how many were put. Never raises for a store."""
+    return announce_all([(case, event)], services)
+
+
+def announce_verdicts(cases: Sequence[Case], services: Services) -> int:
+    """Put what sites want to know of fresh verdicts: the verdict, and whether a person must look.
+
+    Wakes whoever delivers, for those too who wait for a verdict that came too late for its answer.
+    """
+    events = [(case, EventKind.VERDICT) for case in cases]
+    events += [(case, EventKind.REVIEW) for case in cases if case.needs_review]
+    # In the order of the comments, a verdict before what follows from it.
+    events.sort(key=lambda pair: pair[0].comment.id)
+    return announce_all(events, services)
+
+
+def announce_all(events: Sequence[tuple[Case, EventKind]], services: Services) -> int:
+    """Put messages about several cases in one transaction; return how many were put.
+
+    Sites that want none of them get none. What happened has happened: a store that is away costs
+    the message, which is logged, and nothing else.
+    """
+    try:
+        endpoints = _endpoints({case.comment.site_id for case, _ in events}, services)
+        deliveries = [
+            _delivery(case, event, endpoints[case.comment.site_id], services)
+            for case, event in events
+            if case.comment.site_id in endpoints and event in endpoints[case.comment.site_id].events
+        ]
+        if not deliveries:
+            return 0
+        services.deliveries.add(deliveries)
+    except ModerationError as error:
+        log.error(  # noqa: TRY400  # what failed is said by its type
+            "sites were not told",
+            extra={"messages": len(events), "error": type(error).__name__},
+        )
+        return 0
+    wake_deliverers(services)
+    return len(deliveries)
+
+
+def wake_deliverers(services: Services) -> None:
+    """Ask that messages go out now; if that cannot be asked, they go out some seconds later."""
+    try:
+        services.delivery_queue.wake()
+    except ModerationError as error:
+        log.warning("deliveries wait for the clock", extra={"error": type(error).__name__})
+
+
+def _endpoints(site_ids: set[SiteId], services: Services) -> dict[SiteId, Endpoint]:
+    found = {site_id: services.endpoints.get(site_id) for site_id in site_ids}
+    return {site_id: endpoint for site_id, endpoint in found.items() if endpoint is not None}
+
+
+def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Services) -> Delivery:
+    now = services.clock()
+    return Delivery(
+        id=services.new_id("msg"),
+        seq=0,
+        site_id=case.comment.site_id,
+        comment_id=case.comment.id,
+        event=event,
+        form=DeliveryForm.STANDARD_WEBHOOK,
+        url=endpoint.url,
+        payload=_payload(case, event, _happened_at(case, event) or now),
+        created_at=now,
+    )
+
+
+def _happened_at(case: Case, event: EventKind) -> datetime | None:
+    if event is EventKind.DECISION:
+        return case.decision.decided_at if case.decision else None
+    return case.verdict.judged_at if case.verdict else None
+
+
+def _payload(case: Case, event: EventKind, at: datetime) -> str:
+    """Return the message's body: ids and conclusions, never a word of the comment."""
+    verdict, decision = case.verdict, case.decision
+    return json.dumps(
+        {
+            "type": event.value,
+            "timestamp": at.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
+            "data": {
+                "id": case.comment.id,
+                "site_comment_id": case.comment.site_comment_id,
+                "state": case.state.value,
+                "action": case.action.value,
+                "outcome": verdict.outcome.value if verdict else None,
+                "p_spam": verdict.p_spam if verdict else None,
+                "degraded": verdict.degraded if verdict else None,
+                "reasons": _reasons(case),
+                "needs_review": case.needs_review,
+                "ruling": decision.ruling.value if decision else None,
+            },
+        },
+        separators=(",", ":"),
+    )
+
+
+def _reasons(case: Case) -> list[str]:
+    """Return what spoke for spam or ham, the weightiest first; the detectors' own fixed words."""
+    if case.verdict is None:
+        return []
+    weighed = sorted(case.verdict.signals, key=lambda one: -abs(one.contribution))
+    reasons = (one.signal.reason for one in weighed if one.contribution)
+    return list(dict.fromkeys(reasons))[:_MAX_REASONS]
