@@ -27,6 +27,7 @@ from service.domain.history import History
 from service.domain.inbound import InboundHook
 from service.domain.report import Report
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.tally import Tally
 from service.domain.user import User
 from service.domain.verdict import Verdict
 from service.scoring.weights import Cutoffs, Weights
@@ -181,6 +182,11 @@ class CaseStore(Protocol):
 
     def count(self, criteria: CaseFilter) -> int:
         """Return how many cases match."""
+
+    def tally(
+        self, site_id: SiteId, *, received_from: datetime, received_before: datetime
+    ) -> Tally:
+        """Return the counts of a site's comments received in this stretch of time."""
 
 
 class SiteStore(Protocol):

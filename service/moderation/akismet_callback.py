@@ -24,7 +24,7 @@ def promise_callback(
     It is refused for an address that does not lie under the host of the site's registered blog.
     What is kept names the key, it does not hold it.
     """
-    if not is_own_address(url, site.settings.blog):
+    if not is_own_address(url, site.settings.blog) or services.notifier.refuse(url) is not None:
         return False
     promise = {"guid": guid, "key_id": key.id}
     delivery = Delivery(

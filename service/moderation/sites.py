@@ -7,6 +7,7 @@ import hmac
 import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from service.domain.comment import SiteId
 from service.domain.errors import (
@@ -28,6 +29,7 @@ _AKISMET_KEY = re.compile(r"[0-9a-f]{12}")
 _AKISMET_KEY_CHARS = 12
 # Two of a thousand keys come out equal once in 500 million installations.
 _AKISMET_KEY_TRIES = 3
+_MAX_BLOG_CHARS = 2_048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,6 +179,18 @@ def authenticate_akismet(secret: str, services: Services) -> tuple[Site, SiteKey
             return services.sites.get(key.site_id), key
     msg = "this key is unknown, expired or revoked"
     raise NotAuthenticatedError(msg)
+
+
+def is_blog(given: str) -> bool:
+    """Say whether this can be the address of a site's front page."""
+    given = given.strip()
+    if len(given) > _MAX_BLOG_CHARS or not given.isprintable() or " " in given:
+        return False
+    try:
+        parts = urlsplit(given)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def register_blog(site: Site, blog: str, services: Services, *, actor: str) -> Site:

@@ -10,13 +10,14 @@ from datetime import datetime
 
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
 from service.domain.comment import Comment, CommentId, Lane, SiteId
-from service.domain.decision import Decision
+from service.domain.decision import Decision, Ruling
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.normal_form import content_key
-from service.domain.report import Report
+from service.domain.report import Label, Report
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.tally import Tally
 from service.domain.user import User
-from service.domain.verdict import Verdict
+from service.domain.verdict import Outcome, Verdict
 from service.ports import Added, AddOutcome, Attempt, AuditEntry, NewComment
 from service.stores.cursor import decode_cursor, encode_cursor, place_of
 from service.stores.history_keys import DomainsOf, no_domains
@@ -27,6 +28,7 @@ from service.stores.memory_history import MemoryHistoryStore
 from service.stores.memory_inbound import MemoryInboundStore
 from service.stores.memory_queue import MemoryScoringQueue
 from service.stores.repeats import Held, claims_of, resolve
+from service.stores.tally import tally_of
 from service.stores.withdrawal import blanked
 
 
@@ -332,10 +334,27 @@ class MemoryCaseStore:
         """See `CaseStore.count`."""
         return len(self._matching(criteria))
 
+    def tally(
+        self, site_id: SiteId, *, received_from: datetime, received_before: datetime
+    ) -> Tally:
+        """See `CaseStore.tally`."""
+        criteria = CaseFilter(
+            site_id=site_id, received_from=received_from, received_before=received_before
+        )
+        rows = (_tally_row(case) for case in self._matching(criteria))
+        return tally_of((outcome, label, 1) for outcome, label in rows)
+
     def _matching(self, criteria: CaseFilter) -> list[Case]:
         with self._state.lock:
             cases = [self._state.case(kept) for kept in self._state.comments.values()]
         return [case for case in cases if _matches(case, criteria)]
+
+
+def _tally_row(case: Case) -> tuple[Outcome | None, Label | None]:
+    label = case.reports[-1].label if case.reports else None
+    if case.decision is not None:
+        label = Label.SPAM if case.decision.ruling is Ruling.REJECT else Label.HAM
+    return case.verdict.outcome if case.verdict else None, label
 
 
 def _matches(case: Case, criteria: CaseFilter) -> bool:

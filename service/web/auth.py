@@ -17,6 +17,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 API = "api"
 """The name of the blueprint whose every route needs a site key."""
 
+AKISMET = "akismet"
+"""The name of the blueprint whose routes look for keys of their own kind."""
+
 _OPEN = "open_to_all"
 _SCHEME = "bearer "
 # Our keys have 48 characters; nothing longer is worth hashing.

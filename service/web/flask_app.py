@@ -6,6 +6,7 @@ from flask import Blueprint, Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from service.ports import Services
+from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.api import Route, register_route
 from service.web.auth import API, identify_site, open_to_all, require_site
 from service.web.comments import comment_routes
@@ -31,12 +32,14 @@ def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
     register_headers(app, config)
     register_errors(app)
     app.before_request(lambda: identify_site(services))
+    app.before_request(lambda: identify_akismet(services))
     register_limits(app, services, config)
     register_health(app, checks)
     waiting = Waiting(services.cases.find_judged, max_waiting=config.max_waiting)
     routes = api_routes(services, config, waiting)
     register_api(app, routes)
     register_docs(app, describe(routes))
+    register_akismet(app, services, waiting)
     _register_static(app)
     return app
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import hashlib
 import hmac
 import time
-from collections.abc import Callable
 from typing import Any
 
-from flask import Flask, Response, request
+from flask import Flask, Response, g, request
 from flask.typing import ResponseReturnValue
 from flask_limiter import ApplicationLimit, Limiter, RateLimitExceeded
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from service.ports import Services
-from service.web.auth import API, has_site, presented_secret
+from service.web.auth import AKISMET, API, current_site, has_site, presented_secret
 from service.web.config import WebConfig
 from service.web.errors import KINDS, problem, respond
 
@@ -36,7 +35,11 @@ _STORAGE_OPTIONS: dict[str, Any] = {
 
 def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
     """Answer 429 with Retry-After to whoever calls too often; health is never limited."""
-    by_address = _hashed_address(services.sender_secret)
+    secret = services.sender_secret
+
+    def by_address() -> str:
+        return hashed_address(secret)
+
     url = config.limiter_storage_url
     limiter = Limiter(
         key_func=by_address,
@@ -52,7 +55,9 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
                 scope="failures",
                 # Whoever has a valid key is never shut out by a neighbour's failures.
                 exempt_when=lambda: not _may_be_guessing(),
-                deduct_when=lambda response: response.status_code in _FAILURES,
+                deduct_when=lambda response: (
+                    response.status_code in _FAILURES or _came_with_wrong_akismet_key()
+                ),
             ),
         ],
         storage_uri=url or "memory://",
@@ -75,6 +80,8 @@ def _may_be_guessing() -> bool:
     """Say whether the request tries a key or a password that is not known to be right."""
     if request.blueprint == API:
         return not has_site()
+    if request.blueprint == AKISMET:
+        return _came_with_wrong_akismet_key()
     return request.method == "POST" and request.path in _PASSWORD_PATHS
 
 
@@ -86,15 +93,18 @@ def _too_many(limiter: Limiter) -> Response:
 
 def _hashed_key() -> str:
     """Return what stands for the key that came along; the counter never learns the key."""
+    if request.blueprint == AKISMET:
+        return f"akismet:{current_site().id}"
     secret = presented_secret() or ""
     return hashlib.sha256(b"limit:" + secret.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _hashed_address(sender_secret: bytes) -> Callable[[], str]:
-    """Return a function that says which address calls, as a keyed hash: it lands in log lines."""
+def _came_with_wrong_akismet_key() -> bool:
+    # Akismet's answer to a wrong key is 200 like all its answers.
+    return bool(g.get("wrong_key"))
 
-    def hashed() -> str:
-        address = (request.remote_addr or "unknown").encode()
-        return hmac.new(sender_secret, b"limit:" + address, hashlib.sha256).hexdigest()[:32]
 
-    return hashed
+def hashed_address(sender_secret: bytes) -> str:
+    """Return which address calls, as a keyed hash: it lands in log lines."""
+    address = (request.remote_addr or "unknown").encode()
+    return hmac.new(sender_secret, b"limit:" + address, hashlib.sha256).hexdigest()[:32]

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import datetime
 
 import sqlalchemy as sa
 
 from service.domain.case import Case, CaseFilter, CasePage, Order, State
 from service.domain.comment import CommentId, SiteId
-from service.domain.decision import Decision
+from service.domain.decision import Decision, Ruling
 from service.domain.errors import NotFoundError
-from service.domain.report import Report
+from service.domain.report import Label, Report
+from service.domain.tally import Tally
 from service.domain.verdict import Outcome, Verdict
 from service.stores.cursor import Place, decode_cursor, encode_cursor
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import (
+    Row,
     comment_from,
     decision_from,
     report_from,
@@ -34,6 +37,7 @@ from service.stores.sql.schema import (
     waits_for_review,
 )
 from service.stores.sql.statements import chunks
+from service.stores.tally import tally_of
 
 
 class SqlCaseStore:
@@ -88,6 +92,31 @@ class SqlCaseStore:
         query = sa.select(sa.func.count()).select_from(comments).where(*_conditions(criteria))
         with reading(self._engine) as connection:
             return connection.execute(query).scalar_one()
+
+    def tally(
+        self, site_id: SiteId, *, received_from: datetime, received_before: datetime
+    ) -> Tally:
+        """See `CaseStore.tally`."""
+        criteria = CaseFilter(
+            site_id=site_id, received_from=received_from, received_before=received_before
+        )
+        in_force = (decisions.c.comment_id == comments.c.id) & decisions.c.undone_at.is_(None)
+        columns = (comments.c.outcome, comments.c.reported_as, decisions.c.ruling)
+        query = (
+            sa.select(*columns, sa.func.count().label("comments_counted"))
+            .select_from(comments.outerjoin(decisions, in_force))
+            .where(*_conditions(criteria))
+            .group_by(*columns)
+        )
+        with reading(self._engine) as connection:
+            return tally_of(_tally_row(row) for row in connection.execute(query))
+
+
+def _tally_row(row: Row) -> tuple[Outcome | None, Label | None, int]:
+    label = Label(row.reported_as) if row.reported_as else None
+    if row.ruling is not None:
+        label = Label.SPAM if Ruling(row.ruling) is Ruling.REJECT else Label.HAM
+    return Outcome(row.outcome) if row.outcome else None, label, row.comments_counted
 
 
 def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
