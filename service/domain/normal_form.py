@@ -10,11 +10,18 @@ import unicodedata
 # Linear on any input: neither class can match what ends the other.
 _TAG = re.compile(r"<[^<>]{0,2000}>")
 _SLASHED = re.compile(r"\\([\\'\"])")
+# `html.unescape` raises on a number with thousands of digits; no character has so many.
+_ENDLESS_NUMBER = re.compile(r"&#[0-9]{10,};?")
 
 
 def unslash(text: str) -> str:
     r"""Take away one level of backslashes before `'`, `"` and `\`, as WordPress adds them."""
     return _SLASHED.sub(r"\1", text)
+
+
+def unescape(text: str) -> str:
+    """Return the text with its HTML entities replaced by the characters they stand for."""
+    return html.unescape(_ENDLESS_NUMBER.sub("\N{REPLACEMENT CHARACTER}", text))
 
 
 def content_key(text: str) -> str:
@@ -23,7 +30,7 @@ def content_key(text: str) -> str:
     What differs in case, white space, tags, entities or compatibility forms of characters counts
     as the same text. 32 hexadecimal digits of SHA-256.
     """
-    plain = html.unescape(_TAG.sub(" ", unslash(text)))
+    plain = unescape(_TAG.sub(" ", unslash(text)))
     plain = unicodedata.normalize("NFKC", plain).casefold()
     letters = "".join(character for character in plain if character.isalnum())
     # A text without a letter (an emoji, a row of dots) is known by its characters as they are.
