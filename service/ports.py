@@ -124,6 +124,14 @@ class CommentStore(Protocol):
         At most the newest hundred; withdrawn ones are left out.
         """
 
+    def find_by_site_ids(
+        self, site_id: SiteId, site_comment_ids: Sequence[str]
+    ) -> Mapping[str, CommentId]:
+        """Return which of the site's own ids are kept, and as which comments; withdrawn ones too.
+
+        At most a thousand may be asked for.
+        """
+
     def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
         """Honour a deletion: blank the comment's words, names and sender, and leave the queue.
 
@@ -387,6 +395,9 @@ class InboundStore(Protocol):
 
         Of several calls at once one returns True. Raise `NotFoundError` for an unknown hook.
         """
+
+    def has_seen(self, hook_id: str, delivery_id: str, *, since: datetime) -> bool:
+        """Say whether a delivery was remembered at `since` or later."""
 
 
 class HistoryStore(Protocol):

@@ -27,7 +27,7 @@ from service.stores.memory_endpoints import MemoryEndpointStore
 from service.stores.memory_history import MemoryHistoryStore
 from service.stores.memory_inbound import MemoryInboundStore
 from service.stores.memory_queue import MemoryScoringQueue
-from service.stores.repeats import Held, claims_of, resolve
+from service.stores.repeats import Held, claims_of, resolve, site_comment_digest
 from service.stores.tally import tally_of
 from service.stores.withdrawal import blanked
 
@@ -202,6 +202,17 @@ class MemoryCommentStore:
             ]
         found.sort(reverse=True)
         return [comment_id for _, comment_id in found[:MAX_FOUND_BY_CONTENT]]
+
+    def find_by_site_ids(
+        self, site_id: SiteId, site_comment_ids: Sequence[str]
+    ) -> Mapping[str, CommentId]:
+        """See `CommentStore.find_by_site_ids`."""
+        with self._state.lock:
+            found = {
+                name: self._state.held.get(site_comment_digest(site_id, name))
+                for name in site_comment_ids
+            }
+        return {name: held.comment_id for name, held in found.items() if held is not None}
 
     def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
         """See `CommentStore.withdraw`."""

@@ -64,6 +64,12 @@ class MemoryInboundStore:
             self._seen[hook_id, delivery_id] = at
             return True
 
+    def has_seen(self, hook_id: str, delivery_id: str, *, since: datetime) -> bool:
+        """See `InboundStore.has_seen`."""
+        with self._lock:
+            seen_at = self._seen.get((hook_id, delivery_id))
+        return seen_at is not None and seen_at >= since
+
     def _known(self, hook_id: str) -> InboundHook:
         if hook_id not in self._hooks:
             msg = f"there is no hook {hook_id!r}"

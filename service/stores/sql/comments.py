@@ -13,7 +13,7 @@ from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.ports import Added, AddOutcome, Attempt, NewComment
 from service.stores.cursor import REST_RANK
 from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
-from service.stores.repeats import Claims, Held, claims_of, resolve
+from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
 from service.stores.sql.engine import reading, write
 from service.stores.sql.rows import comment_from, comment_values, sent_values, settings_from
 from service.stores.sql.schema import comments, has_verdict, sites, waits_for_verdict
@@ -137,6 +137,20 @@ class SqlCommentStore:
         )
         with reading(self._engine) as connection:
             return list(connection.scalars(query))
+
+    def find_by_site_ids(
+        self, site_id: SiteId, site_comment_ids: Sequence[str]
+    ) -> Mapping[str, CommentId]:
+        """See `CommentStore.find_by_site_ids`."""
+        names = {site_comment_digest(site_id, name): name for name in site_comment_ids}
+        found: dict[str, CommentId] = {}
+        with reading(self._engine) as connection:
+            for some in chunks(sorted(names)):
+                query = sa.select(comments.c.site_comment_digest, comments.c.id).where(
+                    comments.c.site_comment_digest.in_(some)
+                )
+                found.update({names[digest]: kept for digest, kept in connection.execute(query)})
+        return found
 
     def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
         """See `CommentStore.withdraw`."""

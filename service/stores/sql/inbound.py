@@ -70,7 +70,7 @@ class SqlInboundStore:
 
     def remember(self, hook_id: str, delivery_id: str, *, at: datetime, forget: datetime) -> bool:
         """See `InboundStore.remember`."""
-        digest = hashlib.sha256(delivery_id.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = _digest(delivery_id)
 
         def remember(connection: sa.Connection) -> bool:
             query = sa.select(inbound_hooks.c.id).where(inbound_hooks.c.id == hook_id)
@@ -94,6 +94,20 @@ class SqlInboundStore:
             return is_new
 
         return write(self._engine, remember)
+
+    def has_seen(self, hook_id: str, delivery_id: str, *, since: datetime) -> bool:
+        """See `InboundStore.has_seen`."""
+        query = sa.select(inbound_seen.c.seen_at).where(
+            inbound_seen.c.hook_id == hook_id,
+            inbound_seen.c.delivery_digest == _digest(delivery_id),
+            inbound_seen.c.seen_at >= since,
+        )
+        with reading(self._engine) as connection:
+            return connection.execute(query).one_or_none() is not None
+
+
+def _digest(delivery_id: str) -> str:
+    return hashlib.sha256(delivery_id.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _no_hook(hook_id: str) -> NoReturn:
