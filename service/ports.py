@@ -340,6 +340,9 @@ class DeliveryStore(Protocol):
     def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
         """Let given-up deliveries be tried again from the start; return how many there were."""
 
+    def get(self, delivery_id: str) -> Delivery:
+        """Return a delivery. Raise `NotFoundError` for an unknown one."""
+
     def recent(
         self, *, state: DeliveryState | None, site_id: SiteId | None, limit: int
     ) -> list[Delivery]:

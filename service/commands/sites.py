@@ -65,7 +65,7 @@ def list_command(data_dir: str | None, *, as_json: bool) -> None:
 def keys_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """List a site's keys; SITE is its name or id."""
     with open_services(data_dir=data_dir) as services:
-        keys = services.sites.list_keys(_find(site, services).id)
+        keys = services.sites.list_keys(find_site(site, services).id)
         rows = [_key_row(key, valid=key.is_valid(services.clock())) for key in keys]
     print_rows(rows, as_json=as_json, empty="This site has no keys.")
 
@@ -77,7 +77,7 @@ def keys_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
 def add_key_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """Issue one more key for a site and print it, this once."""
     with open_services(data_dir=data_dir) as services:
-        issued = issue_key(_find(site, services).id, services, actor=_ACTOR)
+        issued = issue_key(find_site(site, services).id, services, actor=_ACTOR)
     row = {"site_id": issued.key.site_id, "key_id": issued.key.id, "key": issued.secret}
     print_rows([row], as_json=as_json, empty="")
 
@@ -92,7 +92,7 @@ def add_akismet_key_command(site: str, data_dir: str | None, *, as_json: bool) -
     It opens the Akismet calls alone. Rotating a site's keys leaves it be; `revoke-key` ends it.
     """
     with open_services(data_dir=data_dir) as services:
-        issued = issue_akismet_key(_find(site, services).id, services, actor=_ACTOR)
+        issued = issue_akismet_key(find_site(site, services).id, services, actor=_ACTOR)
     row = {"site_id": issued.key.site_id, **_akismet_row(issued)}
     print_rows([row], as_json=as_json, empty="")
 
@@ -106,7 +106,7 @@ def rotate_command(site: str, overlap_days: float, data_dir: str | None, *, as_j
     """Issue a new key; the site's other keys end after the overlap."""
     with open_services(data_dir=data_dir) as services:
         overlap = timedelta(days=overlap_days)
-        issued = rotate_keys(_find(site, services).id, services, actor=_ACTOR, overlap=overlap)
+        issued = rotate_keys(find_site(site, services).id, services, actor=_ACTOR, overlap=overlap)
     row = {"site_id": issued.key.site_id, "key_id": issued.key.id, "key": issued.secret}
     print_rows([row], as_json=as_json, empty="")
 
@@ -159,7 +159,7 @@ def set_command(
 ) -> None:
     """Change a site's settings; what is not named stays."""
     with open_services(data_dir=data_dir) as services:
-        found = _find(site, services)
+        found = find_site(site, services)
         old = found.settings
         if promised_cutoffs:
             old = replace(old, ham_cutoff=None, spam_cutoff=None)
@@ -185,7 +185,8 @@ def set_command(
     print_rows([_site_row(changed)], as_json=as_json, empty="")
 
 
-def _find(name_or_id: str, services: Services) -> Site:
+def find_site(name_or_id: str, services: Services) -> Site:
+    """Return the site of this name or id. Raises `NotFoundError` for an unknown one."""
     for site in services.sites.all():
         if name_or_id in (site.name, site.id):
             return site

@@ -8,14 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from service.domain.comment import SiteId
-from service.domain.delivery import (
-    Delivery,
-    DeliveryAttempt,
-    DeliveryState,
-    Endpoint,
-    EventKind,
-)
-from service.domain.errors import InvalidInputError, NotFoundError, Problem
+from service.domain.delivery import Delivery, DeliveryState, Endpoint, EventKind
+from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
 from service.moderation.announce import wake_deliverers
 from service.ports import AuditEntry, Services
 
@@ -24,7 +18,6 @@ MAX_SECRETS = 2
 _SECRET_PREFIX = "whsec_"  # noqa: S105  # a prefix, not a secret
 # What one replay of everything takes at once; the rest is for the next.
 MAX_REPLAYED = 10_000
-_LOOKED_THROUGH = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,15 +93,6 @@ def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> IssuedS
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
-def retire_secrets(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
-    """End all secrets but the newest one, once the receiver knows that."""
-    old = get_callback(site_id, services)
-    endpoint = Endpoint(site_id=site_id, url=old.url, secrets=old.secrets[:1], events=old.events)
-    services.endpoints.put(endpoint)
-    _record(services, actor=actor, act="retire callback secrets", subject=site_id)
-    return endpoint
-
-
 def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
     """Tell a site nothing more; what still waits is given up when its turn comes."""
     services.endpoints.remove(site_id)
@@ -132,37 +116,43 @@ def replay_deliveries(
 ) -> int:
     """Let given-up messages be tried again from the start; return how many there were.
 
-    `ids` None means all of them. With `site_id` only that site's are replayed.
+    `ids` None means all of them, at most the newest 10,000, of one site if given.
     """
-    dead = services.deliveries.recent(
-        state=DeliveryState.DEAD, site_id=site_id, limit=_LOOKED_THROUGH
-    )
-    wanted = [one.id for one in dead] if ids is None else list(ids)
-    if site_id is not None:
-        own = {one.id for one in dead}
-        wanted = [one for one in wanted if one in own]
-    replayed = services.deliveries.replay(wanted[:MAX_REPLAYED], at=services.clock())
+    if ids is None:
+        dead = services.deliveries.recent(
+            state=DeliveryState.DEAD, site_id=site_id, limit=MAX_REPLAYED
+        )
+        ids = [one.id for one in dead]
+    replayed = services.deliveries.replay(ids, at=services.clock())
     if replayed:
-        subject = site_id or (wanted[0] if len(wanted) == 1 else "deliveries")
+        subject = ids[0] if len(ids) == 1 else site_id or "deliveries"
         _record(services, actor=actor, act="replay", subject=subject, detail=str(replayed))
         wake_deliverers(services)
     return replayed
 
 
-def read_log(delivery_id: str, services: Services) -> list[DeliveryAttempt]:
-    """Return a message's attempts, oldest first."""
-    return services.deliveries.attempts(delivery_id)
+def replay_own_delivery(
+    delivery_id: str, services: Services, *, actor: str, site_id: SiteId
+) -> Delivery:
+    """Let a site's own given-up message be tried again, and return it as it is then.
+
+    Raises `NotFoundError` for one of nobody or of another site, and `ConflictError` for one that
+    was not given up.
+    """
+    get_delivery(delivery_id, services, site_id=site_id)
+    if not replay_deliveries(services, actor=actor, ids=[delivery_id], site_id=site_id):
+        raise ConflictError("this message was not given up, so there is nothing to replay")
+    return get_delivery(delivery_id, services, site_id=site_id)
 
 
-def list_deliveries(
-    services: Services,
-    *,
-    site_id: SiteId | None,
-    state: DeliveryState | None,
-    limit: int,
-) -> list[Delivery]:
-    """Return the newest messages first."""
-    return services.deliveries.recent(state=state, site_id=site_id, limit=limit)
+def get_delivery(
+    delivery_id: str, services: Services, *, site_id: SiteId | None = None
+) -> Delivery:
+    """Return a message. Raises `NotFoundError` for one of nobody or of another site."""
+    delivery = services.deliveries.get(delivery_id)
+    if site_id is not None and delivery.site_id != site_id:
+        raise NotFoundError("this site has no message of this id")
+    return delivery
 
 
 def _refuse(url: str, events: Sequence[EventKind], services: Services) -> None:

@@ -10,7 +10,7 @@ from datetime import datetime
 from service.domain.comment import CommentId, SiteId
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
 from service.domain.errors import NotFoundError
-from service.stores.deliveries import after_attempt, is_due_from, revived
+from service.stores.deliveries import after_attempt, revived
 
 
 @dataclass(slots=True, kw_only=True)
@@ -19,6 +19,11 @@ class _Kept:
 
     delivery: Delivery
     lent_until: datetime | None = None
+
+    @property
+    def due_at(self) -> datetime:
+        """Return when it may be lent: after it was lent to one who never came back, from then."""
+        return self.lent_until or self.delivery.next_try_at or self.delivery.created_at
 
 
 class MemoryDeliveryStore:
@@ -58,9 +63,9 @@ class MemoryDeliveryStore:
             due = [
                 kept
                 for kept in self._heads(now)
-                if is_due_from(kept.delivery) <= now and kept.delivery.site_id not in except_sites
+                if kept.due_at <= now and kept.delivery.site_id not in except_sites
             ]
-            due.sort(key=lambda kept: (is_due_from(kept.delivery), kept.delivery.seq))
+            due.sort(key=lambda kept: (kept.due_at, kept.delivery.seq))
             for kept in due[:limit]:
                 kept.lent_until = until
             return [kept.delivery for kept in due[:limit]]
@@ -117,6 +122,15 @@ class MemoryDeliveryStore:
             for kept in dead:
                 kept.delivery = revived(kept.delivery, at=at)
             return len(dead)
+
+    def get(self, delivery_id: str) -> Delivery:
+        """See `DeliveryStore.get`."""
+        with self._lock:
+            kept = self._kept.get(delivery_id)
+        if kept is None:
+            msg = f"there is no delivery {delivery_id!r}"
+            raise NotFoundError(msg)
+        return kept.delivery
 
     def recent(
         self, *, state: DeliveryState | None, site_id: SiteId | None, limit: int

@@ -10,6 +10,7 @@ from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.api import Route, register_route
 from service.web.auth import API, identify_site, open_to_all, require_site
 from service.web.comments import comment_routes
+from service.web.callbacks import callback_routes
 from service.web.config import WebConfig
 from service.web.docs import register_docs
 from service.web.errors import register_errors
@@ -50,6 +51,7 @@ def api_routes(services: Services, config: WebConfig, waiting: Waiting) -> list[
         *intake_routes(services, config, waiting),
         *comment_routes(services),
         *site_routes(services),
+        *callback_routes(services),
     ]
 
 

@@ -119,6 +119,16 @@ class SqlDeliveryStore:
 
         return write(self._engine, replay)
 
+    def get(self, delivery_id: str) -> Delivery:
+        """See `DeliveryStore.get`."""
+        query = sa.select(deliveries).where(deliveries.c.id == delivery_id)
+        with reading(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            msg = f"there is no delivery {delivery_id!r}"
+            raise NotFoundError(msg)
+        return delivery_from(row)
+
     def recent(
         self, *, state: DeliveryState | None, site_id: SiteId | None, limit: int
     ) -> list[Delivery]:
