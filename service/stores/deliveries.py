@@ -8,11 +8,6 @@ from datetime import datetime
 from service.domain.delivery import Delivery, DeliveryState
 
 
-def is_due_from(delivery: Delivery) -> datetime:
-    """Return the moment from which a waiting delivery may go out, were it the first in line."""
-    return delivery.next_try_at or delivery.created_at
-
-
 def after_attempt(
     delivery: Delivery, *, at: datetime, state: DeliveryState, next_try_at: datetime | None
 ) -> Delivery:

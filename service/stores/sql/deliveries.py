@@ -29,6 +29,8 @@ from service.stores.sql.schema import (
 )
 from service.stores.sql.statements import chunks, insert_if_free
 
+_d = deliveries.c
+
 
 class SqlDeliveryStore:
     """Keeps deliveries in a SQL database; see `DeliveryStore`.
@@ -261,5 +263,5 @@ def _let_first_in_line_be_due(connection: sa.Connection, ids: Sequence[CommentId
         connection.execute(
             sa.update(deliveries)
             .where(deliveries.c.seq.in_(first))
-            .values(due_at=sa.func.coalesce(deliveries.c.next_try_at, deliveries.c.created_at))
+            .values(due_at=sa.func.coalesce(_d.lent_until, _d.next_try_at, _d.created_at))
         )
