@@ -149,12 +149,19 @@ class CommentStore(Protocol):
 class VerdictStore(Protocol):
     """Keeps verdicts, one a comment, for good."""
 
-    def add(self, verdicts: Sequence[Verdict], *, audit: frozenset[CommentId]) -> list[CommentId]:
+    def add(
+        self,
+        verdicts: Sequence[Verdict],
+        *,
+        audit: frozenset[CommentId],
+        deliveries: Sequence[Delivery] = (),
+    ) -> list[CommentId]:
         """Store the verdicts of comments that have none yet; return whose were stored.
 
         Verdicts of comments that are not kept, or were withdrawn, are left out. A comment that
         already has a verdict keeps it untouched. `audit` names the comments that go to a
-        moderator as part of the random audit sample.
+        moderator as part of the random audit sample. Of `deliveries` those about comments whose
+        verdict was stored now are kept in the same transaction, so that none is ever lost.
         """
 
 

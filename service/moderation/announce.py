@@ -1,4 +1,4 @@
-"""Tells sites what became of their comments, by putting messages for them into the store."""
+"""Writes messages that tell sites what became of their comments, and has them delivered."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from service.domain.case import Case
-from service.domain.comment import SiteId
 from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ModerationError
 from service.ports import Services
@@ -20,46 +19,48 @@ _MAX_REASONS = 20
 
 
 def announce(case: Case, event: EventKind, services: Services) -> int:
-    """Put a message about one case; return how many were put. Never raises for a store."""
-    return announce_all([(case, event)], services)
+    """Put a message about a case as it stands; return how many were put, 0 or 1.
 
-
-def announce_verdicts(cases: Sequence[Case], services: Services) -> int:
-    """Put what sites want to know of fresh verdicts: the verdict, and whether a person must look.
-
-    Wakes whoever delivers, for those too who wait for a verdict that came too late for its answer.
-    """
-    events = [(case, EventKind.VERDICT) for case in cases]
-    events += [(case, EventKind.REVIEW) for case in cases if case.needs_review]
-    # In the order of the comments, a verdict before what follows from it.
-    events.sort(key=lambda pair: pair[0].comment.id)
-    return announce_all(events, services)
-
-
-def announce_all(events: Sequence[tuple[Case, EventKind]], services: Services) -> int:
-    """Put messages about several cases in one transaction; return how many were put.
-
-    Sites that want none of them get none. What happened has happened: a store that is away costs
+    A site that does not want it gets none. What happened has happened: a store that is away costs
     the message, which is logged, and nothing else.
     """
     try:
-        endpoints = _endpoints({case.comment.site_id for case, _ in events}, services)
-        deliveries = [
-            _delivery(case, event, endpoints[case.comment.site_id], services)
-            for case, event in events
-            if case.comment.site_id in endpoints and event in endpoints[case.comment.site_id].events
-        ]
-        if not deliveries:
-            return 0
-        services.deliveries.add(deliveries)
+        messages = write_messages([(case, event)], services)
+        if messages:
+            services.deliveries.add(messages)
     except ModerationError as error:
         log.error(  # noqa: TRY400  # what failed is said by its type
-            "sites were not told",
-            extra={"messages": len(events), "error": type(error).__name__},
+            "a site was not told",
+            extra={"comment_id": case.comment.id, "error": type(error).__name__},
         )
         return 0
-    wake_deliverers(services)
-    return len(deliveries)
+    if messages:
+        wake_deliverers(services)
+    return len(messages)
+
+
+def write_verdict_messages(cases: Sequence[Case], services: Services) -> list[Delivery]:
+    """Return what sites want to know of fresh verdicts: the verdict, and if a person must look.
+
+    They are to be kept together with the verdicts, so that neither is there without the other.
+    """
+    events = []
+    for case in cases:
+        events.append((case, EventKind.VERDICT))
+        if case.needs_review:
+            events.append((case, EventKind.REVIEW))
+    return write_messages(events, services)
+
+
+def write_messages(events: Sequence[tuple[Case, EventKind]], services: Services) -> list[Delivery]:
+    """Return a message for each event that its site wants to be told of, in order."""
+    site_ids = {case.comment.site_id for case, _ in events}
+    endpoints = {site_id: services.endpoints.get(site_id) for site_id in site_ids}
+    return [
+        _delivery(case, event, endpoint, services)
+        for case, event in events
+        if (endpoint := endpoints[case.comment.site_id]) and event in endpoint.events
+    ]
 
 
 def wake_deliverers(services: Services) -> None:
@@ -68,11 +69,6 @@ def wake_deliverers(services: Services) -> None:
         services.delivery_queue.wake()
     except ModerationError as error:
         log.warning("deliveries wait for the clock", extra={"error": type(error).__name__})
-
-
-def _endpoints(site_ids: set[SiteId], services: Services) -> dict[SiteId, Endpoint]:
-    found = {site_id: services.endpoints.get(site_id) for site_id in site_ids}
-    return {site_id: endpoint for site_id, endpoint in found.items() if endpoint is not None}
 
 
 def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Services) -> Delivery:

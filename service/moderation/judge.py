@@ -14,7 +14,7 @@ from service.domain.errors import ModelUnavailableError, StoreUnavailableError
 from service.domain.history import History
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.announce import announce_verdicts
+from service.moderation.announce import wake_deliverers, write_verdict_messages
 from service.ports import Attempt, JudgingModel, Services
 from service.scoring.conclude import conclude
 from service.scoring.inputs import model_input
@@ -179,18 +179,20 @@ def _store(
         for v in verdicts
         if v.outcome is not Outcome.UNSURE and is_audited(v.comment_id, services.audit_share)
     )
-    stored = services.verdicts.add(verdicts, audit=audit)
-    log.info("comments judged", extra={"stored": len(stored), "batch": len(verdicts)})
     attempted = {a.comment.id: a for a in attempts}
-    cases = [
-        Case(
-            comment=attempted[verdict.comment_id].comment,
-            mode=attempted[verdict.comment_id].settings.mode,
-            verdict=verdict,
-            audit=verdict.comment_id in audit,
-        )
-        for verdict in verdicts
-        if verdict.comment_id in set(stored)
-    ]
-    announce_verdicts(cases, services)
+    cases = [_case(verdict, attempted[verdict.comment_id], audit) for verdict in verdicts]
+    messages = write_verdict_messages(cases, services)
+    stored = services.verdicts.add(verdicts, audit=audit, deliveries=messages)
+    log.info("comments judged", extra={"stored": len(stored), "batch": len(verdicts)})
+    if messages:
+        wake_deliverers(services)
     return stored
+
+
+def _case(verdict: Verdict, attempt: Attempt, audit: frozenset[CommentId]) -> Case:
+    return Case(
+        comment=attempt.comment,
+        mode=attempt.settings.mode,
+        verdict=verdict,
+        audit=verdict.comment_id in audit,
+    )

@@ -11,6 +11,7 @@ from datetime import datetime
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
 from service.domain.comment import Comment, CommentId, Lane, SiteId
 from service.domain.decision import Decision, Ruling
+from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.normal_form import content_key
 from service.domain.report import Label, Report
@@ -226,10 +227,17 @@ class MemoryCommentStore:
 class MemoryVerdictStore:
     """Keeps verdicts in memory; see `VerdictStore`."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: _State, deliveries: MemoryDeliveryStore) -> None:
         self._state = state
+        self._deliveries = deliveries
 
-    def add(self, verdicts: Sequence[Verdict], *, audit: frozenset[CommentId]) -> list[CommentId]:
+    def add(
+        self,
+        verdicts: Sequence[Verdict],
+        *,
+        audit: frozenset[CommentId],
+        deliveries: Sequence[Delivery] = (),
+    ) -> list[CommentId]:
         """See `VerdictStore.add`."""
         stored = []
         with self._state.lock:
@@ -240,6 +248,7 @@ class MemoryVerdictStore:
                 kept.verdict = verdict
                 kept.audit = verdict.comment_id in audit
                 stored.append(verdict.comment_id)
+        self._deliveries.add([one for one in deliveries if one.comment_id in stored])
         return stored
 
 
@@ -542,9 +551,10 @@ def memory_stores(
 ) -> MemoryStores:
     """Return a fresh set of memory adapters that share one state, with these sites in it."""
     state = _State(sites={site.id: site for site in sites})
+    deliveries = MemoryDeliveryStore(lambda comment_id: state.kept(comment_id).comment.site_id)
     return MemoryStores(
         comments=MemoryCommentStore(state),
-        verdicts=MemoryVerdictStore(state),
+        verdicts=MemoryVerdictStore(state, deliveries),
         decisions=MemoryDecisionStore(state),
         cases=MemoryCaseStore(state),
         sites=MemorySiteStore(state),
@@ -552,7 +562,7 @@ def memory_stores(
         audit_log=MemoryAuditLog(state),
         reports=MemoryReportStore(state),
         endpoints=MemoryEndpointStore(state.site),
-        deliveries=MemoryDeliveryStore(lambda comment_id: state.kept(comment_id).comment.site_id),
+        deliveries=deliveries,
         inbound=MemoryInboundStore(state.site),
         history=MemoryHistoryStore(domains_of=domains_of),
         queue=MemoryScoringQueue(),

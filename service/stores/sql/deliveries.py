@@ -46,7 +46,7 @@ class SqlDeliveryStore:
     def add(self, deliveries: Sequence[Delivery]) -> None:
         """See `DeliveryStore.add`."""
         if deliveries:
-            write(self._engine, lambda connection: _add(connection, deliveries))
+            write(self._engine, lambda connection: insert_deliveries(connection, deliveries))
 
     def take_due(
         self,
@@ -157,7 +157,8 @@ class SqlDeliveryStore:
             return [attempt_from(row) for row in connection.execute(query)]
 
 
-def _add(connection: sa.Connection, new: Sequence[Delivery]) -> None:
+def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> None:
+    """Keep deliveries within a transaction; see `DeliveryStore.add`."""
     _lock_comments(connection, new)
     # One by one, because numbers must follow the order in which they were given.
     for delivery in new:

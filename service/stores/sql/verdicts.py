@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from service.domain.comment import CommentId
+from service.domain.delivery import Delivery
 from service.domain.verdict import Verdict
+from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.engine import write
 from service.stores.sql.rows import Row, verdict_values
 from service.stores.sql.schema import comments, verdicts, waits_for_verdict
@@ -21,12 +23,24 @@ class SqlVerdictStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(self, verdicts: Sequence[Verdict], *, audit: frozenset[CommentId]) -> list[CommentId]:
+    def add(
+        self,
+        verdicts: Sequence[Verdict],
+        *,
+        audit: frozenset[CommentId],
+        deliveries: Sequence[Delivery] = (),
+    ) -> list[CommentId]:
         """See `VerdictStore.add`."""
         first = {verdict.comment_id: verdict for verdict in reversed(verdicts)}
         if not first:
             return []
-        stored = write(self._engine, lambda connection: _add(connection, first, audit))
+
+        def add(connection: sa.Connection) -> set[CommentId]:
+            stored = _add(connection, first, audit)
+            insert_deliveries(connection, [one for one in deliveries if one.comment_id in stored])
+            return stored
+
+        stored = write(self._engine, add)
         return [v.comment_id for v in first.values() if v.comment_id in stored][::-1]
 
 
