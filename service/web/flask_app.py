@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
+from service.moderation.submit import submit_comments
 from service.ports import Services
 from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.api import Route, register_route
@@ -16,10 +17,11 @@ from service.web.docs import register_docs
 from service.web.errors import register_errors
 from service.web.headers import register_headers
 from service.web.health import Checks, register_health
-from service.web.intake import intake_routes
+from service.web.intake import Submit, intake_routes
 from service.web.limits import register_limits
 from service.web.openapi import describe
 from service.web.sites import site_routes
+from service.web.together import Together
 from service.web.waiting import Waiting
 
 # Forms of the pages are small; API routes set their own limits.
@@ -37,18 +39,21 @@ def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
     register_limits(app, services, config)
     register_health(app, checks)
     waiting = Waiting(services.cases.find_judged, max_waiting=config.max_waiting)
-    routes = api_routes(services, config, waiting)
+    submit = Together(lambda comments: submit_comments(comments, services))
+    routes = api_routes(services, config, submit, waiting)
     register_api(app, routes)
     register_docs(app, describe(routes))
-    register_akismet(app, services, waiting)
+    register_akismet(app, services, submit, waiting)
     _register_static(app)
     return app
 
 
-def api_routes(services: Services, config: WebConfig, waiting: Waiting) -> list[Route]:
+def api_routes(
+    services: Services, config: WebConfig, submit: Submit, waiting: Waiting
+) -> list[Route]:
     """Return every operation of the API."""
     return [
-        *intake_routes(services, config, waiting),
+        *intake_routes(services, config, submit, waiting),
         *comment_routes(services),
         *site_routes(services),
         *callback_routes(services),

@@ -18,11 +18,11 @@ from service.moderation.akismet_callback import promise_callback
 from service.moderation.plain_answer import is_blatant, plain_answer
 from service.moderation.report import find_comment
 from service.moderation.sites import is_blog, register_blog
-from service.moderation.submit import submit_comments
 from service.ports import NewComment, Services
 from service.web.akismet import answers
 from service.web.akismet.call import AkismetCall, shown
 from service.web.akismet.comment import new_comment
+from service.web.intake import Submit
 from service.web.waiting import Waiting
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,13 @@ _ADMINISTRATOR = "administrator"
 
 
 def check_comment(
-    call: AkismetCall, guid: str, services: Services, waiting: Waiting, *, arrived: float
+    call: AkismetCall,
+    guid: str,
+    services: Services,
+    submit: Submit,
+    waiting: Waiting,
+    *,
+    arrived: float,
 ) -> Response:
     """Return the answer to a check; `arrived` is when the request did, by `time.perf_counter`.
 
@@ -57,8 +63,8 @@ def check_comment(
     if forced is not None:
         return answers.text(forced, headers)
     site = register_blog(call.site, call.fields["blog"].strip(), services, actor="Akismet client")
-    kept = _keep(call, site, services)
-    case = _await(kept, services, waiting, until=arrived + WAIT_BUDGET_SECONDS)
+    kept = _keep(call, site, services, submit)
+    case = _await(kept, waiting, until=arrived + WAIT_BUDGET_SECONDS)
     if call.is_test:
         services.comments.withdraw(kept.comment.id, at=services.clock())
     label = plain_answer(case, site.settings)
@@ -95,13 +101,13 @@ def _unjudged(help_text: str, headers: dict[str, str]) -> Response:
     )
 
 
-def _keep(call: AkismetCall, site: Site, services: Services) -> Case:
+def _keep(call: AkismetCall, site: Site, services: Services, submit: Submit) -> Case:
     """Return the case that this check is about: a known comment's, or that of a new one."""
     new = new_comment(call, site, services)
     known = _find_known(new, site, services) if call.recheck and not call.is_test else None
     if known is not None:
         return known
-    added = submit_comments([new], services)[0]
+    added = submit(new)
     kept = replace(new.comment, id=added.comment_id)
     return Case(comment=kept, mode=site.settings.mode)
 
@@ -132,16 +138,11 @@ def _find_known(new: NewComment, site: Site, services: Services) -> Case | None:
     return case if is_same else None
 
 
-def _await(kept: Case, services: Services, waiting: Waiting, *, until: float) -> Case:
+def _await(kept: Case, waiting: Waiting, *, until: float) -> Case:
     if kept.verdict is not None or kept.decision is not None:
         return kept
-    judged = waiting.for_verdict(kept.comment.id, seconds=until - time.perf_counter())
-    if judged is not None:
-        return judged
-    try:
-        return services.cases.get(kept.comment.id)
-    except (StoreUnavailableError, NotFoundError):
-        return kept
+    seconds = until - time.perf_counter()
+    return waiting.for_verdict(kept.comment.id, seconds=seconds) or kept
 
 
 def _late(

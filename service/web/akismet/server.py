@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from flask import Blueprint, Flask, Response, g, request
 
@@ -21,6 +20,7 @@ from service.web.akismet.feedback import take_report
 from service.web.akismet.verify import verify_key
 from service.web.auth import AKISMET, open_to_all
 from service.web.errors import EdgeError
+from service.web.intake import Submit
 from service.web.limits import hashed_address
 from service.web.waiting import Waiting
 
@@ -45,11 +45,13 @@ class _Operation:
     open: bool = False
 
 
-def register_akismet(app: Flask, services: Services, waiting: Waiting) -> None:
+def register_akismet(
+    app: Flask, services: Services, submit: Submit, waiting: Waiting
+) -> None:
     """Serve the calls under `/1.1/` and `/1.2/`; whatever host name they are asked under."""
     blueprint = Blueprint(AKISMET, __name__)
-    for name, operation in _operations(services, waiting).items():
-        view = open_to_all(partial(_serve, operation))
+    for name, operation in _operations(services, submit, waiting).items():
+        view = open_to_all(_view_of(operation))
         for version in _VERSIONS:
             blueprint.add_url_rule(
                 f"/{version}/{name}",
@@ -99,12 +101,14 @@ def _identify(name: str, services: Services) -> AkismetCall:
     )
 
 
-def _operations(services: Services, waiting: Waiting) -> Mapping[str, _Operation]:
+def _operations(
+    services: Services, submit: Submit, waiting: Waiting
+) -> Mapping[str, _Operation]:
     either = ("GET", "POST")
 
     def check(call: AkismetCall) -> Response:
         arrived = g.get("started", time.perf_counter())
-        return check_comment(call, g.guid, services, waiting, arrived=arrived)
+        return check_comment(call, g.guid, services, submit, waiting, arrived=arrived)
 
     return {
         "verify-key": _Operation(view=lambda call: verify_key(call, services)),
@@ -136,14 +140,17 @@ def _asked(
     return _Operation(view=lambda call: answer(call, services), methods=methods)
 
 
-def _serve(operation: _Operation) -> Response:
-    refusal = g.get("refusal")
-    if refusal is not None and not operation.open:
-        raise refusal
-    call = g.get("akismet") or AkismetCall(name="", fields={})
-    response = operation.view(call)
-    g.akismet_answered = True
-    return response
+def _view_of(operation: _Operation) -> Callable[[], Response]:
+    def serve() -> Response:
+        refusal = g.get("refusal")
+        if refusal is not None and not operation.open:
+            raise refusal
+        call = g.get("akismet") or AkismetCall(name="", fields={})
+        response = operation.view(call)
+        g.akismet_answered = True
+        return response
+
+    return serve
 
 
 def _speak_akismet(response: Response) -> Response:
