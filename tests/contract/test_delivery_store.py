@@ -679,3 +679,13 @@ def _unnumbered(seen: list[object]) -> list[object]:
         *(replace(one, seq=0) if isinstance(one, Delivery) else one for one in answers),
         *(replace(one, seq=0) for one in listed),
     ]
+
+
+def test_a_delivery_is_found_by_its_id_and_an_unknown_one_is_not(stores):
+    (delivery_id,) = add(stores, *keep(stores))
+
+    found = stores.deliveries.get(delivery_id)
+
+    assert found == read(stores, delivery_id)
+    with pytest.raises(NotFoundError):
+        stores.deliveries.get("unknown")

@@ -1,0 +1,1 @@
+"""The Celery edge, without Celery."""
