@@ -6,6 +6,7 @@ import argparse
 import logging
 import os
 import signal
+import socket
 import sys
 import warnings
 from functools import partial
@@ -19,9 +20,11 @@ from service.moderation.deliver import deliver, take_deliveries
 from service.processes import die_with
 from service.settings import SettingsError, load_settings
 from service.start_error import ExitCode
+from service.tasks.broker import open_client
 from service.tasks.callbacks import register_callbacks
 from service.tasks.celery_app import make_celery
 from service.tasks.courier import Courier
+from service.tasks.heartbeat import COURIERS, register_heartbeat
 from service.tasks.names import QueueName
 from service.wiring import Wired, wire
 
@@ -69,6 +72,13 @@ def make_worker(wired: Wired, courier: Courier) -> Any:
     warnings.simplefilter("ignore", SecurityWarning)
     app = make_celery(wired.valkey_url)
     register_callbacks(app, courier.set_out)
+    register_heartbeat(
+        app,
+        open_client(wired.valkey_url),
+        f"{socket.gethostname()}:{os.getpid()}",
+        lambda: ("", None),
+        kind=COURIERS,
+    )
     return app.Worker(
         pool="solo",
         queues=[QueueName.CALLBACKS.value],

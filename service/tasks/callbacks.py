@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 def register_callbacks(app: Celery, set_out: Callable[[], object]) -> None:
     """Teach this app's workers to deliver; what fails is made good a second later."""
 
-    @app.task(name=TaskName.DELIVER_DUE.value, ignore_result=True)  # type: ignore[untyped-decorator]  # Celery ships no types
+    @app.task(name=TaskName.DELIVER_DUE.value, ignore_result=True, shared=False)  # type: ignore[untyped-decorator]  # Celery ships no types
     def deliver_due() -> None:
         try:
             set_out()

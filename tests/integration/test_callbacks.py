@@ -121,6 +121,9 @@ def slopsieve(tmp_path_factory):
             running.secret = row["secret"]
             yield running
             assert proxy.connections == 0
+            log = (folder / "log").read_text()
+            assert "unregistered" not in log
+            assert running.secret not in log
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(60)
