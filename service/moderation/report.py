@@ -9,10 +9,12 @@ from datetime import timedelta
 from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
+from service.domain.delivery import EventKind
 from service.domain.errors import NotFoundError
 from service.domain.normal_form import content_key, same_address
 from service.domain.report import Label, Report
 from service.domain.site import Site
+from service.moderation.announce import announce
 from service.moderation.decide import decide_comment
 from service.ports import Services
 
@@ -54,6 +56,7 @@ def report_comment(
         comment_id=comment_id,
         reported_by=name,
     )
+    before = services.cases.get(comment_id) if comment_id else None
     services.reports.add(report)
     if comment_id and site.settings.reports_decide:
         decide_comment(
@@ -63,6 +66,10 @@ def report_comment(
             decided_by=f"report: {name}" if name else "report",
             site_id=site.id,
         )
+    elif before is not None and not before.needs_review:
+        case = services.cases.get(before.comment.id)
+        if case.needs_review:
+            announce(case, EventKind.REVIEW, services)
     return report
 
 

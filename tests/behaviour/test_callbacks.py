@@ -24,6 +24,7 @@ from service.domain.errors import (
     NotFoundError,
     StoreUnavailableError,
 )
+from service.domain.report import Label
 from service.moderation.callbacks import (
     change_callback,
     remove_callback,
@@ -34,6 +35,7 @@ from service.moderation.callbacks import (
 )
 from service.moderation.decide import decide_comment, undo_decision
 from service.moderation.deliver import LEND_FOR, deliver, take_deliveries
+from service.moderation.report import report_comment
 from service.moderation.submit import submit_comments
 from service.ports import NewComment
 from service.stores.memory import MemoryStores, memory_stores
@@ -153,6 +155,17 @@ def test_deciding_the_same_twice_tells_nothing_new(told):
     decide_comment(comment.id, Ruling.REJECT, told, decided_by="bea")
 
     assert len(waiting(told)) == before
+
+
+def test_a_report_that_brings_a_comment_into_the_review_queue_is_told(told, classifier):
+    classifier.answer = ModelOutput(p_spam=0.01)
+    comment = submit(told, "I had the same trouble.")
+    run_all(told)
+
+    for _ in range(2):
+        report_comment(Label.SPAM, site=told.sites.get(SITE), text=comment.text, services=told)
+
+    assert [one.event for one in waiting(told)] == [EventKind.REVIEW]
 
 
 def test_a_site_hears_only_what_it_asked_for(services):
