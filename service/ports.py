@@ -222,8 +222,8 @@ class SiteStore(Protocol):
     def add_key(self, key: SiteKey) -> None:
         """Keep a key's hash. Raise `NotFoundError` for an unknown site."""
 
-    def find_key(self, secret_sha256: str) -> SiteKey | None:
-        """Return the key with this hash, valid or not; None if there is none."""
+    def find_key(self, secret_sha256: str) -> tuple[SiteKey, Site] | None:
+        """Return the key with this hash, valid or not, and its site; None if there is none."""
 
     def list_keys(self, site_id: SiteId) -> list[SiteKey]:
         """Return a site's keys, oldest first, the revoked ones too."""

@@ -16,18 +16,18 @@ _SCHEME_PORTS = {"http": 80, "https": 443}
 _MAX_URL_CHARS = 2_048
 
 
-def promise_callback(
+def plan_callback(
     url: str, *, guid: str, comment_id: CommentId, site: Site, key: SiteKey, services: Services
-) -> bool:
-    """Have the verdict told to `url` once it is there; return whether that was promised.
+) -> Delivery | None:
+    """Return the delivery that tells the verdict to `url` once it is there; it is to be kept.
 
-    It is refused for an address that does not lie under the host of the site's registered blog.
-    What is kept names the key, it does not hold it.
+    None for an address that does not lie under the host of the site's registered blog, or that
+    is never called at all. The delivery names the key, it does not hold it.
     """
     if not is_own_address(url, site.settings.blog) or services.notifier.refuse(url) is not None:
-        return False
+        return None
     promise = {"guid": guid, "key_id": key.id}
-    delivery = Delivery(
+    return Delivery(
         id=services.new_id("del"),
         seq=0,
         site_id=site.id,
@@ -38,8 +38,6 @@ def promise_callback(
         payload=json.dumps(promise),
         created_at=services.clock(),
     )
-    services.deliveries.add([delivery])
-    return True
 
 
 def write_callback(delivery: Delivery, services: Services) -> str | None:

@@ -164,19 +164,19 @@ def authenticate_site(secret: str, services: Services) -> Site:
 
     Keys carry 256 random bits, so a plain SHA-256 keeps them as safe as a slow hash would.
     """
-    key = services.sites.find_key(_hash(secret))
-    if key is None or not key.is_valid(services.clock()):
+    found = services.sites.find_key(_hash(secret))
+    if found is None or not found[0].is_valid(services.clock()):
         msg = "this key is unknown, expired or revoked"
         raise NotAuthenticatedError(msg)
-    return services.sites.get(key.site_id)
+    return found[1]
 
 
 def authenticate_akismet(secret: str, services: Services) -> tuple[Site, SiteKey]:
     """Return the site whose valid Akismet key this is. Raises `NotAuthenticatedError` otherwise."""
     if _AKISMET_KEY.fullmatch(secret):
-        key = services.sites.find_key(_akismet_hash(secret, services))
-        if key is not None and key.is_akismet and key.is_valid(services.clock()):
-            return services.sites.get(key.site_id), key
+        found = services.sites.find_key(_akismet_hash(secret, services))
+        if found is not None and found[0].is_akismet and found[0].is_valid(services.clock()):
+            return found[1], found[0]
     msg = "this key is unknown, expired or revoked"
     raise NotAuthenticatedError(msg)
 

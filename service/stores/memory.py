@@ -433,11 +433,13 @@ class MemorySiteStore:
                 raise ConflictError("there is such a key already")
             self._state.keys[key.id] = key
 
-    def find_key(self, secret_sha256: str) -> SiteKey | None:
+    def find_key(self, secret_sha256: str) -> tuple[SiteKey, Site] | None:
         """See `SiteStore.find_key`."""
         with self._state.lock:
-            matches = (k for k in self._state.keys.values() if k.secret_sha256 == secret_sha256)
-            return next(matches, None)
+            for key in self._state.keys.values():
+                if key.secret_sha256 == secret_sha256:
+                    return key, self._state.site(key.site_id)
+        return None
 
     def list_keys(self, site_id: SiteId) -> list[SiteKey]:
         """See `SiteStore.list_keys`."""

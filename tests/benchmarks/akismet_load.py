@@ -177,9 +177,7 @@ async def _exchange(url: str, request: bytes) -> bytes:
         writer.close()
 
 
-def _print(
-    figures: Figures, *, rate: float, took: float, load: tuple[float, float]
-) -> None:
+def _print(figures: Figures, *, rate: float, took: float, load: tuple[float, float]) -> None:
     ordered = sorted(figures.seconds)
     count = len(ordered)
     print(f"offered {rate:.0f}/s, answered {count} in {took:.1f} s ({count / took:.0f}/s)")
@@ -190,7 +188,9 @@ def _print(
     said = {body.decode("utf-8", "replace"): n for body, n in figures.bodies.most_common(5)}
     print(f"  bodies {said}; with recheck-after: {figures.rechecks}")
     print(f"  wrong bodies: {sum(figures.wrong.values())} {dict(figures.wrong)}")
-    print(f"  load of the machine: {load[0]:.2f} before, {load[1]:.2f} after; {os.cpu_count()} cores")
+    print(
+        f"  load of the machine: {load[0]:.2f} before, {load[1]:.2f} after; {os.cpu_count()} cores"
+    )
 
 
 if __name__ == "__main__":

@@ -114,7 +114,7 @@ def test_a_key_is_found_by_its_hash(stores):
     key = make_key(expires_at=NOW + timedelta(days=1))
     stores.sites.add_key(key)
 
-    assert stores.sites.find_key(key.secret_sha256) == key
+    assert stores.sites.find_key(key.secret_sha256) == (key, stores.sites.get(key.site_id))
     assert stores.sites.find_key("0" * 64) is None
 
 
@@ -146,7 +146,7 @@ def test_a_keys_ends_are_set_one_by_one(stores):
 
     assert expiring == replace(key, expires_at=soon)
     assert revoked == untouched == replace(key, expires_at=soon, revoked_at=now)
-    assert stores.sites.find_key(key.secret_sha256) == revoked
+    assert stores.sites.find_key(key.secret_sha256) == (revoked, stores.sites.get(key.site_id))
 
 
 def test_ending_an_unknown_key_is_refused(stores):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from flask import Request
 
+from service.domain.errors import NotAuthenticatedError
 from service.domain.site import Site, SiteKey
 from service.web.akismet.forms import Fields, read_form, read_json
 from service.web.errors import TooLargeError
@@ -18,6 +19,8 @@ MAX_BODY_BYTES = 1024 * 1024
 # sends the stored one along as `api_key`.
 KEY_FIRST = frozenset({"verify-key", "get-subscription", "get-stats", "deactivate"})
 _KEY_LABEL = re.compile(r"[0-9a-f]{12}")
+CLIENT = "Akismet client"
+"""Who acts, as the audit log calls it."""
 _TRUE = frozenset({"1", "true"})
 _MAX_KEY_CHARS = 200
 
@@ -32,6 +35,20 @@ class AkismetCall:
     key_was_sent: bool = True
     site: Site | None = None
     key: SiteKey | None = None
+
+    @property
+    def own_site(self) -> Site:
+        """Return the site whose key came along. Raises `NotAuthenticatedError`."""
+        if self.site is None:
+            raise NotAuthenticatedError("A valid key is needed.")
+        return self.site
+
+    @property
+    def own_key(self) -> SiteKey:
+        """Return the key that came along. Raises `NotAuthenticatedError`."""
+        if self.key is None:
+            raise NotAuthenticatedError("A valid key is needed.")
+        return self.key
 
     @property
     def is_test(self) -> bool:

@@ -15,7 +15,7 @@ from service.moderation.sites import authenticate_akismet
 from service.ports import Services
 from service.web.akismet import account, answers
 from service.web.akismet.call import AkismetCall, presented_key, read_fields
-from service.web.akismet.check import check_comment
+from service.web.akismet.check import CommentCheck
 from service.web.akismet.feedback import take_report
 from service.web.akismet.verify import verify_key
 from service.web.auth import AKISMET, open_to_all
@@ -45,9 +45,7 @@ class _Operation:
     open: bool = False
 
 
-def register_akismet(
-    app: Flask, services: Services, submit: Submit, waiting: Waiting
-) -> None:
+def register_akismet(app: Flask, services: Services, submit: Submit, waiting: Waiting) -> None:
     """Serve the calls under `/1.1/` and `/1.2/`; whatever host name they are asked under."""
     blueprint = Blueprint(AKISMET, __name__)
     for name, operation in _operations(services, submit, waiting).items():
@@ -101,14 +99,13 @@ def _identify(name: str, services: Services) -> AkismetCall:
     )
 
 
-def _operations(
-    services: Services, submit: Submit, waiting: Waiting
-) -> Mapping[str, _Operation]:
+def _operations(services: Services, submit: Submit, waiting: Waiting) -> Mapping[str, _Operation]:
     either = ("GET", "POST")
 
+    checks = CommentCheck(services, submit, waiting)
+
     def check(call: AkismetCall) -> Response:
-        arrived = g.get("started", time.perf_counter())
-        return check_comment(call, g.guid, services, submit, waiting, arrived=arrived)
+        return checks.answer(call, g.guid, arrived=g.get("started", time.perf_counter()))
 
     return {
         "verify-key": _Operation(view=lambda call: verify_key(call, services)),

@@ -7,7 +7,7 @@ from flask import Response
 from service.moderation.sites import is_blog, register_blog
 from service.ports import Services
 from service.web.akismet import answers
-from service.web.akismet.call import AkismetCall
+from service.web.akismet.call import CLIENT, AkismetCall
 
 
 def verify_key(call: AkismetCall, services: Services) -> Response:
@@ -17,5 +17,5 @@ def verify_key(call: AkismetCall, services: Services) -> Response:
     blog = call.fields.get("blog", "")
     if not is_blog(blog):
         return answers.refused(answers.BAD_BLOG)
-    register_blog(call.site, blog.strip(), services, actor="Akismet client")
+    register_blog(call.site, blog.strip(), services, actor=CLIENT)
     return answers.text(answers.VALID)
