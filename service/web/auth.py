@@ -17,6 +17,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 API = "api"
 """The name of the blueprint whose every route needs a site key."""
 
+HOOKS = "hooks"
+"""The name of the blueprint whose route checks the signature of the platform that calls."""
+
 AKISMET = "akismet"
 """The name of the blueprint whose routes look for keys of their own kind."""
 

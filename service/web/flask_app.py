@@ -6,12 +6,12 @@ from flask import Blueprint, Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from service.moderation.submit import submit_comments
-from service.ports import Services
+from service.ports import Added, NewComment, Services
 from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.api import Route, register_route
 from service.web.auth import API, identify_site, open_to_all, require_site
-from service.web.comments import comment_routes
 from service.web.callbacks import callback_routes
+from service.web.comments import comment_routes
 from service.web.config import WebConfig
 from service.web.docs import register_docs
 from service.web.errors import register_errors
@@ -23,6 +23,7 @@ from service.web.openapi import describe
 from service.web.sites import site_routes
 from service.web.together import Together
 from service.web.waiting import Waiting
+from service.web.webhooks.server import identify_hook, register_webhooks
 
 # Forms of the pages are small; API routes set their own limits.
 _MAX_FORM_BYTES = 64 * 1024
@@ -36,14 +37,16 @@ def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
     register_errors(app)
     app.before_request(lambda: identify_site(services))
     app.before_request(lambda: identify_akismet(services))
+    app.before_request(lambda: identify_hook(services))
     register_limits(app, services, config)
     register_health(app, checks)
     waiting = Waiting(services.cases.find_judged, max_waiting=config.max_waiting)
-    submit = Together(lambda comments: submit_comments(comments, services))
+    submit = Together[NewComment, Added](lambda comments: submit_comments(comments, services))
     routes = api_routes(services, config, submit, waiting)
     register_api(app, routes)
     register_docs(app, describe(routes))
     register_akismet(app, services, submit, waiting)
+    register_webhooks(app, services, submit, waiting)
     _register_static(app)
     return app
 

@@ -14,12 +14,16 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from service.ports import Services
-from service.web.auth import AKISMET, API, current_site, has_site, presented_secret
+from service.web.auth import AKISMET, API, HOOKS, current_site, has_site, presented_secret
 from service.web.config import WebConfig
 from service.web.errors import KINDS, problem, respond
 
 # A key that is mistyped in a plugin is tried now and then; guessing tries it all the time.
 _FAILURES_PER_MINUTE = 30
+# A static site's comment box is open to anybody. A busy post draws a comment a second; a person
+# sends a few in a minute.
+_FORMS_PER_MINUTE = 120
+_FORMS_PER_ADDRESS_AND_MINUTE = 10
 _UNLIMITED_PATHS = ("/livez", "/readyz")
 # Where a moderator's password is checked, which is slow on purpose.
 _PASSWORD_PATHS = ("/sign-in", "/password")
@@ -59,6 +63,18 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
                     response.status_code in _FAILURES or _came_with_wrong_akismet_key()
                 ),
             ),
+            ApplicationLimit(
+                f"{_FORMS_PER_MINUTE}/minute",
+                key_function=lambda: f"form:{g.open_form}",
+                scope="forms",
+                exempt_when=lambda: not _is_open_form(),
+            ),
+            ApplicationLimit(
+                f"{_FORMS_PER_ADDRESS_AND_MINUTE}/minute",
+                key_function=by_address,
+                scope="forms of one sender",
+                exempt_when=lambda: not _is_open_form(),
+            ),
         ],
         storage_uri=url or "memory://",
         storage_options=_STORAGE_OPTIONS if url else {},
@@ -80,6 +96,8 @@ def _may_be_guessing() -> bool:
     """Say whether the request tries a key or a password that is not known to be right."""
     if request.blueprint == API:
         return not has_site()
+    if request.blueprint == HOOKS:
+        return not has_site() and not _is_open_form()
     if request.blueprint == AKISMET:
         return _came_with_wrong_akismet_key()
     return request.method == "POST" and request.path in _PASSWORD_PATHS
@@ -95,8 +113,15 @@ def _hashed_key() -> str:
     """Return what stands for the key that came along; the counter never learns the key."""
     if request.blueprint == AKISMET:
         return f"akismet:{current_site().id}"
+    if request.blueprint == HOOKS:
+        return f"hook:{g.received.hook.id}"
     secret = presented_secret() or ""
     return hashlib.sha256(b"limit:" + secret.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _is_open_form() -> bool:
+    """Say whether the request is a static site's form, which anybody may send."""
+    return bool(g.get("open_form"))
 
 
 def _came_with_wrong_akismet_key() -> bool:
