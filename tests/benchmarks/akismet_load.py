@@ -1,4 +1,4 @@
-"""Offers comment-checks at a steady rate to a running Slopsieve of its own: latencies, wrong bodies.
+"""Offers comment-checks at a steady rate to a Slopsieve of its own, and counts what comes back.
 
 `python -m tests.benchmarks.akismet_load --rate 200 --seconds 60`. Every request comes at its
 appointed moment, whether or not earlier ones are answered, and its latency counts from that
@@ -80,7 +80,8 @@ def _running(folder: str) -> Iterator[str]:
     try:
         line = process.stdout.readline()
         if not line:
-            raise SystemExit(f"Slopsieve did not start:\n{log.read_text()}")
+            msg = f"Slopsieve did not start:\n{log.read_text()}"
+            raise SystemExit(msg)
         yield json.loads(line)["url"]
     finally:
         process.terminate()
@@ -188,9 +189,7 @@ def _print(figures: Figures, *, rate: float, took: float, load: tuple[float, flo
     said = {body.decode("utf-8", "replace"): n for body, n in figures.bodies.most_common(5)}
     print(f"  bodies {said}; with recheck-after: {figures.rechecks}")
     print(f"  wrong bodies: {sum(figures.wrong.values())} {dict(figures.wrong)}")
-    print(
-        f"  load of the machine: {load[0]:.2f} before, {load[1]:.2f} after; {os.cpu_count()} cores"
-    )
+    print(f"  load average {load[0]:.2f} before, {load[1]:.2f} after, {os.cpu_count()} cores")
 
 
 if __name__ == "__main__":
