@@ -124,6 +124,16 @@ def test_later_deliveries_have_higher_numbers(stores):
     assert numbers == sorted(set(numbers))
 
 
+def test_of_many_kept_at_once_numbers_follow_the_order_in_which_they_were_given(stores):
+    kept = keep(stores, 3)
+
+    ids = add(stores, *kept * 500)
+
+    listed = stores.deliveries.recent(state=None, site_id=None, limit=2_000)
+    assert [delivery.id for delivery in listed] == ids[::-1]
+    assert [delivery.seq for delivery in listed] == sorted((d.seq for d in listed), reverse=True)
+
+
 def test_adding_a_known_id_changes_nothing(stores):
     first, second = keep(stores, 2)
     delivery = make_delivery(first)

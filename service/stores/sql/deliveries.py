@@ -159,10 +159,12 @@ class SqlDeliveryStore:
 
 def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> None:
     """Keep deliveries within a transaction; see `DeliveryStore.add`."""
+    if not new:
+        return
     _lock_comments(connection, new)
-    # One by one, because numbers must follow the order in which they were given.
-    for delivery in new:
-        connection.execute(insert_if_free(connection, deliveries), [delivery_values(delivery)])
+    # Executed row by row, in order, so that numbers follow the order in which they were given.
+    rows = [delivery_values(delivery) for delivery in new]
+    connection.execute(insert_if_free(connection, deliveries), rows)
     _let_first_in_line_be_due(connection, sorted({delivery.comment_id for delivery in new}))
 
 
@@ -255,14 +257,16 @@ def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
 def _let_first_in_line_be_due(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Give the first waiting delivery of each comment its `due_at`, unless one has it already."""
     for some in chunks(ids):
-        first = (
-            sa.select(sa.func.min(deliveries.c.seq))
-            .where(deliveries.c.comment_id.in_(some), is_waiting)
-            .group_by(deliveries.c.comment_id)
-            .having(sa.func.count(deliveries.c.due_at) == 0)
+        query = (
+            sa.select(sa.func.min(_d.seq))
+            .where(_d.comment_id.in_(some), is_waiting)
+            .group_by(_d.comment_id)
+            .having(sa.func.count(_d.due_at) == 0)
         )
-        connection.execute(
-            sa.update(deliveries)
-            .where(deliveries.c.seq.in_(first))
-            .values(due_at=sa.func.coalesce(_d.lent_until, _d.next_try_at, _d.created_at))
-        )
+        first = list(connection.scalars(query))
+        if first:
+            connection.execute(
+                sa.update(deliveries)
+                .where(_d.seq.in_(first))
+                .values(due_at=sa.func.coalesce(_d.lent_until, _d.next_try_at, _d.created_at))
+            )
