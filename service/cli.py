@@ -17,6 +17,7 @@ _COMMANDS = {
     "migrate": "service.commands.run:migrate_command",
     "sites": "service.commands.sites:sites_group",
     "users": "service.commands.users:users_group",
+    "callbacks": "service.commands.callbacks:callbacks_group",
     "audit": "service.commands.audit:audit_command",
     "score": "service.commands.offline:score_command",
     "evaluate": "service.commands.offline:evaluate_command",

@@ -6,7 +6,7 @@ nothing else for outside reasons.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -16,8 +16,18 @@ from models.inputs import ModelInput, ModelOutput
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
 from service.domain.comment import Comment, CommentId, Lane, SiteId
 from service.domain.decision import Decision, Ruling
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryState,
+    Endpoint,
+    SendOutcome,
+)
 from service.domain.history import History
+from service.domain.inbound import InboundHook
+from service.domain.report import Report
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.tally import Tally
 from service.domain.user import User
 from service.domain.verdict import Verdict
 from service.scoring.weights import Cutoffs, Weights
@@ -106,6 +116,32 @@ class CommentStore(Protocol):
         `queued_at` less one minute.
         """
 
+    def find_by_content(
+        self, site_id: SiteId, content_key: str, *, since: datetime
+    ) -> list[CommentId]:
+        """Return a site's comments with this `content_key`, received since then, newest first.
+
+        At most the newest hundred; withdrawn ones are left out.
+        """
+
+    def find_by_site_ids(
+        self, site_id: SiteId, site_comment_ids: Sequence[str]
+    ) -> Mapping[str, CommentId]:
+        """Return which of the site's own ids are kept, and as which comments; withdrawn ones too.
+
+        At most a thousand may be asked for.
+        """
+
+    def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
+        """Honour a deletion: blank the comment's words, names and sender, and leave the queue.
+
+        Gone are the text, the author, the sender's keys, the user agent and the post's excerpt.
+        Verdict, decisions and log stay, so that figures stay true, and so do the keys by which a
+        repeat is recognised: sending it again is a REPEAT. A withdrawn comment is never judged,
+        swept, counted as pending or listed for review. Withdrawing twice is harmless. Raise
+        `NotFoundError` for an unknown comment.
+        """
+
     def count_pending(self) -> Mapping[Lane, int]:
         """Return how many kept comments have no verdict, by lane."""
 
@@ -113,12 +149,19 @@ class CommentStore(Protocol):
 class VerdictStore(Protocol):
     """Keeps verdicts, one a comment, for good."""
 
-    def add(self, verdicts: Sequence[Verdict], *, audit: frozenset[CommentId]) -> list[CommentId]:
+    def add(
+        self,
+        verdicts: Sequence[Verdict],
+        *,
+        audit: frozenset[CommentId],
+        deliveries: Sequence[Delivery] = (),
+    ) -> list[CommentId]:
         """Store the verdicts of comments that have none yet; return whose were stored.
 
-        Verdicts of comments that are not kept are left out. A comment that already has a verdict
-        keeps it untouched. `audit` names the comments that go to a moderator as part of the
-        random audit sample.
+        Verdicts of comments that are not kept, or were withdrawn, are left out. A comment that
+        already has a verdict keeps it untouched. `audit` names the comments that go to a
+        moderator as part of the random audit sample. Of `deliveries` those about comments whose
+        verdict was stored now are kept in the same transaction, so that none is ever lost.
         """
 
 
@@ -146,6 +189,9 @@ class CaseStore(Protocol):
     def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
         """Return one case. Raise `NotFoundError` if it is not kept, or belongs to another site."""
 
+    def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
+        """Return the cases of those ids that have their verdict, in no order; cheap to repeat."""
+
     def page(
         self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
     ) -> CasePage:
@@ -153,6 +199,11 @@ class CaseStore(Protocol):
 
     def count(self, criteria: CaseFilter) -> int:
         """Return how many cases match."""
+
+    def tally(
+        self, site_id: SiteId, *, received_from: datetime, received_before: datetime
+    ) -> Tally:
+        """Return the counts of a site's comments received in this stretch of time."""
 
 
 class SiteStore(Protocol):
@@ -173,8 +224,8 @@ class SiteStore(Protocol):
     def add_key(self, key: SiteKey) -> None:
         """Keep a key's hash. Raise `NotFoundError` for an unknown site."""
 
-    def find_key(self, secret_sha256: str) -> SiteKey | None:
-        """Return the key with this hash, valid or not; None if there is none."""
+    def find_key(self, secret_sha256: str) -> tuple[SiteKey, Site] | None:
+        """Return the key with this hash, valid or not, and its site; None if there is none."""
 
     def list_keys(self, site_id: SiteId) -> list[SiteKey]:
         """Return a site's keys, oldest first, the revoked ones too."""
@@ -223,6 +274,142 @@ class AuditLog(Protocol):
 
     def recent(self, *, subject: str | None = None, limit: int = 100) -> list[AuditEntry]:
         """Return the newest acts first, of one subject if given."""
+
+
+class ReportStore(Protocol):
+    """Keeps reports."""
+
+    def add(self, report: Report) -> bool:
+        """Keep a report; return whether it was new.
+
+        A second report of one comment with the label of its newest report changes nothing, nor
+        does a known id. A report of a comment that has its verdict, no decision, and the other
+        outcome brings it into the review queue, in the same transaction. Raise `NotFoundError`
+        for an unknown site or comment, or a comment of another site.
+        """
+
+
+class EndpointStore(Protocol):
+    """Keeps where sites want to be told."""
+
+    def put(self, endpoint: Endpoint) -> None:
+        """Keep a site's endpoint in place of an earlier one. Raise `NotFoundError`."""
+
+    def get(self, site_id: SiteId) -> Endpoint | None:
+        """Return a site's endpoint, None if it wants none."""
+
+    def remove(self, site_id: SiteId) -> None:
+        """Forget a site's endpoint; harmless if there is none."""
+
+
+class DeliveryStore(Protocol):
+    """Keeps what sites are to be told, until they have been told."""
+
+    def add(self, deliveries: Sequence[Delivery]) -> None:
+        """Keep deliveries; a known id changes nothing. Raise `NotFoundError` for no comment.
+
+        `seq` is given by the store: of one comment's deliveries what was kept later has the
+        higher one.
+        """
+
+    def take_due(
+        self,
+        now: datetime,
+        *,
+        until: datetime,
+        limit: int,
+        except_sites: Collection[SiteId] = (),
+    ) -> list[Delivery]:
+        """Return waiting deliveries whose time has come, and lend them till `until`.
+
+        Those of `except_sites` stay where they are: such a site is being told enough already.
+
+        Those that are due the longest come first. At most one a comment: a later one waits until
+        the earlier was delivered or given up. No other call returns a lent one, or another of its
+        comment, before `until` or `record`.
+        """
+
+    def record(
+        self,
+        attempt: DeliveryAttempt,
+        *,
+        state: DeliveryState,
+        next_try_at: datetime | None = None,
+    ) -> Delivery:
+        """Log an attempt, set what follows from it and return the delivery.
+
+        WAITING goes on at `next_try_at`, at once without one. What was delivered stays so,
+        whatever a slower worker tells, and what was given up waits no more until it is replayed.
+        Raise `NotFoundError` for an unknown delivery.
+        """
+
+    def postpone(self, delivery_id: str, *, until: datetime) -> None:
+        """Give a lent delivery back untried, to be due at `until`; harmless for any other."""
+
+    def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
+        """Let given-up deliveries be tried again from the start; return how many there were."""
+
+    def get(self, delivery_id: str) -> Delivery:
+        """Return a delivery. Raise `NotFoundError` for an unknown one."""
+
+    def recent(
+        self, *, state: DeliveryState | None, site_id: SiteId | None, limit: int
+    ) -> list[Delivery]:
+        """Return the newest deliveries first."""
+
+    def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
+        """Return a delivery's attempts, oldest first."""
+
+
+class DeliveryQueue(Protocol):
+    """Wakes whoever delivers."""
+
+    def wake(self) -> None:
+        """Ask that what is due goes out now; without it that happens some seconds later.
+
+        Raise `StoreUnavailableError` within about two seconds if it can't.
+        """
+
+
+class SiteNotifier(Protocol):
+    """Speaks to sites, at addresses that strangers chose and that lead nowhere forbidden."""
+
+    def refuse(self, url: str) -> str | None:
+        """Say in fixed words why this address is never called; None if it may be.
+
+        Nobody is asked: what a name stands for is looked at when it is called.
+        """
+
+    def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
+        """Send one message and return what came of it; end in time, whatever the site does.
+
+        `endpoint` signs Standard Webhooks. What goes wrong outside is told, never raised.
+        """
+
+
+class InboundStore(Protocol):
+    """Keeps inbound hooks and remembers which of their deliveries were seen."""
+
+    def add(self, hook: InboundHook) -> None:
+        """Keep a hook. Raise `NotFoundError` for an unknown site, `ConflictError` for its id."""
+
+    def get(self, hook_id: str) -> InboundHook | None:
+        """Return a hook, revoked or not."""
+
+    def all(self, site_id: SiteId | None = None) -> list[InboundHook]:
+        """Return hooks, oldest first."""
+
+    def revoke(self, hook_id: str, *, at: datetime) -> InboundHook:
+        """End a hook at once. Raise `NotFoundError`."""
+
+    def remember(self, hook_id: str, delivery_id: str, *, at: datetime, forget: datetime) -> bool:
+        """Remember a delivery; return False if it was seen since `forget`. Forgets older ones.
+
+        Of several calls at once one returns True. Raise `NotFoundError` for an unknown hook.
+        """
+
+    def has_seen(self, hook_id: str, delivery_id: str, *, since: datetime) -> bool:
+        """Say whether a delivery was remembered at `since` or later."""
 
 
 class HistoryStore(Protocol):
@@ -303,6 +490,12 @@ class Services:
     sites: SiteStore
     users: UserStore
     audit_log: AuditLog
+    reports: ReportStore
+    endpoints: EndpointStore
+    deliveries: DeliveryStore
+    inbound: InboundStore
+    delivery_queue: DeliveryQueue
+    notifier: SiteNotifier
     history: HistoryStore
     queue: ScoringQueue
     current_model: Callable[[], JudgingModel]

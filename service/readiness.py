@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from service.domain.errors import StoreUnavailableError
 from service.stores.sql import ping
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import WorkerSign, live_workers
+from service.tasks.heartbeat import COURIERS, WorkerSign, live_workers
 from service.wiring import Wired
 
 
@@ -37,7 +37,20 @@ def readiness_checks(wired: Wired) -> Mapping[str, Callable[[], str | None]]:
             return "unknown while there is no worker"
         return next((s.model_problem for s in signs if s.model_problem), None)
 
-    return {"database": database, "queue": queue, "worker": worker, "model": model}
+    def callbacks() -> str | None:
+        def couriers() -> list[WorkerSign]:
+            return live_workers(client, COURIERS)
+
+        problem = _problem(couriers)
+        return problem or (None if couriers() else "nobody tells sites: no sign of life lately")
+
+    return {
+        "database": database,
+        "queue": queue,
+        "worker": worker,
+        "model": model,
+        "callbacks": callbacks,
+    }
 
 
 def _problem(ask: Callable[[], object]) -> str | None:

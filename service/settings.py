@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
-from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from service.domain.delivery import RETRY_DELAYS
 
 ENV_PREFIX = "SLOPSIEVE_"
+
+
+_HOST_NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63}){0,10}", re.IGNORECASE)
+_Item = TypeVar("_Item")
+
+
+def _split(given: object) -> object:
+    """Return the items of a list that is written with commas."""
+    if not isinstance(given, str):
+        return given
+    return tuple(item.strip() for item in given.split(",") if item.strip())
+
+
+def _network_or_host(given: str) -> str:
+    try:
+        return str(ipaddress.ip_network(given))
+    except ValueError:
+        if _HOST_NAME.fullmatch(given) and not given[-1].isdigit():
+            return given.lower()
+    msg = f"{given!r} is neither a network such as 192.168.1.0/24 nor a host name"
+    raise ValueError(msg)
+
+
+Listed = Annotated[tuple[_Item, ...], NoDecode, BeforeValidator(_split)]
+AllowedTarget = Annotated[str, AfterValidator(_network_or_host)]
 
 
 class SettingsError(Exception):
@@ -61,6 +90,18 @@ class Settings(BaseSettings):
 
     requests_per_minute: Annotated[int, Field(ge=1)] = 6000
     """Requests a site key may make each minute before it is answered 429."""
+
+    callback_ports: Listed[Annotated[int, Field(ge=1, le=65535)]] = (80, 443)
+    """The ports that callbacks may go to."""
+
+    callback_plain_http: bool = False
+    """Let callbacks go over plain HTTP too, where everybody on the way can read them."""
+
+    callback_allow: Listed[AllowedTarget] = ()
+    """Networks and host names that callbacks may go to although they are not public."""
+
+    callback_delays: Listed[Annotated[float, Field(ge=0, le=604_800)]] = RETRY_DELAYS
+    """Seconds between one attempt to deliver a callback and the next; then it is given up."""
 
     audit_share: Annotated[float, Field(ge=0, le=1)] = 0.02
     """Share of confident verdicts that moderators check all the same."""

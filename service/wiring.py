@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import ipaddress
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,8 @@ import sqlalchemy as sa
 
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
 from service.ids import new_id
+from service.outbound.guard import OutboundRules
+from service.outbound.sender import HttpSiteNotifier
 from service.ports import Services
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
@@ -23,6 +26,7 @@ from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.sql import create_engine, sql_stores
 from service.stores.valkey_history import ValkeyHistoryStore
+from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
 
 _VALKEY_SCHEMES = {"redis", "rediss", "unix"}
@@ -39,6 +43,7 @@ class Wired:
     engine: sa.Engine
     models: ModelVersions
     queue: CeleryScoringQueue
+    delivery_queue: CeleryDeliveryQueue
     history: ValkeyHistoryStore
     valkey_url: str = field(repr=False)
     session_secret: str = field(repr=False)
@@ -46,6 +51,7 @@ class Wired:
     def close(self) -> None:
         """Give every connection back."""
         self.queue.close()
+        self.delivery_queue.close()
         self.history.close()
         self.engine.dispose()
 
@@ -62,6 +68,7 @@ def wire(settings: Settings) -> Wired:
     stores = sql_stores(engine)
     models = ModelVersions(settings.models_dir)
     queue = CeleryScoringQueue(valkey_url)
+    delivery_queue = CeleryDeliveryQueue(valkey_url)
     history = ValkeyHistoryStore(valkey_url, domains_of=linked_domains)
     services = Services(
         comments=stores.comments,
@@ -71,6 +78,12 @@ def wire(settings: Settings) -> Wired:
         sites=stores.sites,
         users=stores.users,
         audit_log=stores.audit_log,
+        reports=stores.reports,
+        endpoints=stores.endpoints,
+        deliveries=stores.deliveries,
+        inbound=stores.inbound,
+        delivery_queue=delivery_queue,
+        notifier=HttpSiteNotifier(outbound_rules(settings)),
         history=history,
         queue=queue,
         current_model=models.current,
@@ -88,9 +101,26 @@ def wire(settings: Settings) -> Wired:
         engine=engine,
         models=models,
         queue=queue,
+        delivery_queue=delivery_queue,
         history=history,
         valkey_url=valkey_url,
         session_secret=_derive(secret, "sessions").hex(),
+    )
+
+
+def outbound_rules(settings: Settings) -> OutboundRules:
+    """Return where callbacks may go."""
+    networks, hosts = [], set()
+    for allowed in settings.callback_allow:
+        try:
+            networks.append(ipaddress.ip_network(allowed))
+        except ValueError:
+            hosts.add(allowed)
+    return OutboundRules(
+        ports=frozenset(settings.callback_ports),
+        plain_http=settings.callback_plain_http,
+        allow_networks=tuple(networks),
+        allow_hosts=frozenset(hosts),
     )
 
 

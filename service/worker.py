@@ -23,6 +23,7 @@ from service.start_error import ExitCode
 from service.tasks.broker import open_client
 from service.tasks.celery_app import make_celery
 from service.tasks.heartbeat import register_heartbeat
+from service.tasks.names import QueueName
 from service.tasks.scoring import register_scoring
 from service.tasks.upkeep import register_upkeep
 from service.wiring import Wired, wire
@@ -78,6 +79,8 @@ def make_worker(wired: Wired) -> Any:
     )
     return app.Worker(
         pool="solo",
+        # Sites are told by a process of their own: one that is slow must not delay a verdict.
+        queues=[QueueName.UPKEEP.value],
         loglevel="WARNING",
         quiet=True,
         without_mingle=True,

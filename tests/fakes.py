@@ -10,10 +10,11 @@ from datetime import datetime, timedelta
 
 from models.inputs import ModelInput, ModelOutput
 from service.domain.comment import CommentId, Lane
+from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, SendOutcome
 from service.domain.errors import ModelUnavailableError
 from service.domain.site import Site
 from service.moderation.judge import judge_batch
-from service.ports import JudgingModel, Services
+from service.ports import Clock, JudgingModel, Services
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.memory import MemoryStores, memory_stores
 from service.stores.memory_queue import MemoryScoringQueue
@@ -91,6 +92,50 @@ class InlineQueue(MemoryScoringQueue):
         return stored
 
 
+class CountingDeliveryQueue:
+    """Counts how often it was woken; see `DeliveryQueue`."""
+
+    def __init__(self) -> None:
+        self.woken = 0
+
+    def wake(self) -> None:
+        """See `DeliveryQueue.wake`."""
+        self.woken += 1
+
+
+class RecordingNotifier:
+    """Keeps what it is to send and answers with a fixed status; see `SiteNotifier`.
+
+    A status of None stands for a site that is down. Addresses in `refused` are refused.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.status: int | None = 204
+        self.retry_after_seconds: float | None = None
+        self.hopeless = False
+        self.refused: set[str] = set()
+        self.sent: list[tuple[Delivery, Endpoint | None]] = []
+
+    def refuse(self, url: str) -> str | None:
+        """See `SiteNotifier.refuse`."""
+        return "is refused in this test" if url in self.refused else None
+
+    def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
+        """See `SiteNotifier.send`."""
+        self.sent.append((delivery, endpoint))
+        attempt = DeliveryAttempt(
+            delivery_id=delivery.id,
+            at=self.clock(),
+            milliseconds=1,
+            status=self.status,
+            problem="no connection" if self.status is None else None,
+        )
+        return SendOutcome(
+            attempt=attempt, hopeless=self.hopeless, retry_after_seconds=self.retry_after_seconds
+        )
+
+
 def make_site(**changes) -> Site:
     """Return a site; the factories' comments belong to it."""
     return Site(**({"id": SITE, "name": "Radiator blog", "created_at": NOW} | changes))
@@ -107,11 +152,13 @@ def make_services(
 ) -> Services:
     """Return services over memory stores, with one site, whose queue judges inline.
 
-    `services.queue` is an `InlineQueue`; `services.clock` is a `FixedClock`.
+    `services.queue` is an `InlineQueue`, `services.clock` a `FixedClock`, `services.notifier` a
+    `RecordingNotifier`.
     """
     stores = stores or memory_stores(sites=[make_site()] if sites is None else sites)
     classifier = classifier or FixedClassifier()
     queue = InlineQueue(judges=judges)
+    clock = clock or FixedClock()
     numbers = itertools.count(1)
     model = JudgingModel(
         version="test-1",
@@ -127,10 +174,16 @@ def make_services(
         "sites": stores.sites,
         "users": stores.users,
         "audit_log": stores.audit_log,
+        "reports": stores.reports,
+        "endpoints": stores.endpoints,
+        "deliveries": stores.deliveries,
+        "inbound": stores.inbound,
+        "delivery_queue": CountingDeliveryQueue(),
+        "notifier": RecordingNotifier(clock),
         "history": stores.history,
         "queue": queue,
         "current_model": lambda: model,
-        "clock": clock or FixedClock(),
+        "clock": clock,
         "passwords": PlainHasher(),
         "new_id": lambda prefix: f"{prefix}_{next(numbers):08d}",
         "new_secret": lambda: secrets.token_urlsafe(32),

@@ -13,7 +13,10 @@ from service.domain.decision import Mode
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.domain.site import Site, SiteKey
 from service.moderation.sites import (
+    IssuedKey,
     add_site,
+    is_blog,
+    issue_akismet_key,
     issue_key,
     revoke_key,
     rotate_keys,
@@ -32,13 +35,16 @@ def sites_group() -> None:
 
 @sites_group.command("add")
 @click.argument("name")
+@click.option("--akismet", is_flag=True, help="Issue a key for Akismet clients too.")
 @data_dir_option
 @json_option
-def add_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
+def add_command(name: str, data_dir: str | None, *, akismet: bool, as_json: bool) -> None:
     """Add a site and print its first key, which is shown this once."""
     with open_services(data_dir=data_dir) as services:
         site, issued = add_site(name, services, actor=_ACTOR)
-    row = {"site_id": site.id, "name": site.name, "key_id": issued.key.id, "key": issued.secret}
+        row = {"site_id": site.id, "name": site.name, "key_id": issued.key.id, "key": issued.secret}
+        if akismet:
+            row |= _akismet_row(issue_akismet_key(site.id, services, actor=_ACTOR))
     print_rows([row], as_json=as_json, empty="")
 
 
@@ -59,7 +65,7 @@ def list_command(data_dir: str | None, *, as_json: bool) -> None:
 def keys_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """List a site's keys; SITE is its name or id."""
     with open_services(data_dir=data_dir) as services:
-        keys = services.sites.list_keys(_find(site, services).id)
+        keys = services.sites.list_keys(find_site(site, services).id)
         rows = [_key_row(key, valid=key.is_valid(services.clock())) for key in keys]
     print_rows(rows, as_json=as_json, empty="This site has no keys.")
 
@@ -71,8 +77,23 @@ def keys_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
 def add_key_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """Issue one more key for a site and print it, this once."""
     with open_services(data_dir=data_dir) as services:
-        issued = issue_key(_find(site, services).id, services, actor=_ACTOR)
+        issued = issue_key(find_site(site, services).id, services, actor=_ACTOR)
     row = {"site_id": issued.key.site_id, "key_id": issued.key.id, "key": issued.secret}
+    print_rows([row], as_json=as_json, empty="")
+
+
+@sites_group.command("add-akismet-key")
+@click.argument("site")
+@data_dir_option
+@json_option
+def add_akismet_key_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
+    """Issue a key for a site's Akismet clients and print it, this once.
+
+    It opens the Akismet calls alone. Rotating a site's keys leaves it be; `revoke-key` ends it.
+    """
+    with open_services(data_dir=data_dir) as services:
+        issued = issue_akismet_key(find_site(site, services).id, services, actor=_ACTOR)
+    row = {"site_id": issued.key.site_id, **_akismet_row(issued)}
     print_rows([row], as_json=as_json, empty="")
 
 
@@ -85,7 +106,7 @@ def rotate_command(site: str, overlap_days: float, data_dir: str | None, *, as_j
     """Issue a new key; the site's other keys end after the overlap."""
     with open_services(data_dir=data_dir) as services:
         overlap = timedelta(days=overlap_days)
-        issued = rotate_keys(_find(site, services).id, services, actor=_ACTOR, overlap=overlap)
+        issued = rotate_keys(find_site(site, services).id, services, actor=_ACTOR, overlap=overlap)
     row = {"site_id": issued.key.site_id, "key_id": issued.key.id, "key": issued.secret}
     print_rows([row], as_json=as_json, empty="")
 
@@ -107,6 +128,19 @@ def revoke_command(key_id: str, data_dir: str | None) -> None:
 @click.option("--spam-cutoff", type=click.FloatRange(0, 1), default=None)
 @click.option("--promised-cutoffs", is_flag=True, help="Follow the model's promised cutoffs again.")
 @click.option("--language", "languages", multiple=True, help="A usual language; may be repeated.")
+@click.option(
+    "--holds-unsure/--passes-unsure",
+    "holds_unsure",
+    default=None,
+    help="What clients that know only spam and ham are told of an unsure comment.",
+)
+@click.option(
+    "--reports-decide/--reports-ask",
+    "reports_decide",
+    default=None,
+    help="Whether a report counts as a decision or brings the comment before a moderator.",
+)
+@click.option("--blog", default=None, help="Its front page; Akismet callbacks go there alone.")
 @data_dir_option
 @json_option
 def set_command(
@@ -115,14 +149,17 @@ def set_command(
     ham_cutoff: float | None,
     spam_cutoff: float | None,
     languages: tuple[str, ...],
+    blog: str | None,
     data_dir: str | None,
     *,
+    holds_unsure: bool | None,
+    reports_decide: bool | None,
     promised_cutoffs: bool,
     as_json: bool,
 ) -> None:
     """Change a site's settings; what is not named stays."""
     with open_services(data_dir=data_dir) as services:
-        found = _find(site, services)
+        found = find_site(site, services)
         old = found.settings
         if promised_cutoffs:
             old = replace(old, ham_cutoff=None, spam_cutoff=None)
@@ -133,6 +170,9 @@ def set_command(
                 ham_cutoff=old.ham_cutoff if ham_cutoff is None else ham_cutoff,
                 spam_cutoff=old.spam_cutoff if spam_cutoff is None else spam_cutoff,
                 languages=languages or old.languages,
+                holds_unsure=old.holds_unsure if holds_unsure is None else holds_unsure,
+                reports_decide=old.reports_decide if reports_decide is None else reports_decide,
+                blog=old.blog if blog is None else _checked_blog(blog),
             )
         except ValueError as error:
             problem = Problem(
@@ -145,12 +185,28 @@ def set_command(
     print_rows([_site_row(changed)], as_json=as_json, empty="")
 
 
-def _find(name_or_id: str, services: Services) -> Site:
+def find_site(name_or_id: str, services: Services) -> Site:
+    """Return the site of this name or id. Raises `NotFoundError` for an unknown one."""
     for site in services.sites.all():
         if name_or_id in (site.name, site.id):
             return site
     msg = f"there is no site {SiteId(name_or_id)!r}; `slopsieve sites list` names them"
     raise NotFoundError(msg)
+
+
+def _akismet_row(issued: IssuedKey) -> dict[str, str]:
+    return {"akismet_key_id": issued.key.id, "akismet_key": issued.secret}
+
+
+def _checked_blog(blog: str) -> str:
+    if is_blog(blog):
+        return blog
+    problem = Problem(
+        field="--blog",
+        problem="is not the address of a web page",
+        remedy="give one such as https://blog.example/",
+    )
+    raise InvalidInputError([problem])
 
 
 def _site_row(site: Site) -> dict[str, object]:
@@ -161,6 +217,9 @@ def _site_row(site: Site) -> dict[str, object]:
         "ham_cutoff": site.settings.ham_cutoff,
         "spam_cutoff": site.settings.spam_cutoff,
         "languages": ", ".join(site.settings.languages),
+        "holds_unsure": site.settings.holds_unsure,
+        "reports_decide": site.settings.reports_decide,
+        "blog": site.settings.blog,
         "created_at": site.created_at.isoformat(timespec="seconds"),
     }
 

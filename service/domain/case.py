@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from service.domain.comment import Comment, CommentId, Lane, SiteId
 from service.domain.decision import Action, Decision, Mode, choose_action
+from service.domain.report import Report
 from service.domain.verdict import Outcome, Verdict
 
 
@@ -24,7 +25,9 @@ class Case:
     """A comment, its verdict once there is one, and all its decisions, oldest first.
 
     `audit` marks a random sample of confident verdicts that a moderator checks all the same, so
-    that misses and false positives can be estimated without bias.
+    that misses and false positives can be estimated without bias. `reports` are what the site
+    said of it, oldest first. `withdrawn_at` is set once the comment was deleted at its site: then
+    its words are gone and nobody needs to look at it.
     """
 
     comment: Comment
@@ -32,6 +35,8 @@ class Case:
     verdict: Verdict | None = None
     decisions: tuple[Decision, ...] = ()
     audit: bool = False
+    reports: tuple[Report, ...] = ()
+    withdrawn_at: datetime | None = None
 
     @property
     def decision(self) -> Decision | None:
@@ -56,16 +61,24 @@ class Case:
     @property
     def needs_review(self) -> bool:
         """Say whether the comment waits for a moderator."""
-        if self.verdict is None or self.decision is not None:
+        if self.verdict is None or self.decision is not None or self.withdrawn_at is not None:
             return False
-        return self.verdict.outcome is Outcome.UNSURE or self.audit
+        return self.verdict.outcome is Outcome.UNSURE or self.audit or self.disputed
+
+    @property
+    def disputed(self) -> bool:
+        """Say whether the newest report contradicts what was concluded, and nobody has ruled."""
+        if not self.reports or self.decision is not None:
+            return False
+        outcome = self.verdict.outcome if self.verdict else None
+        return outcome is None or outcome.value != self.reports[-1].label.value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFilter:
     """Which cases to list. Every field that is None does not narrow the list.
 
-    `needs_review` keeps unsure and audit-sample comments that nobody has decided yet.
+    `needs_review` keeps unsure, audit-sample and disputed comments that nobody has decided yet.
     """
 
     site_id: SiteId | None = None
@@ -81,7 +94,7 @@ class Order(StrEnum):
     """How a list of cases is ordered."""
 
     NEWEST = "newest"
-    # Unsure before audit samples, each oldest first: the one who waited longest comes next.
+    # Unsure before audit samples and reports, each oldest first: who waited longest comes next.
     REVIEW = "review"
 
 

@@ -8,18 +8,28 @@ from datetime import datetime
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
 
+AKISMET_KEY_ID = "akey"
+"""What the ids of Akismet keys begin with, so that the two kinds of key are never mistaken."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteSettings:
     """What a site may choose. Cutoffs left at None follow the model version's promised ones.
 
     `languages` are the languages its comments are usually written in, as BCP 47 tags.
+    `holds_unsure` is what clients that know only "spam" and "not spam" are told of an unsure
+    comment: spam, so that it is held for the site's own moderators, or not spam, so that it is
+    passed. With `reports_decide` a report counts as a moderator's decision. `blog` is the address
+    of the site's front page: Akismet clients get late verdicts under its host alone.
     """
 
     mode: Mode = Mode.HOLD
     ham_cutoff: float | None = None
     spam_cutoff: float | None = None
     languages: tuple[str, ...] = ()
+    holds_unsure: bool = True
+    reports_decide: bool = False
+    blog: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("ham_cutoff", "spam_cutoff"):
@@ -45,9 +55,10 @@ class Site:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteKey:
-    """A key's public half: the secret itself is only kept as a SHA-256 and shown once.
+    """A key's public half: the secret itself is only kept as a hash and shown once.
 
-    `hint` is the secret's first characters, to tell keys apart in lists.
+    `hint` is the secret's first characters, to tell keys apart in lists. `secret_sha256` is a
+    SHA-256 of the secret; of an Akismet key, which is too short for that, it is a keyed one.
     """
 
     id: str
@@ -57,6 +68,11 @@ class SiteKey:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+
+    @property
+    def is_akismet(self) -> bool:
+        """Say whether this key opens the Akismet calls, and those alone."""
+        return self.id.startswith(f"{AKISMET_KEY_ID}_")
 
     def is_valid(self, now: datetime) -> bool:
         """Say whether this key opens the door at `now`."""

@@ -7,7 +7,9 @@ import logging
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, SiteId
 from service.domain.decision import Decision, Ruling
+from service.domain.delivery import EventKind
 from service.domain.errors import NotFoundError, StoreUnavailableError
+from service.moderation.announce import announce
 from service.ports import AuditEntry, Services
 
 log = logging.getLogger(__name__)
@@ -48,7 +50,7 @@ def decide_comment(
         services.history.learn(decision.id, case.comment, ruling)
     except StoreUnavailableError:
         log.warning("histories are away, a decision was not learnt", extra={"id": decision.id})
-    return services.cases.get(comment_id, site_id=site_id)
+    return _told(comment_id, services, site_id=site_id)
 
 
 def undo_decision(
@@ -65,7 +67,14 @@ def undo_decision(
     undone = services.decisions.undo(comment_id, by=undone_by, at=services.clock())
     _record(services, actor=undone_by, act="undo", comment_id=comment_id)
     _unlearn(undone, case.comment, services)
-    return services.cases.get(comment_id, site_id=site_id)
+    return _told(comment_id, services, site_id=site_id)
+
+
+def _told(comment_id: CommentId, services: Services, *, site_id: SiteId | None) -> Case:
+    """Tell the site how the case stands now, and return it."""
+    case = services.cases.get(comment_id, site_id=site_id)
+    announce(case, EventKind.DECISION, services)
+    return case
 
 
 def _unlearn(undone: Decision, comment: Comment, services: Services) -> None:

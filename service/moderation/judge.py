@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from models.inputs import ModelOutput
+from service.domain.case import Case
 from service.domain.comment import Comment, CommentId
 from service.domain.errors import ModelUnavailableError, StoreUnavailableError
 from service.domain.history import History
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, Verdict
+from service.moderation.announce import wake_deliverers, write_verdict_messages
 from service.ports import Attempt, JudgingModel, Services
 from service.scoring.conclude import conclude
 from service.scoring.inputs import model_input
@@ -89,7 +91,7 @@ def _try_batch(attempts: Sequence[Attempt], services: Services) -> list[CommentI
     histories = _gather([a.comment for a in attempts], services)
     model = services.current_model()
     verdicts = _judge_or_split(attempts, histories, model, services.clock())
-    return _store(verdicts, services)
+    return _store(verdicts, attempts, services)
 
 
 def _judge_or_split(
@@ -141,7 +143,7 @@ def _give_up(attempt: Attempt, services: Services) -> list[CommentId]:
         extra={"comment_id": attempt.comment.id, "attempts": attempt.attempts},
     )
     verdict = _unjudgeable(attempt, services.current_model(), services.clock())
-    return _store([verdict], services)
+    return _store([verdict], [attempt], services)
 
 
 def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[ModelOutput | None]:
@@ -169,12 +171,28 @@ def _cutoffs(settings: SiteSettings, promised: Cutoffs) -> Cutoffs:
     return Cutoffs(ham_cutoff=min(ham, spam), spam_cutoff=spam)
 
 
-def _store(verdicts: Sequence[Verdict], services: Services) -> list[CommentId]:
+def _store(
+    verdicts: Sequence[Verdict], attempts: Sequence[Attempt], services: Services
+) -> list[CommentId]:
     audit = frozenset(
         v.comment_id
         for v in verdicts
         if v.outcome is not Outcome.UNSURE and is_audited(v.comment_id, services.audit_share)
     )
-    stored = services.verdicts.add(verdicts, audit=audit)
+    attempted = {a.comment.id: a for a in attempts}
+    cases = [_case(verdict, attempted[verdict.comment_id], audit) for verdict in verdicts]
+    messages = write_verdict_messages(cases, services)
+    stored = services.verdicts.add(verdicts, audit=audit, deliveries=messages)
     log.info("comments judged", extra={"stored": len(stored), "batch": len(verdicts)})
+    if messages:
+        wake_deliverers(services)
     return stored
+
+
+def _case(verdict: Verdict, attempt: Attempt, audit: frozenset[CommentId]) -> Case:
+    return Case(
+        comment=attempt.comment,
+        mode=attempt.settings.mode,
+        verdict=verdict,
+        audit=verdict.comment_id in audit,
+    )

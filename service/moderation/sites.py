@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+import hmac
+import re
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from service.domain.comment import SiteId
 from service.domain.errors import (
@@ -14,7 +17,7 @@ from service.domain.errors import (
     NotFoundError,
     Problem,
 )
-from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.site import AKISMET_KEY_ID, Site, SiteKey, SiteSettings
 from service.ports import AuditEntry, Services
 
 _KEY_PREFIX = "slop_"
@@ -23,6 +26,12 @@ _MAX_NAME_CHARS = 100
 _MAX_VALID_KEYS = 50
 # Long enough to change the key in every plugin and deploy it.
 DEFAULT_OVERLAP = timedelta(days=7)
+# WordPress takes no other key: its form strips other characters, its check counts to twelve.
+_AKISMET_KEY = re.compile(r"[0-9a-f]{12}")
+_AKISMET_KEY_CHARS = 12
+# Two of a thousand keys come out equal once in 500 million installations.
+_AKISMET_KEY_TRIES = 3
+_MAX_BLOG_CHARS = 2_048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +90,54 @@ def issue_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
     return IssuedKey(key=key, secret=secret)
 
 
+def issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
+    """Issue a key for Akismet clients. Raises `NotFoundError` for an unknown site.
+
+    It opens nothing but the Akismet calls. Its 48 bits are too few for a plain hash, so it is
+    kept as a keyed one; and it follows from its id and our secret (`akismet_secret`), because
+    late verdicts are told under the key itself.
+    """
+    for _ in range(_AKISMET_KEY_TRIES - 1):
+        try:
+            return _issue_akismet_key(site_id, services, actor=actor)
+        except ConflictError:  # Two keys came out equal.
+            continue
+    return _issue_akismet_key(site_id, services, actor=actor)
+
+
+def _issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
+    key_id = services.new_id(AKISMET_KEY_ID)
+    secret = akismet_secret(key_id, services)
+    key = SiteKey(
+        id=key_id,
+        site_id=site_id,
+        # Every character shown makes the key easier to guess.
+        hint=secret[:2],
+        secret_sha256=_akismet_hash(secret, services),
+        created_at=services.clock(),
+    )
+    services.sites.add_key(key)
+    _record(services, actor=actor, act="issue Akismet key", subject=key.id)
+    return IssuedKey(key=key, secret=secret)
+
+
+def akismet_secret(key_id: str, services: Services) -> str:
+    """Return the Akismet key of this id: 12 lower-case hexadecimal digits."""
+    digest = hmac.new(services.sender_secret, f"akismet key:{key_id}".encode(), hashlib.sha256)
+    return digest.hexdigest()[:_AKISMET_KEY_CHARS]
+
+
 def rotate_keys(
     site_id: SiteId, services: Services, *, actor: str, overlap: timedelta = DEFAULT_OVERLAP
 ) -> IssuedKey:
-    """Issue a new key; the site's other keys stay valid for the overlap, then end."""
+    """Issue a new key; the site's other keys stay valid for the overlap, then end.
+
+    Akismet keys are left alone: other programs hold them.
+    """
     now = services.clock()
     issued = issue_key(site_id, services, actor=actor)
     for key in services.sites.list_keys(site_id):
-        if key.id != issued.key.id and key.is_valid(now):
+        if key.id != issued.key.id and key.is_valid(now) and not key.is_akismet:
             end = min(key.expires_at or now + overlap, now + overlap)
             services.sites.end_key(key.id, expires_at=end)
             _record(services, actor=actor, act="expire key", subject=key.id)
@@ -124,21 +173,59 @@ def authenticate_site(secret: str, services: Services) -> Site:
 
     Keys carry 256 random bits, so a plain SHA-256 keeps them as safe as a slow hash would.
     """
-    key = services.sites.find_key(_hash(secret))
-    if key is None or not key.is_valid(services.clock()):
+    found = services.sites.find_key(_hash(secret))
+    if found is None or not found[0].is_valid(services.clock()):
         msg = "this key is unknown, expired or revoked"
         raise NotAuthenticatedError(msg)
-    return services.sites.get(key.site_id)
+    return found[1]
+
+
+def authenticate_akismet(secret: str, services: Services) -> tuple[Site, SiteKey]:
+    """Return the site whose valid Akismet key this is. Raises `NotAuthenticatedError` otherwise."""
+    if _AKISMET_KEY.fullmatch(secret):
+        found = services.sites.find_key(_akismet_hash(secret, services))
+        if found is not None and found[0].is_akismet and found[0].is_valid(services.clock()):
+            return found[1], found[0]
+    msg = "this key is unknown, expired or revoked"
+    raise NotAuthenticatedError(msg)
+
+
+def is_blog(given: str) -> bool:
+    """Say whether this can be the address of a site's front page."""
+    given = given.strip()
+    if len(given) > _MAX_BLOG_CHARS or not given.isprintable() or " " in given:
+        return False
+    try:
+        parts = urlsplit(given)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def register_blog(site: Site, blog: str, services: Services, *, actor: str) -> Site:
+    """Take the first `blog` that comes with a valid key for the site's own; keep it afterwards."""
+    if site.settings.blog is not None:
+        return site
+    settings = replace(site.settings, blog=blog)
+    return update_site_settings(site.id, settings, services, actor=actor)
 
 
 def _refuse_lockout(key_id: str, site_id: SiteId, services: Services) -> None:
-    keys = services.sites.list_keys(site_id)
-    if key_id not in {key.id for key in keys}:
+    keys = {key.id: key for key in services.sites.list_keys(site_id)}
+    if key_id not in keys:
         msg = "this site has no key of this id"
         raise NotFoundError(msg)
-    if not any(key.is_valid(services.clock()) for key in keys if key.id != key_id):
+    if keys[key_id].is_akismet:
+        return
+    others = [key for key in keys.values() if key.id != key_id and not key.is_akismet]
+    if not any(key.is_valid(services.clock()) for key in others):
         msg = "this is the site's last valid key; issue another one first"
         raise ConflictError(msg)
+
+
+def _akismet_hash(secret: str, services: Services) -> str:
+    key = f"akismet hash:{secret}".encode()
+    return hmac.new(services.sender_secret, key, hashlib.sha256).hexdigest()
 
 
 def _hash(secret: str) -> str:

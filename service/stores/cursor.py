@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from service.domain.case import Case, Order
 from service.domain.comment import CommentId
 from service.domain.errors import InvalidInputError, Problem
+from service.domain.report import Label
 from service.domain.verdict import Outcome
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -17,7 +18,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_CURSOR_CHARS = 1_000
 
 UNSURE_RANK = 0
-AUDIT_RANK = 1
+# Audit samples and comments that a report disputes: neither shows that it came by the other way.
+CHECK_RANK = 1
 REST_RANK = 2
 
 
@@ -30,21 +32,38 @@ class Place:
     comment_id: CommentId
 
 
-def review_rank(outcome: Outcome | None, *, audit: bool, decided: bool) -> int:
-    """Return the review queue's part a comment stands in: unsure, audit sample, or the rest."""
-    if outcome is None or decided:
+def review_rank(
+    outcome: Outcome | None,
+    *,
+    audit: bool,
+    decided: bool,
+    reported_as: Label | None,
+    withdrawn: bool,
+) -> int:
+    """Return the review queue's part a comment stands in: unsure, to be checked, or the rest.
+
+    To be checked are the audit sample and what the newest report contradicts; `reported_as` is
+    that report's label. It says in one number what `Case.needs_review` says.
+    """
+    if outcome is None or decided or withdrawn:
         return REST_RANK
     if outcome is Outcome.UNSURE:
         return UNSURE_RANK
-    return AUDIT_RANK if audit else REST_RANK
+    disputed = reported_as is not None and reported_as.value != outcome.value
+    return CHECK_RANK if audit or disputed else REST_RANK
 
 
 def place_of(case: Case, order: Order) -> Place:
     """Return where a case stands in an order."""
     rank = 0
     if order is Order.REVIEW:
-        outcome = case.verdict.outcome if case.verdict else None
-        rank = review_rank(outcome, audit=case.audit, decided=case.decision is not None)
+        rank = review_rank(
+            case.verdict.outcome if case.verdict else None,
+            audit=case.audit,
+            decided=case.decision is not None,
+            reported_as=case.reports[-1].label if case.reports else None,
+            withdrawn=case.withdrawn_at is not None,
+        )
     return Place(rank=rank, received_at=case.comment.received_at, comment_id=case.comment.id)
 
 

@@ -10,3 +10,6 @@ OVERTAKEN_BY = timedelta(minutes=1)
 
 # A comment with hundreds of links must not make one look-up expensive; the first ones tell enough.
 MAX_DOMAINS_PER_COMMENT = 20
+
+# A flood repeats one text many thousand times; whoever looks for one of them needs the newest.
+MAX_FOUND_BY_CONTENT = 100

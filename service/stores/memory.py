@@ -10,18 +10,27 @@ from datetime import datetime
 
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
 from service.domain.comment import Comment, CommentId, Lane, SiteId
-from service.domain.decision import Decision
+from service.domain.decision import Decision, Ruling
+from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
+from service.domain.normal_form import content_key
+from service.domain.report import Label, Report
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.tally import Tally
 from service.domain.user import User
-from service.domain.verdict import Verdict
+from service.domain.verdict import Outcome, Verdict
 from service.ports import Added, AddOutcome, Attempt, AuditEntry, NewComment
 from service.stores.cursor import decode_cursor, encode_cursor, place_of
 from service.stores.history_keys import DomainsOf, no_domains
-from service.stores.limits import OVERTAKEN_BY
+from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
+from service.stores.memory_deliveries import MemoryDeliveryStore
+from service.stores.memory_endpoints import MemoryEndpointStore
 from service.stores.memory_history import MemoryHistoryStore
+from service.stores.memory_inbound import MemoryInboundStore
 from service.stores.memory_queue import MemoryScoringQueue
-from service.stores.repeats import Held, claims_of, resolve
+from service.stores.repeats import Held, claims_of, resolve, site_comment_digest
+from service.stores.tally import tally_of
+from service.stores.withdrawal import blanked
 
 
 @dataclass(slots=True, kw_only=True)
@@ -30,11 +39,19 @@ class _Kept:
 
     comment: Comment
     lane: Lane
+    content_key: str | None
     queued_at: datetime | None = None
     attempts: int = 0
     verdict: Verdict | None = None
     audit: bool = False
     decisions: list[Decision] = field(default_factory=list)
+    reports: list[Report] = field(default_factory=list)
+    withdrawn_at: datetime | None = None
+
+    @property
+    def waits_for_verdict(self) -> bool:
+        """Say whether the comment is still to be judged."""
+        return self.verdict is None and self.withdrawn_at is None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,6 +65,7 @@ class _State:
     keys: dict[str, SiteKey] = field(default_factory=dict)
     users: dict[str, User] = field(default_factory=dict)
     audit_log: list[AuditEntry] = field(default_factory=list)
+    reports: dict[str, Report] = field(default_factory=dict)
 
     def site(self, site_id: SiteId) -> Site:
         """Return a site. Raise `NotFoundError` for an unknown one."""
@@ -71,6 +89,8 @@ class _State:
             verdict=kept.verdict,
             decisions=tuple(kept.decisions),
             audit=kept.audit,
+            reports=tuple(kept.reports),
+            withdrawn_at=kept.withdrawn_at,
         )
 
 
@@ -93,7 +113,9 @@ class MemoryCommentStore:
         if added.outcome is AddOutcome.NEW:
             holder = Held(comment_id=claims.comment_id, fingerprint=claims.fingerprint)
             self._state.held.update(dict.fromkeys(claims.names, holder))
-            self._state.comments[new.comment.id] = _Kept(comment=new.comment, lane=new.lane)
+            self._state.comments[new.comment.id] = _Kept(
+                comment=new.comment, lane=new.lane, content_key=content_key(new.comment.text)
+            )
         return added
 
     def load_unjudged(self, ids: Sequence[CommentId]) -> list[Attempt]:
@@ -107,7 +129,7 @@ class MemoryCommentStore:
                     settings=self._state.sites[kept.comment.site_id].settings,
                 )
                 for kept in found
-                if kept is not None and kept.verdict is None
+                if kept is not None and kept.waits_for_verdict
             ]
 
     def count_attempt(self, ids: Sequence[CommentId]) -> None:
@@ -132,7 +154,7 @@ class MemoryCommentStore:
             overtaken_before = self._overtaken_before()
 
             def is_stranded(kept: _Kept) -> bool:
-                if kept.verdict is not None:
+                if not kept.waits_for_verdict:
                     return False
                 if kept.queued_at is None:
                     return kept.comment.received_at < received_before
@@ -164,27 +186,69 @@ class MemoryCommentStore:
     def count_pending(self) -> Mapping[Lane, int]:
         """See `CommentStore.count_pending`."""
         with self._state.lock:
-            counts = Counter(k.lane for k in self._state.comments.values() if k.verdict is None)
+            counts = Counter(k.lane for k in self._state.comments.values() if k.waits_for_verdict)
         return {lane: counts[lane] for lane in Lane}
+
+    def find_by_content(
+        self, site_id: SiteId, content_key: str, *, since: datetime
+    ) -> list[CommentId]:
+        """See `CommentStore.find_by_content`."""
+        with self._state.lock:
+            found = [
+                (kept.comment.received_at, kept.comment.id)
+                for kept in self._state.comments.values()
+                if kept.content_key == content_key
+                and kept.comment.site_id == site_id
+                and kept.comment.received_at >= since
+            ]
+        found.sort(reverse=True)
+        return [comment_id for _, comment_id in found[:MAX_FOUND_BY_CONTENT]]
+
+    def find_by_site_ids(
+        self, site_id: SiteId, site_comment_ids: Sequence[str]
+    ) -> Mapping[str, CommentId]:
+        """See `CommentStore.find_by_site_ids`."""
+        with self._state.lock:
+            found = {
+                name: self._state.held.get(site_comment_digest(site_id, name))
+                for name in site_comment_ids
+            }
+        return {name: held.comment_id for name, held in found.items() if held is not None}
+
+    def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
+        """See `CommentStore.withdraw`."""
+        with self._state.lock:
+            kept = self._state.kept(comment_id)
+            kept.withdrawn_at = kept.withdrawn_at or at
+            kept.comment = blanked(kept.comment)
+            kept.content_key = None
 
 
 class MemoryVerdictStore:
     """Keeps verdicts in memory; see `VerdictStore`."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: _State, deliveries: MemoryDeliveryStore) -> None:
         self._state = state
+        self._deliveries = deliveries
 
-    def add(self, verdicts: Sequence[Verdict], *, audit: frozenset[CommentId]) -> list[CommentId]:
+    def add(
+        self,
+        verdicts: Sequence[Verdict],
+        *,
+        audit: frozenset[CommentId],
+        deliveries: Sequence[Delivery] = (),
+    ) -> list[CommentId]:
         """See `VerdictStore.add`."""
         stored = []
         with self._state.lock:
             for verdict in verdicts:
                 kept = self._state.comments.get(verdict.comment_id)
-                if kept is None or kept.verdict is not None:
+                if kept is None or not kept.waits_for_verdict:
                     continue
                 kept.verdict = verdict
                 kept.audit = verdict.comment_id in audit
                 stored.append(verdict.comment_id)
+        self._deliveries.add([one for one in deliveries if one.comment_id in stored])
         return stored
 
 
@@ -224,6 +288,34 @@ def _take_back(decisions: list[Decision], *, by: str, at: datetime) -> Decision 
     return None
 
 
+class MemoryReportStore:
+    """Keeps reports in memory; see `ReportStore`."""
+
+    def __init__(self, state: _State) -> None:
+        self._state = state
+
+    def add(self, report: Report) -> bool:
+        """See `ReportStore.add`."""
+        with self._state.lock:
+            self._state.site(report.site_id)
+            earlier = self._of_comment(report)
+            if report.id in self._state.reports or (earlier and earlier[-1].label is report.label):
+                return False
+            self._state.reports[report.id] = report
+            earlier.append(report)
+            return True
+
+    def _of_comment(self, report: Report) -> list[Report]:
+        """Return the reports of the same comment, to be appended to."""
+        if report.comment_id is None:
+            return []
+        kept = self._state.kept(report.comment_id)
+        if kept.comment.site_id != report.site_id:
+            msg = f"there is no comment {report.comment_id!r}"
+            raise NotFoundError(msg)
+        return kept.reports
+
+
 class MemoryCaseStore:
     """Reads cases from memory; see `CaseStore`."""
 
@@ -238,6 +330,12 @@ class MemoryCaseStore:
                 msg = f"there is no comment {comment_id!r}"
                 raise NotFoundError(msg)
             return self._state.case(kept)
+
+    def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
+        """See `CaseStore.find_judged`."""
+        with self._state.lock:
+            found = [self._state.comments.get(comment_id) for comment_id in set(ids)]
+            return [self._state.case(k) for k in found if k is not None and k.verdict is not None]
 
     def page(
         self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
@@ -265,10 +363,27 @@ class MemoryCaseStore:
         """See `CaseStore.count`."""
         return len(self._matching(criteria))
 
+    def tally(
+        self, site_id: SiteId, *, received_from: datetime, received_before: datetime
+    ) -> Tally:
+        """See `CaseStore.tally`."""
+        criteria = CaseFilter(
+            site_id=site_id, received_from=received_from, received_before=received_before
+        )
+        rows = (_tally_row(case) for case in self._matching(criteria))
+        return tally_of((outcome, label, 1) for outcome, label in rows)
+
     def _matching(self, criteria: CaseFilter) -> list[Case]:
         with self._state.lock:
             cases = [self._state.case(kept) for kept in self._state.comments.values()]
         return [case for case in cases if _matches(case, criteria)]
+
+
+def _tally_row(case: Case) -> tuple[Outcome | None, Label | None]:
+    label = case.reports[-1].label if case.reports else None
+    if case.decision is not None:
+        label = Label.SPAM if case.decision.ruling is Ruling.REJECT else Label.HAM
+    return case.verdict.outcome if case.verdict else None, label
 
 
 def _matches(case: Case, criteria: CaseFilter) -> bool:
@@ -327,11 +442,13 @@ class MemorySiteStore:
                 raise ConflictError("there is such a key already")
             self._state.keys[key.id] = key
 
-    def find_key(self, secret_sha256: str) -> SiteKey | None:
+    def find_key(self, secret_sha256: str) -> tuple[SiteKey, Site] | None:
         """See `SiteStore.find_key`."""
         with self._state.lock:
-            matches = (k for k in self._state.keys.values() if k.secret_sha256 == secret_sha256)
-            return next(matches, None)
+            for key in self._state.keys.values():
+                if key.secret_sha256 == secret_sha256:
+                    return key, self._state.site(key.site_id)
+        return None
 
     def list_keys(self, site_id: SiteId) -> list[SiteKey]:
         """See `SiteStore.list_keys`."""
@@ -432,6 +549,10 @@ class MemoryStores:
     sites: MemorySiteStore
     users: MemoryUserStore
     audit_log: MemoryAuditLog
+    reports: MemoryReportStore
+    endpoints: MemoryEndpointStore
+    deliveries: MemoryDeliveryStore
+    inbound: MemoryInboundStore
     history: MemoryHistoryStore
     queue: MemoryScoringQueue
 
@@ -441,14 +562,19 @@ def memory_stores(
 ) -> MemoryStores:
     """Return a fresh set of memory adapters that share one state, with these sites in it."""
     state = _State(sites={site.id: site for site in sites})
+    deliveries = MemoryDeliveryStore(lambda comment_id: state.kept(comment_id).comment.site_id)
     return MemoryStores(
         comments=MemoryCommentStore(state),
-        verdicts=MemoryVerdictStore(state),
+        verdicts=MemoryVerdictStore(state, deliveries),
         decisions=MemoryDecisionStore(state),
         cases=MemoryCaseStore(state),
         sites=MemorySiteStore(state),
         users=MemoryUserStore(state),
         audit_log=MemoryAuditLog(state),
+        reports=MemoryReportStore(state),
+        endpoints=MemoryEndpointStore(state.site),
+        deliveries=deliveries,
+        inbound=MemoryInboundStore(state.site),
         history=MemoryHistoryStore(domains_of=domains_of),
         queue=MemoryScoringQueue(),
     )

@@ -44,9 +44,18 @@ def claims_of(new: NewComment) -> Claims:
     return Claims(
         comment_id=comment.id,
         fingerprint=comment.fingerprint(),
-        idempotency_digest=_digest("key", comment.site_id, new.idempotency_key),
-        site_comment_digest=_digest("own", comment.site_id, comment.site_comment_id),
+        idempotency_digest=None
+        if new.idempotency_key is None
+        else _digest("key", comment.site_id, new.idempotency_key),
+        site_comment_digest=None
+        if comment.site_comment_id is None
+        else site_comment_digest(comment.site_id, comment.site_comment_id),
     )
+
+
+def site_comment_digest(site_id: SiteId, site_comment_id: str) -> str:
+    """Return the claim that a comment with this id of its site's own lays."""
+    return _digest("own", site_id, site_comment_id)
 
 
 def resolve(claims: Claims, held: Mapping[str, Held]) -> Added:
@@ -64,7 +73,5 @@ def resolve(claims: Claims, held: Mapping[str, Held]) -> Added:
     return Added(outcome=AddOutcome.NEW, comment_id=claims.comment_id)
 
 
-def _digest(kind: str, site_id: SiteId, value: str | None) -> str | None:
-    if value is None:
-        return None
+def _digest(kind: str, site_id: SiteId, value: str) -> str:
     return hashlib.sha256(json.dumps([kind, site_id, value]).encode()).hexdigest()

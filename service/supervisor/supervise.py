@@ -37,8 +37,15 @@ _LOOK_EVERY_SECONDS = 0.05
 # Loading a classifier on a slow disk may take long; what is not there by then will not come.
 _READY_SECONDS = 120.0
 _ASK_TIMEOUT_SECONDS = 3.0
-# Longer than the API drains (8 s) and than the worker's longest batch; Valkey only writes its log.
-_STOP_SECONDS = {"api": 12.0, "worker": 25.0, "beat": 5.0, "valkey": 15.0}
+# Longer than the API drains (8 s), than the worker's longest batch and than the slowest site that
+# is being told (16 s); Valkey only writes its log.
+_STOP_SECONDS = {"api": 12.0, "worker": 25.0, "callbacks": 20.0, "beat": 5.0, "valkey": 15.0}
+_MODULES = {
+    "api": "service.app",
+    "worker": "service.worker",
+    "callbacks": "service.callbacks",
+    "beat": "service.beat",
+}
 
 
 def supervise(options: UpOptions) -> int:
@@ -145,8 +152,8 @@ class _Crew:
             time.sleep(_LOOK_EVERY_SECONDS)
 
     def stop(self) -> None:
-        """Stop kind by kind: the API, the workers, beat, Valkey last; a second signal hurries."""
-        for kind in ("api", "worker", "beat", "valkey"):
+        """Stop kind by kind, the API first, Valkey last; a second signal hurries."""
+        for kind in ("api", "worker", "callbacks", "beat", "valkey"):
             parts = [part for part in self._parts if part.recipe.name.startswith(kind)]
             for part in parts:
                 part.ask_to_stop()
@@ -170,6 +177,7 @@ def _start_all(crew: _Crew, wired: Wired, listener: socket.socket, *, workers: i
     crew.add(_python("api", environment, "--fd", str(descriptor), pass_fds=(descriptor,)))
     for number in range(1, workers + 1):
         crew.add(_python("worker", environment, number=number if workers > 1 else None))
+    crew.add(_python("callbacks", environment))
     crew.add(_python("beat", environment))
     return wire(settings)
 
@@ -241,12 +249,11 @@ def _python(
     number: int | None = None,
     pass_fds: tuple[int, ...] = (),
 ) -> Recipe:
-    module = {"api": "service.app", "worker": "service.worker", "beat": "service.beat"}[kind]
     parent = ("--parent", str(os.getpid()))
     return Recipe(
         name=f"{kind}-{number}" if number else kind,
         # -P keeps a folder called "service" in the current one from being taken for ours.
-        command=(sys.executable, "-P", "-m", module, *parent, *arguments),
+        command=(sys.executable, "-P", "-m", _MODULES[kind], *parent, *arguments),
         environment=environment,
         stop_seconds=_STOP_SECONDS[kind],
         pass_fds=pass_fds,

@@ -13,6 +13,9 @@ from service.tasks.names import QueueName, TaskName
 # costs one indexed query. Messages that no worker took in time expire rather than pile up.
 SWEEP_EVERY_SECONDS = 5.0
 _SWEEP_EXPIRES_SECONDS = 10.0
+# Fresh messages are announced at once; this finds those whose time to be tried again has come.
+DELIVER_EVERY_SECONDS = 1.0
+_DELIVER_EXPIRES_SECONDS = 4.0
 
 
 def make_celery(valkey_url: str) -> Celery:
@@ -26,7 +29,7 @@ def make_celery(valkey_url: str) -> Celery:
         task_acks_late=True,
         task_reject_on_worker_lost=True,
         task_default_queue=QueueName.UPKEEP.value,
-        task_queues=[Queue(QueueName.UPKEEP.value)],
+        task_queues=[Queue(QueueName.UPKEEP.value), Queue(QueueName.CALLBACKS.value)],
         task_create_missing_queues=False,
         task_store_eager_result=False,
         broker_transport_options=dict(CONSUMER_OPTIONS),
@@ -51,7 +54,15 @@ def make_celery(valkey_url: str) -> Celery:
                     "queue": QueueName.UPKEEP.value,
                     "expires": _SWEEP_EXPIRES_SECONDS,
                 },
-            }
+            },
+            "deliver": {
+                "task": TaskName.DELIVER_DUE.value,
+                "schedule": DELIVER_EVERY_SECONDS,
+                "options": {
+                    "queue": QueueName.CALLBACKS.value,
+                    "expires": _DELIVER_EXPIRES_SECONDS,
+                },
+            },
         },
     )
     return app

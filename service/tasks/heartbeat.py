@@ -17,7 +17,9 @@ from service.domain.errors import StoreUnavailableError
 
 log = logging.getLogger(__name__)
 
-_KEY = "slopsieve.workers"
+# Who gives signs: those who judge, and those who tell sites.
+WORKERS = "slopsieve.workers"
+COURIERS = "slopsieve.couriers"
 _INTERVAL_SECONDS = 2.0
 # A worker is silent while it judges a batch; the slowest plausible batch takes some seconds.
 _ALIVE_FOR_SECONDS = 15.0
@@ -32,10 +34,10 @@ class WorkerSign:
     model_problem: str | None = None
 
 
-def live_workers(client: redis.Redis) -> list[WorkerSign]:
-    """Return the workers heard of lately. Raise `StoreUnavailableError`."""
+def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
+    """Return the workers of a kind heard of lately. Raise `StoreUnavailableError`."""
     try:
-        fields: Any = client.hgetall(_KEY)
+        fields: Any = client.hgetall(kind)
     except (RedisError, OSError) as error:
         msg = f"workers cannot be asked now: {type(error).__name__}"
         raise StoreUnavailableError(msg) from error
@@ -50,7 +52,12 @@ def live_workers(client: redis.Redis) -> list[WorkerSign]:
 
 
 def register_heartbeat(
-    app: Celery, client: redis.Redis, name: str, model: Callable[[], tuple[str, str | None]]
+    app: Celery,
+    client: redis.Redis,
+    name: str,
+    model: Callable[[], tuple[str, str | None]],
+    *,
+    kind: str = WORKERS,
 ) -> None:
     """Let this app's worker give signs under `name`; `model` returns its version and problem."""
 
@@ -66,29 +73,29 @@ def register_heartbeat(
 
         def stop(self, parent: Any) -> None:
             """Take the sign back: this worker takes no more work."""
-            _quietly(lambda: client.hdel(_KEY, name))
+            _quietly(lambda: client.hdel(kind, name))
 
     def beat() -> None:
         version, problem = model()
         value = json.dumps({"at": time.time(), "model": version, "problem": problem})
-        _quietly(lambda: _write(client, name, value))
+        _quietly(lambda: _write(client, kind, name, value))
 
     app.steps["consumer"].add(HeartbeatStep)
 
 
-def _write(client: redis.Redis, name: str, value: str) -> None:
+def _write(client: redis.Redis, kind: str, name: str, value: str) -> None:
     """Write one sign; the whole table expires when nobody writes any more."""
-    stale = [other for other, seen in _table(client).items() if _is_stale(seen)]
+    stale = [other for other, seen in _table(client, kind).items() if _is_stale(seen)]
     with client.pipeline(transaction=False) as pipeline:
-        pipeline.hset(_KEY, name, value)
+        pipeline.hset(kind, name, value)
         if stale:
-            pipeline.hdel(_KEY, *stale)
-        pipeline.expire(_KEY, int(4 * _ALIVE_FOR_SECONDS))
+            pipeline.hdel(kind, *stale)
+        pipeline.expire(kind, int(4 * _ALIVE_FOR_SECONDS))
         pipeline.execute()
 
 
-def _table(client: redis.Redis) -> dict[str, str]:
-    table: Any = client.hgetall(_KEY)
+def _table(client: redis.Redis, kind: str) -> dict[str, str]:
+    table: Any = client.hgetall(kind)
     return dict(table)
 
 

@@ -14,12 +14,14 @@ class QueueName(StrEnum):
     INTERACTIVE = "slopsieve.interactive"
     BULK = "slopsieve.bulk"
     UPKEEP = "slopsieve.upkeep"
+    CALLBACKS = "slopsieve.callbacks"
 
 
 class TaskName(StrEnum):
     """The tasks that a message can ask for by name."""
 
     SWEEP_STRANDED = "slopsieve.sweep_stranded"
+    DELIVER_DUE = "slopsieve.deliver_due"
 
 
 # In the order in which they are consumed: the bulk lane moves while nobody waits.

@@ -236,6 +236,8 @@ class SettingsAnswer(Answer):
     ham_cutoff: Probability | None
     spam_cutoff: Probability | None
     languages: list[str]
+    holds_unsure: bool = Field(description="Two-word clients are told spam of an unsure comment.")
+    reports_decide: bool = Field(description="A report counts as a decision.")
 
 
 class SiteAnswer(Answer):
@@ -258,6 +260,8 @@ class SiteAnswer(Answer):
                 ham_cutoff=site.settings.ham_cutoff,
                 spam_cutoff=site.settings.spam_cutoff,
                 languages=list(site.settings.languages),
+                holds_unsure=site.settings.holds_unsure,
+                reports_decide=site.settings.reports_decide,
             ),
         )
 

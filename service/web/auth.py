@@ -17,6 +17,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 API = "api"
 """The name of the blueprint whose every route needs a site key."""
 
+HOOKS = "hooks"
+"""The name of the blueprint whose route checks the signature of the platform that calls."""
+
+AKISMET = "akismet"
+"""The name of the blueprint whose routes look for keys of their own kind."""
+
 _OPEN = "open_to_all"
 _SCHEME = "bearer "
 # Our keys have 48 characters; nothing longer is worth hashing.

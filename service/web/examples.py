@@ -8,6 +8,13 @@ from datetime import UTC, datetime, timedelta
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, SiteId
 from service.domain.decision import Decision, Mode, Ruling
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    Endpoint,
+    EventKind,
+)
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
 from service.web.answers import (
@@ -24,6 +31,13 @@ from service.web.answers import (
     PageLinks,
     ReadyAnswer,
     SiteAnswer,
+)
+from service.web.callback_answers import (
+    CallbackAnswer,
+    DeliveryAnswer,
+    DeliveryList,
+    DeliveryLogAnswer,
+    SetCallbackAnswer,
 )
 from service.web.errors import KINDS, problem
 
@@ -63,6 +77,7 @@ REQUESTS: Mapping[str, object] = {
     "BatchRequest": {"comments": [COMMENT_REQUEST, {"text": "Thank you, that worked."}]},
     "DecisionRequest": {"ruling": "reject", "note": "Sells boilers.", "decided_by": "jo"},
     "SettingsRequest": {"mode": "enforce", "spam_cutoff": 0.97, "languages": ["en", "pt-BR"]},
+    "CallbackRequest": {"url": "https://blog.example/hook", "events": ["comment.judged"]},
     "KeyRequest": {"rotate": True, "overlap_seconds": 604800},
 }
 
@@ -105,6 +120,32 @@ _DECISION = Decision(
     decided_by="site: jo",
     decided_at=_NOON + timedelta(minutes=5),
     note="Sells boilers.",
+)
+_ENDPOINT = Endpoint(
+    site_id=_SITE.id,
+    url="https://blog.example/hook",
+    secrets=("whsec_AAEC…",),
+    events=(EventKind.VERDICT,),
+)
+_DELIVERY = Delivery(
+    id="msg_0197a3c5e3d44",
+    seq=1,
+    site_id=_SITE.id,
+    comment_id=_COMMENT,
+    event=EventKind.VERDICT,
+    form=DeliveryForm.STANDARD_WEBHOOK,
+    url=_ENDPOINT.url,
+    payload="{}",
+    created_at=_NOON,
+    attempts=1,
+    next_try_at=_NOON + timedelta(seconds=5),
+)
+_ATTEMPT = DeliveryAttempt(
+    delivery_id=_DELIVERY.id,
+    at=_NOON,
+    milliseconds=41,
+    status=503,
+    problem="the site answered with an error",
 )
 _KEPT = Case(
     comment=Comment(
@@ -150,6 +191,12 @@ ANSWERS: Mapping[str, Answer] = {
     "list_keys": KeyList(keys=[KeyAnswer.of(_KEY)]),
     "issue_key": IssuedKeyAnswer(key=KeyAnswer.of(_KEY), secret="slop_Xa3f…"),  # noqa: S106  # opens nothing
     "revoke_key": KeyAnswer.of(_KEY),
+    "get_callback": CallbackAnswer.of(_ENDPOINT),
+    "set_callback": SetCallbackAnswer(callback=CallbackAnswer.of(_ENDPOINT), secret="whsec_AAEC…"),  # noqa: S106  # signs nothing
+    "remove_callback": CallbackAnswer.of(_ENDPOINT),
+    "list_deliveries": DeliveryList(deliveries=[DeliveryAnswer.of(_DELIVERY)]),
+    "get_delivery": DeliveryLogAnswer.of(_DELIVERY, [_ATTEMPT]),
+    "replay_delivery": DeliveryAnswer.of(_DELIVERY),
     "livez": LiveAnswer(status="alive"),
     "readyz": ReadyAnswer(ready=True, parts={"database": "ok", "queue": "ok"}),
 }

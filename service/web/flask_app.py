@@ -5,9 +5,12 @@ from __future__ import annotations
 from flask import Blueprint, Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from service.ports import Services
+from service.moderation.submit import submit_comments
+from service.ports import Added, NewComment, Services
+from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.api import Route, register_route
 from service.web.auth import API, identify_site, open_to_all, require_site
+from service.web.callbacks import callback_routes
 from service.web.comments import comment_routes
 from service.web.config import WebConfig
 from service.web.docs import register_docs
@@ -15,11 +18,14 @@ from service.web.errors import register_errors
 from service.web.headers import register_headers
 from service.web.health import Checks, register_health
 from service.web.ids import IdConverter
-from service.web.intake import intake_routes
+from service.web.intake import Submit, intake_routes
 from service.web.limits import register_limits
 from service.web.openapi import describe
 from service.web.review import register_review
 from service.web.sites import site_routes
+from service.web.together import Together
+from service.web.waiting import Waiting
+from service.web.webhooks.server import identify_hook, register_webhooks
 
 # Forms of the pages are small; API routes set their own limits.
 _MAX_FORM_BYTES = 64 * 1024
@@ -32,22 +38,31 @@ def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
     register_headers(app, config)
     register_errors(app)
     app.before_request(lambda: identify_site(services))
+    app.before_request(lambda: identify_akismet(services))
+    app.before_request(lambda: identify_hook(services))
     register_limits(app, services, config)
     register_health(app, checks)
-    routes = api_routes(services, config)
+    waiting = Waiting(services.cases.find_judged, max_waiting=config.max_waiting)
+    submit = Together[NewComment, Added](lambda comments: submit_comments(comments, services))
+    routes = api_routes(services, config, submit, waiting)
     register_api(app, routes)
     register_docs(app, describe(routes))
     register_review(app, services, config)
+    register_akismet(app, services, submit, waiting)
+    register_webhooks(app, services, submit, waiting)
     _register_static(app)
     return app
 
 
-def api_routes(services: Services, config: WebConfig) -> list[Route]:
+def api_routes(
+    services: Services, config: WebConfig, submit: Submit, waiting: Waiting
+) -> list[Route]:
     """Return every operation of the API."""
     return [
-        *intake_routes(services, config),
+        *intake_routes(services, config, submit, waiting),
         *comment_routes(services),
         *site_routes(services),
+        *callback_routes(services),
     ]
 
 

@@ -1,13 +1,21 @@
-"""Recognises our ids in paths, so that no store is asked for anything else."""
+"""Recognises what can be one of our ids, so that no store is asked for anything else."""
 
 from __future__ import annotations
+
+import re
 
 from werkzeug.routing import BaseConverter
 
 ID_PATTERN = "[A-Za-z0-9_-]{1,64}"
+_ID = re.compile(ID_PATTERN)
 
 
 class IdConverter(BaseConverter):
     """Matches what can be one of our ids, and none of the words that are paths themselves."""
 
     regex = f"(?!batch$){ID_PATTERN}"
+
+
+def is_id(given: str) -> bool:
+    """Say whether a string has the form of our ids."""
+    return _ID.fullmatch(given) is not None

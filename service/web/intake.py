@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import replace
 
 from service.domain.case import Case
@@ -33,10 +34,14 @@ _TAG = "Comments"
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
 _ACCEPTED = 202
 
+Submit = Callable[[NewComment], Added]
+"""Keeps one comment and queues it, together with whatever else comes in at that moment."""
 
-def intake_routes(services: Services, config: WebConfig) -> list[Route]:
+
+def intake_routes(
+    services: Services, config: WebConfig, submit: Submit, waiting: Waiting
+) -> list[Route]:
     """Return the routes that take comments in."""
-    waiting = Waiting(max_waiting=config.max_waiting)
     return [
         Route(
             method="POST",
@@ -49,7 +54,7 @@ def intake_routes(services: Services, config: WebConfig) -> list[Route]:
                 "or `site_comment_id` is answered as the first was and judged once; with other "
                 "content it is refused with 409."
             ),
-            view=lambda call: _submit(call, services, waiting),
+            view=lambda call: _submit(call, services, submit, waiting),
             query=wait_query(config.max_wait_seconds),
             body=CommentRequest,
             takes_idempotency_key=True,
@@ -81,21 +86,20 @@ def intake_routes(services: Services, config: WebConfig) -> list[Route]:
     ]
 
 
-def _submit(call: Call, services: Services, waiting: Waiting) -> Reply:
-    new = _new_comment(
+def _submit(call: Call, services: Services, submit: Submit, waiting: Waiting) -> Reply:
+    new = new_comment(
         call.body(CommentRequest),
         call.site,
         services,
         lane=Lane.INTERACTIVE,
         key=call.reading.idempotency_key,
     )
-    added = submit_comments([new], services)[0]
+    added = submit(new)
     if added.outcome is AddOutcome.CONFLICT:
         raise _conflict(added)
     kept = Case(comment=replace(new.comment, id=added.comment_id), mode=call.site.settings.mode)
-    case = waiting.for_verdict(
-        lambda: _look_up(kept, services), seconds=call.query(WaitQuery).wait or 0.0
-    )
+    seconds = call.query(WaitQuery).wait or 0.0
+    case = waiting.for_verdict(kept.comment.id, seconds=seconds) or _look_up(kept, services)
     answer = CommentAnswer.of(case)
     return Reply(answer=answer, status=_ACCEPTED, headers={"Location": answer.links.self})
 
@@ -133,7 +137,7 @@ def _read_item(
     except (ModerationError, EdgeError) as refusal:
         return refusal
     key = _key_in_batch(call.reading.idempotency_key, index)
-    return _new_comment(given, call.site, services, lane=Lane.BULK, key=key)
+    return new_comment(given, call.site, services, lane=Lane.BULK, key=key)
 
 
 def _accept(index: int, new: NewComment, added: Added) -> BatchResult:
@@ -162,7 +166,7 @@ def _refuse(
     )
 
 
-def _new_comment(
+def new_comment(
     given: CommentRequest, site: Site, services: Services, *, lane: Lane, key: str | None
 ) -> NewComment:
     """Return the comment as it is to be kept; address and e-mail end here."""

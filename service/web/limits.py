@@ -6,20 +6,23 @@ import hashlib
 import hmac
 import math
 import time
-from collections.abc import Callable
 from typing import Any
 
-from flask import Flask, Response, request
+from flask import Flask, Response, g, request
 from flask.typing import ResponseReturnValue
 from flask_limiter import ApplicationLimit, Limiter, RateLimitExceeded
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from service.ports import Services
-from service.web.auth import API, has_site, presented_secret
+from service.web.auth import AKISMET, API, HOOKS, current_site, has_site, presented_secret
 from service.web.config import WebConfig
 from service.web.errors import KINDS, problem, respond
 
+# A static site's comment box is open to anybody. A busy post draws a comment a second; a person
+# sends a few in a minute.
+_FORMS_PER_MINUTE = 120
+_FORMS_PER_ADDRESS_AND_MINUTE = 10
 _UNLIMITED_PATHS = ("/livez", "/readyz")
 # Where a moderator's password is checked, which is slow on purpose.
 _PASSWORD_PATHS = ("/sign-in", "/password")
@@ -36,7 +39,11 @@ _STORAGE_OPTIONS: dict[str, Any] = {
 
 def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
     """Answer 429 with Retry-After to whoever calls too often; health is never limited."""
-    by_address = _hashed_address(services.sender_secret)
+    secret = services.sender_secret
+
+    def by_address() -> str:
+        return hashed_address(secret)
+
     url = config.limiter_storage_url
     limiter = Limiter(
         key_func=by_address,
@@ -52,7 +59,21 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
                 scope="failures",
                 # Whoever has a valid key is never shut out by a neighbour's failures.
                 exempt_when=lambda: not _may_be_guessing(),
-                deduct_when=lambda response: response.status_code in _FAILURES,
+                deduct_when=lambda response: (
+                    response.status_code in _FAILURES or _came_with_wrong_akismet_key()
+                ),
+            ),
+            ApplicationLimit(
+                f"{_FORMS_PER_MINUTE}/minute",
+                key_function=lambda: f"form:{g.open_form}",
+                scope="forms",
+                exempt_when=lambda: not _is_open_form(),
+            ),
+            ApplicationLimit(
+                f"{_FORMS_PER_ADDRESS_AND_MINUTE}/minute",
+                key_function=by_address,
+                scope="forms of one sender",
+                exempt_when=lambda: not _is_open_form(),
             ),
         ],
         storage_uri=url or "memory://",
@@ -75,6 +96,10 @@ def _may_be_guessing() -> bool:
     """Say whether the request tries a key or a password that is not known to be right."""
     if request.blueprint == API:
         return not has_site()
+    if request.blueprint == HOOKS:
+        return not has_site() and not _is_open_form()
+    if request.blueprint == AKISMET:
+        return _came_with_wrong_akismet_key()
     return request.method == "POST" and request.path in _PASSWORD_PATHS
 
 
@@ -87,15 +112,25 @@ def _too_many(limiter: Limiter) -> Response:
 
 def _hashed_key() -> str:
     """Return what stands for the key that came along; the counter never learns the key."""
+    if request.blueprint == AKISMET:
+        return f"akismet:{current_site().id}"
+    if request.blueprint == HOOKS:
+        return f"hook:{g.received.hook.id}"
     secret = presented_secret() or ""
     return hashlib.sha256(b"limit:" + secret.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _hashed_address(sender_secret: bytes) -> Callable[[], str]:
-    """Return a function that says which address calls, as a keyed hash: it lands in log lines."""
+def _is_open_form() -> bool:
+    """Say whether the request is a static site's form, which anybody may send."""
+    return bool(g.get("open_form"))
 
-    def hashed() -> str:
-        address = (request.remote_addr or "unknown").encode()
-        return hmac.new(sender_secret, b"limit:" + address, hashlib.sha256).hexdigest()[:32]
 
-    return hashed
+def _came_with_wrong_akismet_key() -> bool:
+    # Akismet's answer to a wrong key is 200 like all its answers.
+    return bool(g.get("wrong_key"))
+
+
+def hashed_address(sender_secret: bytes) -> str:
+    """Return which address calls, as a keyed hash: it lands in log lines."""
+    address = (request.remote_addr or "unknown").encode()
+    return hmac.new(sender_secret, b"limit:" + address, hashlib.sha256).hexdigest()[:32]

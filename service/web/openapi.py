@@ -42,6 +42,7 @@ _TAGS = {
     "Decisions": "For sites whose moderators decide elsewhere.",
     "Site": "The site that the key belongs to.",
     "Keys": "Issue, rotate and revoke the site's keys.",
+    "Callbacks": "Be told of verdicts and decisions, signed as Standard Webhooks.",
     "Health": "For scripts and load balancers; no key needed.",
 }
 

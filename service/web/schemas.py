@@ -251,6 +251,20 @@ class SettingsRequest(Request):
     languages: Annotated[list[Language], Field(max_length=_MAX_LANGUAGES)] | None = Field(
         default=None, description="The languages that comments are usually written in."
     )
+    holds_unsure: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None,
+        description=(
+            "What clients that know only spam and ham are told of an unsure comment: true holds "
+            "it as spam, false passes it as ham."
+        ),
+    )
+    reports_decide: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None,
+        description=(
+            "Whether a report counts as a decision (true) or brings the comment before a "
+            "moderator (false)."
+        ),
+    )
 
 
 class KeyRequest(Request):

@@ -109,6 +109,10 @@ def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
         ham_cutoff=ham,
         spam_cutoff=spam,
         languages=tuple(dict.fromkeys(languages)),
+        holds_unsure=present.holds_unsure if given.holds_unsure is None else given.holds_unsure,
+        reports_decide=(
+            present.reports_decide if given.reports_decide is None else given.reports_decide
+        ),
     )
 
 

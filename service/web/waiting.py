@@ -2,42 +2,112 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from service.domain.case import Case
+from service.domain.comment import CommentId
+from service.domain.errors import StoreUnavailableError
 
-# Most verdicts take some tens of milliseconds; after that, asking less often costs little.
-_FIRST_SLEEP_SECONDS = 0.01
-_LONGEST_SLEEP_SECONDS = 0.1
-_GROWTH = 1.5
+log = logging.getLogger(__name__)
+
+# Most verdicts take some tens of milliseconds; one statement asks for all that are awaited.
+_LOOK_EVERY_SECONDS = 0.01
+# Whoever has waited this long has no use for the last millisecond.
+_PATIENT_AFTER_SECONDS = 1.0
+_LOOK_SELDOM_SECONDS = 0.05
+
+
+class _Seat:
+    """One request that waits for one verdict."""
+
+    def __init__(self) -> None:
+        self.since = time.monotonic()
+        self.case: Case | None = None
+        self.judged = threading.Event()
 
 
 class Waiting:
-    """Lets a bounded number of requests wait for verdicts at once."""
+    """Lets a bounded number of requests wait for verdicts at once, with one look for them all.
 
-    def __init__(self, *, max_waiting: int) -> None:
-        self._places = threading.BoundedSemaphore(max(1, max_waiting))
+    `find_judged` returns those of the ids' cases that have their verdict. While anybody waits, one
+    thread asks it: were every request to ask for itself, waiting would cost more than judging.
+    """
 
-    def for_verdict(self, look: Callable[[], Case], *, seconds: float) -> Case:
-        """Return the case once it has a verdict, or as it stands when the time is over.
+    def __init__(
+        self, find_judged: Callable[[Sequence[CommentId]], Sequence[Case]], *, max_waiting: int
+    ) -> None:
+        self._find_judged = find_judged
+        self._max_waiting = max(1, max_waiting)
+        self._lock = threading.Lock()
+        self._seats: dict[CommentId, list[_Seat]] = {}
+        self._waiting = 0
+        self._looking = False
 
-        Where too many wait already, it is returned as it stands now.
+    def for_verdict(self, comment_id: CommentId, *, seconds: float) -> Case | None:
+        """Return the case once it has a verdict, None if it has none when the time is over.
+
+        Where too many wait already, that is at once.
         """
-        case = look()
-        if case.verdict is not None or seconds <= 0 or not self._places.acquire(blocking=False):
-            return case
+        seat = self._sit_down(comment_id) if seconds > 0 else None
+        if seat is None:
+            return None
         try:
-            return _poll(look, case, until=time.monotonic() + seconds)
+            seat.judged.wait(seconds)
         finally:
-            self._places.release()
+            self._stand_up(comment_id, seat)
+        return seat.case
 
+    def _sit_down(self, comment_id: CommentId) -> _Seat | None:
+        seat = _Seat()
+        with self._lock:
+            if self._waiting >= self._max_waiting:
+                return None
+            self._waiting += 1
+            self._seats.setdefault(comment_id, []).append(seat)
+            if not self._looking:
+                self._looking = True
+                threading.Thread(target=self._look, name="verdicts", daemon=True).start()
+        return seat
 
-def _poll(look: Callable[[], Case], case: Case, *, until: float) -> Case:
-    sleep = _FIRST_SLEEP_SECONDS
-    while case.verdict is None and (left := until - time.monotonic()) > 0:
-        time.sleep(min(sleep, left))
-        sleep = min(sleep * _GROWTH, _LONGEST_SLEEP_SECONDS)
-        case = look()
-    return case
+    def _stand_up(self, comment_id: CommentId, seat: _Seat) -> None:
+        with self._lock:
+            self._waiting -= 1
+            seats = self._seats.get(comment_id, [])
+            if seat in seats:
+                seats.remove(seat)
+            if not seats:
+                self._seats.pop(comment_id, None)
+
+    def _look(self) -> None:
+        """Look for verdicts until nobody waits any more."""
+        while True:
+            with self._lock:
+                if not self._seats:
+                    self._looking = False
+                    return
+                ids = list(self._seats)
+                newest = max(seat.since for seats in self._seats.values() for seat in seats)
+            self._hand_out(self._ask(ids))
+            patient = time.monotonic() - newest > _PATIENT_AFTER_SECONDS
+            time.sleep(_LOOK_SELDOM_SECONDS if patient else _LOOK_EVERY_SECONDS)
+
+    def _ask(self, ids: Sequence[CommentId]) -> Sequence[Case]:
+        try:
+            return self._find_judged(ids)
+        except StoreUnavailableError:
+            return ()
+        except Exception as error:  # noqa: BLE001  # whoever waits must be looked for, come what may
+            log.error(  # noqa: TRY400  # a traceback could carry a comment's text
+                "looking for verdicts failed", extra={"error": type(error).__name__}
+            )
+            return ()
+
+    def _hand_out(self, cases: Sequence[Case]) -> None:
+        with self._lock:
+            for case in cases:
+                for seat in self._seats.pop(case.comment.id, ()):
+                    seat.case = case
+                    seat.judged.set()

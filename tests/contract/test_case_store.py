@@ -14,6 +14,8 @@ from service.domain.case import Case, CaseFilter, Order, State
 from service.domain.comment import CommentId, Lane, SiteId
 from service.domain.decision import Decision, Mode, Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
+from service.domain.normal_form import content_key
+from service.domain.report import Label, Report
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
 from service.ports import NewComment
@@ -233,11 +235,11 @@ def test_a_cursor_that_nobody_here_made_is_refused(stores, cursor):
 
 acts = st.lists(
     st.tuples(
-        st.sampled_from(["keep", "judge", "sample", "decide", "undo"]),
+        st.sampled_from(["keep", "judge", "sample", "report", "decide", "undo", "withdraw"]),
         st.integers(0, 5),
         st.sampled_from(Outcome),
     ),
-    max_size=25,
+    max_size=30,
 )
 
 
@@ -257,6 +259,8 @@ def act_out(stores, story) -> list[object]:
         stores.comments.find_stranded(
             queued_before=NOW, received_before=NOW + timedelta(days=1), limit=3
         ),
+        stores.comments.load_unjudged([CommentId(f"c{which}") for which in range(6)]),
+        stores.comments.find_by_content(SITE, content_key(make_comment().text), since=NOW),
     ]
 
 
@@ -280,6 +284,14 @@ def _act(stores, number: int, act: str, comment_id: CommentId, outcome: Outcome)
                 decided_at=NOW,
             )
         )
+    elif act == "report":
+        label = Label.HAM if outcome is Outcome.HAM else Label.SPAM
+        report = Report(
+            id=f"r{number}", site_id=SITE, label=label, reported_at=NOW, comment_id=comment_id
+        )
+        stores.reports.add(report)
+    elif act == "withdraw":
+        stores.comments.withdraw(comment_id, at=NOW + timedelta(seconds=number))
     else:
         stores.decisions.undo(comment_id, by="ada", at=NOW)
 
@@ -303,7 +315,7 @@ _CRITERIA = (
 def test_every_story_looks_the_same_in_sql_as_in_memory(engine, story):
     in_memory, in_sql = memory_stores(sites=SITES), sql_stores(engine)
     with engine.begin() as connection:
-        for table in ("verdicts", "decisions", "comments", "sites"):
+        for table in ("verdicts", "decisions", "reports", "comments", "sites"):
             connection.exec_driver_sql(f"DELETE FROM {table}")  # noqa: S608  # our own table names
     for site in SITES:
         in_sql.sites.add(site)
@@ -311,3 +323,14 @@ def test_every_story_looks_the_same_in_sql_as_in_memory(engine, story):
     told, kept = act_out(in_memory, story), act_out(in_sql, story)
 
     assert kept == told
+
+
+def test_judged_cases_are_found_by_their_ids_and_no_others(stores):
+    judged = [keep(stores, outcome=outcome) for outcome in Outcome]
+    pending = keep(stores)
+
+    found = stores.cases.find_judged([pending, CommentId("no"), *judged, judged[0]])
+
+    assert sorted(case.comment.id for case in found) == sorted(judged)
+    assert all(case == stores.cases.get(case.comment.id) for case in found)
+    assert stores.cases.find_judged([]) == []

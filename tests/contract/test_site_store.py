@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.stores.sql import sql_stores
+from service.stores.sql.schema import sites
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE
 
@@ -35,6 +38,41 @@ def test_a_site_comes_back_as_it_was(stores):
     stores.sites.add(site)
 
     assert stores.sites.get(site.id) == site
+
+
+def test_every_setting_of_a_site_comes_back_as_it_was(stores):
+    settings = SiteSettings(
+        mode=Mode.OBSERVE,
+        ham_cutoff=0.25,
+        spam_cutoff=0.75,
+        languages=("de",),
+        holds_unsure=False,
+        reports_decide=True,
+        blog="https://heizung.example/blog",
+    )
+    untouched = [
+        field.name
+        for field in fields(SiteSettings)
+        if getattr(settings, field.name) == getattr(SiteSettings(), field.name)
+    ]
+
+    stores.sites.update_settings(SITE, settings)
+
+    assert untouched == []
+    assert stores.sites.get(SITE).settings == settings
+
+
+@pytest.mark.parametrize("unknown", [{}, {"a setting of next year": 1}])
+def test_settings_of_another_version_are_read_with_the_defaults_of_this_one(engine, unknown):
+    stores = sql_stores(engine)
+    stores.sites.add(SITES[0])
+    written = {"mode": "enforce", "ham_cutoff": 0.1, "spam_cutoff": None, "languages": ["de"]}
+    with engine.begin() as connection:
+        connection.execute(sa.update(sites).values(settings=written | unknown))
+
+    settings = stores.sites.get(SITE).settings
+
+    assert settings == SiteSettings(mode=Mode.ENFORCE, ham_cutoff=0.1, languages=("de",))
 
 
 def test_sites_are_listed_by_name(stores):
@@ -76,7 +114,7 @@ def test_a_key_is_found_by_its_hash(stores):
     key = make_key(expires_at=NOW + timedelta(days=1))
     stores.sites.add_key(key)
 
-    assert stores.sites.find_key(key.secret_sha256) == key
+    assert stores.sites.find_key(key.secret_sha256) == (key, stores.sites.get(key.site_id))
     assert stores.sites.find_key("0" * 64) is None
 
 
@@ -108,7 +146,7 @@ def test_a_keys_ends_are_set_one_by_one(stores):
 
     assert expiring == replace(key, expires_at=soon)
     assert revoked == untouched == replace(key, expires_at=soon, revoked_at=now)
-    assert stores.sites.find_key(key.secret_sha256) == revoked
+    assert stores.sites.find_key(key.secret_sha256) == (revoked, stores.sites.get(key.site_id))
 
 
 def test_ending_an_unknown_key_is_refused(stores):

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from service.domain.case import CaseFilter
 from service.domain.comment import CommentId, Lane
+from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.verdict import Outcome, Span, WeighedSignal
 from service.ports import NewComment
-from tests.factories import make_comment, make_signal, make_verdict
+from tests.factories import NOW, SITE, make_comment, make_signal, make_verdict
 
 
 def keep(stores, number: int) -> list[CommentId]:
@@ -152,3 +153,32 @@ def test_judges_whose_batches_cross_do_not_hinder_each_other(stores):
         stored = list(pool.map(judge, range(12)))
 
     assert sorted(one for batch in stored for one in batch) == sorted(ids)
+
+
+def test_what_is_to_be_told_is_kept_with_the_verdict_and_only_with_it(stores):
+    fresh, judged, unknown = *keep(stores, 2), CommentId("unknown")
+    stores.verdicts.add([make_verdict(judged)], audit=frozenset())
+    deliveries = [_message(one) for one in (fresh, judged, unknown)]
+
+    stores.verdicts.add(
+        [make_verdict(one) for one in (fresh, judged, unknown)],
+        audit=frozenset(),
+        deliveries=deliveries,
+    )
+
+    kept = stores.deliveries.recent(state=None, site_id=None, limit=9)
+    assert [one.id for one in kept] == [deliveries[0].id]
+
+
+def _message(comment_id: CommentId) -> Delivery:
+    return Delivery(
+        id=f"msg_{comment_id}",
+        seq=0,
+        site_id=SITE,
+        comment_id=comment_id,
+        event=EventKind.VERDICT,
+        form=DeliveryForm.STANDARD_WEBHOOK,
+        url="https://blog.example/hook",
+        payload="{}",
+        created_at=NOW,
+    )

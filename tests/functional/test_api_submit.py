@@ -236,6 +236,9 @@ class _AwayCases:
     def get(self, comment_id, *, site_id=None):
         raise StoreUnavailableError("the database is away")
 
+    def find_judged(self, ids):
+        raise StoreUnavailableError("the database is away")
+
 
 def test_what_was_kept_is_accepted_even_if_it_cannot_be_read_back():
     services = make_services(cases=_AwayCases())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Lane
+from service.tasks.callbacks import register_callbacks
 from service.tasks.celery_app import make_celery
 from service.tasks.names import LANE_QUEUES, QueueName, TaskName
 from service.tasks.scoring import lane_plans, register_scoring
@@ -13,6 +14,7 @@ def _worker_app():
     app = make_celery("redis://localhost:1/0")
     register_scoring(app, lambda ids: None, batch_size=8)
     register_upkeep(app, lambda: None)
+    register_callbacks(app, lambda: None)
     return app
 
 

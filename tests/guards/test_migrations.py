@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,9 +11,18 @@ import pytest
 import sqlalchemy as sa
 from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
+from service.domain.case import CaseFilter
+from service.domain.comment import Comment, Lane
+from service.domain.decision import Mode
+from service.domain.normal_form import content_key
+from service.domain.report import Label, Report
+from service.domain.site import SiteSettings
+from service.domain.verdict import Outcome
+from service.ports import NewComment
 from service.stores.migrations import (
     SchemaState,
     SchemaTooNewError,
@@ -21,8 +30,11 @@ from service.stores.migrations import (
     migrate,
     schema_state,
 )
-from service.stores.sql import create_engine
+from service.stores.repeats import claims_of
+from service.stores.sql import create_engine, schema, sql_stores
+from service.stores.sql.rows import comment_values, verdict_values
 from service.stores.sql.schema import metadata
+from tests.factories import NOW, SITE, make_comment, make_verdict
 from tests.servers import Server
 
 scripts = ScriptDirectory.from_config(alembic_config())
@@ -77,7 +89,11 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
     migrate(engine)
 
     with engine.connect() as connection:
-        found = sa.inspect(connection).get_indexes("comments")
+        found = [
+            index
+            for table in ("comments", "deliveries")
+            for index in sa.inspect(connection).get_indexes(table)
+        ]
     partial = {
         index["name"] for index in found if any("_where" in key for key in index["dialect_options"])
     }
@@ -87,6 +103,12 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
         "ix_comments_site_decided",
         "ix_comments_pending",
         "ix_comments_judged_lane",
+        "ix_comments_content",
+        "ix_deliveries_due",
+        "uq_deliveries_first_in_line",
+        "ix_deliveries_line",
+        "ix_deliveries_undelivered",
+        "ix_deliveries_site_undelivered",
     }
 
 
@@ -116,6 +138,79 @@ def test_a_schema_newer_than_the_code_is_left_alone(engine):
         migrate(engine)
 
     assert schema_state(engine) is SchemaState.AHEAD
+
+
+def step(engine: sa.Engine, to: Callable[[Config, str], None], revision: str) -> None:
+    """Bring the schema up or down to one revision."""
+    config = alembic_config()
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        to(config, revision)
+
+
+def keep_as_of_m0001(engine: sa.Engine, kept: Sequence[Comment]) -> None:
+    """Write comments, the first of them judged spam, as that version did."""
+    columns = {column["name"] for column in sa.inspect(engine).get_columns("comments")}
+    rows = []
+    for comment in kept:
+        new = NewComment(comment=comment, lane=Lane.BULK)
+        values = comment_values(new, claims_of(new))
+        rows.append({name: value for name, value in values.items() if name in columns})
+    settings = {"mode": "enforce", "ham_cutoff": 0.2, "spam_cutoff": None, "languages": ["de"]}
+    site = {"id": SITE, "name": "Radiator blog", "created_at": NOW, "settings": settings}
+    with engine.begin() as connection:
+        connection.execute(sa.insert(schema.sites), [site])
+        connection.execute(sa.insert(schema.comments), rows)
+        verdict = make_verdict(kept[0].id, Outcome.SPAM)
+        connection.execute(sa.insert(schema.verdicts), [verdict_values(verdict)])
+        connection.execute(
+            sa.update(schema.comments)
+            .where(schema.comments.c.id == kept[0].id)
+            .values(outcome="spam", degraded=False)
+        )
+
+
+def test_comments_of_the_first_version_are_read_found_reported_and_withdrawn_by_this_one(engine):
+    step(engine, command.upgrade, "m0001")
+    hostile = 'It\'s <b>"fine"</b>\x00\x1a\ud800 &amp; dandy'
+    # More than two batches of the backfill, the last one not full.
+    kept = [make_comment(f"{hostile} {number}") for number in range(2_100)]
+    keep_as_of_m0001(engine, kept)
+
+    migrate(engine)
+
+    stores = sql_stores(engine)
+    found = [
+        stores.comments.find_by_content(SITE, content_key(comment.text), since=NOW)
+        for comment in kept
+    ]
+    assert found == [[comment.id] for comment in kept]
+    assert stores.sites.get(SITE).settings == SiteSettings(
+        mode=Mode.ENFORCE, ham_cutoff=0.2, languages=("de",)
+    )
+    judged, other = kept[0], kept[1]
+    report = Report(id="r", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=judged.id)
+    stores.reports.add(report)
+    assert stores.cases.get(judged.id).comment == judged
+    assert stores.cases.count(CaseFilter(needs_review=True)) == 1
+    stores.comments.withdraw(other.id, at=NOW)
+    assert stores.comments.count_pending()[Lane.BULK] == 2_098
+
+
+def test_the_second_migration_can_be_taken_back_and_made_again_with_rows_there(engine):
+    step(engine, command.upgrade, "m0001")
+    kept = [make_comment(f"Number {number}") for number in range(3)]
+    keep_as_of_m0001(engine, kept)
+    migrate(engine)
+    sql_stores(engine).comments.withdraw(kept[1].id, at=NOW)
+
+    step(engine, command.downgrade, "m0001")
+    migrate(engine)
+
+    stores = sql_stores(engine)
+    assert stores.cases.get(kept[0].id).comment == kept[0]
+    assert stores.cases.get(kept[1].id).comment.text == ""
+    assert stores.comments.find_by_content(SITE, content_key("number 2"), since=NOW) == [kept[2].id]
 
 
 def test_migrations_can_be_taken_back_to_an_empty_database(engine):

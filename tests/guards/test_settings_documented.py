@@ -31,6 +31,8 @@ def test_every_documented_default_is_the_true_one():
         default = "" if field.default is None else str(field.default)
         if isinstance(field.default, bool):
             default = default.lower()
+        if isinstance(field.default, tuple):
+            default = ",".join(str(item) for item in field.default)
         assert documented[f"{ENV_PREFIX}{name.upper()}"] == default
 
 

@@ -10,7 +10,11 @@ from service.stores.sql.audit_log import SqlAuditLog
 from service.stores.sql.cases import SqlCaseStore
 from service.stores.sql.comments import SqlCommentStore
 from service.stores.sql.decisions import SqlDecisionStore
+from service.stores.sql.deliveries import SqlDeliveryStore
+from service.stores.sql.endpoints import SqlEndpointStore
 from service.stores.sql.engine import create_engine, ping
+from service.stores.sql.inbound import SqlInboundStore
+from service.stores.sql.reports import SqlReportStore
 from service.stores.sql.sites import SqlSiteStore
 from service.stores.sql.users import SqlUserStore
 from service.stores.sql.verdicts import SqlVerdictStore
@@ -29,6 +33,10 @@ class SqlStores:
     sites: SqlSiteStore
     users: SqlUserStore
     audit_log: SqlAuditLog
+    reports: SqlReportStore
+    endpoints: SqlEndpointStore
+    deliveries: SqlDeliveryStore
+    inbound: SqlInboundStore
 
 
 def sql_stores(engine: sa.Engine) -> SqlStores:
@@ -41,4 +49,8 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         sites=SqlSiteStore(engine),
         users=SqlUserStore(engine),
         audit_log=SqlAuditLog(engine),
+        reports=SqlReportStore(engine),
+        endpoints=SqlEndpointStore(engine),
+        deliveries=SqlDeliveryStore(engine),
+        inbound=SqlInboundStore(engine),
     )

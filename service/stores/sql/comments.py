@@ -8,15 +8,17 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from service.domain.case import PendingComment
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import CommentId, Lane, SiteId
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.ports import Added, AddOutcome, Attempt, NewComment
-from service.stores.limits import OVERTAKEN_BY
-from service.stores.repeats import Claims, Held, claims_of, resolve
+from service.stores.cursor import REST_RANK
+from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
+from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
 from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import comment_from, comment_values, settings_from
-from service.stores.sql.schema import comments, has_no_verdict, has_verdict, sites
+from service.stores.sql.rows import comment_from, comment_values, sent_values, settings_from
+from service.stores.sql.schema import comments, has_verdict, sites, waits_for_verdict
 from service.stores.sql.statements import chunks, insert_if_free
+from service.stores.withdrawal import blanked
 
 # Each try sees at least one equal key more that another process kept meanwhile.
 _ADD_TRIES = 5
@@ -44,7 +46,7 @@ class SqlCommentStore:
                 query = (
                     sa.select(comments, sites.c.settings)
                     .join(sites, sites.c.id == comments.c.site_id)
-                    .where(comments.c.id.in_(some), has_no_verdict)
+                    .where(comments.c.id.in_(some), waits_for_verdict)
                 )
                 for row in connection.execute(query):
                     found[row.id] = Attempt(
@@ -92,7 +94,7 @@ class SqlCommentStore:
             ]
             query = (
                 sa.select(comments.c.id, comments.c.lane, comments.c.queued_at, comments.c.attempts)
-                .where(has_no_verdict, sa.or_(never_queued, *lost))
+                .where(waits_for_verdict, sa.or_(never_queued, *lost))
                 .order_by(comments.c.received_at, comments.c.id)
                 .limit(limit)
             )
@@ -110,12 +112,67 @@ class SqlCommentStore:
         """See `CommentStore.count_pending`."""
         query = (
             sa.select(comments.c.lane, sa.func.count())
-            .where(has_no_verdict)
+            .where(waits_for_verdict)
             .group_by(comments.c.lane)
         )
         with reading(self._engine) as connection:
             counts = {Lane(lane): count for lane, count in connection.execute(query)}
         return {lane: counts.get(lane, 0) for lane in Lane}
+
+    def find_by_content(
+        self, site_id: SiteId, content_key: str, *, since: datetime
+    ) -> list[CommentId]:
+        """See `CommentStore.find_by_content`."""
+        query = (
+            sa.select(comments.c.id)
+            .where(
+                comments.c.site_id == site_id,
+                comments.c.content_key == content_key,
+                # Always true here, but the index is only used by a query that says so.
+                comments.c.content_key.is_not(None),
+                comments.c.received_at >= since,
+            )
+            .order_by(comments.c.received_at.desc(), comments.c.id.desc())
+            .limit(MAX_FOUND_BY_CONTENT)
+        )
+        with reading(self._engine) as connection:
+            return list(connection.scalars(query))
+
+    def find_by_site_ids(
+        self, site_id: SiteId, site_comment_ids: Sequence[str]
+    ) -> Mapping[str, CommentId]:
+        """See `CommentStore.find_by_site_ids`."""
+        names = {site_comment_digest(site_id, name): name for name in site_comment_ids}
+        found: dict[str, CommentId] = {}
+        with reading(self._engine) as connection:
+            for some in chunks(sorted(names)):
+                query = sa.select(comments.c.site_comment_digest, comments.c.id).where(
+                    comments.c.site_comment_digest.in_(some)
+                )
+                found.update({names[digest]: kept for digest, kept in connection.execute(query)})
+        return found
+
+    def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
+        """See `CommentStore.withdraw`."""
+        write(self._engine, lambda connection: _withdraw(connection, comment_id, at))
+
+
+def _withdraw(connection: sa.Connection, comment_id: CommentId, at: datetime) -> None:
+    query = sa.select(comments).where(comments.c.id == comment_id).with_for_update(key_share=True)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        msg = f"there is no comment {comment_id!r}"
+        raise NotFoundError(msg)
+    connection.execute(
+        sa.update(comments)
+        .where(comments.c.id == comment_id)
+        .values(
+            **sent_values(blanked(comment_from(row))),
+            content_key=None,
+            withdrawn_at=row.withdrawn_at or at,
+            review_rank=REST_RANK,
+        )
+    )
 
 
 def _newest_judged(connection: sa.Connection) -> dict[Lane, datetime | None]:

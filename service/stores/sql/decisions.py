@@ -9,11 +9,10 @@ import sqlalchemy as sa
 from service.domain.comment import CommentId
 from service.domain.decision import Decision
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.verdict import Outcome
-from service.stores.cursor import review_rank
 from service.stores.sql.engine import write
 from service.stores.sql.rows import Row, decision_from, decision_values
 from service.stores.sql.schema import comments, decisions
+from service.stores.sql.standing import STANDING, rank_of
 from service.stores.sql.statements import insert_if_free
 
 
@@ -57,11 +56,7 @@ class SqlDecisionStore:
 
 def _lock_comment(connection: sa.Connection, comment_id: CommentId) -> Row:
     """Return what the review queue needs of a comment, locked against other decisions."""
-    query = (
-        sa.select(comments.c.id, comments.c.outcome, comments.c.audit)
-        .where(comments.c.id == comment_id)
-        .with_for_update(key_share=True)
-    )
+    query = sa.select(*STANDING).where(comments.c.id == comment_id).with_for_update(key_share=True)
     row = connection.execute(query).one_or_none()
     if row is None:
         msg = f"there is no comment {comment_id!r}"
@@ -85,8 +80,7 @@ def _take_back(
 
 def _keep_in_step(connection: sa.Connection, comment: Row, *, decided: bool) -> None:
     """Let the comment's row say whether it is decided."""
-    outcome = Outcome(comment.outcome) if comment.outcome is not None else None
-    rank = review_rank(outcome, audit=comment.audit, decided=decided)
+    rank = rank_of(comment, decided=decided)
     connection.execute(
         sa.update(comments)
         .where(comments.c.id == comment.id)

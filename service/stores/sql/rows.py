@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import sqlalchemy as sa
 
 from service.domain.comment import Author, Comment, Post, Sender
 from service.domain.decision import Decision, Mode, Ruling
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    DeliveryState,
+    Endpoint,
+    EventKind,
+)
+from service.domain.inbound import InboundHook, Platform
+from service.domain.normal_form import content_key
+from service.domain.report import Label, Report
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.user import User
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
@@ -19,15 +31,12 @@ from service.stores.repeats import Claims
 Row = sa.Row[*tuple[Any, ...]]
 Values = dict[str, Any]
 
+_SETTINGS = tuple(field.name for field in fields(SiteSettings))
+
 
 def comment_values(new: NewComment, claims: Claims) -> Values:
     """Return a new comment's row."""
-    comment, post, author, sender = (
-        new.comment,
-        new.comment.post,
-        new.comment.author,
-        new.comment.sender,
-    )
+    comment = new.comment
     return {
         "id": comment.id,
         "site_id": comment.site_id,
@@ -40,6 +49,15 @@ def comment_values(new: NewComment, claims: Claims) -> Values:
         "fingerprint": claims.fingerprint,
         "idempotency_digest": claims.idempotency_digest,
         "site_comment_digest": claims.site_comment_digest,
+        "content_key": content_key(comment.text),
+        **sent_values(comment),
+    }
+
+
+def sent_values(comment: Comment) -> Values:
+    """Return the columns of what the site sent."""
+    post, author, sender = comment.post, comment.author, comment.sender
+    return {
         "text": comment.text,
         "site_comment_id": comment.site_comment_id,
         "written_at": comment.written_at,
@@ -195,17 +213,20 @@ def settings_values(settings: SiteSettings) -> Values:
         "ham_cutoff": settings.ham_cutoff,
         "spam_cutoff": settings.spam_cutoff,
         "languages": list(settings.languages),
+        "holds_unsure": settings.holds_unsure,
+        "reports_decide": settings.reports_decide,
+        "blog": settings.blog,
     }
 
 
 def settings_from(values: Values) -> SiteSettings:
-    """Return the settings of a JSON column."""
-    return SiteSettings(
-        mode=Mode(values["mode"]),
-        ham_cutoff=values["ham_cutoff"],
-        spam_cutoff=values["spam_cutoff"],
-        languages=tuple(values["languages"]),
-    )
+    """Return the settings of a JSON column.
+
+    What an older version did not write has its default; what only a newer one knows is left out.
+    """
+    known = {name: values[name] for name in _SETTINGS if name in values}
+    known |= {"mode": Mode(values["mode"]), "languages": tuple(values["languages"])}
+    return SiteSettings(**known)
 
 
 def site_values(site: Site) -> Values:
@@ -294,4 +315,131 @@ def entry_from(row: Row) -> AuditEntry:
     """Return the audit entry of a row."""
     return AuditEntry(
         at=row.at, actor=row.actor, act=row.act, subject=row.subject, detail=row.detail
+    )
+
+
+def report_values(report: Report) -> Values:
+    """Return a report's row."""
+    return {
+        "id": report.id,
+        "site_id": report.site_id,
+        "comment_id": report.comment_id,
+        "label": report.label.value,
+        "reported_at": report.reported_at,
+        "reported_by": report.reported_by,
+    }
+
+
+def report_from(row: Row) -> Report:
+    """Return the report of a row."""
+    return Report(
+        id=row.id,
+        site_id=row.site_id,
+        comment_id=row.comment_id,
+        label=Label(row.label),
+        reported_at=row.reported_at,
+        reported_by=row.reported_by,
+    )
+
+
+def endpoint_values(endpoint: Endpoint) -> Values:
+    """Return an endpoint's row."""
+    return {
+        "site_id": endpoint.site_id,
+        "url": endpoint.url,
+        "secrets": list(endpoint.secrets),
+        "events": [event.value for event in endpoint.events],
+    }
+
+
+def endpoint_from(row: Row) -> Endpoint:
+    """Return the endpoint of a row."""
+    return Endpoint(
+        site_id=row.site_id,
+        url=row.url,
+        secrets=tuple(row.secrets),
+        events=tuple(EventKind(event) for event in row.events),
+    )
+
+
+def delivery_values(delivery: Delivery) -> Values:
+    """Return a delivery's row without `seq`, which the database gives."""
+    return {
+        "id": delivery.id,
+        "site_id": delivery.site_id,
+        "comment_id": delivery.comment_id,
+        "event": delivery.event.value,
+        "form": delivery.form.value,
+        "url": delivery.url,
+        "payload": delivery.payload,
+        "created_at": delivery.created_at,
+        "state": delivery.state.value,
+        "attempts": delivery.attempts,
+        "next_try_at": delivery.next_try_at,
+        "ended_at": delivery.ended_at,
+    }
+
+
+def delivery_from(row: Row) -> Delivery:
+    """Return the delivery of a row."""
+    return Delivery(
+        id=row.id,
+        seq=row.seq,
+        site_id=row.site_id,
+        comment_id=row.comment_id,
+        event=EventKind(row.event),
+        form=DeliveryForm(row.form),
+        url=row.url,
+        payload=row.payload,
+        created_at=row.created_at,
+        state=DeliveryState(row.state),
+        attempts=row.attempts,
+        next_try_at=row.next_try_at,
+        ended_at=row.ended_at,
+    )
+
+
+def attempt_values(attempt: DeliveryAttempt) -> Values:
+    """Return a delivery attempt's row."""
+    return {
+        "delivery_id": attempt.delivery_id,
+        "at": attempt.at,
+        "milliseconds": attempt.milliseconds,
+        "status": attempt.status,
+        "problem": attempt.problem,
+    }
+
+
+def attempt_from(row: Row) -> DeliveryAttempt:
+    """Return the delivery attempt of a row."""
+    return DeliveryAttempt(
+        delivery_id=row.delivery_id,
+        at=row.at,
+        milliseconds=row.milliseconds,
+        status=row.status,
+        problem=row.problem,
+    )
+
+
+def hook_values(hook: InboundHook) -> Values:
+    """Return an inbound hook's row."""
+    return {
+        "id": hook.id,
+        "site_id": hook.site_id,
+        "platform": hook.platform.value,
+        "secret": hook.secret,
+        "created_at": hook.created_at,
+        "revoked_at": hook.revoked_at,
+    }
+
+
+def hook_from(row: Row) -> InboundHook:
+    """Return the inbound hook of a row."""
+    return InboundHook(
+        id=row.id,
+        site_id=row.site_id,
+        platform=Platform(row.platform),
+        secret=row.secret,
+        created_at=row.created_at,
+        revoked_at=row.revoked_at,
     )

@@ -56,10 +56,14 @@ comments = sa.Table(
     sa.Column("audit", sa.Boolean, nullable=False),
     sa.Column("decided", sa.Boolean, nullable=False),
     sa.Column("review_rank", sa.SmallInteger, nullable=False),
+    sa.Column("reported_as", LosslessText),
+    sa.Column("withdrawn_at", UtcDateTime),
     # What makes repeats recognisable.
     sa.Column("fingerprint", LosslessText, nullable=False),
     sa.Column("idempotency_digest", LosslessText, unique=True),
     sa.Column("site_comment_digest", LosslessText, unique=True),
+    # What a report finds it by; none where the text is gone.
+    sa.Column("content_key", LosslessText),
     # What the site sent.
     sa.Column("text", LosslessText, nullable=False),
     sa.Column("site_comment_id", LosslessText),
@@ -85,12 +89,18 @@ comments = sa.Table(
 # parameters here.
 waits_for_review = comments.c.review_rank < sa.literal_column(str(REST_RANK))
 has_no_verdict = comments.c.outcome.is_(None)
+waits_for_verdict = sa.and_(has_no_verdict, comments.c.withdrawn_at.is_(None))
 has_verdict = comments.c.outcome.is_not(None)
 is_decided = comments.c.decided.is_(True)
 
 
-def _partial_index(name: str, *columns: sa.Column[object], where: sa.ColumnElement[bool]) -> None:
-    sa.Index(name, *columns, sqlite_where=where, postgresql_where=where)
+def _partial_index(
+    name: str,
+    *columns: sa.Column[object],
+    where: sa.ColumnElement[bool],
+    unique: bool = False,
+) -> None:
+    sa.Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
 
 
 _c = comments.c
@@ -107,8 +117,23 @@ _partial_index(
 )
 sa.Index("ix_comments_site_outcome", _c.site_id, _c.outcome, _c.received_at, _c.id)
 _partial_index("ix_comments_site_decided", _c.site_id, _c.received_at, _c.id, where=is_decided)
-_partial_index("ix_comments_pending", _c.received_at, _c.id, _c.lane, where=has_no_verdict)
+_partial_index(
+    "ix_comments_pending",
+    _c.received_at,
+    _c.id,
+    _c.lane,
+    _c.withdrawn_at,
+    where=has_no_verdict,
+)
 _partial_index("ix_comments_judged_lane", _c.lane, _c.queued_at, where=has_verdict)
+_partial_index(
+    "ix_comments_content",
+    _c.site_id,
+    _c.content_key,
+    _c.received_at,
+    _c.id,
+    where=_c.content_key.is_not(None),
+)
 
 verdicts = sa.Table(
     "verdicts",
@@ -143,6 +168,18 @@ decisions = sa.Table(
     sa.Column("undone_by", LosslessText),
 )
 
+reports = sa.Table(
+    "reports",
+    metadata,
+    sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
+    sa.Column("id", LosslessText, nullable=False, unique=True),
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
+    sa.Column("comment_id", LosslessText, sa.ForeignKey("comments.id"), index=True),
+    sa.Column("label", LosslessText, nullable=False),
+    sa.Column("reported_at", UtcDateTime, nullable=False),
+    sa.Column("reported_by", LosslessText),
+)
+
 users = sa.Table(
     "users",
     metadata,
@@ -165,4 +202,82 @@ audit_log = sa.Table(
     sa.Column("subject", LosslessText, nullable=False),
     sa.Column("detail", LosslessText, nullable=False),
     sa.Index("ix_audit_log_subject_seq", "subject", "seq"),
+)
+
+site_endpoints = sa.Table(
+    "site_endpoints",
+    metadata,
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), primary_key=True),
+    sa.Column("url", LosslessText, nullable=False),
+    sa.Column("secrets", sa.JSON, nullable=False),
+    sa.Column("events", sa.JSON, nullable=False),
+)
+
+deliveries = sa.Table(
+    "deliveries",
+    metadata,
+    sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
+    sa.Column("id", LosslessText, nullable=False, unique=True),
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
+    sa.Column("comment_id", LosslessText, sa.ForeignKey("comments.id"), nullable=False),
+    sa.Column("event", LosslessText, nullable=False),
+    sa.Column("form", LosslessText, nullable=False),
+    sa.Column("url", LosslessText, nullable=False),
+    sa.Column("payload", LosslessText, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("state", LosslessText, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("next_try_at", UtcDateTime),
+    sa.Column("ended_at", UtcDateTime),
+    # Only the first in line of a comment's waiting ones has a `due_at`: from then on it may be
+    # lent. While it is lent, both say until when.
+    sa.Column("due_at", UtcDateTime),
+    sa.Column("lent_until", UtcDateTime),
+)
+
+is_first_in_line = deliveries.c.due_at.is_not(None)
+is_waiting = deliveries.c.state == sa.literal_column("'waiting'")
+is_undelivered = deliveries.c.state != sa.literal_column("'delivered'")
+
+_d = deliveries.c
+_partial_index("ix_deliveries_due", _d.due_at, _d.seq, where=is_first_in_line)
+# The database itself sees to it that no two of one comment can be lent.
+_partial_index("uq_deliveries_first_in_line", _d.comment_id, where=is_first_in_line, unique=True)
+_partial_index("ix_deliveries_line", _d.comment_id, _d.seq, where=is_waiting)
+sa.Index("ix_deliveries_site", _d.site_id, _d.seq)
+_partial_index("ix_deliveries_undelivered", _d.state, _d.seq, where=is_undelivered)
+_partial_index("ix_deliveries_site_undelivered", _d.site_id, _d.state, _d.seq, where=is_undelivered)
+
+delivery_attempts = sa.Table(
+    "delivery_attempts",
+    metadata,
+    sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
+    sa.Column(
+        "delivery_id", LosslessText, sa.ForeignKey("deliveries.id"), nullable=False, index=True
+    ),
+    sa.Column("at", UtcDateTime, nullable=False),
+    sa.Column("milliseconds", sa.BigInteger, nullable=False),
+    sa.Column("status", sa.Integer),
+    sa.Column("problem", LosslessText),
+)
+
+inbound_hooks = sa.Table(
+    "inbound_hooks",
+    metadata,
+    sa.Column("id", LosslessText, primary_key=True),
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False, index=True),
+    sa.Column("platform", LosslessText, nullable=False),
+    sa.Column("secret", LosslessText, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("revoked_at", UtcDateTime),
+)
+
+inbound_seen = sa.Table(
+    "inbound_seen",
+    metadata,
+    sa.Column("hook_id", LosslessText, sa.ForeignKey("inbound_hooks.id"), primary_key=True),
+    # A digest, because the sender chooses the id and may choose a long one.
+    sa.Column("delivery_digest", LosslessText, primary_key=True),
+    sa.Column("seen_at", UtcDateTime, nullable=False),
+    sa.Index("ix_inbound_seen_age", "hook_id", "seen_at"),
 )

@@ -10,9 +10,25 @@ from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import key_from, key_values, settings_values, site_from, site_values
+from service.stores.sql.rows import (
+    key_from,
+    key_values,
+    settings_from,
+    settings_values,
+    site_from,
+    site_values,
+)
 from service.stores.sql.schema import site_keys, sites
 from service.stores.sql.statements import insert_if_free
+
+# Every request asks this, so the statement is made once.
+_FIND_KEY = (
+    sa.select(
+        site_keys, sites.c.name, sites.c.created_at.label("site_created_at"), sites.c.settings
+    )
+    .join(sites, sites.c.id == site_keys.c.site_id)
+    .where(site_keys.c.secret_sha256 == sa.bindparam("secret_sha256"))
+)
 
 
 class SqlSiteStore:
@@ -66,12 +82,19 @@ class SqlSiteStore:
 
         write(self._engine, insert)
 
-    def find_key(self, secret_sha256: str) -> SiteKey | None:
+    def find_key(self, secret_sha256: str) -> tuple[SiteKey, Site] | None:
         """See `SiteStore.find_key`."""
-        query = sa.select(site_keys).where(site_keys.c.secret_sha256 == secret_sha256)
         with reading(self._engine) as connection:
-            row = connection.execute(query).one_or_none()
-        return key_from(row) if row is not None else None
+            row = connection.execute(_FIND_KEY, {"secret_sha256": secret_sha256}).one_or_none()
+        if row is None:
+            return None
+        site = Site(
+            id=row.site_id,
+            name=row.name,
+            created_at=row.site_created_at,
+            settings=settings_from(row.settings),
+        )
+        return key_from(row), site
 
     def list_keys(self, site_id: SiteId) -> list[SiteKey]:
         """See `SiteStore.list_keys`."""

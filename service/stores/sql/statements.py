@@ -26,3 +26,10 @@ def insert_if_free(connection: sa.Connection, table: sa.Table) -> Any:
     if connection.dialect.name == "postgresql":
         return postgresql.insert(table).on_conflict_do_nothing()
     return sqlite.insert(table).on_conflict_do_nothing()
+
+
+def upsert(connection: sa.Connection, table: sa.Table) -> Any:
+    """Return an INSERT to which `on_conflict_do_update` can be added."""
+    if connection.dialect.name == "postgresql":
+        return postgresql.insert(table)
+    return sqlite.insert(table)

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 
 from service.domain.comment import CommentId
+from service.domain.delivery import Delivery
 from service.domain.verdict import Verdict
-from service.stores.cursor import review_rank
+from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.engine import write
-from service.stores.sql.rows import verdict_values
-from service.stores.sql.schema import comments, has_no_verdict, verdicts
+from service.stores.sql.rows import Row, verdict_values
+from service.stores.sql.schema import comments, verdicts, waits_for_verdict
+from service.stores.sql.standing import STANDING, rank_of
 from service.stores.sql.statements import chunks
 
 
@@ -21,31 +23,43 @@ class SqlVerdictStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(self, verdicts: Sequence[Verdict], *, audit: frozenset[CommentId]) -> list[CommentId]:
+    def add(
+        self,
+        verdicts: Sequence[Verdict],
+        *,
+        audit: frozenset[CommentId],
+        deliveries: Sequence[Delivery] = (),
+    ) -> list[CommentId]:
         """See `VerdictStore.add`."""
         first = {verdict.comment_id: verdict for verdict in reversed(verdicts)}
         if not first:
             return []
-        stored = write(self._engine, lambda connection: _add(connection, first, audit))
+
+        def add(connection: sa.Connection) -> set[CommentId]:
+            stored = _add(connection, first, audit)
+            insert_deliveries(connection, [one for one in deliveries if one.comment_id in stored])
+            return stored
+
+        stored = write(self._engine, add)
         return [v.comment_id for v in first.values() if v.comment_id in stored][::-1]
 
 
 def _add(
     connection: sa.Connection, new: Mapping[CommentId, Verdict], audit: frozenset[CommentId]
 ) -> set[CommentId]:
-    decided: dict[CommentId, bool] = {}
+    standing: dict[CommentId, Row] = {}
     for some in chunks(sorted(new)):
         # The comment's row is the lock: whoever comes second finds an outcome there.
         query = (
-            sa.select(comments.c.id, comments.c.decided)
-            .where(comments.c.id.in_(some), has_no_verdict)
+            sa.select(*STANDING)
+            .where(comments.c.id.in_(some), waits_for_verdict)
             .order_by(comments.c.id)
             .with_for_update(key_share=True)
         )
-        decided.update((row.id, row.decided) for row in connection.execute(query))
-    if not decided:
+        standing.update((row.id, row) for row in connection.execute(query))
+    if not standing:
         return set()
-    connection.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in decided])
+    connection.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in standing])
     connection.execute(
         sa.update(comments)
         .where(comments.c.id == sa.bindparam("judged_id"))
@@ -61,11 +75,9 @@ def _add(
                 "outcome": new[key].outcome.value,
                 "degraded": new[key].degraded,
                 "audit": key in audit,
-                "review_rank": review_rank(
-                    new[key].outcome, audit=key in audit, decided=decided[key]
-                ),
+                "review_rank": rank_of(standing[key], outcome=new[key].outcome, audit=key in audit),
             }
-            for key in decided
+            for key in standing
         ],
     )
-    return set(decided)
+    return set(standing)

@@ -1,0 +1,184 @@
+"""The commands that choose where sites are told, and replay what they missed."""
+
+from __future__ import annotations
+
+import click
+
+from service.commands.output import data_dir_option, json_option, print_rows
+from service.commands.sites import find_site
+from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, Endpoint, EventKind
+from service.moderation.callbacks import (
+    get_callback,
+    get_delivery,
+    remove_callback,
+    replay_deliveries,
+    rotate_secret,
+    set_callback,
+)
+from service.wiring import open_services
+
+_ACTOR = "command line"
+
+
+@click.group("callbacks")
+def callbacks_group() -> None:
+    """Choose where sites are told of verdicts; replay what they missed."""
+
+
+@callbacks_group.command("set")
+@click.argument("site")
+@click.argument("url")
+@click.option(
+    "--event",
+    "events",
+    multiple=True,
+    type=click.Choice([event.value for event in EventKind]),
+    help="What to tell; may be repeated. Everything, if not given.",
+)
+@data_dir_option
+@json_option
+def set_command(
+    site: str, url: str, events: tuple[str, ...], data_dir: str | None, *, as_json: bool
+) -> None:
+    """Have SITE told at URL and print the secret that signs, which is shown this once."""
+    with open_services(data_dir=data_dir) as services:
+        wanted = tuple(EventKind(event) for event in events) or tuple(EventKind)
+        found = find_site(site, services)
+        issued = set_callback(found.id, url, services, actor=_ACTOR, events=wanted)
+    row = {**_endpoint_row(issued.endpoint), "secret": issued.secret}
+    print_rows([row], as_json=as_json, empty="")
+
+
+@callbacks_group.command("rotate")
+@click.argument("site")
+@data_dir_option
+@json_option
+def rotate_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
+    """Sign with a new secret beside the old one; the next rotation ends the old one."""
+    with open_services(data_dir=data_dir) as services:
+        issued = rotate_secret(find_site(site, services).id, services, actor=_ACTOR)
+    row = {**_endpoint_row(issued.endpoint), "secret": issued.secret}
+    print_rows([row], as_json=as_json, empty="")
+
+
+@callbacks_group.command("remove")
+@click.argument("site")
+@data_dir_option
+def remove_command(site: str, data_dir: str | None) -> None:
+    """Tell SITE nothing more."""
+    with open_services(data_dir=data_dir) as services:
+        found = find_site(site, services)
+        get_callback(found.id, services)
+        remove_callback(found.id, services, actor=_ACTOR)
+    click.echo(f"{found.name} is told nothing more.")
+
+
+@callbacks_group.command("sites")
+@data_dir_option
+@json_option
+def sites_command(data_dir: str | None, *, as_json: bool) -> None:
+    """List the sites that are told, with where and of what."""
+    with open_services(data_dir=data_dir) as services:
+        endpoints = [services.endpoints.get(site.id) for site in services.sites.all()]
+    rows = [_endpoint_row(endpoint) for endpoint in endpoints if endpoint is not None]
+    print_rows(rows, as_json=as_json, empty="No site is told; `slopsieve callbacks set SITE URL`.")
+
+
+@callbacks_group.command("list")
+@click.option("--site", default=None, help="Only messages to this site.")
+@click.option("--dead", is_flag=True, help="Only messages that were given up.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True)
+@data_dir_option
+@json_option
+def list_command(
+    site: str | None, limit: int, data_dir: str | None, *, dead: bool, as_json: bool
+) -> None:
+    """List the newest messages."""
+    with open_services(data_dir=data_dir) as services:
+        found = services.deliveries.recent(
+            state=DeliveryState.DEAD if dead else None,
+            site_id=find_site(site, services).id if site else None,
+            limit=limit,
+        )
+        rows = [_delivery_row(one, services.deliveries.attempts(one.id)) for one in found]
+    empty = "No message was given up." if dead else "There are no messages yet."
+    print_rows(rows, as_json=as_json, empty=empty)
+
+
+@callbacks_group.command("log")
+@click.argument("delivery_id")
+@data_dir_option
+@json_option
+def log_command(delivery_id: str, data_dir: str | None, *, as_json: bool) -> None:
+    """List the attempts to deliver one message."""
+    with open_services(data_dir=data_dir) as services:
+        get_delivery(delivery_id, services)
+        rows = [_attempt_row(one) for one in services.deliveries.attempts(delivery_id)]
+    print_rows(rows, as_json=as_json, empty="It was not tried yet.")
+
+
+@callbacks_group.command("replay")
+@click.argument("ids", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="All messages that were given up.")
+@click.option("--site", default=None, help="With --all: only messages to this site.")
+@data_dir_option
+@json_option
+def replay_command(
+    ids: tuple[str, ...],
+    site: str | None,
+    data_dir: str | None,
+    *,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Try messages that were given up again, from the start, at the address of today."""
+    if bool(ids) == everything or (site and not everything):
+        raise click.UsageError("Name the messages to replay, or give --all (with --site or not).")
+    with open_services(data_dir=data_dir) as services:
+        replayed = replay_deliveries(
+            services,
+            actor=_ACTOR,
+            ids=None if everything else ids,
+            site_id=find_site(site, services).id if site else None,
+        )
+    if as_json:
+        print_rows([{"replayed": replayed}], as_json=True, empty="")
+    else:
+        click.echo(f"{replayed} messages are tried again." if replayed else "There was none.")
+
+
+def _endpoint_row(endpoint: Endpoint) -> dict[str, object]:
+    return {
+        "site_id": endpoint.site_id,
+        "url": endpoint.url,
+        "events": ", ".join(event.value for event in endpoint.events),
+        "secrets": len(endpoint.secrets),
+    }
+
+
+def _delivery_row(delivery: Delivery, log: list[DeliveryAttempt]) -> dict[str, object]:
+    last = log[-1] if log else None
+    return {
+        "id": delivery.id,
+        "site_id": delivery.site_id,
+        "comment_id": delivery.comment_id,
+        "event": delivery.event.value,
+        "form": delivery.form.value,
+        "state": delivery.state.value,
+        "attempts": delivery.attempts,
+        "status": last.status if last else None,
+        "problem": last.problem if last else None,
+        "created_at": delivery.created_at.isoformat(timespec="seconds"),
+        "next_try_at": (
+            delivery.next_try_at.isoformat(timespec="seconds") if delivery.next_try_at else None
+        ),
+    }
+
+
+def _attempt_row(attempt: DeliveryAttempt) -> dict[str, object]:
+    return {
+        "at": attempt.at.isoformat(timespec="milliseconds"),
+        "milliseconds": attempt.milliseconds,
+        "status": attempt.status,
+        "problem": attempt.problem,
+    }

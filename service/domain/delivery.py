@@ -1,0 +1,111 @@
+"""What a site is told, where, and how far the telling has come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from service.domain.comment import CommentId, SiteId
+
+# Seconds between one attempt and the next: close together while a restart may be the reason, then
+# over a day, so that a site that was down for a night hears everything.
+RETRY_DELAYS: tuple[float, ...] = (5, 30, 120, 600, 1_800, 7_200, 21_600, 54_000)
+
+
+class EventKind(StrEnum):
+    """What a site can be told about a comment."""
+
+    VERDICT = "comment.judged"
+    REVIEW = "comment.needs_review"
+    DECISION = "comment.decided"
+
+
+class DeliveryState(StrEnum):
+    """Waiting for its next try, delivered, or given up and waiting for a person."""
+
+    WAITING = "waiting"
+    DELIVERED = "delivered"
+    DEAD = "dead"
+
+
+class DeliveryForm(StrEnum):
+    """How a delivery is written: a signed Standard Webhook, or Akismet's own callback.
+
+    Akismet's form has no signature: the site's key stands in the body, which is therefore written
+    when it is sent and never kept.
+    """
+
+    STANDARD_WEBHOOK = "standard_webhook"
+    AKISMET = "akismet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """Where a site wants to be told, of what, and with which secrets the messages are signed.
+
+    `secrets` are Standard Webhooks secrets (`whsec_` and base64), newest first: during a rotation
+    messages carry a signature by each.
+    """
+
+    site_id: SiteId
+    url: str
+    secrets: tuple[str, ...] = field(repr=False)
+    events: tuple[EventKind, ...] = tuple(EventKind)
+
+    def __post_init__(self) -> None:
+        if not self.secrets:
+            msg = f"the endpoint of {self.site_id} needs at least one secret"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delivery:
+    """One message to one address. `payload` is its JSON body; it never holds comment text.
+
+    Deliveries about one comment go out in the order of `seq`; a later one waits for an earlier.
+    """
+
+    id: str
+    seq: int
+    site_id: SiteId
+    comment_id: CommentId
+    event: EventKind
+    form: DeliveryForm
+    url: str
+    payload: str
+    created_at: datetime
+    state: DeliveryState = DeliveryState.WAITING
+    attempts: int = 0
+    next_try_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryAttempt:
+    """One try: when, how long, and what came of it in fixed words (never the peer's own text)."""
+
+    delivery_id: str
+    at: datetime
+    milliseconds: int
+    status: int | None
+    problem: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendOutcome:
+    """What came of sending: the attempt for the log, and how it goes on from there.
+
+    `hopeless` says that the same address will never do. `retry_after_seconds` is what the site
+    asked for.
+    """
+
+    attempt: DeliveryAttempt
+    hopeless: bool = False
+    retry_after_seconds: float | None = None
+
+    @property
+    def delivered(self) -> bool:
+        """Say whether the site took the message."""
+        status = self.attempt.status
+        return status is not None and 200 <= status < 300

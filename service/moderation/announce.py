@@ -1,0 +1,125 @@
+"""Writes messages that tell sites what became of their comments, and has them delivered."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from service.domain.case import Case
+from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
+from service.domain.errors import ModerationError
+from service.ports import Services
+
+log = logging.getLogger(__name__)
+
+# Receivers expect messages below some 20 kB; this many reasons are more than anybody reads.
+_MAX_REASONS = 20
+
+
+def announce(case: Case, event: EventKind, services: Services) -> int:
+    """Put a message about a case as it stands; return how many were put, 0 or 1.
+
+    A site that does not want it gets none. What happened has happened: a store that is away costs
+    the message, which is logged, and nothing else.
+    """
+    try:
+        messages = write_messages([(case, event)], services)
+        if messages:
+            services.deliveries.add(messages)
+    except ModerationError as error:
+        log.error(  # noqa: TRY400  # what failed is said by its type
+            "a site was not told",
+            extra={"comment_id": case.comment.id, "error": type(error).__name__},
+        )
+        return 0
+    if messages:
+        wake_deliverers(services)
+    return len(messages)
+
+
+def write_verdict_messages(cases: Sequence[Case], services: Services) -> list[Delivery]:
+    """Return what sites want to know of fresh verdicts: the verdict, and if a person must look.
+
+    They are to be kept together with the verdicts, so that neither is there without the other.
+    """
+    events = []
+    for case in cases:
+        events.append((case, EventKind.VERDICT))
+        if case.needs_review:
+            events.append((case, EventKind.REVIEW))
+    return write_messages(events, services)
+
+
+def write_messages(events: Sequence[tuple[Case, EventKind]], services: Services) -> list[Delivery]:
+    """Return a message for each event that its site wants to be told of, in order."""
+    site_ids = {case.comment.site_id for case, _ in events}
+    endpoints = {site_id: services.endpoints.get(site_id) for site_id in site_ids}
+    return [
+        _delivery(case, event, endpoint, services)
+        for case, event in events
+        if (endpoint := endpoints[case.comment.site_id]) and event in endpoint.events
+    ]
+
+
+def wake_deliverers(services: Services) -> None:
+    """Ask that messages go out now; if that cannot be asked, they go out some seconds later."""
+    try:
+        services.delivery_queue.wake()
+    except ModerationError as error:
+        log.warning("deliveries wait for the clock", extra={"error": type(error).__name__})
+
+
+def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Services) -> Delivery:
+    now = services.clock()
+    return Delivery(
+        id=services.new_id("msg"),
+        seq=0,
+        site_id=case.comment.site_id,
+        comment_id=case.comment.id,
+        event=event,
+        form=DeliveryForm.STANDARD_WEBHOOK,
+        url=endpoint.url,
+        payload=_payload(case, event, _happened_at(case, event) or now),
+        created_at=now,
+    )
+
+
+def _happened_at(case: Case, event: EventKind) -> datetime | None:
+    if event is EventKind.DECISION:
+        return case.decision.decided_at if case.decision else None
+    return case.verdict.judged_at if case.verdict else None
+
+
+def _payload(case: Case, event: EventKind, at: datetime) -> str:
+    """Return the message's body: ids and conclusions, never a word of the comment."""
+    verdict, decision = case.verdict, case.decision
+    return json.dumps(
+        {
+            "type": event.value,
+            "timestamp": at.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
+            "data": {
+                "id": case.comment.id,
+                "site_comment_id": case.comment.site_comment_id,
+                "state": case.state.value,
+                "action": case.action.value,
+                "outcome": verdict.outcome.value if verdict else None,
+                "p_spam": verdict.p_spam if verdict else None,
+                "degraded": verdict.degraded if verdict else None,
+                "reasons": _reasons(case),
+                "needs_review": case.needs_review,
+                "ruling": decision.ruling.value if decision else None,
+            },
+        },
+        separators=(",", ":"),
+    )
+
+
+def _reasons(case: Case) -> list[str]:
+    """Return what spoke for spam or ham, the weightiest first; the detectors' own fixed words."""
+    if case.verdict is None:
+        return []
+    weighed = sorted(case.verdict.signals, key=lambda one: -abs(one.contribution))
+    reasons = (one.signal.reason for one in weighed if one.contribution)
+    return list(dict.fromkeys(reasons))[:_MAX_REASONS]

@@ -1,0 +1,221 @@
+"""Sends deliveries to sites: checks where to, signs, sends once, tells what came of it."""
+
+from __future__ import annotations
+
+import email.utils
+import ssl
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import certifi
+
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    Endpoint,
+    SendOutcome,
+)
+from service.outbound.exchange import (
+    Deadline,
+    HttpAnswer,
+    OutOfTimeError,
+    UnreadableAnswerError,
+    exchange,
+)
+from service.outbound.guard import (
+    IPAddress,
+    OutboundRules,
+    RefusedError,
+    Target,
+    check_addresses,
+    parse_target,
+)
+from service.outbound.resolving import Resolver, TimedResolver, system_resolver
+from service.outbound.signing import sign
+from service.ports import Clock
+
+# From the look-up of the name to the last byte that is read. Receivers should answer at once and
+# work later; a site that needs longer than this is taken for one that is down.
+SEND_SECONDS = 15.0
+_USER_AGENT = "Slopsieve (callbacks)"
+_MAX_RETRY_AFTER_CHARS = 64
+_MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
+_SLOW_DOWN = (429, 502, 503, 504)
+
+
+class Failure(StrEnum):
+    """What can go wrong on the way, in words for a log."""
+
+    NOT_FOUND = "the host's address was not found"
+    NO_CONNECTION = "no connection, or it broke off"
+    CERTIFICATE = "the certificate is not valid for this host"
+    TLS = "no encrypted connection"
+    OUT_OF_TIME = "no answer in time"
+    UNREADABLE = "the answer cannot be read"
+    REDIRECT = "the answer leads elsewhere, which is not followed"
+    REFUSED = "the site answered with an error"
+    NO_ENDPOINT = "the site wants no callbacks any more"
+
+
+class HttpSiteNotifier:
+    """Speaks HTTP to sites; see `SiteNotifier`. Safe to share between threads.
+
+    `resolve` looks names up; `tls` says which certificates are trusted.
+    """
+
+    def __init__(
+        self,
+        rules: OutboundRules,
+        *,
+        resolve: Resolver = system_resolver,
+        tls: ssl.SSLContext | None = None,
+        seconds: float = SEND_SECONDS,
+        clock: Clock = lambda: datetime.now(UTC),
+    ) -> None:
+        self._rules = rules
+        self._resolve = TimedResolver(resolve)
+        self._tls = tls
+        self._seconds = seconds
+        self._clock = clock
+
+    def refuse(self, url: str) -> str | None:
+        """See `SiteNotifier.refuse`."""
+        try:
+            parse_target(url, self._rules)
+        except RefusedError as error:
+            return str(error)
+        return None
+
+    def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
+        """See `SiteNotifier.send`."""
+        began_at, began = self._clock(), time.monotonic()
+        answer, problem, hopeless = None, None, False
+        try:
+            answer = self._post(delivery, endpoint, began_at)
+            problem = _problem_of(answer.status)
+        except RefusedError as error:
+            problem = f"the address {error}"
+            hopeless = self.refuse(delivery.url) is not None
+        except _NoEndpointError:
+            problem, hopeless = Failure.NO_ENDPOINT.value, True
+        except _OUTSIDE_REASONS as error:
+            problem = _failure(error).value
+        attempt = DeliveryAttempt(
+            delivery_id=delivery.id,
+            at=began_at,
+            milliseconds=round((time.monotonic() - began) * 1000),
+            status=answer.status if answer else None,
+            problem=problem,
+        )
+        return SendOutcome(
+            attempt=attempt,
+            hopeless=hopeless,
+            retry_after_seconds=seconds_asked(answer, self._clock()) if answer else None,
+        )
+
+    def _post(self, delivery: Delivery, endpoint: Endpoint | None, now: datetime) -> HttpAnswer:
+        target = parse_target(delivery.url, self._rules)
+        body = delivery.payload.encode()
+        headers = _headers(delivery, endpoint, body, now)
+        deadline = Deadline(self._seconds)
+        addresses = self._addresses(target, deadline)
+        return exchange(
+            target,
+            addresses,
+            headers=headers,
+            body=body,
+            tls=self._authorities(),
+            deadline=deadline,
+        )
+
+    def _authorities(self) -> ssl.SSLContext:
+        # Loaded late: most processes never send, and it takes some 30 ms.
+        if self._tls is None:
+            self._tls = trusted_authorities()
+        return self._tls
+
+    def _addresses(self, target: Target, deadline: Deadline) -> Sequence[IPAddress]:
+        """Return the addresses to connect to, looked up once and checked, all of them."""
+        if target.address is not None:
+            return [target.address]
+        try:
+            found = self._resolve(target.host, target.port, seconds=deadline.left())
+        except TimeoutError:
+            raise
+        except OSError:
+            raise _NotFoundError from None
+        return check_addresses(target.host, found, self._rules)
+
+
+class _NoEndpointError(Exception):
+    """A signed message has nobody who could check it any more."""
+
+
+class _NotFoundError(OSError):
+    """The host has no address."""
+
+
+_OUTSIDE_REASONS = (OutOfTimeError, UnreadableAnswerError, OSError)
+
+# The first kind that fits counts, so the narrower stand first.
+_FAILURES: Mapping[type[Exception], Failure] = {
+    OutOfTimeError: Failure.OUT_OF_TIME,
+    TimeoutError: Failure.OUT_OF_TIME,
+    UnreadableAnswerError: Failure.UNREADABLE,
+    _NotFoundError: Failure.NOT_FOUND,
+    ssl.SSLCertVerificationError: Failure.CERTIFICATE,
+    ssl.SSLError: Failure.TLS,
+    OSError: Failure.NO_CONNECTION,
+}
+
+
+def trusted_authorities() -> ssl.SSLContext:
+    """Return which certificates are trusted: the machine's own authorities and the usual ones."""
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    return context
+
+
+def seconds_asked(answer: HttpAnswer, now: datetime) -> float | None:
+    """Return for how long a site that is overloaded asks to be left alone, at most a day."""
+    given = (answer.retry_after or "")[:_MAX_RETRY_AFTER_CHARS].strip()
+    if answer.status not in _SLOW_DOWN or not given:
+        return None
+    if given.isascii() and given.isdigit():
+        seconds = float(given)
+    else:
+        try:
+            seconds = (email.utils.parsedate_to_datetime(given) - now).total_seconds()
+        except (TypeError, ValueError):
+            return None
+    return min(max(seconds, 0.0), _MAX_RETRY_AFTER_SECONDS)
+
+
+def _headers(
+    delivery: Delivery, endpoint: Endpoint | None, body: bytes, now: datetime
+) -> Mapping[str, str]:
+    headers = {"User-Agent": _USER_AGENT, "Content-Type": "application/json"}
+    if delivery.form is DeliveryForm.AKISMET:
+        # WordPress looks for this, so as not to report the change back as a person's decision.
+        return headers | {"X-Akismet-Webhook": "1"}
+    if endpoint is None:
+        raise _NoEndpointError
+    timestamp = int(now.timestamp())
+    return headers | {
+        "webhook-id": delivery.id,
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": sign(delivery.id, timestamp, body, endpoint.secrets),
+    }
+
+
+def _problem_of(status: int) -> str | None:
+    if 200 <= status < 300:
+        return None
+    return (Failure.REDIRECT if 300 <= status < 400 else Failure.REFUSED).value
+
+
+def _failure(error: Exception) -> Failure:
+    return next(words for kind, words in _FAILURES.items() if isinstance(error, kind))

@@ -1,0 +1,272 @@
+"""Keeps deliveries in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.domain.comment import CommentId, SiteId
+from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
+from service.domain.errors import NotFoundError
+from service.stores.deliveries import after_attempt, revived
+from service.stores.sql.engine import reading, write
+from service.stores.sql.rows import (
+    attempt_from,
+    attempt_values,
+    delivery_from,
+    delivery_values,
+)
+from service.stores.sql.schema import (
+    comments,
+    deliveries,
+    delivery_attempts,
+    is_first_in_line,
+    is_undelivered,
+    is_waiting,
+)
+from service.stores.sql.statements import chunks, insert_if_free
+
+_d = deliveries.c
+
+
+class SqlDeliveryStore:
+    """Keeps deliveries in a SQL database; see `DeliveryStore`.
+
+    Of a comment's waiting deliveries only the first in line has a `due_at`, so that what waits
+    behind another costs nothing while due ones are looked for. Whoever changes a line locks its
+    comment first.
+    """
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def add(self, deliveries: Sequence[Delivery]) -> None:
+        """See `DeliveryStore.add`."""
+        if deliveries:
+            write(self._engine, lambda connection: insert_deliveries(connection, deliveries))
+
+    def take_due(
+        self,
+        now: datetime,
+        *,
+        until: datetime,
+        limit: int,
+        except_sites: Collection[SiteId] = (),
+    ) -> list[Delivery]:
+        """See `DeliveryStore.take_due`."""
+        due = (
+            sa.select(deliveries)
+            .where(is_first_in_line, deliveries.c.due_at <= now)
+            .order_by(deliveries.c.due_at, deliveries.c.seq)
+            .limit(limit)
+            .with_for_update(key_share=True, skip_locked=True)
+        )
+        if except_sites:
+            due = due.where(deliveries.c.site_id.not_in(sorted(except_sites)))
+
+        def take(connection: sa.Connection) -> list[Delivery]:
+            taken = [delivery_from(row) for row in connection.execute(due)]
+            for some in chunks(taken):
+                connection.execute(
+                    sa.update(deliveries)
+                    .where(deliveries.c.seq.in_([delivery.seq for delivery in some]))
+                    .values(due_at=until, lent_until=until)
+                )
+            return taken
+
+        return write(self._engine, take)
+
+    def record(
+        self,
+        attempt: DeliveryAttempt,
+        *,
+        state: DeliveryState,
+        next_try_at: datetime | None = None,
+    ) -> Delivery:
+        """See `DeliveryStore.record`."""
+
+        def record(connection: sa.Connection) -> Delivery:
+            before = _lock_line_of(connection, attempt.delivery_id)
+            if before is None:
+                msg = f"there is no delivery {attempt.delivery_id!r}"
+                raise NotFoundError(msg)
+            connection.execute(sa.insert(delivery_attempts), [attempt_values(attempt)])
+            after = after_attempt(before, at=attempt.at, state=state, next_try_at=next_try_at)
+            _replace(connection, after)
+            _let_first_in_line_be_due(connection, [after.comment_id])
+            return after
+
+        return write(self._engine, record)
+
+    def postpone(self, delivery_id: str, *, until: datetime) -> None:
+        """See `DeliveryStore.postpone`."""
+
+        def postpone(connection: sa.Connection) -> None:
+            lent = _lock_line_of(connection, delivery_id, only_lent=True)
+            if lent is not None:
+                _replace(connection, replace(lent, next_try_at=until))
+                _let_first_in_line_be_due(connection, [lent.comment_id])
+
+        write(self._engine, postpone)
+
+    def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
+        """See `DeliveryStore.replay`."""
+        wanted = sorted(set(delivery_ids))
+
+        def replay(connection: sa.Connection) -> int:
+            return sum(_replay(connection, some, at) for some in chunks(wanted))
+
+        return write(self._engine, replay)
+
+    def get(self, delivery_id: str) -> Delivery:
+        """See `DeliveryStore.get`."""
+        query = sa.select(deliveries).where(deliveries.c.id == delivery_id)
+        with reading(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            msg = f"there is no delivery {delivery_id!r}"
+            raise NotFoundError(msg)
+        return delivery_from(row)
+
+    def recent(
+        self, *, state: DeliveryState | None, site_id: SiteId | None, limit: int
+    ) -> list[Delivery]:
+        """See `DeliveryStore.recent`."""
+        query = sa.select(deliveries).order_by(deliveries.c.seq.desc()).limit(limit)
+        if state is not None:
+            query = query.where(deliveries.c.state == state.value)
+        if state not in (None, DeliveryState.DELIVERED):
+            # Says nothing new, but the index is only used by a query that says so.
+            query = query.where(is_undelivered)
+        if site_id is not None:
+            query = query.where(deliveries.c.site_id == site_id)
+        with reading(self._engine) as connection:
+            return [delivery_from(row) for row in connection.execute(query)]
+
+    def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
+        """See `DeliveryStore.attempts`."""
+        query = (
+            sa.select(delivery_attempts)
+            .where(delivery_attempts.c.delivery_id == delivery_id)
+            .order_by(delivery_attempts.c.seq)
+        )
+        with reading(self._engine) as connection:
+            return [attempt_from(row) for row in connection.execute(query)]
+
+
+def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> None:
+    """Keep deliveries within a transaction; see `DeliveryStore.add`."""
+    if not new:
+        return
+    _lock_comments(connection, new)
+    # Executed row by row, in order, so that numbers follow the order in which they were given.
+    rows = [delivery_values(delivery) for delivery in new]
+    connection.execute(insert_if_free(connection, deliveries), rows)
+    _let_first_in_line_be_due(connection, sorted({delivery.comment_id for delivery in new}))
+
+
+def _lock_comments(connection: sa.Connection, new: Sequence[Delivery]) -> None:
+    """Lock the comments so that numbers of one comment follow the order of commits."""
+    site_of: dict[CommentId, SiteId] = {}
+    for some in chunks(sorted({delivery.comment_id for delivery in new})):
+        query = (
+            sa.select(comments.c.id, comments.c.site_id)
+            .where(comments.c.id.in_(some))
+            .order_by(comments.c.id)
+            .with_for_update(key_share=True)
+        )
+        site_of.update((row.id, row.site_id) for row in connection.execute(query))
+    for delivery in new:
+        if site_of.get(delivery.comment_id) != delivery.site_id:
+            msg = f"there is no comment {delivery.comment_id!r}"
+            raise NotFoundError(msg)
+
+
+def _lock_line_of(
+    connection: sa.Connection, delivery_id: str, *, only_lent: bool = False
+) -> Delivery | None:
+    """Return a delivery if it is kept, with its comment locked against changes of the line."""
+    line = (
+        sa.select(comments.c.id)
+        .join(deliveries, deliveries.c.comment_id == comments.c.id)
+        .where(deliveries.c.id == delivery_id)
+        .with_for_update(key_share=True, of=comments)
+    )
+    connection.execute(line).all()
+    query = (
+        sa.select(deliveries).where(deliveries.c.id == delivery_id).with_for_update(key_share=True)
+    )
+    if only_lent:
+        query = query.where(deliveries.c.lent_until.is_not(None))
+    row = connection.execute(query).one_or_none()
+    return None if row is None else delivery_from(row)
+
+
+def _replace(connection: sa.Connection, delivery: Delivery) -> None:
+    """Write what became of a delivery that is lent no more; the line must be looked at next."""
+    connection.execute(
+        sa.update(deliveries)
+        .where(deliveries.c.seq == delivery.seq)
+        .values(
+            state=delivery.state.value,
+            attempts=delivery.attempts,
+            next_try_at=delivery.next_try_at,
+            ended_at=delivery.ended_at,
+            due_at=None,
+            lent_until=None,
+        )
+    )
+
+
+def _replay(connection: sa.Connection, ids: Sequence[str], at: datetime) -> int:
+    line = (
+        sa.select(comments.c.id)
+        .where(
+            comments.c.id.in_(sa.select(deliveries.c.comment_id).where(deliveries.c.id.in_(ids)))
+        )
+        .order_by(comments.c.id)
+        .with_for_update(key_share=True)
+    )
+    locked = list(connection.scalars(line))
+    query = (
+        sa.select(deliveries)
+        .where(deliveries.c.id.in_(ids), deliveries.c.state == DeliveryState.DEAD.value)
+        .order_by(deliveries.c.seq)
+        .with_for_update(key_share=True)
+    )
+    dead = [delivery_from(row) for row in connection.execute(query)]
+    for delivery in dead:
+        _replace(connection, revived(delivery, at=at))
+    # What is revived goes before what waited behind it, unless that is on its way already.
+    connection.execute(
+        sa.update(deliveries)
+        .where(
+            deliveries.c.comment_id.in_(locked),
+            is_first_in_line,
+            sa.or_(deliveries.c.lent_until.is_(None), deliveries.c.lent_until <= at),
+        )
+        .values(due_at=None)
+    )
+    _let_first_in_line_be_due(connection, locked)
+    return len(dead)
+
+
+def _let_first_in_line_be_due(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+    """Give the first waiting delivery of each comment its `due_at`, unless one has it already."""
+    for some in chunks(ids):
+        query = (
+            sa.select(sa.func.min(_d.seq))
+            .where(_d.comment_id.in_(some), is_waiting)
+            .group_by(_d.comment_id)
+            .having(sa.func.count(_d.due_at) == 0)
+        )
+        first = list(connection.scalars(query))
+        if first:
+            connection.execute(
+                sa.update(deliveries)
+                .where(_d.seq.in_(first))
+                .values(due_at=sa.func.coalesce(_d.lent_until, _d.next_try_at, _d.created_at))
+            )

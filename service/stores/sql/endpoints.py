@@ -1,0 +1,48 @@
+"""Keeps where sites want to be told in a SQL database."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from service.domain.comment import SiteId
+from service.domain.delivery import Endpoint
+from service.domain.errors import NotFoundError
+from service.stores.sql.engine import reading, write
+from service.stores.sql.rows import endpoint_from, endpoint_values
+from service.stores.sql.schema import site_endpoints, sites
+from service.stores.sql.statements import upsert
+
+
+class SqlEndpointStore:
+    """Keeps endpoints in a SQL database; see `EndpointStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def put(self, endpoint: Endpoint) -> None:
+        """See `EndpointStore.put`."""
+        values = endpoint_values(endpoint)
+
+        def put(connection: sa.Connection) -> None:
+            known = connection.scalar(sa.select(sites.c.id).where(sites.c.id == endpoint.site_id))
+            if known is None:
+                msg = f"there is no site {endpoint.site_id!r}"
+                raise NotFoundError(msg)
+            statement = upsert(connection, site_endpoints).values(values)
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=["site_id"], set_=values)
+            )
+
+        write(self._engine, put)
+
+    def get(self, site_id: SiteId) -> Endpoint | None:
+        """See `EndpointStore.get`."""
+        query = sa.select(site_endpoints).where(site_endpoints.c.site_id == site_id)
+        with reading(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+        return endpoint_from(row) if row is not None else None
+
+    def remove(self, site_id: SiteId) -> None:
+        """See `EndpointStore.remove`."""
+        statement = sa.delete(site_endpoints).where(site_endpoints.c.site_id == site_id)
+        write(self._engine, lambda connection: connection.execute(statement))

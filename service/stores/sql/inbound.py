@@ -1,0 +1,115 @@
+"""Keeps inbound hooks in a SQL database."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import datetime
+from typing import NoReturn
+
+import sqlalchemy as sa
+
+from service.domain.comment import SiteId
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.inbound import InboundHook
+from service.stores.sql.engine import reading, write
+from service.stores.sql.rows import hook_from, hook_values
+from service.stores.sql.schema import inbound_hooks, inbound_seen, sites
+from service.stores.sql.statements import insert_if_free, upsert
+
+
+class SqlInboundStore:
+    """Keeps inbound hooks in a SQL database; see `InboundStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def add(self, hook: InboundHook) -> None:
+        """See `InboundStore.add`."""
+
+        def insert(connection: sa.Connection) -> None:
+            known = connection.scalar(sa.select(sites.c.id).where(sites.c.id == hook.site_id))
+            if known is None:
+                msg = f"there is no site {hook.site_id!r}"
+                raise NotFoundError(msg)
+            statement = insert_if_free(connection, inbound_hooks).returning(inbound_hooks.c.id)
+            if not connection.execute(statement, [hook_values(hook)]).all():
+                raise ConflictError("there is such a hook already")
+
+        write(self._engine, insert)
+
+    def get(self, hook_id: str) -> InboundHook | None:
+        """See `InboundStore.get`."""
+        query = sa.select(inbound_hooks).where(inbound_hooks.c.id == hook_id)
+        with reading(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+        return hook_from(row) if row is not None else None
+
+    def all(self, site_id: SiteId | None = None) -> list[InboundHook]:
+        """See `InboundStore.all`."""
+        query = sa.select(inbound_hooks).order_by(inbound_hooks.c.created_at, inbound_hooks.c.id)
+        if site_id is not None:
+            query = query.where(inbound_hooks.c.site_id == site_id)
+        with reading(self._engine) as connection:
+            return [hook_from(row) for row in connection.execute(query)]
+
+    def revoke(self, hook_id: str, *, at: datetime) -> InboundHook:
+        """See `InboundStore.revoke`."""
+        first_end = sa.func.coalesce(
+            inbound_hooks.c.revoked_at, sa.literal(at, inbound_hooks.c.revoked_at.type)
+        )
+        statement = (
+            sa.update(inbound_hooks)
+            .where(inbound_hooks.c.id == hook_id)
+            .values(revoked_at=first_end)
+            .returning(*inbound_hooks.c)
+        )
+        row = write(self._engine, lambda connection: connection.execute(statement).one_or_none())
+        if row is None:
+            _no_hook(hook_id)
+        return hook_from(row)
+
+    def remember(self, hook_id: str, delivery_id: str, *, at: datetime, forget: datetime) -> bool:
+        """See `InboundStore.remember`."""
+        digest = _digest(delivery_id)
+
+        def remember(connection: sa.Connection) -> bool:
+            query = sa.select(inbound_hooks.c.id).where(inbound_hooks.c.id == hook_id)
+            if connection.scalar(query) is None:
+                _no_hook(hook_id)
+            insert = upsert(connection, inbound_seen).values(
+                hook_id=hook_id, delivery_digest=digest, seen_at=at
+            )
+            # A row comes back only if none was there, or one so old that it counts as forgotten.
+            statement = insert.on_conflict_do_update(
+                index_elements=["hook_id", "delivery_digest"],
+                set_={"seen_at": at},
+                where=inbound_seen.c.seen_at < forget,
+            ).returning(inbound_seen.c.hook_id)
+            is_new = bool(connection.execute(statement).all())
+            connection.execute(
+                sa.delete(inbound_seen).where(
+                    inbound_seen.c.hook_id == hook_id, inbound_seen.c.seen_at < forget
+                )
+            )
+            return is_new
+
+        return write(self._engine, remember)
+
+    def has_seen(self, hook_id: str, delivery_id: str, *, since: datetime) -> bool:
+        """See `InboundStore.has_seen`."""
+        query = sa.select(inbound_seen.c.seen_at).where(
+            inbound_seen.c.hook_id == hook_id,
+            inbound_seen.c.delivery_digest == _digest(delivery_id),
+            inbound_seen.c.seen_at >= since,
+        )
+        with reading(self._engine) as connection:
+            return connection.execute(query).one_or_none() is not None
+
+
+def _digest(delivery_id: str) -> str:
+    return hashlib.sha256(delivery_id.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _no_hook(hook_id: str) -> NoReturn:
+    msg = f"there is no hook {hook_id!r}"
+    raise NotFoundError(msg)

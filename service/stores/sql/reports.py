@@ -1,0 +1,68 @@
+"""Keeps reports in a SQL database."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from service.domain.comment import CommentId
+from service.domain.errors import NotFoundError
+from service.domain.report import Report
+from service.stores.sql.engine import write
+from service.stores.sql.rows import Row, report_values
+from service.stores.sql.schema import comments, reports, sites
+from service.stores.sql.standing import STANDING, rank_of
+from service.stores.sql.statements import insert_if_free
+
+
+class SqlReportStore:
+    """Keeps reports in a SQL database; see `ReportStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def add(self, report: Report) -> bool:
+        """See `ReportStore.add`."""
+        return write(self._engine, lambda connection: _add(connection, report))
+
+
+def _add(connection: sa.Connection, report: Report) -> bool:
+    if report.comment_id is None:
+        _refuse_unknown_site(connection, report)
+        return _insert(connection, report)
+    comment = _lock_comment(connection, report, report.comment_id)
+    if comment.reported_as == report.label.value or not _insert(connection, report):
+        return False
+    connection.execute(
+        sa.update(comments)
+        .where(comments.c.id == comment.id)
+        .values(
+            reported_as=report.label.value,
+            review_rank=rank_of(comment, reported_as=report.label),
+        )
+    )
+    return True
+
+
+def _insert(connection: sa.Connection, report: Report) -> bool:
+    statement = insert_if_free(connection, reports).returning(reports.c.seq)
+    return bool(connection.execute(statement, [report_values(report)]).all())
+
+
+def _refuse_unknown_site(connection: sa.Connection, report: Report) -> None:
+    if connection.scalar(sa.select(sites.c.id).where(sites.c.id == report.site_id)) is None:
+        msg = f"there is no site {report.site_id!r}"
+        raise NotFoundError(msg)
+
+
+def _lock_comment(connection: sa.Connection, report: Report, comment_id: CommentId) -> Row:
+    """Return where the reported comment stands, locked against verdicts and decisions."""
+    query = (
+        sa.select(*STANDING)
+        .where(comments.c.id == comment_id, comments.c.site_id == report.site_id)
+        .with_for_update(key_share=True)
+    )
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        msg = f"there is no comment {comment_id!r}"
+        raise NotFoundError(msg)
+    return row

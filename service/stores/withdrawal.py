@@ -1,0 +1,23 @@
+"""Says what is left of a withdrawn comment, the same in every comment store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from service.domain.comment import Author, Comment, Sender
+
+
+def blanked(comment: Comment) -> Comment:
+    """Return the comment without a word of its author or a trace of its sender.
+
+    The post's address and title, times, language and the site's own ids stay: they say which
+    comment it was. The excerpt goes, it only served the verdict and may quote other people.
+    """
+    return replace(
+        comment,
+        text="",
+        author=Author(),
+        sender=Sender(),
+        user_agent=None,
+        post=replace(comment.post, excerpt=None),
+    )

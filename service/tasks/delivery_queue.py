@@ -1,0 +1,59 @@
+"""Wakes the callbacks process through Valkey, with a Celery message."""
+
+from __future__ import annotations
+
+import threading
+
+from celery import Celery
+from kombu import Queue
+from kombu.exceptions import KombuError
+from redis.exceptions import RedisError
+
+from service.domain.errors import StoreUnavailableError
+from service.tasks.broker import PRODUCER_OPTIONS, kombu_url, open_client
+from service.tasks.names import QueueName, TaskName
+
+# The clock asks every second anyway, so an older message says nothing new.
+_EXPIRES_SECONDS = 4.0
+
+_OUTSIDE_REASONS = (KombuError, RedisError, OSError)
+
+
+class CeleryDeliveryQueue:
+    """Publishes at most one waiting message; see `DeliveryQueue`. Safe to share between threads."""
+
+    def __init__(self, valkey_url: str) -> None:
+        """Remember where Valkey is; nothing is opened before the first call."""
+        self._client = open_client(valkey_url)
+        self._lock = threading.Lock()
+        self._app = Celery("slopsieve.wake", broker=kombu_url(valkey_url), set_as_current=False)
+        self._app.conf.update(
+            task_queues=[Queue(QueueName.CALLBACKS.value)],
+            task_serializer="json",
+            broker_transport_options=dict(PRODUCER_OPTIONS),
+            broker_pool_limit=1,
+        )
+
+    def wake(self) -> None:
+        """See `DeliveryQueue.wake`."""
+        try:
+            # One message that waits wakes for all; without this they would pile up while the
+            # callbacks process is away.
+            if self._client.llen(QueueName.CALLBACKS.value):
+                return
+            with self._lock:
+                self._app.send_task(
+                    TaskName.DELIVER_DUE.value,
+                    queue=QueueName.CALLBACKS.value,
+                    expires=_EXPIRES_SECONDS,
+                    retry=False,
+                    ignore_result=True,
+                )
+        except _OUTSIDE_REASONS as error:
+            msg = f"the queue cannot be used now: {type(error).__name__}"
+            raise StoreUnavailableError(msg) from error
+
+    def close(self) -> None:
+        """Close the connections; the next call opens them again."""
+        self._app.close()
+        self._client.close()

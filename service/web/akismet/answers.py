@@ -1,0 +1,52 @@
+"""Builds the answers that Akismet clients compare byte by byte."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+
+from flask import Response
+
+GUID = "X-akismet-guid"
+PRO_TIP = "X-akismet-pro-tip"
+RECHECK_AFTER = "X-akismet-recheck-after"
+DEBUG_HELP = "X-akismet-debug-help"
+ERROR = "X-akismet-error"
+
+TRUE, FALSE = "true", "false"
+VALID, INVALID = "valid", "invalid"
+CONNECTED, DEACTIVATED = "connected", "deactivated"
+THANKS = "Thanks for making the web a better place."
+
+BAD_KEY = "The API key is unknown, expired or revoked."
+NO_KEY = "The API key is missing: send it as api_key, or as key."
+BAD_BLOG = "blog must be the address of the front page, such as https://blog.example/."
+
+_TEXT = "text/plain; charset=utf-8"
+_MAX_HEADER_CHARS = 300
+
+
+def new_guid() -> str:
+    """Return a fresh id of one check. WordPress drops a verdict that comes without."""
+    return uuid.uuid4().hex
+
+
+def text(body: str, headers: Mapping[str, str] | None = None, *, status: int = 200) -> Response:
+    """Return a bare token: no newline, no mark, as clients compare for equality."""
+    return Response(body, status=status, content_type=_TEXT, headers=dict(headers or {}))
+
+
+def refused(help_text: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the answer to a call whose key or blog is not accepted."""
+    return text(INVALID, {**(headers or {}), DEBUG_HELP: header_text(help_text)})
+
+
+def as_json(value: object) -> Response:
+    """Return a JSON answer."""
+    return Response(json.dumps(value), content_type="application/json")
+
+
+def header_text(given: str) -> str:
+    """Return a sentence of ours as a header can carry it."""
+    return "".join(c if " " <= c <= "~" else " " for c in given)[:_MAX_HEADER_CHARS]

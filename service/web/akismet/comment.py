@@ -1,0 +1,115 @@
+"""Turns the fields of a check into a comment."""
+
+from __future__ import annotations
+
+import ipaddress
+from datetime import UTC, datetime
+
+from service.domain.comment import (
+    MAX_EXCERPT_CHARS,
+    MAX_NAME_CHARS,
+    MAX_TEXT_BYTES,
+    MAX_URL_CHARS,
+    Author,
+    Comment,
+    CommentId,
+    Lane,
+    Post,
+)
+from service.domain.normal_form import unslash
+from service.domain.sender import make_sender
+from service.domain.site import Site
+from service.ports import NewComment, Services
+from service.web.akismet.call import AkismetCall, shown
+from service.web.errors import TooLargeError
+
+_MAX_USER_AGENT_CHARS = 1_000
+_MAX_ID_CHARS = 200
+_MAX_EMAIL_CHARS = 320
+_NO_PARENT = "0"
+
+
+def new_comment(call: AkismetCall, site: Site, services: Services) -> NewComment:
+    """Return the comment as it is to be kept; address and e-mail end here.
+
+    Where the client tells when the comment was written, the same check again is a repeat: a
+    client that lost the answer asks again. Raises `TooLargeError` for a text over the limit,
+    because what is judged must be all that would be published.
+    """
+    fields = call.fields
+    comment = Comment(
+        id=CommentId(services.new_id("com")),
+        site_id=site.id,
+        text=read_text(call),
+        received_at=services.clock(),
+        post=_post(call),
+        author=Author(
+            name=_cut(_clean(call, "comment_author"), MAX_NAME_CHARS),
+            url=_cut(_clean(call, "comment_author_url"), MAX_URL_CHARS),
+        ),
+        sender=make_sender(
+            address=_address(fields.get("user_ip", "")),
+            email=_email(_clean(call, "comment_author_email")),
+            secret=services.sender_secret,
+        ),
+        written_at=read_moment(fields.get("comment_date_gmt", "")),
+        user_agent=_cut(shown(fields, "user_agent"), _MAX_USER_AGENT_CHARS),
+        reply_to=_parent(call),
+    )
+    key = f"akismet:{comment.fingerprint()}" if comment.written_at and not call.is_test else None
+    return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=key)
+
+
+def read_text(call: AkismetCall) -> str:
+    """Return the comment's text as its author wrote it. Raises `TooLargeError`."""
+    text = call.fields.get("comment_content", "")
+    text = unslash(text) if call.slashed else text
+    if len(text.encode("utf-8", "replace")) > MAX_TEXT_BYTES:
+        msg = f"comment_content has more than {MAX_TEXT_BYTES} bytes and was not judged."
+        raise TooLargeError(msg)
+    return text
+
+
+def read_moment(given: str) -> datetime | None:
+    """Return a time as clients write it, UTC unless it says otherwise; None if it is none."""
+    try:
+        moment = datetime.fromisoformat(given.strip())
+        return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _post(call: AkismetCall) -> Post:
+    """Return the post; its tags stand in for an excerpt, which this protocol does not have."""
+    return Post(
+        url=_cut(shown(call.fields, "permalink"), MAX_URL_CHARS),
+        excerpt=_cut(shown(call.fields, "comment_context"), MAX_EXCERPT_CHARS),
+    )
+
+
+def _parent(call: AkismetCall) -> str | None:
+    parent = shown(call.fields, "comment_parent")
+    return None if parent in (None, _NO_PARENT) else _cut(parent, _MAX_ID_CHARS)
+
+
+def _clean(call: AkismetCall, name: str) -> str | None:
+    given = shown(call.fields, name)
+    return unslash(given) if given and call.slashed else given
+
+
+def _cut(given: str | None, length: int) -> str | None:
+    return given[:length] if given else None
+
+
+def _address(given: str) -> str | None:
+    """Return an IP address, None for an empty or a wrong one: some clients may not tell it."""
+    try:
+        return str(ipaddress.ip_address(given.strip().partition("%")[0]))
+    except ValueError:
+        return None
+
+
+def _email(given: str | None) -> str | None:
+    if not given or len(given) > _MAX_EMAIL_CHARS or "@" not in given:
+        return None
+    return given

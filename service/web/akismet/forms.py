@@ -1,0 +1,132 @@
+"""Reads the bodies that Akismet clients send: forms in any charset, or JSON."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import unquote_to_bytes
+
+from service.domain.errors import InvalidInputError, Problem
+from service.web import strict_json
+
+Fields = Mapping[str, str]
+"""Values by name; of a name that came more than once the last one, as PHP has it."""
+
+# What is read at all. Everything else that clients add - whole request headers as HTTP_*, all
+# posted fields as POST_*, columns of their tables - is personal data nobody asked for: it is
+# dropped here, before anything is decoded, kept or logged. Names are compared letter by letter:
+# WordPress sends `user_id` beside `user_ID`.
+READ = frozenset(
+    {
+        "api_key",
+        "key",
+        "blog",
+        "user_ip",
+        "user_agent",
+        "permalink",
+        "comment_author",
+        "comment_author_email",
+        "comment_author_url",
+        "comment_content",
+        "comment_context",
+        "comment_date_gmt",
+        "comment_parent",
+        "blog_charset",
+        "user_role",
+        "is_test",
+        "recheck_reason",
+        "callback",
+        "reporter",
+        "from",
+        "month",
+        "filter",
+        "format",
+        "limit",
+        "offset",
+        "extended",
+    }
+)
+# Lists, as `name[]`, `name[0]` or plain; joined by a comma.
+_LISTS = frozenset({"comment_context"})
+# A form of WordPress has about fifty fields; a hostile one could have a million.
+_MAX_FIELDS = 2_000
+_MAX_LIST_ITEMS = 50
+_BRACKETS = re.compile(r"\[[^\[\]]{0,100}\]$")
+_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
+# Charsets of web pages. Python knows codecs that are none: some take quadratic time, some unpack.
+_CHARSETS = re.compile(
+    r"utf-8|utf-8-sig|ascii|iso8859-\d{1,2}|cp(?:125\d|437|85\d|86\d|874|932|949|950)|koi8-[rtu]"
+    r"|gb2312|gbk|gb18030|big5|big5hkscs|euc_(?:jp|kr|jis_2004|jisx0213)|shift_jis(?:_2004|x0213)?"
+    r"|iso2022_(?:jp(?:_\d|_2004|_ext)?|kr)|hz|johab|tis-620|mac-[a-z0-9]+"
+)
+# What browsers send for these is Windows-1252, as the WHATWG's encoding standard says.
+_WINDOWS = frozenset({"ascii", "iso8859-1"})
+
+
+def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
+    """Return the fields that are read, decoded by `charset`, else `blog_charset`, else UTF-8.
+
+    Bare names are empty values. Bytes that the charset does not have are replaced, never refused.
+    """
+    found: dict[str, list[bytes]] = {}
+    for name, value in _pairs(raw):
+        values = found.setdefault(name, [])
+        if name not in _LISTS:
+            values.clear()
+        if len(values) < _MAX_LIST_ITEMS:
+            values.append(value)
+    asked = b"".join(found.get("blog_charset", ())).decode("ascii", "replace")
+    codec = find_codec(charset) or find_codec(asked) or "utf-8"
+    return {
+        name: ", ".join(_decode(value, codec) for value in values) for name, values in found.items()
+    }
+
+
+def read_json(raw: bytes) -> dict[str, str]:
+    """Return the fields of a JSON object as a form would have them.
+
+    Raises `InvalidInputError` for a body that is no object.
+    """
+    value, _ = strict_json.clean(strict_json.parse(raw))
+    if not isinstance(value, dict):
+        problem = Problem(field="body", problem="is no JSON object", remedy="send an object")
+        raise InvalidInputError([problem])
+    return {name: _as_text(part) for name, part in value.items() if name in READ}
+
+
+def find_codec(name: str | None) -> str | None:
+    """Return Python's name of a charset that web pages use, None for any other."""
+    if not name or len(name) > 40:
+        return None
+    try:
+        found = codecs.lookup(name.strip().strip("\"'")).name
+    except (LookupError, ValueError):
+        return None
+    if found in _WINDOWS:
+        return "cp1252"
+    return found if _CHARSETS.fullmatch(found) else None
+
+
+def _pairs(raw: bytes) -> Iterator[tuple[str, bytes]]:
+    for pair in raw.split(b"&", _MAX_FIELDS)[:_MAX_FIELDS]:
+        name, _, value = pair.partition(b"=")
+        if len(name) > 200:
+            continue
+        known = _BRACKETS.sub("", unquote_to_bytes(name.replace(b"+", b" ")).decode("latin-1"))
+        if known in READ:
+            yield known, unquote_to_bytes(value.replace(b"+", b" "))
+
+
+def _decode(value: bytes, codec: str) -> str:
+    return _UNKEEPABLE.sub("\N{REPLACEMENT CHARACTER}", value.decode(codec, "replace"))
+
+
+def _as_text(part: strict_json.Json) -> str:
+    if part is None or isinstance(part, dict):
+        return ""
+    if isinstance(part, bool):
+        return "true" if part else "false"
+    if isinstance(part, list):
+        return ", ".join(_as_text(item) for item in part[:_MAX_LIST_ITEMS])
+    return str(part)

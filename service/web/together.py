@@ -1,0 +1,87 @@
+"""Lets calls of many threads share one, as each costs much the same however much it does."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from service.domain.errors import StoreUnavailableError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+# What one transaction takes in a few milliseconds.
+_MOST_AT_ONCE = 64
+
+
+class _Place(Generic[T, R]):
+    """One caller's place in line: what it brings, what came of it."""
+
+    def __init__(self, item: T) -> None:
+        self.item = item
+        self.woken = threading.Event()
+        self.leads = False
+        self.answer: R | None = None
+        self.error: BaseException | None = None
+
+
+class Together(Generic[T, R]):
+    """Does `work` for whatever gathered while the last `work` was under way.
+
+    Nobody waits for company: a lone caller's turn comes at once. `work` answers for each item, in
+    order. If it raises `StoreUnavailableError`, all of its callers are told; for another error
+    each item is tried alone, so that nobody suffers for a neighbour's.
+    """
+
+    def __init__(self, work: Callable[[Sequence[T]], Sequence[R]]) -> None:
+        self._work = work
+        self._lock = threading.Lock()
+        self._line: list[_Place[T, R]] = []
+        self._busy = False
+
+    def __call__(self, item: T) -> R:
+        """Return what `work` answers for this item. Raises what `work` raises."""
+        place: _Place[T, R] = _Place(item)
+        with self._lock:
+            self._line.append(place)
+            place.leads = not self._busy
+            self._busy = True
+        if not place.leads:
+            place.woken.wait()
+        if place.leads:
+            self._lead()
+        if place.error is not None:
+            raise place.error
+        return place.answer  # type: ignore[return-value]  # set wherever no error is
+
+    def _lead(self) -> None:
+        """Serve the first in line, which the leader is one of; then let another one lead."""
+        with self._lock:
+            batch, self._line = self._line[:_MOST_AT_ONCE], self._line[_MOST_AT_ONCE:]
+        try:
+            self._serve(batch)
+        finally:
+            with self._lock:
+                self._busy = bool(self._line)
+                if self._line:
+                    self._line[0].leads = True
+                    self._line[0].woken.set()
+            for place in batch:
+                place.woken.set()
+
+    def _serve(self, batch: Sequence[_Place[T, R]]) -> None:
+        try:
+            answers = self._work([place.item for place in batch])
+        except StoreUnavailableError as error:
+            for place in batch:
+                place.error = error
+        except Exception as error:  # noqa: BLE001  # it is raised again, to its own caller
+            if len(batch) == 1:
+                batch[0].error = error
+                return
+            for place in batch:
+                self._serve([place])
+        else:
+            for place, answer in zip(batch, answers, strict=True):
+                place.answer = answer

@@ -1,0 +1,104 @@
+"""Coral: answers its external moderation phase while the comment's author waits."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import time
+from dataclasses import replace
+
+from flask import Response
+
+from service.domain.case import Case
+from service.domain.decision import Mode
+from service.domain.report import Label
+from service.domain.verdict import Outcome
+from service.moderation.plain_answer import plain_answer
+from service.web.strict_json import Json
+from service.web.waiting import Waiting
+from service.web.webhooks.answers import as_json
+from service.web.webhooks.html_text import html_to_text
+from service.web.webhooks.payload import Draft, Members, as_comment, own_id, read_json
+from service.web.webhooks.received import Adapter, Received, Tools
+from service.web.webhooks.signatures import require_hex_signature
+
+log = logging.getLogger(__name__)
+
+_HEADER = "X-Coral-Signature"
+_NAME = "coral"
+# Somebody looks at a button that does not answer. From the request's arrival to here.
+WAIT_BUDGET_SECONDS = 0.4
+# Who moderates at Coral needs no moderation.
+_TRUSTED = frozenset({"STAFF", "MODERATOR", "ADMIN"})
+
+NO_OPINION: dict[str, Json] = {}
+HOLD: dict[str, Json] = {"status": "PREMOD"}
+WITHHOLD: dict[str, Json] = {
+    "status": "SYSTEM_WITHHELD",
+    "actions": [{"actionType": "FLAG", "reason": "COMMENT_DETECTED_SPAM"}],
+}
+
+
+def verify(received: Received) -> None:
+    """See `Adapter.verify`."""
+    require_hex_signature(
+        received.headers.get(_HEADER), received.body, received.hook.secret, header=_HEADER
+    )
+
+
+def serve(received: Received, tools: Tools) -> Response:
+    """Return Coral's answer to a comment that is being posted or edited.
+
+    Spam is withheld with a flag; what is unsure waits for Coral's moderators where the site holds
+    the unsure; of ham there is no opinion. Coral passes a comment on whose answer is late, so one
+    that is not judged in time is held like an unsure one: nothing is published because something
+    was slow.
+    """
+    payload = read_json(received.body)
+    draft, role = _draft(payload), payload.of("author").text("role")
+    if not draft.text or role in _TRUSTED:
+        return as_json(NO_OPINION)
+    # Coral tells no id. The same request again is the same comment, asked about again.
+    key = f"coral:{hashlib.sha256(received.body).hexdigest()}"
+    new = as_comment(draft, received.site, tools.services, idempotency_key=key)
+    added = tools.submit(new)
+    kept = Case(comment=replace(new.comment, id=added.comment_id), mode=received.site.settings.mode)
+    case = _await(kept, received, tools.waiting)
+    log.info(
+        "Coral was answered",
+        extra={"comment_id": case.comment.id, "late": case.verdict is None},
+    )
+    return as_json(answer(case, received))
+
+
+def answer(case: Case, received: Received) -> dict[str, Json]:
+    """Return what Coral is told of a case as it stands."""
+    settings = received.site.settings
+    label = plain_answer(case, settings)
+    if label is None:
+        return HOLD if settings.holds_unsure else NO_OPINION
+    if label is Label.HAM:
+        return NO_OPINION
+    outcome = case.verdict.outcome if case.verdict and not case.decision else None
+    return HOLD if outcome is Outcome.UNSURE else WITHHOLD
+
+
+def _draft(payload: Members) -> Draft:
+    comment = payload.of("comment")
+    parent = comment.id("parentID")
+    return Draft(
+        text=html_to_text(comment.text("body") or ""),
+        post_url=payload.of("story").text("url"),
+        author_id=payload.of("author").id("id"),
+        reply_to=own_id(_NAME, parent) if parent else None,
+    )
+
+
+def _await(kept: Case, received: Received, waiting: Waiting) -> Case:
+    if received.site.settings.mode is Mode.OBSERVE:
+        return kept
+    seconds = received.arrived + WAIT_BUDGET_SECONDS - time.perf_counter()
+    return waiting.for_verdict(kept.comment.id, seconds=seconds) or kept
+
+
+ADAPTER = Adapter(verify=verify, serve=serve)

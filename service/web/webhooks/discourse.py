@@ -1,0 +1,101 @@
+"""Discourse: judges the posts of its topics, follows edits and deletions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from service.ports import Services
+from service.web.errors import UnreadableRequestError
+from service.web.webhooks.events import is_late, serve_events
+from service.web.webhooks.html_text import html_to_text
+from service.web.webhooks.payload import (
+    Draft,
+    Members,
+    as_comment,
+    own_id,
+    read_form,
+    read_json,
+    require,
+)
+from service.web.webhooks.received import Adapter, Deleted, Event, Received, Shown
+from service.web.webhooks.signatures import require_hex_signature
+
+_HEADER = "X-Discourse-Event-Signature"
+_NAME = "discourse"
+_SHOWN = frozenset({"post_created", "post_edited", "post_recovered"})
+# Others are notes of moderators, whispers and what the forum itself wrote.
+_ORDINARY_POST = 1
+
+
+def verify(received: Received) -> None:
+    """See `Adapter.verify`."""
+    require_hex_signature(
+        received.headers.get(_HEADER), received.body, received.hook.secret, header=_HEADER
+    )
+
+
+def read(received: Received, services: Services) -> Sequence[Event]:
+    """See `Read`: posts that were written, edited, removed and brought back."""
+    event = received.headers.get("X-Discourse-Event", "")
+    if event not in _SHOWN and event != "post_destroyed":
+        return ()
+    post = _read_post(received)
+    site_comment_id = own_id(_NAME, require(post.id("id"), "post.id"))
+    if event == "post_destroyed" or post.is_true("user_deleted"):
+        return [Deleted(site_comment_id=site_comment_id)]
+    if not _is_judged(post):
+        return ()
+    draft = _draft(post, site_comment_id, received)
+    new = as_comment(draft, received.site, services)
+    recovers = event == "post_recovered"
+    if not draft.text or (is_late(new.comment, received) and not recovers):
+        return ()
+    return [Shown(new=new, recovers=recovers)]
+
+
+def _read_post(received: Received) -> Members:
+    """Return the post of a JSON body, or of a form field that holds it."""
+    if received.body.lstrip()[:1] == b"{":
+        return read_json(received.body).of("post")
+    fields = read_form(received.body)
+    if "payload" in fields:
+        return read_json(fields["payload"].encode()).of("post")
+    if "post" in fields:
+        return read_json(fields["post"].encode())
+    raise UnreadableRequestError("The body has no post. Choose application/json for this webhook.")
+
+
+def _is_judged(post: Members) -> bool:
+    """Say whether a post is anybody's public words: no staff, no system note, no message."""
+    if post.get("post_type") not in (None, _ORDINARY_POST):
+        return False
+    is_staff = any(post.is_true(role) for role in ("admin", "moderator", "staff"))
+    return not is_staff and post.text("topic_archetype") != "private_message"
+
+
+def _draft(post: Members, site_comment_id: str, received: Received) -> Draft:
+    return Draft(
+        # `raw` is Markdown as it was typed; without it there is the HTML made from it.
+        text=post.text("raw") or html_to_text(post.text("cooked") or ""),
+        site_comment_id=site_comment_id,
+        post_url=_topic_url(post, received),
+        post_title=post.text("topic_title"),
+        author_name=post.text("name") or post.text("username"),
+        author_id=post.id("user_id"),
+        written_at=post.moment("updated_at") or post.moment("created_at"),
+    )
+
+
+def _topic_url(post: Members, received: Received) -> str | None:
+    forum, topic_id = received.headers.get("X-Discourse-Instance", ""), post.id("topic_id")
+    if topic_id is None or not forum.startswith(("https://", "http://")):
+        return None
+    slug = quote(post.text("topic_slug") or "-", safe="")
+    return f"{forum.rstrip('/')}/t/{slug}/{quote(topic_id, safe='')}"
+
+
+ADAPTER = Adapter(
+    verify=verify,
+    serve=serve_events(read, lambda received: received.headers.get("X-Discourse-Event-Id")),
+)

@@ -1,0 +1,103 @@
+"""Carries out what a platform tells of its comments, each telling once, none lost."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+from flask import Response
+
+from service.domain.comment import Comment
+from service.moderation.report import report_comment
+from service.moderation.revise import submit_version, withdraw_versions
+from service.ports import Services
+from service.web.webhooks.answers import as_json
+from service.web.webhooks.received import Deleted, Event, Flagged, Read, Received, Shown, Tools
+
+log = logging.getLogger(__name__)
+
+# GitHub lets people send a delivery again for three days, Mastodon tries for two.
+REMEMBERED = timedelta(days=7)
+
+DeliveryId = Callable[[Received], str | None]
+
+
+def serve_events(read: Read, delivery_id: DeliveryId) -> Callable[[Received, Tools], Response]:
+    """Return what answers a platform that tells and does not ask.
+
+    2xx for all that was understood, also where nothing follows from it: platforms switch hooks
+    off that answer otherwise.
+    """
+
+    def serve(received: Received, tools: Tools) -> Response:
+        services = tools.services
+        names = _names(received, delivery_id(received))
+        if _was_carried_out(names, received, services):
+            return as_json({"status": "duplicate"})
+        events = read(received, services)
+        for event in events:
+            _carry_out(event, received, services)
+        # Only now: a delivery that was cut short is sent again, and carrying out twice is harmless.
+        for name in names:
+            services.inbound.remember(
+                received.hook.id, name, at=received.now, forget=received.now - REMEMBERED
+            )
+        _log(received, events)
+        return as_json({"status": "accepted"}, 202) if events else as_json({"status": "ignored"})
+
+    return serve
+
+
+def is_late(comment: Comment, received: Received) -> bool:
+    """Say whether a delivery is so old that it is no longer known whether it was carried out."""
+    return comment.written_at is not None and comment.written_at < received.now - REMEMBERED
+
+
+def _names(received: Received, delivery_id: str | None) -> list[str]:
+    """Return what a delivery is remembered by.
+
+    The ids of most platforms stand in headers that nobody signs, so the signed body counts too.
+    """
+    names = [f"body:{hashlib.sha256(received.body).hexdigest()}"]
+    return [f"id:{delivery_id}", *names] if delivery_id else names
+
+
+def _was_carried_out(names: Sequence[str], received: Received, services: Services) -> bool:
+    since = received.now - REMEMBERED
+    return any(services.inbound.has_seen(received.hook.id, name, since=since) for name in names)
+
+
+def _carry_out(event: Event, received: Received, services: Services) -> None:
+    if isinstance(event, Shown):
+        submit_version(event.new, services, by=received.by, recovers=event.recovers)
+    elif isinstance(event, Deleted):
+        withdraw_versions(received.site.id, event.site_comment_id, services, by=received.by)
+    else:
+        _report(event, received, services)
+
+
+def _report(event: Flagged, received: Received, services: Services) -> None:
+    submit_version(event.comment, services, by=received.by)
+    comment = event.comment.comment
+    report_comment(
+        event.label,
+        site=received.site,
+        text=comment.text,
+        services=services,
+        post_url=comment.post.url,
+        author_name=comment.author.name,
+        reported_by=event.reported_by,
+    )
+
+
+def _log(received: Received, events: Sequence[Event]) -> None:
+    log.info(
+        "webhook received",
+        extra={
+            "hook": received.hook.id,
+            "platform": received.hook.platform.value,
+            "events": ",".join(type(event).__name__.lower() for event in events[:20]) or "none",
+        },
+    )

@@ -1,0 +1,248 @@
+"""Reads platforms' payloads leniently, in bounds: they cannot be asked to send less."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Self
+from urllib.parse import parse_qsl
+
+from service.domain.comment import (
+    MAX_EXCERPT_CHARS,
+    MAX_NAME_CHARS,
+    MAX_TEXT_BYTES,
+    MAX_TITLE_CHARS,
+    MAX_URL_CHARS,
+    Author,
+    Comment,
+    CommentId,
+    Lane,
+    Post,
+)
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.sender import make_sender
+from service.domain.site import Site
+from service.ports import NewComment, Services
+from service.web import strict_json
+from service.web.errors import UnreadableRequestError
+from service.web.strict_json import Json
+
+FORM = "application/x-www-form-urlencoded"
+# Between the kept head and tail of a text that is too long.
+CUT = "\n[…]\n"
+_MAX_ID_CHARS = 180
+_MAX_EMAIL_CHARS = 320
+_MAX_USER_AGENT_CHARS = 1_000
+_MAX_FORM_FIELDS = 100
+_MAX_ACCOUNT_AGE_DAYS = 36_525
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,8}")
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """An object of a payload; whatever is absent or of another type reads as None."""
+
+    value: Json
+
+    def of(self, *path: str) -> Self:
+        """Return the object at a path, an empty one where there is none."""
+        found = self.value
+        for name in path:
+            found = found.get(name) if isinstance(found, dict) else None
+        return type(self)(found if isinstance(found, dict) else {})
+
+    def get(self, name: str) -> Json:
+        """Return a member as it is."""
+        return self.value.get(name) if isinstance(self.value, dict) else None
+
+    def text(self, name: str) -> str | None:
+        """Return a string that is not blank."""
+        found = self.get(name)
+        return found if isinstance(found, str) and found.strip() else None
+
+    def id(self, name: str) -> str | None:
+        """Return an id: a string or an integer."""
+        found = self.get(name)
+        if isinstance(found, int) and not isinstance(found, bool):
+            return str(found)
+        return found if isinstance(found, str) and found else None
+
+    def is_true(self, name: str) -> bool:
+        """Say whether a member is `true`."""
+        return self.get(name) is True
+
+    def moment(self, name: str) -> datetime | None:
+        """Return a time; one without an offset is in UTC."""
+        return read_moment(self.get(name))
+
+    def objects(self, name: str) -> list[Self]:
+        """Return the objects of a list."""
+        found = self.get(name)
+        items = found if isinstance(found, list) else []
+        return [type(self)(item) for item in items if isinstance(item, dict)]
+
+
+def read_json(raw: bytes) -> Members:
+    """Return a JSON body. Raises `UnreadableRequestError` for anything but an object."""
+    value, _ = strict_json.clean(strict_json.parse(raw))
+    if not isinstance(value, dict):
+        raise UnreadableRequestError("The body is not a JSON object.")
+    return Members(value)
+
+
+def read_form(raw: bytes) -> dict[str, str]:
+    """Return the fields of a form; of a repeated one the last. Raises `UnreadableRequestError`."""
+    try:
+        pairs = parse_qsl(
+            raw.decode("utf-8", "replace"),
+            keep_blank_values=True,
+            max_num_fields=_MAX_FORM_FIELDS,
+            errors="replace",
+        )
+    except ValueError:
+        msg = f"The form has more than {_MAX_FORM_FIELDS} fields."
+        raise UnreadableRequestError(msg) from None
+    return dict(pairs)
+
+
+def read_json_or_form(raw: bytes, media_type: str) -> Members:
+    """Return a payload that is JSON, or JSON in the form field `payload`."""
+    if media_type != FORM:
+        return read_json(raw)
+    payload = read_form(raw).get("payload")
+    if payload is None:
+        raise UnreadableRequestError("The form has no field named payload.")
+    return read_json(payload.encode("utf-8", "surrogatepass"))
+
+
+def read_moment(given: Json) -> datetime | None:
+    """Return a time written by ISO 8601, in UTC; None for anything else."""
+    if not isinstance(given, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(given.strip())
+        return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def require(found: str | None, field: str) -> str:
+    """Return what is there. Raises `InvalidInputError` that names the missing field."""
+    if found is None:
+        problem = Problem(
+            field=field,
+            problem="is missing",
+            remedy="send the platform's own payload, without a template that changes its shape",
+        )
+        raise InvalidInputError([problem])
+    return found
+
+
+def own_id(platform: str, given: str) -> str:
+    """Return the id under which a platform's comment is kept; of bounded length, yet unique."""
+    if len(given) > _MAX_ID_CHARS - len(platform):
+        given = hashlib.sha256(given.encode("utf-8", "replace")).hexdigest()
+    return f"{platform}:{given}"
+
+
+def cut_text(text: str) -> str:
+    """Return a text as long as may be kept: of a longer one its head and its tail.
+
+    Adverts hide at the end of a long text more often than in its middle.
+    """
+    raw = text.encode("utf-8", "replace")
+    if len(raw) <= MAX_TEXT_BYTES:
+        return text
+    half = (MAX_TEXT_BYTES - len(CUT.encode())) // 2
+    head, tail = raw[:half].decode("utf-8", "ignore"), raw[-half:].decode("utf-8", "ignore")
+    return head + CUT + tail
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a platform told of a comment, not yet in bounds."""
+
+    text: str
+    site_comment_id: str | None = None
+    post_url: str | None = None
+    post_title: str | None = None
+    post_excerpt: str | None = None
+    author_name: str | None = None
+    author_id: str | None = None
+    author_since: datetime | None = None
+    email: str | None = None
+    address: str | None = None
+    user_agent: str | None = None
+    written_at: datetime | None = None
+    language: str | None = None
+    reply_to: str | None = None
+
+
+def as_comment(
+    draft: Draft,
+    site: Site,
+    services: Services,
+    *,
+    lane: Lane = Lane.INTERACTIVE,
+    idempotency_key: str | None = None,
+) -> NewComment:
+    """Return the comment as it is to be kept; address and e-mail end here.
+
+    What is too long is cut; an address on the web that is too long is left out, as its beginning
+    is another address. Nobody waits for most of these verdicts, but the comments are public
+    already, so they go ahead of batches.
+    """
+    now = services.clock()
+    comment = Comment(
+        id=CommentId(services.new_id("com")),
+        site_id=site.id,
+        text=cut_text(draft.text),
+        received_at=now,
+        post=Post(
+            url=_whole(draft.post_url, MAX_URL_CHARS),
+            title=_cut(draft.post_title, MAX_TITLE_CHARS),
+            excerpt=_cut(draft.post_excerpt, MAX_EXCERPT_CHARS),
+        ),
+        author=Author(
+            name=_cut(draft.author_name, MAX_NAME_CHARS),
+            account_id=_cut(draft.author_id, _MAX_ID_CHARS),
+            account_age_days=_age_days(draft.author_since, now),
+        ),
+        sender=make_sender(
+            address=_address(draft.address),
+            email=_email(draft.email),
+            secret=services.sender_secret,
+        ),
+        site_comment_id=draft.site_comment_id,
+        written_at=draft.written_at,
+        language=draft.language if _LANGUAGE.fullmatch(draft.language or "") else None,
+        user_agent=_cut(draft.user_agent, _MAX_USER_AGENT_CHARS),
+        reply_to=draft.reply_to,
+    )
+    return NewComment(comment=comment, lane=lane, idempotency_key=idempotency_key)
+
+
+def _cut(given: str | None, length: int) -> str | None:
+    return given[:length] if given else None
+
+
+def _whole(given: str | None, length: int) -> str | None:
+    return given if given and len(given) <= length else None
+
+
+def _age_days(since: datetime | None, now: datetime) -> int | None:
+    return min(max(0, (now - since).days), _MAX_ACCOUNT_AGE_DAYS) if since else None
+
+
+def _address(given: str | None) -> str | None:
+    try:
+        return str(ipaddress.ip_address((given or "").strip().partition("%")[0]))
+    except ValueError:
+        return None
+
+
+def _email(given: str | None) -> str | None:
+    return given if given and "@" in given and len(given) <= _MAX_EMAIL_CHARS else None

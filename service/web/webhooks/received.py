@@ -1,0 +1,100 @@
+"""What an adapter is handed, and what an adapter is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from flask import Response
+from werkzeug.datastructures import Headers
+
+from service.domain.inbound import InboundHook
+from service.domain.report import Label
+from service.domain.site import Site
+from service.ports import NewComment, Services
+from service.web.intake import Submit
+from service.web.waiting import Waiting
+
+# Platforms send the whole issue or report along; GitHub's own cap is 25 MB, which only pushes of
+# many commits come near. A comment, its issue and the words before an edit stay below 1.2 MB with
+# every character escaped.
+MAX_BODY_BYTES = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """A request to a hook, as it came. `arrived` is when it did, by `time.perf_counter`."""
+
+    hook: InboundHook
+    site: Site
+    headers: Headers = field(repr=False)
+    body: bytes = field(repr=False)
+    content_type: str
+    address: str | None = field(repr=False)
+    now: datetime
+    arrived: float
+
+    @property
+    def media_type(self) -> str:
+        """Return the content type without its parameters, in lower case."""
+        return self.content_type.partition(";")[0].strip().lower()
+
+    @property
+    def by(self) -> str:
+        """Return who acts, as the audit log names it."""
+        return f"{self.hook.platform.value} webhook"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """The platform shows this comment now: a new one, an edited one, or one that it restored."""
+
+    new: NewComment
+    recovers: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deleted:
+    """The platform shows this comment no more."""
+
+    site_comment_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flagged:
+    """Somebody at the platform said that a comment, shown before, is spam or ham."""
+
+    label: Label
+    comment: NewComment
+    reported_by: str | None = None
+
+
+Event = Shown | Deleted | Flagged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What an adapter works with."""
+
+    services: Services
+    submit: Submit
+    waiting: Waiting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adapter:
+    """How one platform's requests are checked and answered.
+
+    `verify` raises `NotAuthenticatedError` unless the platform sent the request; None is for the
+    one whose senders are anybody's browsers. `serve` answers a verified request.
+    """
+
+    verify: Callable[[Received], None] | None
+    serve: Callable[[Received, Tools], Response]
+    max_body_bytes: int = MAX_BODY_BYTES
+
+
+Read = Callable[[Received, Services], Sequence[Event]]
+"""Reads a request's events; none for what has nothing to do with comments. Raises
+`UnreadableRequestError` or `InvalidInputError` for what is not the platform's own format."""

@@ -1,0 +1,113 @@
+"""Serves every hook under one kind of address, `/hooks/<id>`."""
+
+from __future__ import annotations
+
+import time
+
+from flask import Blueprint, Flask, Response, g, request
+
+from service.domain.errors import ModerationError, NotAuthenticatedError
+from service.ports import Services
+from service.web.auth import HOOKS
+from service.web.errors import EdgeError, TooLargeError
+from service.web.ids import is_id
+from service.web.intake import Submit
+from service.web.waiting import Waiting
+from service.web.webhooks import static_form
+from service.web.webhooks.adapters import ADAPTERS
+from service.web.webhooks.received import Adapter, Received, Tools
+
+
+class HookRevokedError(EdgeError):
+    """The hook was ended; platforms that are told so stop calling."""
+
+    status = 410
+
+
+def register_webhooks(app: Flask, services: Services, submit: Submit, waiting: Waiting) -> None:
+    """Serve the hooks; `identify_hook` must run before each request."""
+    blueprint = Blueprint(HOOKS, __name__, url_prefix="/hooks")
+    tools = Tools(services=services, submit=submit, waiting=waiting)
+
+    def receive(hook_id: str) -> Response:  # `identify_hook` has looked it up
+        received = _identified()
+        adapter = ADAPTERS[received.hook.platform]
+        if request.method == "OPTIONS":
+            return _answer_preflight(received, adapter)
+        return adapter.serve(received, tools)
+
+    blueprint.add_url_rule(
+        "/<hook_id>",
+        endpoint="receive",
+        view_func=receive,
+        methods=["POST", "OPTIONS"],
+        provide_automatic_options=False,
+    )
+    app.register_blueprint(blueprint)
+
+
+def identify_hook(services: Services) -> None:
+    """Find out which hook is called and whether its platform calls, before anything is counted.
+
+    What goes wrong is raised by the view, so that failures are counted in between.
+    """
+    if request.blueprint != HOOKS:
+        return
+    try:
+        received = _receive(services)
+    except (ModerationError, EdgeError) as refusal:
+        g.refusal = refusal
+        return
+    g.received = received
+    if ADAPTERS[received.hook.platform].verify is None:
+        g.open_form = received.hook.id
+    else:
+        g.site = received.site
+
+
+def _receive(services: Services) -> Received:
+    """Return the request. Raises `NotAuthenticatedError`, `TooLargeError`, `HookRevokedError`.
+
+    A stranger learns nothing of which hooks there are.
+    """
+    hook_id = (request.view_args or {}).get("hook_id", "")
+    hook = services.inbound.get(hook_id) if is_id(hook_id) else None
+    if hook is None:
+        raise NotAuthenticatedError("There is no such hook, or the signature does not fit it.")
+    adapter = ADAPTERS[hook.platform]
+    received = Received(
+        hook=hook,
+        site=services.sites.get(hook.site_id),
+        headers=request.headers,
+        body=_read_body(adapter),
+        content_type=request.headers.get("Content-Type", ""),
+        address=request.remote_addr,
+        now=services.clock(),
+        arrived=g.get("started", time.perf_counter()),
+    )
+    if adapter.verify is not None:
+        adapter.verify(received)
+    if hook.revoked_at is not None:
+        raise HookRevokedError("This hook was revoked.")
+    return received
+
+
+def _read_body(adapter: Adapter) -> bytes:
+    request.max_content_length = adapter.max_body_bytes
+    if (request.content_length or 0) > adapter.max_body_bytes:
+        msg = f"The body has more than {adapter.max_body_bytes} bytes."
+        raise TooLargeError(msg)
+    return request.get_data(cache=False)
+
+
+def _identified() -> Received:
+    received: Received | None = g.get("received")
+    if received is None:
+        raise g.get("refusal") or NotAuthenticatedError("The hook was not identified.")
+    return received
+
+
+def _answer_preflight(received: Received, adapter: Adapter) -> Response:
+    if adapter.verify is not None:
+        return Response(status=405, headers={"Allow": "POST"})
+    return static_form.preflight(received)

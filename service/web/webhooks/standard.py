@@ -1,0 +1,85 @@
+"""Standard Webhooks: for every program that has no adapter of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pydantic import Field
+
+from service.domain.comment import Lane
+from service.domain.errors import InvalidInputError, Problem
+from service.moderation.revise import looks_like_version
+from service.ports import Services
+from service.web.errors import UnreadableRequestError
+from service.web.intake import new_comment
+from service.web.reading import validate
+from service.web.schemas import CommentRequest, Request, SiteId
+from service.web.strict_json import parse
+from service.web.webhooks.events import serve_events
+from service.web.webhooks.payload import read_moment
+from service.web.webhooks.received import Adapter, Deleted, Event, Received, Shown
+from service.web.webhooks.signatures import require_standard_signature
+
+_CREATED, _UPDATED, _DELETED = "comment.created", "comment.updated", "comment.deleted"
+
+
+class ShownComment(CommentRequest):
+    """A comment as `POST /v1/comments` takes it, with an id, so that edits can be told apart."""
+
+    site_comment_id: SiteId
+
+
+class DeletedComment(Request):
+    """Which comment is gone."""
+
+    site_comment_id: SiteId = Field(description="The site's own id of the comment.")
+
+
+def verify(received: Received) -> None:
+    """See `Adapter.verify`."""
+    require_standard_signature(
+        message_id=received.headers.get("webhook-id"),
+        timestamp=received.headers.get("webhook-timestamp"),
+        given=received.headers.get("webhook-signature"),
+        body=received.body,
+        secret=received.hook.secret,
+        now=received.now,
+    )
+
+
+def read(received: Received, services: Services) -> Sequence[Event]:
+    """See `Read`: `comment.created`, `comment.updated`, `comment.deleted`."""
+    message = parse(received.body)
+    if not isinstance(message, dict):
+        raise UnreadableRequestError("The body is not a JSON object.")
+    kind, data = message.get("type"), message.get("data")
+    if kind == _DELETED:
+        gone = validate(DeletedComment, data)
+        return [Deleted(site_comment_id=gone.site_comment_id)]
+    if kind not in (_CREATED, _UPDATED):
+        return ()
+    given = validate(ShownComment, data)
+    _refuse_version(given.site_comment_id)
+    new = new_comment(given, received.site, services, lane=Lane.INTERACTIVE, key=None)
+    happened_at = read_moment(message.get("timestamp"))
+    # Of an edit it is the event's time that tells which one came later.
+    written_at = given.written_at if kind == _CREATED else None
+    comment = replace(new.comment, written_at=written_at or happened_at or given.written_at)
+    return [Shown(new=replace(new, comment=comment))]
+
+
+def _refuse_version(site_comment_id: str) -> None:
+    if looks_like_version(site_comment_id):
+        problem = Problem(
+            field="site_comment_id",
+            problem="ends in @ and a number, as later versions of a comment do here",
+            remedy="send an id with another ending",
+        )
+        raise InvalidInputError([problem])
+
+
+ADAPTER = Adapter(
+    verify=verify,
+    serve=serve_events(read, lambda received: received.headers.get("webhook-id")),
+)

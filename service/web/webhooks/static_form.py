@@ -1,0 +1,212 @@
+"""A static site's comment box: takes a plain form or JSON from anybody's browser."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from flask import Response
+from werkzeug.exceptions import RequestEntityTooLarge
+from werkzeug.formparser import FormDataParser
+from werkzeug.http import parse_options_header
+
+from service.domain.comment import Lane
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.site import Site
+from service.web.errors import EdgeError, TooLargeError, UnreadableRequestError
+from service.web.intake import new_comment
+from service.web.reading import validate
+from service.web.schemas import CommentRequest
+from service.web.strict_json import Json, parse
+from service.web.webhooks.answers import as_json
+from service.web.webhooks.payload import FORM, read_form
+from service.web.webhooks.received import Adapter, Received, Tools
+
+log = logging.getLogger(__name__)
+
+MAX_FORM_BYTES = 256 * 1024
+HONEYPOT = "homepage"
+_MULTIPART = "multipart/form-data"
+_JSON = "application/json"
+_MAX_PARTS = 50
+# A form's field, by the names that forms for other receivers have: these are Staticman's.
+_FIELDS: Mapping[str, str] = {
+    "text": "text",
+    "message": "text",
+    "comment": "text",
+    "name": "author.name",
+    "email": "author.email",
+    "url": "author.url",
+    "post_url": "post.url",
+    "post_title": "post.title",
+    "slug": "post.url",
+    "reply_to": "reply_to",
+    "replyto": "reply_to",
+    "redirect": "redirect",
+    HONEYPOT: HONEYPOT,
+}
+_THANKS = "Thank you. Your comment was received and will be looked at.\n"
+
+
+class ForeignPageError(EdgeError):
+    """The form was sent from a page of another site."""
+
+    status = 403
+
+
+def serve(received: Received, tools: Tools) -> Response:
+    """Keep what a visitor wrote and thank for it; the answer never tells the verdict.
+
+    A filled honeypot is thanked for in the same way, and nothing is kept.
+    """
+    origin = _allowed_origin(received)
+    fields = _read_fields(received)
+    if fields.get(HONEYPOT):
+        log.info("honeypot filled", extra={"hook": received.hook.id})
+        return _thank(fields, received, origin)
+    given = _validate(fields, received)
+    new = new_comment(given, received.site, tools.services, lane=Lane.INTERACTIVE, key=None)
+    # A second click sends the same form again.
+    parts = [new.comment.fingerprint(), new.comment.sender.address_key]
+    key = "form:" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    tools.submit(replace(new, idempotency_key=key))
+    log.info("form received", extra={"hook": received.hook.id})
+    return _thank(fields, received, origin)
+
+
+def preflight(received: Received) -> Response:
+    """Return the answer to a browser that asks whether the site's script may send JSON."""
+    headers = _sharing(_allowed_origin(received))
+    headers |= {"Access-Control-Allow-Methods": "POST", "Access-Control-Max-Age": "600"}
+    headers["Access-Control-Allow-Headers"] = "Content-Type"
+    return Response(status=204, headers=headers)
+
+
+def _allowed_origin(received: Received) -> str | None:
+    """Return the page's origin if the site's front page is known, None if any will do.
+
+    Raises `ForeignPageError` for a page of another host.
+    """
+    blog = received.site.settings.blog
+    if blog is None:
+        return None
+    given = received.headers.get("Origin") or received.headers.get("Referer") or ""
+    if _host(given) != _host(blog):
+        raise ForeignPageError("Comments are taken from the site's own pages alone.")
+    parts = urlsplit(given)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _host(address: str) -> str | None:
+    try:
+        host = urlsplit(address).hostname
+    except ValueError:
+        return None
+    return host.removeprefix("www.") if host else None
+
+
+def _read_fields(received: Received) -> dict[str, Json]:
+    """Return the known fields under one name each; others are let be, forms have many."""
+    if received.media_type == _JSON:
+        body = parse(received.body)
+        given: Mapping[str, Json] = body if isinstance(body, dict) else {}
+    elif received.media_type == FORM:
+        given = read_form(received.body)
+    elif received.media_type == _MULTIPART:
+        given = _read_multipart(received)
+    else:
+        msg = f"Send {FORM}, {_MULTIPART} or {_JSON}."
+        raise UnreadableRequestError(msg)
+    fields: dict[str, Json] = {}
+    for name, value in given.items():
+        known = _FIELDS.get(_plain_name(name))
+        if known and value not in ("", None):
+            fields.setdefault(known, value)
+    return fields
+
+
+def _plain_name(name: str) -> str:
+    """Return `x` of `x`, `fields[x]` and `options[x]`."""
+    for group in ("fields[", "options["):
+        if name.startswith(group) and name.endswith("]"):
+            return name[len(group) : -1].lower()
+    return name.lower()
+
+
+def _read_multipart(received: Received) -> dict[str, str]:
+    media_type, options = parse_options_header(received.content_type)
+    parser = FormDataParser(
+        max_form_memory_size=MAX_FORM_BYTES, max_form_parts=_MAX_PARTS, silent=False
+    )
+    try:
+        _, form, _ = parser.parse(
+            io.BytesIO(received.body), media_type, len(received.body), options
+        )
+    except RequestEntityTooLarge:
+        raise TooLargeError("The form has too many fields.") from None
+    except ValueError:
+        raise UnreadableRequestError("The form cannot be read.") from None
+    return form.to_dict()
+
+
+def _validate(fields: Mapping[str, Json], received: Received) -> CommentRequest:
+    """Return the comment. Raises `InvalidInputError` that names fields as `/v1` does."""
+    document: dict[str, Json] = {}
+    for path in ("text", "author.name", "author.email", "author.url", "post.title", "reply_to"):
+        if path in fields:
+            _put(document, path, fields[path])
+    page = fields.get("post.url") or received.headers.get("Referer")
+    if page:
+        _put(document, "post.url", page)
+    if received.address:
+        _put(document, "address", received.address.partition("%")[0])
+    user_agent = received.headers.get("User-Agent", "")[:1_000]
+    if user_agent:
+        _put(document, "user_agent", user_agent)
+    if not str(document.get("text", "")).strip():
+        problem = Problem(field="text", problem="is empty", remedy="write something")
+        raise InvalidInputError([problem])
+    return validate(CommentRequest, document)
+
+
+def _put(document: dict[str, Json], path: str, value: Json) -> None:
+    outer, _, inner = path.partition(".")
+    if not inner:
+        document[outer] = value
+        return
+    group = document.setdefault(outer, {})
+    if isinstance(group, dict):
+        group[inner] = value
+
+
+def _thank(fields: Mapping[str, Json], received: Received, origin: str | None) -> Response:
+    """Return the visitor to the site's own page if the form names one, otherwise say thanks."""
+    headers = _sharing(origin)
+    if received.media_type == _JSON or "text/html" not in received.headers.get("Accept", ""):
+        answer = as_json({"status": "received"}, 202)
+        answer.headers.update(headers)
+        return answer
+    target = fields.get("redirect")
+    if isinstance(target, str) and _is_own_page(target, received.site):
+        return Response(status=303, headers={**headers, "Location": target})
+    return Response(_THANKS, status=202, headers=headers, content_type="text/plain; charset=utf-8")
+
+
+def _is_own_page(target: str, site: Site) -> bool:
+    """Say whether a page lies at the site's own host: forms must not lead people elsewhere."""
+    blog = site.settings.blog
+    is_web = target.startswith(("https://", "http://"))
+    is_clean = target.isascii() and target.isprintable() and "\\" not in target
+    return is_web and is_clean and blog is not None and _host(target) == _host(blog)
+
+
+def _sharing(origin: str | None) -> dict[str, str]:
+    return {"Access-Control-Allow-Origin": origin, "Vary": "Origin"} if origin else {}
+
+
+ADAPTER = Adapter(verify=None, serve=serve, max_body_bytes=MAX_FORM_BYTES)

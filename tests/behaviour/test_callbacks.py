@@ -1,0 +1,453 @@
+"""Sites are told what became of their comments: what, when, how often, and what they missed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from models.inputs import ModelOutput
+from service.domain.comment import Lane
+from service.domain.decision import Ruling
+from service.domain.delivery import (
+    RETRY_DELAYS,
+    Delivery,
+    DeliveryForm,
+    DeliveryState,
+    EventKind,
+)
+from service.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    StoreUnavailableError,
+)
+from service.domain.report import Label
+from service.moderation.callbacks import (
+    change_callback,
+    remove_callback,
+    replay_deliveries,
+    replay_own_delivery,
+    rotate_secret,
+    set_callback,
+)
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.deliver import LEND_FOR, deliver, take_deliveries
+from service.moderation.report import report_comment
+from service.moderation.submit import submit_comments
+from service.ports import NewComment
+from service.stores.memory import MemoryStores, memory_stores
+from tests.factories import NOW, SITE, make_comment
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
+
+URL = "https://blog.example/hook"
+
+
+@pytest.fixture
+def classifier():
+    return FixedClassifier(p_spam=0.5)
+
+
+@pytest.fixture
+def clock():
+    return FixedClock()
+
+
+@pytest.fixture
+def stores() -> MemoryStores:
+    return memory_stores(sites=[make_site(), make_site(id="site-2", name="Kettle blog")])
+
+
+@pytest.fixture
+def services(stores, classifier, clock):
+    return make_services(stores=stores, classifier=classifier, clock=clock)
+
+
+@pytest.fixture
+def told(services):
+    """Services whose site is told of everything."""
+    set_callback(SITE, URL, services, actor="test")
+    return services
+
+
+def submit(services, text="I had the same trouble.", **changes):
+    comment = make_comment(text, **changes)
+    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+    return comment
+
+
+def waiting(services):
+    return services.deliveries.recent(state=DeliveryState.WAITING, site_id=None, limit=99)[::-1]
+
+
+def run_once(services):
+    """Deliver what is due now, once each; return the outcomes."""
+    return [deliver(one, services) for one in take_deliveries(services, limit=99)]
+
+
+def run_all(services):
+    """Deliver until nothing is due now."""
+    while run_once(services):
+        pass
+
+
+# What is told
+
+
+@pytest.mark.parametrize(
+    ("p_spam", "outcome", "events"),
+    [
+        (0.01, "ham", ["comment.judged"]),
+        (0.5, "unsure", ["comment.judged", "comment.needs_review"]),
+        (0.99, "spam", ["comment.judged"]),
+    ],
+)
+def test_a_verdict_is_told_and_whether_a_person_must_look(
+    p_spam, outcome, events, told, classifier
+):
+    classifier.answer = ModelOutput(p_spam=p_spam)
+
+    comment = submit(told, site_comment_id="wp-7")
+
+    messages = [json.loads(one.payload) for one in waiting(told)]
+    assert [message["type"] for message in messages] == events
+    assert messages[0]["timestamp"] == "2026-03-01T12:00:00.000Z"
+    data = messages[0]["data"]
+    assert (data["id"], data["site_comment_id"]) == (comment.id, "wp-7")
+    assert (data["outcome"], data["degraded"], data["ruling"]) == (outcome, False, None)
+    assert data["p_spam"] == told.cases.get(comment.id).verdict.p_spam
+    assert data["action"] == told.cases.get(comment.id).action.value
+    assert told.delivery_queue.woken == 1
+
+
+def test_a_message_never_holds_a_word_of_the_comment(told):
+    text = "Visit http://cheap.example now, or call 555 0100! Ünïque wörds."
+    submit(told, text, author=replace(make_comment().author, name="Boiler Bob"))
+
+    payload = " ".join(one.payload for one in waiting(told))
+
+    assert payload
+    assert not any(word in payload for word in ("cheap", "555", "wörds", "\\u00f6", "Bob"))
+    assert all(one.payload.isascii() for one in waiting(told))
+
+
+def test_a_decision_is_told_and_its_undoing_too(told):
+    comment = submit(told)
+    run_all(told)
+
+    decide_comment(comment.id, Ruling.REJECT, told, decided_by="ada")
+    undo_decision(comment.id, told, undone_by="ada")
+
+    messages = [json.loads(one.payload) for one in waiting(told)]
+    assert [m["type"] for m in messages] == ["comment.decided"] * 2
+    assert [m["data"]["ruling"] for m in messages] == ["reject", None]
+    assert [m["data"]["action"] for m in messages] == ["reject", "hold"]
+    assert [m["data"]["state"] for m in messages] == ["decided", "judged"]
+
+
+def test_deciding_the_same_twice_tells_nothing_new(told):
+    comment = submit(told)
+    decide_comment(comment.id, Ruling.REJECT, told, decided_by="ada")
+    before = len(waiting(told))
+
+    decide_comment(comment.id, Ruling.REJECT, told, decided_by="bea")
+
+    assert len(waiting(told)) == before
+
+
+def test_a_report_that_brings_a_comment_into_the_review_queue_is_told(told, classifier):
+    classifier.answer = ModelOutput(p_spam=0.01)
+    comment = submit(told, "I had the same trouble.")
+    run_all(told)
+
+    for _ in range(2):
+        report_comment(Label.SPAM, site=told.sites.get(SITE), text=comment.text, services=told)
+
+    assert [one.event for one in waiting(told)] == [EventKind.REVIEW]
+
+
+def test_a_site_hears_only_what_it_asked_for(services):
+    set_callback(SITE, URL, services, actor="test", events=[EventKind.DECISION])
+    comment = submit(services)
+    assert waiting(services) == []
+
+    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="ada")
+
+    assert [one.event for one in waiting(services)] == [EventKind.DECISION]
+
+
+def test_a_site_without_a_callback_is_told_nothing(told):
+    submit(told, site_id="site-2")
+
+    assert waiting(told) == []
+    assert told.delivery_queue.woken == 0
+
+
+def test_a_store_of_messages_that_is_away_fails_no_decision(told):
+    class Away:
+        def __getattr__(self, _name):
+            raise StoreUnavailableError("away")
+
+    comment = submit(told)
+
+    case = decide_comment(
+        comment.id, Ruling.REJECT, replace(told, deliveries=Away()), decided_by="ada"
+    )
+
+    assert case.decision.ruling is Ruling.REJECT
+
+
+def test_a_queue_that_is_away_costs_time_and_nothing_else(told):
+    class Away:
+        def wake(self):
+            raise StoreUnavailableError("away")
+
+    comment = submit(told)
+    decide_comment(
+        comment.id, Ruling.REJECT, replace(told, delivery_queue=Away()), decided_by="ada"
+    )
+
+    assert EventKind.DECISION in {one.event for one in waiting(told)}
+
+
+# How it is delivered
+
+
+def test_messages_about_a_comment_go_out_one_after_the_other(told):
+    comment = submit(told)
+    decide_comment(comment.id, Ruling.REJECT, told, decided_by="ada")
+
+    rounds = []
+    while taken := take_deliveries(told, limit=99):
+        rounds.append([one.event for one in taken])
+        for one in taken:
+            deliver(one, told)
+
+    assert rounds == [[EventKind.VERDICT], [EventKind.REVIEW], [EventKind.DECISION]]
+    assert waiting(told) == []
+
+
+def test_a_message_goes_with_the_secrets_and_to_the_address_of_today(told):
+    submit(told)
+    issued = rotate_secret(SITE, told, actor="test")
+    change_callback(SITE, told, actor="test", url="https://new.example/hook")
+
+    run_all(told)
+
+    delivery, endpoint = told.notifier.sent[0]
+    assert delivery.url == "https://new.example/hook"
+    assert endpoint.secrets[0] == issued.secret
+    assert len(endpoint.secrets) == 2
+
+
+def test_a_site_that_is_down_is_tried_nine_times_over_a_day_and_then_given_up(told, clock):
+    told.notifier.status = None
+    submit(told)
+    began = clock.now
+
+    tries = []
+    while waiting(told):
+        if run_once(told):
+            tries.append(clock.now - began)
+        clock.advance(seconds=1 if clock.now - began < timedelta(minutes=1) else 60)
+
+    [*_, given_up] = told.deliveries.recent(state=DeliveryState.DEAD, site_id=SITE, limit=9)
+    first = told.deliveries.attempts(given_up.id)
+    assert len(first) == len(RETRY_DELAYS) + 1 == 9
+    assert timedelta(hours=20) < first[-1].at - first[0].at < timedelta(hours=28)
+    assert all(one.problem == "no connection" for one in first)
+
+
+def test_waits_differ_between_messages_but_not_much(told):
+    told.notifier.status = 500
+    for _ in range(20):
+        submit(told)
+
+    run_once(told)
+
+    waits = {(one.next_try_at - NOW).total_seconds() for one in waiting(told) if one.next_try_at}
+    assert len(waits) > 5
+    assert all(4.5 <= wait <= 5.5 for wait in waits)
+
+
+def test_a_site_that_asks_for_time_gets_it(told):
+    told.notifier.status = 503
+    told.notifier.retry_after_seconds = 600.0
+    submit(told)
+
+    run_once(told)
+
+    assert waiting(told)[0].next_try_at == NOW + timedelta(seconds=600)
+
+
+def test_a_site_cannot_ask_to_be_called_sooner(told):
+    told.notifier.status = 503
+    told.notifier.retry_after_seconds = 0.0
+    submit(told)
+
+    run_once(told)
+
+    assert waiting(told)[0].next_try_at > NOW + timedelta(seconds=4)
+
+
+@pytest.mark.parametrize(("status", "hopeless"), [(410, False), (None, True)])
+def test_gone_and_hopeless_are_given_up_at_once(status, hopeless, told):
+    told.notifier.status = status
+    told.notifier.hopeless = hopeless
+    submit(told)
+
+    run_once(told)
+
+    dead = told.deliveries.recent(state=DeliveryState.DEAD, site_id=SITE, limit=9)
+    assert [one.attempts for one in dead] == [1]
+
+
+def test_what_a_crashed_process_had_in_hand_is_sent_again(told, clock):
+    submit(told)
+    in_hand = take_deliveries(told, limit=99)
+    assert take_deliveries(told, limit=99) == []
+
+    clock.advance(seconds=LEND_FOR.total_seconds())
+
+    assert [one.id for one in take_deliveries(told, limit=99)] == [one.id for one in in_hand]
+
+
+def test_after_the_callback_is_removed_what_waits_has_nowhere_to_go(told):
+    submit(told)
+
+    remove_callback(SITE, told, actor="test")
+    run_once(told)
+
+    [(_, endpoint)] = told.notifier.sent
+    assert endpoint is None
+
+
+# An Akismet client whose verdict came too late
+
+
+def promise(services, comment):
+    delivery = Delivery(
+        id=services.new_id("del"),
+        seq=0,
+        site_id=SITE,
+        comment_id=comment.id,
+        event=EventKind.VERDICT,
+        form=DeliveryForm.AKISMET,
+        url="https://blog.example/wp-json/akismet/v1/webhook",
+        payload=json.dumps({"guid": "g-1", "key_id": "key_1"}),
+        created_at=services.clock(),
+    )
+    services.deliveries.add([delivery])
+    return delivery
+
+
+def test_a_late_verdict_is_told_as_soon_as_it_is_there(services, clock):
+    services.queue.judges = False
+    comment = submit(services)
+    promise(services, comment)
+
+    assert run_once(services) == [None]
+    assert services.notifier.sent == []
+    services.queue.run()
+    clock.advance(seconds=1)
+    run_once(services)
+
+    [(sent, endpoint)] = services.notifier.sent
+    body = json.loads(sent.payload)
+    assert endpoint is None
+    assert body["comments"] == [{"guid": "g-1", "result": "true"}]
+    assert services.deliveries.attempts(sent.id)[0].status == 204
+    assert body["key"] not in services.deliveries.get(sent.id).payload
+
+
+def test_a_verdict_that_never_comes_is_waited_for_ever_more_patiently_for_a_day(services, clock):
+    services.queue.judges = False
+    delivery = promise(services, submit(services))
+    looks, began = 0, clock.now
+
+    while services.deliveries.get(delivery.id).state is DeliveryState.WAITING:
+        looks += len(run_once(services))
+        clock.advance(seconds=1)
+
+    assert timedelta(hours=23) < clock.now - began < timedelta(hours=25)
+    assert looks < 3_500
+    assert [one.problem for one in services.deliveries.attempts(delivery.id)] == [
+        "there never was a verdict"
+    ]
+
+
+# Replaying
+
+
+def given_up(services):
+    services.notifier.status = 410
+    submit(services)
+    run_all(services)
+    services.notifier.status = 204
+    return services.deliveries.recent(state=DeliveryState.DEAD, site_id=SITE, limit=99)
+
+
+def test_what_was_given_up_can_be_replayed_and_starts_anew(told):
+    dead = given_up(told)
+    told.notifier.sent.clear()
+
+    replayed = replay_deliveries(told, actor="ada")
+    run_all(told)
+
+    assert replayed == len(dead) == 2
+    assert [one.event for one, _ in told.notifier.sent] == [EventKind.VERDICT, EventKind.REVIEW]
+    assert told.deliveries.recent(state=DeliveryState.DEAD, site_id=None, limit=9) == []
+    assert told.audit_log.recent()[0].act == "replay"
+
+
+def test_a_site_replays_its_own_messages_alone_and_only_those_given_up(told):
+    [message, *_] = given_up(told)
+
+    with pytest.raises(NotFoundError):
+        replay_own_delivery(message.id, told, actor="x", site_id="site-2")
+    replay_own_delivery(message.id, told, actor="x", site_id=SITE)
+    with pytest.raises(ConflictError):
+        replay_own_delivery(message.id, told, actor="x", site_id=SITE)
+
+
+# Choosing
+
+
+def test_a_hostile_address_is_refused_by_name_with_everything_else_wrong(services):
+    services.notifier.refused.add("http://127.0.0.1/")
+
+    with pytest.raises(InvalidInputError) as caught:
+        set_callback(SITE, "http://127.0.0.1/", services, actor="test", events=[])
+
+    assert [problem.field for problem in caught.value.problems] == ["url", "events"]
+    assert services.endpoints.get(SITE) is None
+
+
+def test_a_secret_is_one_of_the_standard_and_new_each_time(services):
+    first = set_callback(SITE, URL, services, actor="test")
+    second = set_callback(SITE, URL, services, actor="test")
+
+    assert first.secret.startswith("whsec_")
+    assert len(first.secret) == len("whsec_") + 44
+    assert first.secret != second.secret
+    assert second.endpoint.secrets == (second.secret,)
+    assert first.secret not in repr(first)
+
+
+def test_rotating_twice_ends_the_first_secret(told):
+    first = told.endpoints.get(SITE).secrets[0]
+
+    second = rotate_secret(SITE, told, actor="test").secret
+    assert told.endpoints.get(SITE).secrets == (second, first)
+    third = rotate_secret(SITE, told, actor="test").secret
+
+    assert told.endpoints.get(SITE).secrets == (third, second)
+
+
+def test_there_is_nothing_to_rotate_or_change_without_a_callback(services):
+    with pytest.raises(NotFoundError):
+        rotate_secret(SITE, services, actor="test")
+    with pytest.raises(NotFoundError):
+        change_callback(SITE, services, actor="test", url=URL)

@@ -1,0 +1,196 @@
+"""Offers comment-checks at a steady rate to a Slopsieve of its own, and counts what comes back.
+
+`python -m tests.benchmarks.akismet_load --rate 200 --seconds 60`. Every request comes at its
+appointed moment, whether or not earlier ones are answered, and its latency counts from that
+moment: what waits in line is not left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from service.moderation.sites import add_site, issue_akismet_key
+from service.wiring import open_services
+
+_DATA = Path(__file__).resolve().parents[2] / "data"
+# A site key may call 6,000 times a minute; 200 a second are the calls of several sites.
+_SITES = 5
+_START_SECONDS = 120.0
+_STOP_SECONDS = 60.0
+_ANSWER_SECONDS = 15.0
+_VERDICTS = (b"true", b"false")
+
+
+@dataclass(slots=True)
+class Figures:
+    """What came back."""
+
+    seconds: list[float] = field(default_factory=list)
+    bodies: Counter[bytes] = field(default_factory=Counter)
+    guids: set[bytes] = field(default_factory=set)
+    rechecks: int = 0
+    wrong: Counter[str] = field(default_factory=Counter)
+
+
+def main() -> None:
+    """Run the load and print its table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rate", type=float, default=200.0, help="checks a second")
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--warm-up", type=float, default=5.0, help="seconds that are not counted")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="slopsieve-load-") as folder, _running(folder) as url:
+        keys = _keys(folder)
+        requests = _requests(url, keys)
+        asyncio.run(_offer(url, requests, rate=given.rate, seconds=given.warm_up))
+        before = os.getloadavg()[0]
+        began = time.monotonic()
+        figures = asyncio.run(_offer(url, requests, rate=given.rate, seconds=given.seconds))
+        took = time.monotonic() - began
+    _print(figures, rate=given.rate, took=took, load=(before, os.getloadavg()[0]))
+
+
+@contextmanager
+def _running(folder: str) -> Iterator[str]:
+    """Run Slopsieve on this folder and give its address."""
+    log = Path(folder, "up.log")
+    with log.open("wb") as errors:
+        process = subprocess.Popen(
+            [str(Path(sys.executable).with_name("slopsieve")), "up", "--port", "0", "--json"],
+            env=os.environ | {"SLOPSIEVE_DATA_DIR": str(Path(folder, "data"))},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        )
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        if not line:
+            msg = f"Slopsieve did not start:\n{log.read_text()}"
+            raise SystemExit(msg)
+        yield json.loads(line)["url"]
+    finally:
+        process.terminate()
+        process.wait(_STOP_SECONDS)
+
+
+def _keys(folder: str) -> list[str]:
+    with open_services(data_dir=str(Path(folder, "data"))) as services:
+        sites = [add_site(f"load {n}", services, actor="load")[0] for n in range(_SITES)]
+        return [issue_akismet_key(site.id, services, actor="load").secret for site in sites]
+
+
+def _requests(url: str, keys: Sequence[str]) -> list[bytes]:
+    """Return requests as WordPress sends them, with texts of the authored corpus, shuffled."""
+    rows = [
+        json.loads(line) for path in sorted(_DATA.glob("authored-*.jsonl")) for line in path.open()
+    ]
+    random.Random(20).shuffle(rows)
+    return [_request(url, keys[n % len(keys)], row) for n, row in enumerate(rows)]
+
+
+def _request(url: str, key: str, row: Mapping[str, Any]) -> bytes:
+    text = row["text"].replace("\\", "\\\\").replace("'", "\\'").replace('"', '\\"')
+    fields = {
+        "comment_author": row["author_name"] or "",
+        "comment_author_email": row["author_email"] or "",
+        "comment_author_url": row["author_url"] or "",
+        "comment_content": text,
+        "comment_type": "comment",
+        "user_ip": row["user_ip"] or "",
+        "user_agent": "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
+        "referrer": "https://blog.example/",
+        "blog": "https://blog.example/",
+        "blog_lang": "en_US",
+        "blog_charset": "UTF-8",
+        "permalink": f"https://blog.example/?p={row['post_id']}",
+        "POST_comment": text,
+        "callback": "https://blog.example/wp-json/akismet/v1/webhook",
+        "api_key": key,
+    }
+    body = urlencode(fields).encode()
+    head = (
+        "POST /1.1/comment-check HTTP/1.1\r\n"
+        f"Host: {urlsplit(url).netloc}\r\n"
+        "User-Agent: WordPress/6.1.9 | Akismet/5.7.2\r\n"
+        "Content-Type: application/x-www-form-urlencoded; charset=UTF-8\r\n"
+        f"Connection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+async def _offer(url: str, requests: Sequence[bytes], *, rate: float, seconds: float) -> Figures:
+    figures = Figures()
+    began = time.monotonic()
+    tasks = []
+    for number in range(round(rate * seconds)):
+        due = began + number / rate
+        if (ahead := due - time.monotonic()) > 0:
+            await asyncio.sleep(ahead)
+        request = requests[random.randrange(len(requests))]
+        tasks.append(asyncio.create_task(_ask(url, request, due, figures)))
+    await asyncio.gather(*tasks)
+    return figures
+
+
+async def _ask(url: str, request: bytes, due: float, figures: Figures) -> None:
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            answer = await _exchange(url, request)
+    except (OSError, TimeoutError) as error:
+        figures.wrong[type(error).__name__] += 1
+        return
+    figures.seconds.append(time.monotonic() - due)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lines = head.lower().split(b"\r\n")
+    headers = dict(line.split(b": ", 1) for line in lines[1:])
+    figures.bodies[body[:60]] += 1
+    figures.rechecks += b"x-akismet-recheck-after" in headers
+    guid = headers.get(b"x-akismet-guid", b"")
+    if b" 200 " not in lines[0] or body not in _VERDICTS:
+        figures.wrong[f"{lines[0][:20].decode()} {body[:60]!r}"] += 1
+    elif not guid or guid in figures.guids:
+        figures.wrong["no guid of its own"] += 1
+    figures.guids.add(guid)
+
+
+async def _exchange(url: str, request: bytes) -> bytes:
+    parts = urlsplit(url)
+    reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+    try:
+        writer.write(request)
+        return await reader.read()
+    finally:
+        writer.close()
+
+
+def _print(figures: Figures, *, rate: float, took: float, load: tuple[float, float]) -> None:
+    ordered = sorted(figures.seconds)
+    count = len(ordered)
+    print(f"offered {rate:.0f}/s, answered {count} in {took:.1f} s ({count / took:.0f}/s)")
+    shares = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "max": 1.0}
+    for name, share in shares.items():
+        at = ordered[min(count - 1, int(share * count))]
+        print(f"  {name:<6} {at * 1000:8.1f} ms")
+    said = {body.decode("utf-8", "replace"): n for body, n in figures.bodies.most_common(5)}
+    print(f"  bodies {said}; with recheck-after: {figures.rechecks}")
+    print(f"  wrong bodies: {sum(figures.wrong.values())} {dict(figures.wrong)}")
+    print(f"  load average {load[0]:.2f} before, {load[1]:.2f} after, {os.cpu_count()} cores")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,701 @@
+"""Holds every delivery store to its contract."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    DeliveryState,
+    EventKind,
+)
+from service.domain.errors import NotFoundError, StoreUnavailableError
+from service.ports import NewComment
+from service.stores.memory import memory_stores
+from service.stores.sql import create_engine, sql_stores
+from service.stores.sql.schema import comments
+from tests.contract.conftest import SITES
+from tests.factories import NOW, SITE, make_comment
+
+_numbers = itertools.count(1)
+OTHER_SITE = SiteId("site-2")
+LEASE = timedelta(minutes=2)
+
+
+def moment(minutes: float) -> datetime:
+    return NOW + timedelta(minutes=minutes)
+
+
+def keep(stores, number: int = 1, *, site_id: SiteId = SITE) -> list[CommentId]:
+    kept = [make_comment(site_id=site_id) for _ in range(number)]
+    stores.comments.add([NewComment(comment=c, lane=Lane.BULK) for c in kept])
+    return [comment.id for comment in kept]
+
+
+def make_delivery(comment_id: CommentId, **changes) -> Delivery:
+    values = {
+        "id": f"del{next(_numbers):05d}",
+        "seq": 0,
+        "site_id": SITE,
+        "comment_id": comment_id,
+        "event": EventKind.VERDICT,
+        "form": DeliveryForm.STANDARD_WEBHOOK,
+        "url": "https://blog.example/hooks",
+        "payload": '{"type": "comment.judged"}',
+        "created_at": NOW,
+    }
+    return Delivery(**(values | changes))
+
+
+def add(stores, *comment_ids: CommentId, **changes) -> list[str]:
+    """Add one delivery for each id and return their ids."""
+    deliveries = [make_delivery(comment_id, **changes) for comment_id in comment_ids]
+    stores.deliveries.add(deliveries)
+    return [delivery.id for delivery in deliveries]
+
+
+def take(stores, minutes: float = 0, *, limit: int = 100, **options) -> list[str]:
+    """Take what is due so long after NOW and return the ids."""
+    now = moment(minutes)
+    taken = stores.deliveries.take_due(now, until=now + LEASE, limit=limit, **options)
+    return [delivery.id for delivery in taken]
+
+
+def tell(
+    stores,
+    delivery_id: str,
+    state: DeliveryState = DeliveryState.DELIVERED,
+    minutes: float = 0,
+    *,
+    again: float | None = None,
+) -> Delivery:
+    attempt = DeliveryAttempt(
+        delivery_id=delivery_id, at=moment(minutes), milliseconds=12, status=204, problem=None
+    )
+    next_try_at = None if again is None else moment(again)
+    return stores.deliveries.record(attempt, state=state, next_try_at=next_try_at)
+
+
+def read(stores, delivery_id: str) -> Delivery:
+    everything = stores.deliveries.recent(state=None, site_id=None, limit=1_000)
+    return next(delivery for delivery in everything if delivery.id == delivery_id)
+
+
+def test_a_delivery_comes_back_as_it_was_with_the_number_the_store_gives(stores):
+    (kept,) = keep(stores)
+    delivery = make_delivery(
+        kept,
+        seq=99,
+        event=EventKind.DECISION,
+        form=DeliveryForm.AKISMET,
+        url="https://blog.example/?a=ä",
+        payload='{"ä": "\\u0000"}',
+        next_try_at=moment(5),
+    )
+
+    stores.deliveries.add([delivery])
+
+    (read_back,) = stores.deliveries.recent(state=None, site_id=None, limit=9)
+    assert read_back == replace(delivery, seq=read_back.seq)
+    assert read_back.seq != 99
+
+
+def test_later_deliveries_have_higher_numbers(stores):
+    first, second = keep(stores, 2)
+    ids = add(stores, first, second, first)
+    ids += add(stores, second)
+
+    numbers = [read(stores, one).seq for one in ids]
+
+    assert numbers == sorted(set(numbers))
+
+
+def test_of_many_kept_at_once_numbers_follow_the_order_in_which_they_were_given(stores):
+    kept = keep(stores, 3)
+
+    ids = add(stores, *kept * 500)
+
+    listed = stores.deliveries.recent(state=None, site_id=None, limit=2_000)
+    assert [delivery.id for delivery in listed] == ids[::-1]
+    assert [delivery.seq for delivery in listed] == sorted((d.seq for d in listed), reverse=True)
+
+
+def test_adding_a_known_id_changes_nothing(stores):
+    first, second = keep(stores, 2)
+    delivery = make_delivery(first)
+    stores.deliveries.add([delivery])
+    before = read(stores, delivery.id)
+
+    stores.deliveries.add([replace(delivery, payload="{}"), make_delivery(second)])
+
+    assert read(stores, delivery.id) == before
+    assert len(take(stores)) == 2
+
+
+def test_adding_nothing_changes_nothing(stores):
+    stores.deliveries.add([])
+
+    assert stores.deliveries.recent(state=None, site_id=None, limit=9) == []
+
+
+def test_deliveries_about_unknown_comments_or_of_another_site_are_refused_as_a_whole(stores):
+    (kept,) = keep(stores)
+    fine = make_delivery(kept)
+
+    for wrong in (make_delivery(CommentId("no")), make_delivery(kept, site_id=OTHER_SITE)):
+        with pytest.raises(NotFoundError):
+            stores.deliveries.add([fine, wrong])
+
+    assert stores.deliveries.recent(state=None, site_id=None, limit=9) == []
+
+
+def test_a_delivery_is_due_at_once_unless_it_says_when(stores):
+    at_once, later = keep(stores, 2)
+    (first,) = add(stores, at_once)
+    (second,) = add(stores, later, next_try_at=moment(5))
+
+    taken = [take(stores, minutes) for minutes in (-0.01, 0, 4.99, 5)]
+
+    assert taken == [[], [first], [first], [second]]
+
+
+def test_what_is_due_the_longest_comes_first_and_no_more_than_asked_for(stores):
+    ids = keep(stores, 4)
+    due = [3, 1, 2, 1]
+    deliveries = [
+        make_delivery(one, next_try_at=moment(minutes))
+        for one, minutes in zip(ids, due, strict=True)
+    ]
+    stores.deliveries.add(deliveries)
+
+    taken = [take(stores, 9, limit=3), take(stores, 9, limit=3)]
+
+    in_order = [deliveries[index].id for index in (1, 3, 2, 0)]
+    assert taken == [in_order[:3], in_order[3:]]
+
+
+def test_what_is_taken_tells_everything_that_delivering_needs(stores):
+    (kept,) = keep(stores)
+    (one,) = add(stores, kept)
+
+    (taken,) = stores.deliveries.take_due(NOW, until=NOW + LEASE, limit=5)
+
+    assert taken == read(stores, one)
+
+
+def test_what_is_lent_is_not_lent_again_before_its_time(stores):
+    (kept,) = keep(stores)
+    (one,) = add(stores, kept)
+
+    taken = [take(stores, minutes) for minutes in (0, 1.99, 2, 3)]
+
+    assert taken == [[one], [], [one], []]
+
+
+def test_of_one_comment_a_later_delivery_waits_until_the_earlier_was_delivered(stores):
+    (kept,) = keep(stores)
+    first, second = add(stores, kept, kept)
+    taken = [take(stores), take(stores)]
+
+    tell(stores, first)
+    taken.append(take(stores))
+
+    assert taken == [[first], [], [second]]
+
+
+def test_of_one_comment_a_later_delivery_waits_while_the_earlier_is_tried_again(stores):
+    (kept,) = keep(stores)
+    first, second = add(stores, kept, kept)
+    take(stores)
+    tell(stores, first, DeliveryState.WAITING, again=10)
+
+    taken = [take(stores, minutes) for minutes in (1, 9, 10)]
+
+    assert taken == [[], [], [first]]
+    assert second not in taken[2]
+
+
+def test_of_one_comment_a_later_delivery_goes_out_when_the_earlier_was_given_up(stores):
+    (kept,) = keep(stores)
+    first, second = add(stores, kept, kept)
+    take(stores)
+
+    tell(stores, first, DeliveryState.DEAD)
+
+    assert take(stores) == [second]
+
+
+def test_a_later_delivery_with_a_time_of_its_own_waits_for_that_too(stores):
+    (kept,) = keep(stores)
+    (first,) = add(stores, kept)
+    (second,) = add(stores, kept, next_try_at=moment(30))
+    take(stores)
+    tell(stores, first)
+
+    taken = [take(stores, minutes) for minutes in (29, 30)]
+
+    assert taken == [[], [second]]
+
+
+def test_comments_do_not_wait_for_each_other(stores):
+    slow, quick = keep(stores, 2)
+    add(stores, slow)
+    take(stores)
+    (second,) = add(stores, quick)
+
+    assert take(stores) == [second]
+
+
+def test_what_was_added_while_the_earlier_is_lent_waits(stores):
+    (kept,) = keep(stores)
+    (first,) = add(stores, kept)
+    take(stores)
+
+    (second,) = add(stores, kept)
+
+    assert take(stores, 1) == []
+    tell(stores, first)
+    assert take(stores, 1) == [second]
+
+
+def test_sites_that_are_told_enough_already_are_left_out(stores):
+    (here,), (there,) = keep(stores), keep(stores, site_id=OTHER_SITE)
+    (first,) = add(stores, here)
+    (second,) = add(stores, there, site_id=OTHER_SITE)
+
+    taken = [
+        take(stores, except_sites=[SITE, OTHER_SITE]),
+        take(stores, except_sites={SITE}),
+        take(stores, except_sites=()),
+    ]
+
+    assert taken == [[], [second], [first]]
+
+
+def test_a_delivered_one_says_when_and_after_how_many_attempts(stores):
+    (kept,) = keep(stores)
+    (one,) = add(stores, kept)
+    before = read(stores, one)
+
+    tell(stores, one, DeliveryState.WAITING, again=5)
+    answer = tell(stores, one, minutes=6)
+
+    assert answer == read(stores, one)
+    assert answer == replace(
+        before, state=DeliveryState.DELIVERED, attempts=2, ended_at=moment(6), next_try_at=None
+    )
+
+
+def test_a_failed_attempt_says_when_the_next_one_is(stores):
+    (kept,) = keep(stores)
+    (one,) = add(stores, kept)
+    before = read(stores, one)
+
+    answer = tell(stores, one, DeliveryState.WAITING, again=5)
+
+    assert answer == replace(before, attempts=1, next_try_at=moment(5))
+    assert answer == read(stores, one)
+
+
+def test_without_a_time_the_next_attempt_is_at_once(stores):
+    (kept,) = keep(stores)
+    (one,) = add(stores, kept)
+    take(stores)
+
+    tell(stores, one, DeliveryState.WAITING, 1)
+
+    assert take(stores, 1) == [one]
+
+
+def test_attempts_come_back_as_they_were_oldest_first(stores):
+    kept, other = keep(stores, 2)
+    one, another = add(stores, kept, other)
+    given = [
+        DeliveryAttempt(delivery_id=one, at=NOW, milliseconds=9_001, status=None, problem="late"),
+        DeliveryAttempt(delivery_id=one, at=NOW, milliseconds=0, status=500, problem="refused"),
+        DeliveryAttempt(delivery_id=one, at=NOW, milliseconds=7, status=200, problem=None),
+    ]
+
+    for attempt in given:
+        stores.deliveries.record(attempt, state=DeliveryState.WAITING)
+    tell(stores, another)
+
+    assert stores.deliveries.attempts(one) == given
+    assert len(stores.deliveries.attempts(another)) == 1
+    assert stores.deliveries.attempts("no") == []
+
+
+def test_an_attempt_at_an_unknown_delivery_is_refused(stores):
+    with pytest.raises(NotFoundError):
+        tell(stores, "no")
+
+    assert stores.deliveries.attempts("no") == []
+
+
+def test_what_was_delivered_stays_so_whatever_a_slower_worker_tells(stores):
+    (kept,) = keep(stores)
+    (one,) = add(stores, kept)
+    tell(stores, one)
+
+    for state in DeliveryState:
+        tell(stores, one, state, 5, again=6)
+
+    after = read(stores, one)
+    assert (after.state, after.ended_at, after.attempts) == (DeliveryState.DELIVERED, NOW, 4)
+    assert take(stores, 10) == []
+
+
+def test_what_was_given_up_waits_no_more_but_may_turn_out_delivered(stores):
+    (kept,) = keep(stores)
+    (one,) = add(stores, kept)
+    tell(stores, one, DeliveryState.DEAD)
+
+    states = [
+        tell(stores, one, state, 5, again=6).state
+        for state in (DeliveryState.WAITING, DeliveryState.DELIVERED)
+    ]
+
+    assert states == [DeliveryState.DEAD, DeliveryState.DELIVERED]
+    assert take(stores, 10) == []
+
+
+def test_a_postponed_delivery_is_due_later_untried(stores):
+    (kept,) = keep(stores)
+    one, behind = add(stores, kept, kept)
+    take(stores)
+
+    stores.deliveries.postpone(one, until=moment(1))
+
+    taken = [take(stores, minutes) for minutes in (0.5, 1)]
+    assert taken == [[], [one]]
+    assert read(stores, one).attempts == 0
+    assert stores.deliveries.attempts(one) == []
+    assert behind not in taken[1]
+
+
+def test_postponing_what_is_not_lent_changes_nothing(stores):
+    waiting, over = keep(stores, 2)
+    one, other = add(stores, waiting, over)
+    tell(stores, other)
+    before = [read(stores, one), read(stores, other)]
+
+    for delivery_id in (one, other, "no"):
+        stores.deliveries.postpone(delivery_id, until=moment(60))
+
+    assert [read(stores, one), read(stores, other)] == before
+    assert take(stores) == [one]
+
+
+def test_given_up_deliveries_can_be_tried_again_from_the_start(stores):
+    ids = keep(stores, 3)
+    dead, delivered, waiting = add(stores, *ids)
+    tell(stores, dead, DeliveryState.DEAD)
+    tell(stores, delivered)
+
+    count = stores.deliveries.replay([dead, delivered, waiting, "no", dead], at=moment(7))
+
+    assert count == 1
+    revived = read(stores, dead)
+    assert (revived.state, revived.attempts) == (DeliveryState.WAITING, 0)
+    assert (revived.next_try_at, revived.ended_at) == (moment(7), None)
+    assert take(stores, 7) == [waiting, dead]
+    assert len(stores.deliveries.attempts(dead)) == 1
+
+
+def test_replaying_nothing_revives_nothing(stores):
+    assert stores.deliveries.replay([], at=NOW) == 0
+
+
+def test_what_is_replayed_goes_before_what_waits_behind_it(stores):
+    (kept,) = keep(stores)
+    first, second = add(stores, kept, kept)
+    tell(stores, first, DeliveryState.DEAD)
+    take(stores)
+    tell(stores, second, DeliveryState.WAITING, again=2)
+
+    stores.deliveries.replay([first], at=moment(1))
+
+    taken = [take(stores, 3), take(stores, 3)]
+    assert taken == [[first], []]
+    tell(stores, first, minutes=3)
+    assert take(stores, 3) == [second]
+
+
+def test_what_is_replayed_waits_for_what_is_on_its_way(stores):
+    (kept,) = keep(stores)
+    first, second = add(stores, kept, kept)
+    tell(stores, first, DeliveryState.DEAD)
+    taken = [take(stores)]
+
+    stores.deliveries.replay([first], at=moment(1))
+    taken.append(take(stores, 1))
+    tell(stores, second, DeliveryState.WAITING, 1, again=1)
+    taken.append(take(stores, 1))
+
+    assert taken == [[second], [], [first]]
+
+
+def test_the_newest_are_listed_first_by_state_and_site(stores):
+    here, there = keep(stores, 3), keep(stores, site_id=OTHER_SITE)
+    delivered, dead, waiting = add(stores, *here)
+    (elsewhere,) = add(stores, *there, site_id=OTHER_SITE)
+    tell(stores, delivered)
+    tell(stores, dead, DeliveryState.DEAD)
+
+    def listed(state: DeliveryState | None, site_id: SiteId | None, limit: int = 9) -> list[str]:
+        found = stores.deliveries.recent(state=state, site_id=site_id, limit=limit)
+        return [delivery.id for delivery in found]
+
+    assert listed(None, None) == [elsewhere, waiting, dead, delivered]
+    assert listed(None, None, limit=2) == [elsewhere, waiting]
+    assert listed(None, SITE) == [waiting, dead, delivered]
+    assert listed(DeliveryState.WAITING, None) == [elsewhere, waiting]
+    assert listed(DeliveryState.WAITING, OTHER_SITE) == [elsewhere]
+    assert listed(DeliveryState.DEAD, None) == [dead]
+    assert listed(DeliveryState.DELIVERED, SITE) == [delivered]
+    assert listed(DeliveryState.DEAD, OTHER_SITE) == []
+
+
+def test_of_several_workers_who_take_at_once_no_two_get_the_same_or_the_same_comment(stores):
+    ids = keep(stores, 30)
+    add(stores, *ids, *ids)
+    together = threading.Barrier(6, timeout=30)
+
+    def work(_number: int) -> list[Delivery]:
+        taken = []
+        for _ in range(6):
+            together.wait()
+            taken += stores.deliveries.take_due(NOW, until=NOW + LEASE, limit=3)
+        return taken
+
+    with ThreadPoolExecutor(6) as pool:
+        taken = [one for some in pool.map(work, range(6)) for one in some]
+
+    assert sorted(delivery.comment_id for delivery in taken) == sorted(ids)
+
+
+def test_workers_together_deliver_everything_once_and_each_comment_in_order(stores):
+    ids = keep(stores, 8)
+    wanted = Counter(add(stores, *(one for one in ids for _ in range(4))))
+    on_its_way: set[CommentId] = set()
+    delivered: list[Delivery] = []
+    clashes: list[str] = []
+    watching = threading.Lock()
+    # Nobody leaves before all is done, however often a worker finds nothing to do.
+    deadline = threading.Event()
+    stop = threading.Timer(60, deadline.set)
+
+    def work(_number: int) -> None:
+        while len(delivered) < wanted.total() and not deadline.is_set():
+            for one in stores.deliveries.take_due(NOW, until=NOW + LEASE, limit=2):
+                with watching:
+                    if one.comment_id in on_its_way:
+                        clashes.append(one.id)
+                    on_its_way.add(one.comment_id)
+                # Stands for the sending, which takes its time.
+                stores.deliveries.attempts(one.id)
+                with watching:
+                    delivered.append(one)
+                    on_its_way.discard(one.comment_id)
+                tell(stores, one.id)
+
+    stop.start()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+    stop.cancel()
+
+    assert Counter(one.id for one in delivered) == wanted
+    assert clashes == []
+    for kept in ids:
+        numbers = [one.seq for one in delivered if one.comment_id == kept]
+        assert numbers == sorted(numbers)
+
+
+@pytest.mark.parametrize("change", ["add", "record", "postpone", "replay"])
+def test_nobody_changes_the_line_of_a_comment_that_another_holds(database_url, change):
+    holder, impatient = create_engine(database_url), create_engine(database_url, lock_timeout_ms=50)
+    stores = sql_stores(holder)
+    stores.sites.add(SITES[0])
+    (kept,) = keep(stores)
+    dead, lent = add(stores, kept, kept)
+    tell(stores, dead, DeliveryState.DEAD)
+    take(stores)
+    changed = sql_stores(impatient)
+    changes: dict[str, Callable[[], object]] = {
+        "add": lambda: add(changed, kept),
+        "record": lambda: tell(changed, lent),
+        "postpone": lambda: changed.deliveries.postpone(lent, until=moment(1)),
+        "replay": lambda: changed.deliveries.replay([dead], at=NOW),
+    }
+
+    with holder.begin() as connection:
+        connection.execute(sa.update(comments).values(attempts=1))
+        with pytest.raises(StoreUnavailableError):
+            changes[change]()
+
+    changes[change]()
+    holder.dispose()
+    impatient.dispose()
+
+
+def test_numbers_follow_the_order_in_which_deliveries_become_visible(stores):
+    (kept,) = keep(stores)
+    adders, each = 4, 10
+    delivered: list[Delivery] = []
+    stuck = threading.Event()
+    stop = threading.Timer(60, stuck.set)
+
+    def adding(_number: int) -> None:
+        for _ in range(each):
+            add(stores, kept, kept)
+
+    def delivering() -> None:
+        while len(delivered) < adders * each * 2 and not stuck.is_set():
+            for one in stores.deliveries.take_due(NOW, until=NOW + LEASE, limit=5):
+                delivered.append(one)
+                tell(stores, one.id)
+
+    stop.start()
+    with ThreadPoolExecutor(adders + 1) as pool:
+        worker = pool.submit(delivering)
+        list(pool.map(adding, range(adders)))
+        worker.result(90)
+    stop.cancel()
+
+    numbers = [one.seq for one in delivered]
+    assert len(numbers) == adders * each * 2
+    assert numbers == sorted(set(numbers))
+
+
+def test_replaying_while_others_take_never_lends_two_of_one_comment(stores):
+    ids = keep(stores, 10)
+    first = add(stores, *ids)
+    add(stores, *ids)
+    for one in first:
+        tell(stores, one, DeliveryState.DEAD)
+    together = threading.Barrier(2, timeout=30)
+
+    def replay() -> None:
+        for one in first:
+            together.wait()
+            stores.deliveries.replay([one], at=NOW)
+
+    def work() -> list[Delivery]:
+        taken = []
+        for _ in first:
+            together.wait()
+            taken += stores.deliveries.take_due(NOW, until=NOW + LEASE, limit=2)
+        return taken
+
+    with ThreadPoolExecutor(2) as pool:
+        replaying, working = pool.submit(replay), pool.submit(work)
+        replaying.result(60)
+        taken = working.result(60)
+
+    counted = Counter(delivery.comment_id for delivery in taken)
+    assert counted
+    assert max(counted.values()) == 1
+
+
+acts = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["add", "take", "take", "deliver", "fail", "give up", "postpone", "replay"]
+        ),
+        st.integers(0, 7),
+    ),
+    max_size=40,
+)
+
+
+def act_out(stores, story) -> list[object]:
+    """Play a story on these stores and return everything that could be seen of it."""
+    seen: list[object] = []
+    for minute, (act, which) in enumerate(story):
+        try:
+            seen.append(_act(stores, minute, act, which))
+        except NotFoundError:
+            seen.append("not found")
+    return [*seen, stores.deliveries.recent(state=None, site_id=None, limit=100)]
+
+
+def _act(stores, minute: int, act: str, which: int) -> object:
+    delivery_id = f"d{which}"
+    if act == "add":
+        comment_id = CommentId(f"c{which % 3}")
+        site_id = SITES[which % 3 % 2].id
+        later = moment(minute + 2) if which == 5 else None
+        delivery = make_delivery(
+            comment_id, id=delivery_id, site_id=site_id, created_at=NOW, next_try_at=later
+        )
+        return stores.deliveries.add([delivery])
+    if act == "take":
+        except_sites = [SITE] if which == 7 else []
+        return take(stores, minute, limit=1 + which, except_sites=except_sites)
+    if act == "postpone":
+        return stores.deliveries.postpone(delivery_id, until=moment(minute + 1))
+    if act == "replay":
+        return stores.deliveries.replay([delivery_id, f"d{which + 1}"], at=moment(minute))
+    states = {
+        "deliver": DeliveryState.DELIVERED,
+        "fail": DeliveryState.WAITING,
+        "give up": DeliveryState.DEAD,
+    }
+    return tell(stores, delivery_id, states[act], minute, again=minute + which)
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    # Each example empties the tables itself.
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(story=acts)
+def test_every_story_of_deliveries_goes_the_same_in_sql_as_in_memory(engine, story):
+    in_memory, in_sql = memory_stores(sites=SITES), sql_stores(engine)
+    with engine.begin() as connection:
+        for table in ("delivery_attempts", "deliveries", "comments", "sites"):
+            connection.exec_driver_sql(f"DELETE FROM {table}")  # noqa: S608  # our own table names
+    for site in SITES:
+        in_sql.sites.add(site)
+    kept_ones = [make_comment(id=CommentId(f"c{n}"), site_id=SITES[n % 2].id) for n in range(3)]
+    for stores in (in_memory, in_sql):
+        stores.comments.add([NewComment(comment=c, lane=Lane.BULK) for c in kept_ones])
+
+    told, kept = (_unnumbered(act_out(stores, story)) for stores in (in_memory, in_sql))
+
+    assert kept == told
+
+
+def _unnumbered(seen: list[object]) -> list[object]:
+    """Leave out the numbers: PostgreSQL counts on after the tables were emptied."""
+    *answers, listed = seen
+    assert isinstance(listed, list)
+    return [
+        *(replace(one, seq=0) if isinstance(one, Delivery) else one for one in answers),
+        *(replace(one, seq=0) for one in listed),
+    ]
+
+
+def test_a_delivery_is_found_by_its_id_and_an_unknown_one_is_not(stores):
+    (delivery_id,) = add(stores, *keep(stores))
+
+    found = stores.deliveries.get(delivery_id)
+
+    assert found == read(stores, delivery_id)
+    with pytest.raises(NotFoundError):
+        stores.deliveries.get("unknown")

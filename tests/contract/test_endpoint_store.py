@@ -1,0 +1,68 @@
+"""Holds every endpoint store to its contract."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.domain.comment import SiteId
+from service.domain.delivery import Endpoint, EventKind
+from service.domain.errors import NotFoundError
+from tests.factories import SITE
+
+
+def make_endpoint(**changes) -> Endpoint:
+    values = {
+        "site_id": SITE,
+        "url": "https://blog.example/hooks?name=käse",
+        "secrets": ("whsec_bmV3", "whsec_b2xk"),
+    }
+    return Endpoint(**(values | changes))
+
+
+def test_an_endpoint_comes_back_as_it_was(stores):
+    endpoint = make_endpoint(events=(EventKind.DECISION, EventKind.VERDICT))
+
+    stores.endpoints.put(endpoint)
+
+    assert stores.endpoints.get(SITE) == endpoint
+
+
+def test_a_site_that_wants_none_has_none(stores):
+    stores.endpoints.put(make_endpoint())
+
+    assert stores.endpoints.get(SiteId("site-2")) is None
+    assert stores.endpoints.get(SiteId("no")) is None
+
+
+def test_another_endpoint_takes_the_place_of_the_first(stores):
+    stores.endpoints.put(make_endpoint())
+    other = make_endpoint(url="https://blog.example/new", secrets=("whsec_bmV3",), events=())
+
+    stores.endpoints.put(other)
+
+    assert stores.endpoints.get(SITE) == other
+
+
+def test_an_endpoint_can_be_forgotten_more_than_once(stores):
+    stores.endpoints.put(make_endpoint())
+
+    for _ in range(2):
+        stores.endpoints.remove(SITE)
+
+    assert stores.endpoints.get(SITE) is None
+
+
+def test_an_endpoint_of_an_unknown_site_is_refused(stores):
+    with pytest.raises(NotFoundError):
+        stores.endpoints.put(make_endpoint(site_id=SiteId("no")))
+
+    assert stores.endpoints.get(SiteId("no")) is None
+
+
+def test_an_endpoint_printed_shows_no_secret(stores):
+    stores.endpoints.put(make_endpoint())
+
+    printed = repr(stores.endpoints.get(SITE))
+
+    assert "https://blog.example" in printed
+    assert "whsec_" not in printed

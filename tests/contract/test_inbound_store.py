@@ -1,0 +1,194 @@
+"""Holds every inbound store to its contract."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+from service.domain.comment import SiteId
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.inbound import InboundHook, Platform
+from service.stores.sql import sql_stores
+from service.stores.sql.schema import inbound_seen
+from tests.contract.conftest import SITES
+from tests.factories import NOW, SITE
+
+WINDOW = timedelta(minutes=10)
+
+
+def make_hook(hook_id: str = "hook-1", **changes) -> InboundHook:
+    values = {
+        "id": hook_id,
+        "site_id": SITE,
+        "platform": Platform.CORAL,
+        "secret": "a secret that only the platform knows",
+        "created_at": NOW,
+    }
+    return InboundHook(**(values | changes))
+
+
+def remember(stores, delivery_id: str, *, hook_id: str = "hook-1", minutes: float = 0) -> bool:
+    at = NOW + timedelta(minutes=minutes)
+    return stores.inbound.remember(hook_id, delivery_id, at=at, forget=at - WINDOW)
+
+
+@pytest.mark.parametrize("platform", Platform)
+def test_a_hook_comes_back_as_it_was(stores, platform):
+    hook = make_hook(platform=platform, secret="süß\x00\ud800")
+
+    stores.inbound.add(hook)
+
+    assert stores.inbound.get(hook.id) == hook
+
+
+def test_an_unknown_hook_is_none(stores):
+    assert stores.inbound.get("no") is None
+
+
+def test_hooks_are_listed_oldest_first_of_one_site_or_of_all(stores):
+    newer = make_hook("a", created_at=NOW + timedelta(days=1))
+    older = make_hook("b")
+    elsewhere = make_hook("c", site_id=SiteId("site-2"), created_at=NOW - timedelta(days=1))
+    for hook in (newer, older, elsewhere):
+        stores.inbound.add(hook)
+
+    assert stores.inbound.all() == [elsewhere, older, newer]
+    assert stores.inbound.all(SITE) == [older, newer]
+    assert stores.inbound.all(SiteId("no")) == []
+
+
+def test_a_hook_of_an_unknown_site_or_a_taken_id_is_refused(stores):
+    stores.inbound.add(make_hook())
+
+    with pytest.raises(NotFoundError):
+        stores.inbound.add(make_hook("hook-2", site_id=SiteId("no")))
+    with pytest.raises(ConflictError):
+        stores.inbound.add(make_hook(secret="another secret"))
+
+    assert stores.inbound.all() == [make_hook()]
+
+
+def test_a_revoked_hook_stays_and_says_since_when(stores):
+    stores.inbound.add(make_hook())
+    later = NOW + timedelta(days=1)
+
+    answers = [stores.inbound.revoke("hook-1", at=at) for at in (NOW, later)]
+
+    assert answers == [replace(make_hook(), revoked_at=NOW)] * 2
+    assert stores.inbound.get("hook-1") == answers[0]
+
+
+def test_revoking_an_unknown_hook_is_refused(stores):
+    with pytest.raises(NotFoundError):
+        stores.inbound.revoke("no", at=NOW)
+
+
+def test_a_hook_printed_shows_no_secret(stores):
+    stores.inbound.add(make_hook())
+
+    printed = repr(stores.inbound.get("hook-1"))
+
+    assert "hook-1" in printed
+    assert "only the platform knows" not in printed
+
+
+def test_a_delivery_is_new_once(stores):
+    stores.inbound.add(make_hook())
+
+    answers = [remember(stores, "d1"), remember(stores, "d1", minutes=1), remember(stores, "d2")]
+
+    assert answers == [True, False, True]
+
+
+def test_equal_deliveries_of_two_hooks_are_two(stores):
+    for hook_id in ("hook-1", "hook-2"):
+        stores.inbound.add(make_hook(hook_id))
+
+    answers = [remember(stores, "d1", hook_id=hook_id) for hook_id in ("hook-1", "hook-2")]
+
+    assert answers == [True, True]
+
+
+def test_a_delivery_is_forgotten_when_its_time_is_over_and_not_before(stores):
+    stores.inbound.add(make_hook())
+
+    answers = [remember(stores, "d1", minutes=minutes) for minutes in (0, 10, 10.01, 20)]
+
+    assert answers == [True, False, True, False]
+
+
+def test_a_repeat_does_not_lengthen_how_long_a_delivery_is_remembered(stores):
+    stores.inbound.add(make_hook())
+
+    answers = [remember(stores, "d1", minutes=minutes) for minutes in (0, 9, 11)]
+
+    assert answers == [True, False, True]
+
+
+def test_ids_of_any_length_and_code_points_are_told_apart(stores):
+    stores.inbound.add(make_hook())
+    ids = ["", " ", "x" * 100_000, "x" * 100_001, "\x00", "\ud800", "é", "e\u0301"]
+
+    answers = [[remember(stores, one) for one in ids] for _ in range(2)]
+
+    assert answers == [[True] * len(ids), [False] * len(ids)]
+
+
+def test_deliveries_of_an_unknown_hook_are_refused(stores):
+    with pytest.raises(NotFoundError):
+        remember(stores, "d1", hook_id="no")
+
+
+def test_what_is_forgotten_takes_no_room(engine):
+    stores = sql_stores(engine)
+    stores.sites.add(SITES[0])
+    for hook_id in ("hook-1", "hook-2"):
+        stores.inbound.add(make_hook(hook_id))
+        for number in range(20):
+            remember(stores, f"d{number}", hook_id=hook_id)
+
+    remember(stores, "later", minutes=60)
+
+    with engine.connect() as connection:
+        query = select(inbound_seen.c.hook_id, func.count()).group_by(inbound_seen.c.hook_id)
+        left = {row[0]: row[1] for row in connection.execute(query)}
+    assert left == {"hook-1": 1, "hook-2": 20}
+
+
+def test_of_several_who_bring_one_delivery_at_once_one_hears_that_it_is_new(stores):
+    stores.inbound.add(make_hook())
+    together = threading.Barrier(4, timeout=30)
+
+    def bring(_number: int) -> list[bool]:
+        answers = []
+        for number in range(20):
+            together.wait()
+            answers.append(remember(stores, f"d{number}", minutes=number * 3))
+        return answers
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(bring, range(4)))
+
+    assert [sum(some) for some in zip(*answers, strict=True)] == [1] * 20
+
+
+def test_of_several_who_bring_a_forgotten_delivery_at_once_one_hears_that_it_is_new(stores):
+    stores.inbound.add(make_hook())
+    together = threading.Barrier(4, timeout=30)
+
+    def bring(_number: int) -> list[bool]:
+        answers = []
+        for number in range(20):
+            together.wait()
+            answers.append(remember(stores, "the same", minutes=number * 11))
+        return answers
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(bring, range(4)))
+
+    assert [sum(some) for some in zip(*answers, strict=True)] == [1] * 20

@@ -1,0 +1,46 @@
+"""Holds every comment store to finding comments by their sites' own ids."""
+
+from __future__ import annotations
+
+from service.domain.comment import Lane, SiteId
+from service.ports import NewComment
+from tests.factories import NOW, SITE, make_comment
+
+OTHER_SITE = SiteId("site-2")
+
+
+def keep(stores, **changes):
+    comment = make_comment(**changes)
+    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    return comment.id
+
+
+def test_comments_are_found_by_the_ids_that_their_site_gave_them(stores):
+    first = keep(stores, site_comment_id="w-1")
+    second = keep(stores, site_comment_id="w-1@2")
+    keep(stores, site_comment_id=None)
+
+    found = stores.comments.find_by_site_ids(SITE, ["w-1", "w-1@2", "w-1@3", "w-1"])
+
+    assert found == {"w-1": first, "w-1@2": second}
+
+
+def test_another_site_s_equal_id_is_another_comment(stores):
+    theirs = keep(stores, site_id=OTHER_SITE, site_comment_id="w-1")
+
+    assert stores.comments.find_by_site_ids(SITE, ["w-1"]) == {}
+    assert stores.comments.find_by_site_ids(OTHER_SITE, ["w-1"]) == {"w-1": theirs}
+
+
+def test_a_withdrawn_comment_is_found_too(stores):
+    gone = keep(stores, site_comment_id="w-1")
+    stores.comments.withdraw(gone, at=NOW)
+
+    assert stores.comments.find_by_site_ids(SITE, ["w-1"]) == {"w-1": gone}
+
+
+def test_asking_for_nothing_or_for_a_thousand_is_fine(stores):
+    kept = keep(stores, site_comment_id="w-7")
+
+    assert stores.comments.find_by_site_ids(SITE, []) == {}
+    assert stores.comments.find_by_site_ids(SITE, [f"w-{n}" for n in range(1_000)]) == {"w-7": kept}

@@ -1,0 +1,260 @@
+"""Holds every report store to its contract."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from service.domain.case import CaseFilter, Order
+from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.decision import Decision, Ruling
+from service.domain.errors import NotFoundError
+from service.domain.report import Label, Report
+from service.domain.verdict import Outcome
+from service.ports import NewComment
+from tests.factories import NOW, SITE, make_comment, make_verdict
+
+_numbers = itertools.count(1)
+
+
+def keep(
+    stores, outcome: Outcome | None = None, *, audit: bool = False, age: int = 0, site: str = SITE
+) -> CommentId:
+    comment = make_comment(received_at=NOW - timedelta(hours=age), site_id=SiteId(site))
+    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    if outcome is not None:
+        sample = frozenset([comment.id]) if audit else frozenset()
+        stores.verdicts.add([make_verdict(comment.id, outcome)], audit=sample)
+    return comment.id
+
+
+def make_report(comment_id: CommentId | None, label: Label = Label.HAM, **changes) -> Report:
+    values = {
+        "id": f"r{next(_numbers):04d}",
+        "site_id": SITE,
+        "label": label,
+        "reported_at": NOW,
+        "comment_id": comment_id,
+    }
+    return Report(**(values | changes))
+
+
+def decide(stores, comment_id: CommentId) -> None:
+    decision = Decision(
+        id=f"d{next(_numbers):04d}",
+        comment_id=comment_id,
+        ruling=Ruling.APPROVE,
+        decided_by="ada",
+        decided_at=NOW,
+    )
+    stores.decisions.add(decision)
+
+
+def to_review(stores) -> list[CommentId]:
+    """Return the review queue, having seen that filter, count and cases agree on it."""
+    waiting = CaseFilter(needs_review=True)
+    page = stores.cases.page(waiting, order=Order.REVIEW, cursor=None, limit=100)
+    everything = stores.cases.page(CaseFilter(), order=Order.REVIEW, cursor=None, limit=100)
+    queue = [case.comment.id for case in page.cases]
+    assert queue == [case.comment.id for case in everything.cases if case.needs_review]
+    assert stores.cases.count(waiting) == len(queue)
+    return queue
+
+
+def test_a_report_comes_back_as_it_was(stores):
+    kept = keep(stores, Outcome.SPAM)
+    report = make_report(kept, reported_by="Zoë from the front desk ☎")
+
+    is_new = stores.reports.add(report)
+
+    assert is_new
+    assert stores.cases.get(kept).reports == (report,)
+
+
+def test_reports_are_listed_oldest_first(stores):
+    kept = keep(stores, Outcome.SPAM)
+    given = [make_report(kept, label) for label in (*Label, *Label)]
+
+    new = [stores.reports.add(report) for report in given]
+
+    assert new == [True] * 4
+    assert stores.cases.get(kept).reports == tuple(given)
+
+
+def test_a_report_that_says_the_same_as_the_newest_changes_nothing(stores):
+    kept = keep(stores, Outcome.SPAM)
+    first = make_report(kept)
+    stores.reports.add(first)
+
+    is_new = stores.reports.add(make_report(kept, reported_by="somebody else"))
+
+    assert not is_new
+    assert stores.cases.get(kept).reports == (first,)
+
+
+def test_a_report_of_a_known_id_changes_nothing(stores):
+    kept = keep(stores, Outcome.HAM)
+    unseen = make_report(None)
+    first = make_report(kept, Label.HAM)
+
+    answers = [
+        *(stores.reports.add(unseen) for _ in range(2)),
+        stores.reports.add(first),
+        stores.reports.add(make_report(kept, Label.SPAM, id=first.id)),
+    ]
+
+    assert answers == [True, False, True, False]
+    assert stores.cases.get(kept).reports == (first,)
+    assert to_review(stores) == []
+
+
+def test_comments_that_were_never_seen_are_reported_as_often_as_wished(stores):
+    answers = [stores.reports.add(make_report(None)) for _ in range(3)]
+
+    assert answers == [True, True, True]
+
+
+def test_a_report_of_an_unknown_comment_or_site_is_refused(stores):
+    elsewhere = keep(stores, Outcome.SPAM, site="site-2")
+    wrong = (
+        make_report(CommentId("no")),
+        make_report(elsewhere),
+        make_report(None, site_id=SiteId("no")),
+    )
+
+    for report in wrong:
+        with pytest.raises(NotFoundError):
+            stores.reports.add(report)
+
+    assert stores.cases.get(elsewhere).reports == ()
+    assert to_review(stores) == []
+
+
+@pytest.mark.parametrize("outcome", [Outcome.HAM, Outcome.SPAM])
+def test_a_report_that_contradicts_the_verdict_brings_the_comment_before_a_moderator(
+    stores, outcome
+):
+    kept = keep(stores, outcome)
+
+    stores.reports.add(make_report(kept, Label.SPAM if outcome is Outcome.HAM else Label.HAM))
+
+    assert to_review(stores) == [kept]
+    assert stores.cases.get(kept).disputed
+
+
+@pytest.mark.parametrize("outcome", [Outcome.HAM, Outcome.SPAM])
+def test_a_report_that_says_what_the_verdict_says_does_not(stores, outcome):
+    kept = keep(stores, outcome)
+
+    stores.reports.add(make_report(kept, Label(outcome.value)))
+
+    assert to_review(stores) == []
+    assert stores.cases.get(kept).reports
+
+
+def test_who_takes_a_report_back_takes_the_comment_from_the_queue(stores):
+    kept = keep(stores, Outcome.SPAM)
+    stores.reports.add(make_report(kept, Label.HAM))
+
+    stores.reports.add(make_report(kept, Label.SPAM))
+
+    assert to_review(stores) == []
+
+
+def test_in_review_disputed_comments_and_audit_samples_wait_together_by_age(stores):
+    disputed = {age: keep(stores, Outcome.SPAM, age=age) for age in (4, 2)}
+    audited = {age: keep(stores, Outcome.HAM, audit=True, age=age) for age in (3, 1)}
+    unsure = keep(stores, Outcome.UNSURE)
+    for kept in (*disputed.values(), unsure):
+        stores.reports.add(make_report(kept))
+
+    queue = to_review(stores)
+
+    assert queue == [unsure, disputed[4], audited[3], disputed[2], audited[1]]
+
+
+def test_an_audit_sample_stays_one_when_a_report_agrees(stores):
+    kept = keep(stores, Outcome.SPAM, audit=True)
+
+    stores.reports.add(make_report(kept, Label.SPAM))
+
+    assert to_review(stores) == [kept]
+
+
+def test_a_report_before_the_verdict_counts_when_the_verdict_comes(stores):
+    contradicted, confirmed = keep(stores), keep(stores)
+    for kept in (contradicted, confirmed):
+        stores.reports.add(make_report(kept, Label.HAM))
+    seen = [to_review(stores)]
+
+    stores.verdicts.add(
+        [make_verdict(contradicted, Outcome.SPAM), make_verdict(confirmed, Outcome.HAM)],
+        audit=frozenset(),
+    )
+    seen.append(to_review(stores))
+
+    assert seen == [[], [contradicted]]
+
+
+def test_a_decision_settles_a_dispute_and_undo_reopens_it(stores):
+    kept = keep(stores, Outcome.SPAM)
+    stores.reports.add(make_report(kept))
+    seen = [to_review(stores)]
+
+    decide(stores, kept)
+    seen.append(to_review(stores))
+    stores.decisions.undo(kept, by="ada", at=NOW)
+    seen.append(to_review(stores))
+
+    assert seen == [[kept], [], [kept]]
+
+
+def test_a_report_of_a_decided_comment_waits_for_the_decision_to_be_undone(stores):
+    kept = keep(stores, Outcome.SPAM)
+    decide(stores, kept)
+
+    stores.reports.add(make_report(kept))
+    while_decided = to_review(stores)
+    stores.decisions.undo(kept, by="ada", at=NOW)
+
+    assert while_decided == []
+    assert to_review(stores) == [kept]
+
+
+def test_of_equal_reports_at_the_same_time_one_is_kept(stores):
+    ids = [keep(stores, Outcome.SPAM) for _ in range(5)]
+
+    def report(_number: int) -> list[bool]:
+        return [stores.reports.add(make_report(one)) for one in ids]
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(report, range(4)))
+
+    assert [sum(some) for some in zip(*answers, strict=True)] == [1] * 5
+    assert all(len(stores.cases.get(one).reports) == 1 for one in ids)
+
+
+def test_reports_verdicts_and_decisions_at_the_same_time_leave_a_true_queue(stores):
+    ids = [keep(stores) for _ in range(12)]
+
+    def report() -> None:
+        for one in ids:
+            stores.reports.add(make_report(one))
+
+    def judge() -> None:
+        for start in range(0, 12, 3):
+            some = [make_verdict(one, Outcome.SPAM) for one in ids[start : start + 3]]
+            stores.verdicts.add(some, audit=frozenset())
+
+    def rule() -> None:
+        for one in ids[::2]:
+            decide(stores, one)
+
+    with ThreadPoolExecutor(3) as pool:
+        for done in [pool.submit(work) for work in (report, judge, rule)]:
+            done.result(60)
+
+    assert sorted(to_review(stores)) == sorted(ids[1::2])

@@ -1,0 +1,152 @@
+"""A site chooses over the API where it is told, reads the log and replays what it missed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from service.moderation.deliver import deliver, take_deliveries
+from service.moderation.sites import issue_key
+from service.outbound.guard import OutboundRules
+from service.outbound.sender import HttpSiteNotifier
+from service.web.flask_app import create_app
+from tests.factories import SITE
+from tests.functional.conftest import client_with
+
+URL = "https://blog.example/hook"
+
+
+@pytest.fixture
+def told(api, services):
+    """The site's client, once the site is told of everything."""
+    api.put("/v1/site/callback", json={"url": URL})
+    return api
+
+
+def run_all(services):
+    while taken := take_deliveries(services, limit=99):
+        for one in taken:
+            deliver(one, services)
+
+
+def test_without_a_callback_there_is_none_to_read_or_remove(api):
+    statuses = [
+        api.get("/v1/site/callback").status_code,
+        api.delete("/v1/site/callback").status_code,
+    ]
+
+    assert statuses == [404, 404]
+
+
+def test_the_secret_is_shown_once(api):
+    first = api.put("/v1/site/callback", json={"url": URL}).get_json()
+    second = api.put("/v1/site/callback", json={"url": URL + "/2"}).get_json()
+
+    assert first["secret"].startswith("whsec_")
+    assert second["secret"] is None
+    read = api.get("/v1/site/callback")
+    assert read.get_json() == {
+        "url": URL + "/2",
+        "events": ["comment.judged", "comment.needs_review", "comment.decided"],
+        "secrets": 1,
+    }
+    assert "whsec_" not in read.text
+
+
+def test_rotating_answers_a_new_secret_beside_the_old_one(told):
+    answer = told.put("/v1/site/callback", json={"url": URL, "rotate": True}).get_json()
+
+    assert answer["secret"].startswith("whsec_")
+    assert answer["callback"]["secrets"] == 2
+
+
+def test_a_removed_callback_is_gone(told):
+    removed = told.delete("/v1/site/callback")
+
+    assert removed.get_json()["url"] == URL
+    assert told.get("/v1/site/callback").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://blog.example/hook",
+        "https://127.0.0.1/hook",
+        "https://0x7f.1/hook",
+        "https://[::ffff:169.254.169.254]/hook",
+        "https://me@blog.example/hook",
+        "https://blog.example:6379/",
+        "file:///etc/passwd",
+        "",
+    ],
+)
+def test_a_hostile_address_is_refused_by_name(url, services, config):
+    real = replace(services, notifier=HttpSiteNotifier(OutboundRules()))
+    api = client_with(create_app(real, config, {}), issue_key(SITE, real, actor="test").secret)
+
+    answer = api.put("/v1/site/callback", json={"url": url})
+
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.get_json()["errors"]] == ["url"]
+    assert url == "" or url not in answer.text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"url": 1}, {"url": URL, "events": ["comment.eaten"]}, {"url": URL, "secret": "x"}],
+)
+def test_other_nonsense_is_refused_too(body, api):
+    assert api.put("/v1/site/callback", json=body).status_code == 422
+
+
+def test_the_log_tells_every_attempt_in_fixed_words(told, services):
+    services.notifier.status = 410
+    told.post("/v1/comments", json={"text": "One."})
+    run_all(services)
+
+    dead = told.get("/v1/site/deliveries?state=dead").get_json()["deliveries"]
+    log = told.get(f"/v1/site/deliveries/{dead[0]['id']}").get_json()
+
+    assert {one["event"] for one in dead} == {"comment.judged", "comment.needs_review"}
+    assert log["delivery"] == dead[0]
+    assert [one["status"] for one in log["log"]] == [410]
+
+
+def test_a_message_that_was_given_up_is_replayed(told, services):
+    services.notifier.status = 410
+    told.post("/v1/comments", json={"text": "One."})
+    run_all(services)
+    services.notifier.status = 200
+    [first, *_] = told.get("/v1/site/deliveries?state=dead").get_json()["deliveries"]
+
+    answer = told.post(f"/v1/site/deliveries/{first['id']}/replay")
+    again = told.post(f"/v1/site/deliveries/{first['id']}/replay")
+    run_all(services)
+
+    assert (answer.status_code, answer.get_json()["state"]) == (200, "waiting")
+    assert again.status_code == 409
+    read = told.get(f"/v1/site/deliveries/{first['id']}").get_json()
+    assert read["delivery"]["state"] == "delivered"
+
+
+def test_another_site_sees_and_replays_nothing(told, other_api, services):
+    services.notifier.status = 410
+    told.post("/v1/comments", json={"text": "One."})
+    run_all(services)
+    [first, *_] = told.get("/v1/site/deliveries").get_json()["deliveries"]
+
+    answers = [
+        other_api.get(f"/v1/site/deliveries/{first['id']}"),
+        other_api.post(f"/v1/site/deliveries/{first['id']}/replay"),
+        other_api.get("/v1/site/deliveries/%00"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [404, 404, 404]
+    assert other_api.get("/v1/site/deliveries").get_json() == {"deliveries": []}
+
+
+def test_strangers_are_refused(stranger):
+    assert stranger.get("/v1/site/callback").status_code == 401
+    assert stranger.put("/v1/site/callback", json={"url": URL}).status_code == 401
+    assert stranger.get("/v1/site/deliveries").status_code == 401

@@ -1,0 +1,129 @@
+"""`slopsieve callbacks`: where sites are told, what was given up, and replaying it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from service.commands.callbacks import callbacks_group
+from service.domain.comment import CommentId, Lane
+from service.domain.errors import InvalidInputError, NotFoundError
+from service.moderation.deliver import deliver, take_deliveries
+from service.moderation.judge import judge_batch
+from service.moderation.sites import add_site
+from service.moderation.submit import submit_comments
+from service.ports import NewComment
+from service.wiring import open_services
+from tests.factories import make_comment
+
+URL = "https://blog.example/hook"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    path = str(tmp_path / "data")
+    with open_services(data_dir=path) as services:
+        add_site("Radiator blog", services, actor="test")
+    return path
+
+
+def call(folder, *arguments):
+    return CliRunner().invoke(callbacks_group, [*arguments, "--data-dir", folder])
+
+
+def rows(folder, *arguments):
+    done = call(folder, *arguments, "--json")
+    assert done.exception is None, done.output
+    return [json.loads(line) for line in done.output.splitlines()]
+
+
+@pytest.fixture
+def given_up(folder):
+    """A folder with two messages that could never be delivered."""
+    rows(folder, "set", "Radiator blog", URL)
+    with open_services(data_dir=folder) as services:
+        [site] = services.sites.all()
+        comment = make_comment(id=CommentId(services.new_id("com")), site_id=site.id)
+        submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+        judge_batch([comment.id], services)
+        services.endpoints.remove(site.id)
+        while taken := take_deliveries(services, limit=9):
+            for one in taken:
+                deliver(one, services)
+    rows(folder, "set", "Radiator blog", URL)
+    return folder
+
+
+def test_setting_prints_the_secret_once(folder):
+    [row] = rows(folder, "set", "Radiator blog", URL, "--event", "comment.judged")
+    [listed] = rows(folder, "sites")
+
+    assert row["secret"].startswith("whsec_")
+    assert row["events"] == "comment.judged"
+    assert listed == {key: value for key, value in row.items() if key != "secret"}
+
+
+def test_a_hostile_address_is_refused(folder):
+    done = call(folder, "set", "Radiator blog", "https://169.254.169.254/")
+
+    assert isinstance(done.exception, InvalidInputError)
+    assert "not public" in str(done.exception)
+
+
+def test_rotating_prints_a_new_secret(folder):
+    [first] = rows(folder, "set", "Radiator blog", URL)
+    [second] = rows(folder, "rotate", "Radiator blog")
+
+    assert second["secret"] != first["secret"]
+    assert second["secrets"] == 2
+
+
+def test_removing_leaves_nothing_to_remove(folder):
+    rows(folder, "set", "Radiator blog", URL)
+
+    done = call(folder, "remove", "Radiator blog")
+
+    assert done.output == "Radiator blog is told nothing more.\n"
+    assert isinstance(call(folder, "remove", "Radiator blog").exception, NotFoundError)
+
+
+def test_what_was_given_up_is_listed_with_why(given_up):
+    dead = rows(given_up, "list", "--dead")
+
+    assert len(dead) >= 1
+    assert {row["problem"] for row in dead} == {"the site wants no callbacks any more"}
+    [attempt] = rows(given_up, "log", dead[0]["id"])
+    assert attempt["problem"] == dead[0]["problem"]
+
+
+def test_one_message_or_all_can_be_replayed(given_up):
+    dead = rows(given_up, "list", "--dead")
+
+    one = rows(given_up, "replay", dead[0]["id"])
+    rest = rows(given_up, "replay", "--all")
+    none = rows(given_up, "replay", "--all", "--site", "Radiator blog")
+
+    assert one == [{"replayed": 1}]
+    assert rest == [{"replayed": len(dead) - 1}]
+    assert none == [{"replayed": 0}]
+    assert rows(given_up, "list", "--dead") == []
+    assert {row["state"] for row in rows(given_up, "list")} == {"waiting"}
+
+
+@pytest.mark.parametrize("arguments", [[], ["msg_1", "--all"], ["msg_1", "--site", "x"]])
+def test_replaying_wants_to_know_what(arguments, folder):
+    done = call(folder, "replay", *arguments)
+
+    assert done.exit_code == 2
+    assert "--all" in done.output
+
+
+def test_the_tables_for_people_say_the_same(given_up):
+    listed = call(given_up, "list", "--dead").output
+    empty = call(given_up, "list", "--dead", "--site", "Radiator blog", "--limit", "1").output
+
+    assert "dead" in listed
+    assert "dead" in empty
+    assert call(given_up, "log", "msg_unknown").exception is not None

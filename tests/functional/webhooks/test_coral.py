@@ -1,0 +1,140 @@
+"""Coral asks while somebody waits, and publishes what it is not told to hold."""
+
+from __future__ import annotations
+
+import copy
+import time
+
+import pytest
+
+from models.inputs import ModelOutput
+from service.domain.decision import Mode, Ruling
+from service.domain.inbound import Platform
+from service.domain.site import SiteSettings
+from service.moderation.decide import decide_comment
+from tests.factories import SITE
+from tests.functional.webhooks.conftest import all_cases, only_case
+from tests.functional.webhooks.recorded import CORAL
+
+HOLD = {"status": "PREMOD"}
+WITHHOLD = {
+    "status": "SYSTEM_WITHHELD",
+    "actions": [{"actionType": "FLAG", "reason": "COMMENT_DETECTED_SPAM"}],
+}
+
+
+@pytest.fixture
+def coral(send):
+    return lambda payload=CORAL: send(Platform.CORAL, payload)
+
+
+@pytest.fixture
+def settings(services):
+    return lambda **given: services.sites.update_settings(SITE, SiteSettings(**given))
+
+
+def changed(**changes):
+    return copy.deepcopy(CORAL) | changes
+
+
+@pytest.mark.parametrize(
+    ("p_spam", "answer"),
+    [(0.01, {}), (0.5, HOLD), (0.99, WITHHOLD)],
+    ids=["ham", "unsure", "spam"],
+)
+def test_coral_is_told_what_to_do(coral, classifier, p_spam, answer):
+    classifier.answer = ModelOutput(p_spam=p_spam)
+
+    told = coral()
+
+    assert (told.status_code, told.get_json()) == (200, answer)
+    assert told.content_type == "application/json"
+
+
+def test_where_the_unsure_pass_coral_is_told_nothing_of_them(coral, settings):
+    settings(holds_unsure=False)
+
+    assert coral().get_json() == {}
+
+
+def test_a_site_that_only_observes_holds_nothing(coral, settings, classifier, services):
+    settings(mode=Mode.OBSERVE)
+    classifier.answer = ModelOutput(p_spam=0.99)
+
+    assert coral().get_json() == {}
+    assert only_case(services).verdict is not None
+
+
+def test_what_is_not_judged_in_time_is_held_within_the_budget(coral, services):
+    services.queue.judges = False
+
+    started = time.perf_counter()
+    told = coral()
+    seconds = time.perf_counter() - started
+
+    assert told.get_json() == HOLD
+    assert 0.3 < seconds < 0.8
+    assert only_case(services).verdict is None
+
+
+def test_what_is_not_judged_in_time_passes_where_the_unsure_do(coral, services, settings):
+    settings(holds_unsure=False)
+    services.queue.judges = False
+
+    assert coral().get_json() == {}
+
+
+def test_the_comment_is_read_as_text_under_its_story(coral, services):
+    coral()
+
+    comment = only_case(services).comment
+    assert comment.text == "The drain valve was stuck here too."
+    assert comment.post.url == "https://blog.example/radiators"
+    assert comment.author.account_id == CORAL["author"]["id"]
+    assert comment.reply_to == f"coral:{CORAL['comment']['parentID']}"
+    assert comment.site_comment_id is None
+
+
+def test_a_comment_in_plain_text_keeps_its_lines(coral, services):
+    coral(changed(comment={"body": "One < two\nand three.", "parentID": None}))
+
+    assert only_case(services).comment.text == "One < two\nand three."
+
+
+@pytest.mark.parametrize("role", ["STAFF", "MODERATOR", "ADMIN"])
+def test_staff_is_not_judged(coral, services, classifier, role):
+    classifier.answer = ModelOutput(p_spam=0.99)
+
+    told = coral(changed(author={"id": "u", "role": role}))
+
+    assert told.get_json() == {}
+    assert all_cases(services) == []
+
+
+def test_the_same_request_again_is_the_same_comment(coral, services, classifier):
+    first, second = coral(), coral()
+
+    assert first.get_json() == second.get_json() == HOLD
+    assert sum(classifier.batches) == 1
+    assert only_case(services)
+
+
+def test_asked_again_a_moderator_s_ruling_is_the_answer(coral, services):
+    coral()
+    decide_comment(only_case(services).comment.id, Ruling.REJECT, services, decided_by="ada")
+
+    assert coral().get_json() == WITHHOLD
+
+
+def test_an_edit_is_another_comment(coral, services):
+    coral()
+    coral(changed(action="EDIT", comment={"body": "Cheap sofas", "parentID": None}))
+
+    assert [case.comment.text for case in all_cases(services)][1:] == ["Cheap sofas"]
+
+
+def test_a_comment_of_pictures_alone_is_none_of_ours(coral, services):
+    told = coral(changed(comment={"body": '<img src="https://x.example/y.gif">'}))
+
+    assert told.get_json() == {}
+    assert all_cases(services) == []

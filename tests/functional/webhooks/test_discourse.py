@@ -1,0 +1,126 @@
+"""Discourse's posts, edited, removed and brought back."""
+
+from __future__ import annotations
+
+import copy
+import json
+from urllib.parse import urlencode
+
+import pytest
+
+from service.domain.inbound import Platform
+from tests.functional.webhooks.conftest import all_cases, only_case
+from tests.functional.webhooks.recorded import DISCOURSE_POST
+
+
+def post(**changes):
+    payload = copy.deepcopy(DISCOURSE_POST)
+    payload["post"].update(changes)
+    return payload
+
+
+def test_a_post_is_kept_as_it_was_typed(discourse, services):
+    answer = discourse(DISCOURSE_POST)
+
+    comment = only_case(services).comment
+    assert answer.status_code == 202
+    assert comment.text == "The **drain valve** was stuck here too."
+    assert comment.site_comment_id == "discourse:9021"
+    assert comment.post.title == "Bleeding a radiator"
+    assert comment.post.url == "https://forum.example/t/bleeding-a-radiator/310"
+    assert (comment.author.name, comment.author.account_id) == ("Mara", "77")
+
+
+def test_without_the_typed_words_the_html_is_read(discourse, services):
+    discourse(post(raw=None, cooked='<p>See <a href="https://sofas.example">this</a></p>'))
+
+    assert only_case(services).comment.text == 'See <a href="https://sofas.example">this</a>'
+
+
+@pytest.mark.parametrize(
+    ("event", "payload"),
+    [
+        ("ping", {"ping": "OK"}),
+        ("topic_created", {"topic": {"id": 1}}),
+        ("post_created", post(staff=True)),
+        ("post_created", post(moderator=True)),
+        ("post_created", post(admin=True)),
+        ("post_created", post(post_type=4)),
+        ("post_created", post(topic_archetype="private_message")),
+        ("post_edited", post(updated_at="2026-01-01T00:00:00Z")),
+    ],
+    ids=["ping", "topic", "staff", "moderator", "admin", "whisper", "message", "long ago"],
+)
+def test_what_is_not_to_be_judged_is_taken_and_let_be(discourse, services, event, payload):
+    answer = discourse(payload, event)
+
+    assert (answer.status_code, answer.get_json()) == (200, {"status": "ignored"})
+    assert all_cases(services) == []
+
+
+def test_an_edit_is_judged_again(discourse, services):
+    discourse(DISCOURSE_POST)
+    discourse(
+        post(raw="Cheap sofas", version=2, updated_at="2026-03-01T11:59:00.000Z"), "post_edited"
+    )
+
+    assert [case.comment.text for case in all_cases(services)] == ["", "Cheap sofas"]
+
+
+def test_a_removed_post_is_withdrawn_and_judged_again_when_it_comes_back(discourse, services):
+    discourse(DISCOURSE_POST)
+    discourse(post(deleted_at="2026-03-01T11:59:00.000Z"), "post_destroyed")
+    removed = all_cases(services)
+    discourse(post(version=2), "post_recovered")
+
+    assert [case.withdrawn_at is not None for case in removed] == [True]
+    assert [case.withdrawn_at is not None for case in all_cases(services)] == [True, False]
+    assert all_cases(services)[1].comment.text == "The **drain valve** was stuck here too."
+
+
+def test_a_post_that_its_author_removed_is_withdrawn(discourse, services):
+    discourse(DISCOURSE_POST)
+    discourse(post(user_deleted=True, raw="(post deleted by author)"), "post_edited")
+
+    assert only_case(services).withdrawn_at is not None
+
+
+def test_an_event_that_comes_again_changes_nothing(discourse, services):
+    discourse(DISCOURSE_POST, event_id="501")
+
+    again = discourse(post(raw="Other words"), event_id="501")
+
+    assert again.get_json() == {"status": "duplicate"}
+    assert only_case(services).comment.text == "The **drain valve** was stuck here too."
+
+
+def test_a_signed_body_cannot_be_turned_into_a_removal(discourse, services):
+    discourse(DISCOURSE_POST)
+
+    answer = discourse(DISCOURSE_POST, "post_destroyed", event_id="invented")
+
+    assert answer.get_json() == {"status": "duplicate"}
+    assert only_case(services).withdrawn_at is None
+
+
+@pytest.mark.parametrize("name", ["payload", "post"])
+def test_a_form_is_read_as_well(send, services, name):
+    content = DISCOURSE_POST if name == "payload" else DISCOURSE_POST["post"]
+    body = urlencode({name: json.dumps(content)}).encode()
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+
+    answer = send(Platform.DISCOURSE, body, form | {"X-Discourse-Event": "post_created"})
+
+    assert answer.status_code == 202
+    assert only_case(services).comment.site_comment_id == "discourse:9021"
+
+
+@pytest.mark.parametrize("forum", ["", "javascript:alert(1)", "https://x.example/" + "u" * 3_000])
+def test_without_a_usable_address_of_the_forum_the_post_has_none(send, services, forum):
+    send(
+        Platform.DISCOURSE,
+        DISCOURSE_POST,
+        {"X-Discourse-Event": "post_created", "X-Discourse-Instance": forum},
+    )
+
+    assert only_case(services).comment.post.url is None

@@ -1,0 +1,295 @@
+"""Whoever cannot sign as the platform does gets nothing done."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from service.domain.errors import NotAuthenticatedError
+from service.domain.inbound import Platform
+from service.web.webhooks.signatures import (
+    require_hex_signature,
+    require_standard_signature,
+    standard_key,
+)
+from tests.factories import NOW
+from tests.functional.webhooks import recorded
+from tests.functional.webhooks.conftest import (
+    HEADERS,
+    SECRET,
+    WHSEC,
+    add_hook,
+    all_cases,
+    hex_signature,
+    standard_headers,
+)
+
+EVENTS = {
+    Platform.CORAL: (recorded.CORAL, {}),
+    Platform.MASTODON: (recorded.MASTODON_CREATED, {}),
+    Platform.DISCOURSE: (recorded.DISCOURSE_POST, {"X-Discourse-Event": "post_created"}),
+    Platform.GITHUB: (recorded.GITHUB_ISSUE_COMMENT, {"X-GitHub-Event": "issue_comment"}),
+    Platform.STANDARD: (recorded.STANDARD, {}),
+}
+signed_platforms = pytest.mark.parametrize("platform", EVENTS, ids=lambda p: p.value)
+
+
+def test_the_vector_that_github_publishes_verifies():
+    require_hex_signature(
+        "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17",
+        b"Hello, World!",
+        "It's a Secret to Everybody",
+        header="X-Hub-Signature-256",
+    )
+
+    with pytest.raises(NotAuthenticatedError):
+        require_hex_signature(
+            "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17",
+            b"Hello, World?",
+            "It's a Secret to Everybody",
+            header="X-Hub-Signature-256",
+        )
+
+
+# The first is the one in the convention's own libraries; of the second the key is 0x00 to 0x17.
+STANDARD_VECTORS = [
+    (
+        "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+        "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        "1614265330",
+        b'{"test": 2432232314}',
+        "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    ),
+    (
+        "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX",
+        "msg_example_0001",
+        "1767600000",
+        (
+            b'{"type":"comment.verdict","timestamp":"2026-01-05T08:00:00Z",'
+            b'"data":{"id":"c-1","verdict":"spam"}}'
+        ),
+        "v1,6hgwiHbDCS4RcdyCeA9TPxJmhuc5tzHTlDQBtggxeOk=",
+    ),
+]
+
+
+@pytest.mark.parametrize(("secret", "message_id", "timestamp", "body", "given"), STANDARD_VECTORS)
+def test_the_vectors_of_standard_webhooks_verify(secret, message_id, timestamp, body, given):
+    values = {
+        "message_id": message_id,
+        "timestamp": timestamp,
+        "secret": secret,
+        "now": datetime.fromtimestamp(int(timestamp), UTC),
+    }
+
+    require_standard_signature(given=given, body=body, **values)
+
+    with pytest.raises(NotAuthenticatedError):
+        require_standard_signature(given=given, body=body + b" ", **values)
+
+
+@signed_platforms
+def test_a_request_that_the_platform_signed_is_taken(send, services, platform):
+    payload, headers = EVENTS[platform]
+
+    answer = send(platform, payload, headers)
+
+    assert answer.status_code in (200, 202)
+    assert len(all_cases(services)) == 1
+
+
+@signed_platforms
+def test_a_tampered_request_is_refused(send, services, platform):
+    payload, headers = EVENTS[platform]
+    body = json.dumps(payload).encode()
+
+    answer = send(platform, body + b" ", headers, signed_body=body)
+
+    assert answer.status_code == 401
+    assert all_cases(services) == []
+
+
+@signed_platforms
+def test_an_unsigned_request_is_refused(services, stranger, platform):
+    payload, headers = EVENTS[platform]
+    hook = add_hook(services, platform)
+
+    answer = stranger.post(f"/hooks/{hook}", json=payload, headers=headers)
+
+    assert answer.status_code == 401
+    assert all_cases(services) == []
+
+
+@signed_platforms
+def test_a_signature_with_another_secret_is_refused(services, stranger, platform):
+    payload, headers = EVENTS[platform]
+    hook = add_hook(services, platform)
+    body = json.dumps(payload).encode()
+    signature = (
+        standard_headers(body, secret="whsec_" + "A" * 32)
+        if platform is Platform.STANDARD
+        else {HEADERS[platform]: hex_signature(body, "another secret")}
+    )
+
+    answer = stranger.post(f"/hooks/{hook}", data=body, headers=headers | signature)
+
+    assert answer.status_code == 401
+    assert all_cases(services) == []
+
+
+@pytest.mark.parametrize("platform", HEADERS, ids=lambda p: p.value)
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "sha256=",
+        "sha1=b2e8a1c5c5b5b1bbd1dbb6b0f7e6f6f9f6d5c2a1",
+        "0" * 64,
+        "sha256=" + "0" * 64,
+        "sha256=" + "0" * 10_000,
+        "sha256=\u00e9\u00ff",
+        ",,,,",
+        ",".join(["sha256=" + "0" * 64] * 100),
+    ],
+)
+def test_what_is_no_signature_is_refused(services, stranger, platform, given):
+    payload, headers = EVENTS[platform]
+    hook = add_hook(services, platform)
+
+    answer = stranger.post(
+        f"/hooks/{hook}", json=payload, headers={HEADERS[platform]: given} | headers
+    )
+
+    assert answer.status_code == 401
+    assert all_cases(services) == []
+
+
+def test_a_sha1_signature_that_fits_is_refused_all_the_same(services, stranger):
+    hook = add_hook(services, Platform.MASTODON)
+    body = json.dumps(recorded.MASTODON_CREATED).encode()
+    signature = hmac.new(SECRET.encode(), body, hashlib.sha1).hexdigest()
+
+    answer = stranger.post(
+        f"/hooks/{hook}", data=body, headers={"X-Hub-Signature": f"sha1={signature}"}
+    )
+
+    assert answer.status_code == 401
+    assert "SHA-1" in answer.get_json()["detail"]
+
+
+@pytest.mark.parametrize("platform", HEADERS, ids=lambda p: p.value)
+def test_during_a_rotation_any_of_several_signatures_will_do(services, stranger, platform):
+    payload, headers = EVENTS[platform]
+    hook = add_hook(services, platform)
+    body = json.dumps(payload).encode()
+    both = f"{hex_signature(body, 'the coming secret')}, {hex_signature(body)}"
+
+    answer = stranger.post(f"/hooks/{hook}", data=body, headers=headers | {HEADERS[platform]: both})
+
+    assert answer.status_code in (200, 202)
+    assert len(all_cases(services)) == 1
+
+
+def test_during_a_rotation_any_of_several_standard_signatures_will_do(services, stranger):
+    hook = add_hook(services, Platform.STANDARD)
+    body = json.dumps(recorded.STANDARD).encode()
+    headers = standard_headers(body)
+    headers["webhook-signature"] = f"v1a,AAAA v1,BBBB {headers['webhook-signature']}"
+
+    answer = stranger.post(f"/hooks/{hook}", data=body, headers=headers)
+
+    assert answer.status_code == 202
+
+
+@pytest.mark.parametrize("seconds", [-301, 301, 86_400])
+def test_a_standard_webhook_of_another_time_is_refused(send, services, seconds):
+    answer = send(Platform.STANDARD, recorded.STANDARD, at=int(NOW.timestamp()) + seconds)
+
+    assert answer.status_code == 401
+    assert all_cases(services) == []
+
+
+@pytest.mark.parametrize("seconds", [-300, 0, 300])
+def test_clocks_may_differ_by_five_minutes(send, seconds):
+    answer = send(Platform.STANDARD, recorded.STANDARD, at=int(NOW.timestamp()) + seconds)
+
+    assert answer.status_code == 202
+
+
+@pytest.mark.parametrize("timestamp", ["", "now", "-1", "1e9", "9" * 400, "\u0661"])
+def test_a_timestamp_that_is_none_is_refused(services, stranger, timestamp):
+    hook = add_hook(services, Platform.STANDARD)
+    body = json.dumps(recorded.STANDARD).encode()
+    headers = standard_headers(body) | {"webhook-timestamp": timestamp.encode().decode("latin-1")}
+
+    answer = stranger.post(f"/hooks/{hook}", data=body, headers=headers)
+
+    assert answer.status_code == 401
+
+
+def test_the_id_and_the_time_of_a_standard_webhook_are_signed_too(services, stranger):
+    hook = add_hook(services, Platform.STANDARD)
+    body = json.dumps(recorded.STANDARD).encode()
+    other_id = standard_headers(body) | {"webhook-id": "msg_2"}
+    other_time = standard_headers(body) | {"webhook-timestamp": str(int(NOW.timestamp()) + 1)}
+
+    answers = [
+        stranger.post(f"/hooks/{hook}", data=body, headers=headers)
+        for headers in (other_id, other_time)
+    ]
+
+    assert [answer.status_code for answer in answers] == [401, 401]
+
+
+def test_an_unknown_hook_is_answered_like_a_wrong_signature(stranger):
+    answers = [stranger.post(f"/hooks/{name}", json={}) for name in ("no", "x" * 300, "%00", "a.b")]
+
+    assert [answer.status_code for answer in answers] == [401] * 4
+
+
+def test_a_revoked_hook_tells_its_platform_alone_that_it_is_gone(send, services, stranger):
+    hook = add_hook(services, Platform.GITHUB)
+    services.inbound.revoke(hook, at=NOW)
+    headers = {"X-GitHub-Event": "issue_comment"}
+
+    told = send(Platform.GITHUB, recorded.GITHUB_ISSUE_COMMENT, headers)
+    stranger_told = stranger.post(f"/hooks/{hook}", json=recorded.GITHUB_ISSUE_COMMENT)
+
+    assert (told.status_code, stranger_told.status_code) == (410, 401)
+    assert all_cases(services) == []
+
+
+def test_guessing_is_slowed_down_while_the_platform_is_not(send, services, stranger):
+    add_hook(services, Platform.GITHUB)
+    guesses = [
+        stranger.post("/hooks/hook_github", json={}, headers={"X-Hub-Signature-256": "sha256=0"})
+        for _ in range(40)
+    ]
+
+    real = send(Platform.GITHUB, recorded.GITHUB_ISSUE_COMMENT, {"X-GitHub-Event": "issue_comment"})
+
+    assert {answer.status_code for answer in guesses[:30]} == {401}
+    assert {answer.status_code for answer in guesses[31:]} == {429}
+    assert real.status_code == 202
+
+
+@pytest.mark.parametrize("secret", ["", "whsec", "whsec_*", "whpk_AAAA", "plain"])
+def test_a_standard_secret_of_another_form_is_named(secret):
+    with pytest.raises(ValueError, match="whsec_"):
+        standard_key(secret)
+
+
+def test_a_standard_secret_stands_for_its_decoded_bytes():
+    assert standard_key(WHSEC) == bytes(range(32))
+    assert standard_key(WHSEC.rstrip("=")) == bytes(range(32))
+
+
+def test_a_body_over_the_limit_is_refused_before_anything_is_read(send, services):
+    answer = send(Platform.GITHUB, b" " * (2 * 1024 * 1024 + 1))
+
+    assert answer.status_code == 413
+    assert all_cases(services) == []

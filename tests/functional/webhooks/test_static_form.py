@@ -1,0 +1,285 @@
+"""A static site's comment box."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.inputs import ModelOutput
+from service.domain.inbound import Platform
+from service.domain.sender import make_sender
+from service.domain.site import SiteSettings
+from tests.factories import NOW, SITE
+from tests.functional.webhooks.conftest import add_hook, all_cases, only_case
+
+FORM = {
+    "text": "The drain valve was stuck here too.",
+    "name": "Mara",
+    "email": "mara@mail.example",
+    "post_url": "https://blog.example/radiators",
+    "homepage": "",
+}
+BROWSER = {"Accept": "text/html,application/xhtml+xml", "User-Agent": "Mozilla/5.0"}
+OWN = {"Origin": "https://blog.example"}
+
+
+@pytest.fixture
+def path(services):
+    return "/hooks/" + add_hook(services, Platform.STATIC_FORM, secret="")
+
+
+@pytest.fixture
+def own_blog(services):
+    services.sites.update_settings(SITE, SiteSettings(blog="https://www.blog.example/"))
+
+
+def test_a_form_is_kept_and_thanked_for(path, stranger, services):
+    answer = stranger.post(path, data=FORM, headers=BROWSER)
+
+    comment = only_case(services).comment
+    assert answer.status_code == 202
+    assert answer.text.startswith("Thank you")
+    assert comment.text == FORM["text"]
+    assert comment.author.name == "Mara"
+    assert comment.post.url == FORM["post_url"]
+    assert comment.user_agent == "Mozilla/5.0"
+    assert comment.sender == make_sender(
+        address="127.0.0.1", email=FORM["email"], secret=services.sender_secret
+    )
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"json": FORM},
+        {"data": FORM, "content_type": "multipart/form-data"},
+        {
+            "data": {
+                "fields[message]": FORM["text"],
+                "fields[name]": "Mara",
+                "fields[email]": FORM["email"],
+                "fields[website]": "ignored",
+                "options[slug]": FORM["post_url"],
+                "options[parent]": "x",
+            }
+        },
+    ],
+    ids=["JSON", "multipart", "Staticman's names"],
+)
+def test_all_ways_to_send_it_say_the_same(path, stranger, services, request_):
+    answer = stranger.post(path, **request_)
+
+    comment = only_case(services).comment
+    assert answer.status_code == 202
+    assert (comment.text, comment.author.name, comment.post.url) == (
+        FORM["text"],
+        "Mara",
+        FORM["post_url"],
+    )
+
+
+def test_without_a_post_the_page_it_came_from_is_the_post(path, stranger, services):
+    stranger.post(path, data={"text": "Hi."}, headers={"Referer": "https://blog.example/p/1"})
+
+    assert only_case(services).comment.post.url == "https://blog.example/p/1"
+
+
+def test_the_answer_never_tells_the_verdict(path, stranger, services, classifier):
+    answers = []
+    for number, p_spam in enumerate((0.01, 0.5, 0.99)):
+        classifier.answer = ModelOutput(p_spam=p_spam)
+        answers.append(stranger.post(path, json={"text": f"Number {number}"}))
+
+    assert len({case.verdict.outcome for case in all_cases(services)}) == 3
+    assert {(answer.status_code, answer.data) for answer in answers} == {
+        (202, b'{"status": "received"}')
+    }
+
+
+def test_a_filled_honeypot_is_thanked_for_and_nothing_is_kept(path, stranger, services):
+    honest = stranger.post(path, data=FORM, headers=BROWSER)
+    robot = stranger.post(path, data=FORM | {"homepage": "https://sofas.example"}, headers=BROWSER)
+
+    assert (robot.status_code, robot.data) == (honest.status_code, honest.data)
+    assert only_case(services).comment.text == FORM["text"]
+
+
+def test_a_second_click_is_the_same_comment(path, stranger, services):
+    for _ in range(2):
+        stranger.post(path, data=FORM)
+
+    assert only_case(services)
+
+
+@pytest.mark.parametrize("form", [{"text": ""}, {"text": " \n"}, {"name": "Mara"}])
+def test_an_empty_comment_is_refused(path, stranger, services, form):
+    answer = stranger.post(path, data=form)
+
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.get_json()["errors"]] == ["text"]
+    assert all_cases(services) == []
+
+
+def test_everything_wrong_is_named_at_once(path, stranger):
+    answer = stranger.post(path, json={"text": "Hi.", "name": "m" * 301, "url": 7})
+
+    fields = {error["field"] for error in answer.get_json()["errors"]}
+    assert answer.status_code == 422
+    assert fields == {"author.name", "author.url"}
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        ({"data": b"x" * 300_000, "content_type": "application/x-www-form-urlencoded"}, 413),
+        ({"data": b"<a/>", "content_type": "text/xml"}, 400),
+        ({"data": b"", "content_type": ""}, 400),
+        ({"data": b"{", "content_type": "application/json"}, 400),
+        ({"data": b"[]", "content_type": "application/json"}, 422),
+        (
+            {
+                "data": b"&" * 100 + b"a=b" + b"&a=b" * 200,
+                "content_type": "application/x-www-form-urlencoded",
+            },
+            400,
+        ),
+        ({"data": b"xx", "content_type": "multipart/form-data; boundary=b"}, 400),
+        ({"data": b"xx", "content_type": "multipart/form-data"}, 400),
+        ({"data": {f"f{n}": "x" for n in range(80)}, "content_type": "multipart/form-data"}, 413),
+    ],
+    ids=[
+        "too large",
+        "XML",
+        "no type",
+        "broken JSON",
+        "a list",
+        "many fields",
+        "broken multipart",
+        "no boundary",
+        "many parts",
+    ],
+)
+def test_what_cannot_be_read_is_refused_without_a_fault(path, stranger, services, request_, status):
+    answer = stranger.post(path, **request_)
+
+    assert answer.status_code == status
+    assert all_cases(services) == []
+
+
+@pytest.mark.usefixtures("own_blog")
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://blog.example"},
+        {"Origin": "https://www.blog.example"},
+        {"Referer": "https://blog.example/p/1"},
+    ],
+)
+def test_the_site_s_own_pages_may_send(path, stranger, headers):
+    assert stranger.post(path, data=FORM, headers=headers).status_code == 202
+
+
+@pytest.mark.usefixtures("own_blog")
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Origin": "null"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "https://blog.example.evil.example"},
+        {"Origin": "https://evil.example", "Referer": "https://blog.example/"},
+        {"Origin": "https://[bad"},
+        {"Referer": "https://evil.example/?https://blog.example/"},
+    ],
+)
+def test_other_pages_may_not(path, stranger, services, headers):
+    answer = stranger.post(path, data=FORM, headers=headers)
+
+    assert answer.status_code == 403
+    assert "Access-Control-Allow-Origin" not in answer.headers
+    assert all_cases(services) == []
+
+
+@pytest.mark.usefixtures("own_blog")
+def test_a_script_of_the_site_may_send_json_and_read_the_answer(path, stranger):
+    asked = stranger.options(path, headers=OWN | {"Access-Control-Request-Method": "POST"})
+    sent = stranger.post(path, json=FORM, headers=OWN)
+
+    assert asked.status_code == 204
+    assert asked.headers["Access-Control-Allow-Headers"] == "Content-Type"
+    for answer in (asked, sent):
+        assert answer.headers["Access-Control-Allow-Origin"] == "https://blog.example"
+        assert answer.headers["Vary"] == "Origin"
+
+
+@pytest.mark.usefixtures("own_blog")
+def test_a_script_of_another_site_may_not(path, stranger):
+    answer = stranger.options(path, headers={"Origin": "https://evil.example"})
+
+    assert answer.status_code == 403
+    assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+def test_signed_hooks_answer_no_browser(services, stranger):
+    path = "/hooks/" + add_hook(services, Platform.GITHUB)
+
+    assert stranger.options(path, headers=OWN).status_code == 401
+
+
+@pytest.mark.usefixtures("own_blog")
+def test_a_visitor_is_led_back_to_the_site(path, stranger):
+    answer = stranger.post(
+        path, data=FORM | {"redirect": "https://blog.example/thanks"}, headers=BROWSER | OWN
+    )
+
+    assert (answer.status_code, answer.location) == (303, "https://blog.example/thanks")
+
+
+@pytest.mark.usefixtures("own_blog")
+@pytest.mark.parametrize(
+    "target",
+    [
+        "https://evil.example/",
+        "//evil.example",
+        "javascript:alert(1)",
+        "https://blog.example@evil.example/",
+        "https://evil.example\\@blog.example/",
+        "https://blog.example/\r\nSet-Cookie: a=b",
+        "/thanks",
+        "https://[",
+    ],
+)
+def test_nobody_is_led_elsewhere(path, stranger, target):
+    answer = stranger.post(path, data=FORM | {"redirect": target}, headers=BROWSER | OWN)
+
+    assert answer.status_code == 202
+    assert "Location" not in answer.headers
+
+
+def test_without_a_known_front_page_nobody_is_led_anywhere(path, stranger):
+    answer = stranger.post(path, data=FORM | {"redirect": "https://blog.example/"}, headers=BROWSER)
+
+    assert "Location" not in answer.headers
+
+
+def test_one_sender_is_slowed_down(path, stranger, services):
+    answers = [stranger.post(path, json={"text": f"Number {n}"}) for n in range(12)]
+
+    assert [answer.status_code for answer in answers] == [202] * 10 + [429] * 2
+    assert int(answers[-1].headers["Retry-After"]) > 0
+
+
+def test_many_senders_are_slowed_down_together(path, stranger):
+    answers = [
+        stranger.post(
+            path, json={"text": f"Number {n}"}, environ_base={"REMOTE_ADDR": f"203.0.113.{n}"}
+        )
+        for n in range(122)
+    ]
+
+    assert [answer.status_code for answer in answers] == [202] * 120 + [429] * 2
+
+
+def test_a_revoked_form_is_gone(path, stranger, services):
+    services.inbound.revoke("hook_static-form", at=NOW)
+
+    assert stranger.post(path, data=FORM).status_code == 410

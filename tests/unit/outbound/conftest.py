@@ -1,0 +1,66 @@
+"""A listener that must stay silent, and notifiers that may call all but forbidden addresses."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+
+import pytest
+
+from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
+from service.outbound.guard import OutboundRules
+from service.outbound.sender import HttpSiteNotifier
+from tests.factories import NOW, SITE
+from tests.sites import Site, running_site
+
+SECRET = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX"
+ENDPOINT = Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=(SECRET,))
+_numbers = itertools.count(1)
+
+
+def make_delivery(url: str, **changes) -> Delivery:
+    values = {
+        "id": f"msg_{next(_numbers):04d}",
+        "seq": 1,
+        "site_id": SITE,
+        "comment_id": "c1",
+        "event": EventKind.VERDICT,
+        "form": DeliveryForm.STANDARD_WEBHOOK,
+        "url": url,
+        "payload": '{"type":"comment.judged"}',
+        "created_at": NOW,
+    }
+    return Delivery(**(values | changes))
+
+
+def make_notifier(
+    site: Site | None = None, *, port=None, names=None, allow_networks=(), allow_hosts=(), **options
+) -> HttpSiteNotifier:
+    """Return a notifier that may use plain HTTP and the site's port, so addresses alone decide."""
+    table = names or {}
+
+    def resolve(host: str, _port: int) -> list[str]:
+        found = table[host]
+        return found() if callable(found) else found
+
+    rules = OutboundRules(
+        ports=frozenset({80, 443, port or (site.port if site else 80)}),
+        plain_http=True,
+        allow_networks=tuple(allow_networks),
+        allow_hosts=frozenset(allow_hosts),
+    )
+    return HttpSiteNotifier(rules, **({"resolve": resolve} | options))
+
+
+@pytest.fixture
+def silent():
+    """A site on the loopback addresses of both kinds, at one port."""
+    with contextlib.ExitStack() as stack:
+        site = stack.enter_context(running_site())
+        other = stack.enter_context(running_site(host="::1", port=site.port))
+        site.also = other
+        yield site
+
+
+def was_silent(site: Site) -> bool:
+    return site.connections == 0 and site.also.connections == 0

@@ -1,0 +1,195 @@
+"""No hostile address leads to a forbidden place: a listener there stays silent."""
+
+from __future__ import annotations
+
+import ipaddress
+
+import pytest
+
+from service.outbound.guard import OutboundRules, RefusedError, is_public, parse_target
+from service.outbound.resolving import system_resolver
+from service.outbound.sender import HttpSiteNotifier
+from tests.sites import running_site, with_status
+from tests.unit.outbound.conftest import ENDPOINT, make_delivery, make_notifier, was_silent
+from tests.unit.outbound.hostile import (
+    FORBIDDEN_ADDRESSES,
+    NAMES,
+    ODD_PORTS,
+    OWN_NAMES,
+    UNREADABLE,
+)
+
+LOOPBACK = [ipaddress.ip_network("127.0.0.0/8"), ipaddress.ip_network("::1/128")]
+
+
+@pytest.mark.parametrize("url", FORBIDDEN_ADDRESSES + UNREADABLE)
+def test_a_hostile_address_is_refused_for_good_and_nobody_is_called(url, silent):
+    notifier = make_notifier(silent)
+
+    outcome = notifier.send(make_delivery(url.replace("{port}", str(silent.port))), ENDPOINT)
+
+    assert outcome.hopeless
+    assert outcome.attempt.status is None
+    assert outcome.attempt.problem.startswith("the address ")
+    assert was_silent(silent)
+
+
+@pytest.mark.parametrize("host", NAMES)
+def test_a_name_that_stands_for_a_forbidden_address_is_not_called(host, silent):
+    notifier = make_notifier(silent, names=NAMES)
+
+    outcome = notifier.send(make_delivery(f"http://{host}:{silent.port}/"), ENDPOINT)
+
+    assert outcome.attempt.status is None
+    assert outcome.attempt.problem.startswith("the address ")
+    assert not outcome.hopeless
+    assert was_silent(silent)
+
+
+@pytest.mark.parametrize("host", OWN_NAMES)
+def test_the_machines_own_names_are_not_called(host, silent):
+    notifier = make_notifier(silent, resolve=system_resolver)
+
+    outcome = notifier.send(make_delivery(f"http://{host}:{silent.port}/"), ENDPOINT)
+
+    assert not outcome.delivered
+    assert was_silent(silent)
+
+
+@pytest.mark.parametrize("port", ODD_PORTS)
+def test_an_odd_port_is_refused(port):
+    with pytest.raises(RefusedError, match="port"):
+        parse_target(f"https://blog.example:{port}/", OutboundRules())
+
+
+def test_there_are_more_than_forty_hostile_addresses_and_all_differ():
+    given = [*FORBIDDEN_ADDRESSES, *UNREADABLE, *NAMES, *OWN_NAMES, *ODD_PORTS]
+
+    assert len(given) == len(set(given)) > 40
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:{port}/", "http://[::1]:{port}/"])
+def test_the_silent_listener_would_have_answered(url, silent):
+    notifier = make_notifier(silent, allow_networks=LOOPBACK)
+
+    outcome = notifier.send(make_delivery(url.replace("{port}", str(silent.port))), ENDPOINT)
+
+    assert outcome.delivered
+    assert not was_silent(silent)
+
+
+def test_a_name_that_leads_elsewhere_the_second_time_is_looked_up_once(silent):
+    asked = []
+
+    def rebinding():
+        asked.append(1)
+        return ["127.0.0.2"] if len(asked) == 1 else ["127.0.0.1"]
+
+    with running_site(host="127.0.0.2", port=silent.port) as site:
+        notifier = make_notifier(
+            silent,
+            names={"rebinding.test": rebinding},
+            allow_networks=[ipaddress.ip_network("127.0.0.2/32")],
+        )
+        url = f"http://rebinding.test:{silent.port}/"
+        outcomes = [notifier.send(make_delivery(url), ENDPOINT) for _ in range(2)]
+
+    assert [outcome.delivered for outcome in outcomes] == [True, False]
+    assert outcomes[1].attempt.problem == "the address leads to an address that is not public"
+    assert len(asked) == 2
+    assert [received.headers["host"] for received in site.received] == [
+        f"rebinding.test:{silent.port}"
+    ]
+    assert was_silent(silent)
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 305, 307, 308])
+def test_a_redirect_is_not_followed(status, silent):
+    with running_site(host="127.0.0.2", port=silent.port) as site:
+        site.answer = with_status(status, f"Location: http://127.0.0.1:{silent.port}/\r\n")
+        notifier = make_notifier(silent, allow_networks=[ipaddress.ip_network("127.0.0.2/32")])
+        outcome = notifier.send(make_delivery(site.url()), ENDPOINT)
+
+    assert outcome.attempt.status == status
+    assert outcome.attempt.problem == "the answer leads elsewhere, which is not followed"
+    assert not outcome.delivered
+    assert was_silent(silent)
+
+
+def test_plain_http_is_refused_unless_allowed():
+    assert HttpSiteNotifier(OutboundRules()).refuse("http://blog.example/") == "is not https"
+    assert HttpSiteNotifier(OutboundRules()).refuse("https://blog.example/") is None
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "authority", "path"),
+    [
+        ("https://blog.example", "blog.example", "blog.example", "/"),
+        ("HTTPS://Blog.Example:443/a?b=c", "blog.example", "blog.example", "/a?b=c"),
+        ("https://blog.example:8443/", "blog.example", "blog.example:8443", "/"),
+        ("https://bücher.example/", "xn--bcher-kva.example", "xn--bcher-kva.example", "/"),
+        ("https://xn--bcher-kva.example/", "xn--bcher-kva.example", "xn--bcher-kva.example", "/"),
+        ("https://93.184.215.14/x", "93.184.215.14", "93.184.215.14", "/x"),
+        ("https://[2606:4700::1111]/", "2606:4700::1111", "[2606:4700::1111]", "/"),
+        ("https://b.example?rest_route=/akismet/v1/webhook", "b.example", "b.example", None),
+        ("https://1and1.example/", "1and1.example", "1and1.example", "/"),
+    ],
+)
+def test_an_honest_address_is_taken_apart(url, host, authority, path):
+    target = parse_target(url, OutboundRules(ports=frozenset({443, 8443})))
+
+    assert target.host == host
+    assert target.authority == authority
+    assert target.path == (path or "/?rest_route=/akismet/v1/webhook")
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["93.184.215.14", "1.1.1.1", "223.255.255.1", "2606:4700::1111", "64:ff9b::5db8:d70e"],
+)
+def test_public_addresses_are_public(address):
+    assert is_public(ipaddress.ip_address(address))
+
+
+def test_what_the_standard_library_calls_private_is_not_public():
+    networks = [
+        *("0.0.0.0/8", "10.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12"),
+        *("192.0.0.0/29", "192.0.2.0/24", "192.168.0.0/16", "198.18.0.0/15", "100.64.0.0/10"),
+        *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "::/128"),
+        *("::1/128", "::ffff:0:0/96", "100::/64", "2001::/23", "2001:db8::/32", "fc00::/7"),
+        *("fe80::/10", "fec0::/10", "ff00::/8", "2002::/16", "64:ff9b:1::/48"),
+    ]
+
+    ends = [
+        end
+        for network in map(ipaddress.ip_network, networks)
+        for end in (network[0], network[-1], network[network.num_addresses // 3])
+    ]
+
+    assert [str(end) for end in ends if is_public(end)] == []
+
+
+def test_an_allowed_host_may_lead_anywhere_and_no_other(silent):
+    notifier = make_notifier(
+        silent,
+        names={"blog.lan": ["127.0.0.1"], "other.lan": ["127.0.0.1"]},
+        allow_hosts={"blog.lan"},
+    )
+
+    allowed = notifier.send(make_delivery(f"http://blog.lan:{silent.port}/"), ENDPOINT)
+    other = notifier.send(make_delivery(f"http://other.lan:{silent.port}/"), ENDPOINT)
+
+    assert (allowed.delivered, other.delivered) == (True, False)
+    assert silent.connections == 1
+
+
+def test_an_allowed_network_allows_neither_its_mapped_form_nor_a_neighbour(silent):
+    notifier = make_notifier(silent, allow_networks=[ipaddress.ip_network("127.0.0.2/32")])
+
+    refusals = [
+        notifier.refuse(f"http://{host}:{silent.port}/")
+        for host in ("127.0.0.2", "[::ffff:127.0.0.2]", "127.0.0.3")
+    ]
+
+    assert refusals[0] is None
+    assert all(refusals[1:])

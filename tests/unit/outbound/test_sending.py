@@ -1,0 +1,351 @@
+"""What a site receives, and what its answers lead to, however slow, long or broken they are."""
+
+from __future__ import annotations
+
+import gzip
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+
+import pytest
+import trustme
+
+from service.domain.delivery import DeliveryForm
+from service.outbound.signing import sign
+from tests.fakes import FixedClock
+from tests.sites import running_site, with_status
+from tests.unit.outbound.conftest import ENDPOINT, SECRET, make_delivery, make_notifier
+
+LOOPBACK = [ipaddress.ip_network("127.0.0.0/8")]
+CAP_SECONDS = 0.8
+# Beyond the cap only for a machine that is busy.
+SLACK_SECONDS = 2.0
+
+
+@pytest.fixture
+def site():
+    with running_site() as running:
+        yield running
+
+
+def send(site, *, path="/hook", endpoint=ENDPOINT, delivery=None, **options):
+    notifier = make_notifier(site, allow_networks=LOOPBACK, **options)
+    return notifier.send(delivery or make_delivery(site.url(path)), endpoint)
+
+
+def test_a_message_arrives_signed_with_its_body_as_it_was_signed(site):
+    delivery = make_delivery(site.url("/hook?a=b"), payload='{"a":"ä"}')
+    clock = FixedClock()
+
+    outcome = send(site, delivery=delivery, clock=clock)
+
+    received = site.received[0]
+    timestamp = int(clock.now.timestamp())
+    assert outcome.delivered
+    assert received.line == "POST /hook?a=b HTTP/1.1"
+    assert received.body == '{"a":"ä"}'.encode()
+    assert received.headers["content-type"] == "application/json"
+    assert received.headers["accept-encoding"] == "identity"
+    assert received.headers["host"] == f"127.0.0.1:{site.port}"
+    assert received.headers["webhook-id"] == delivery.id
+    assert received.headers["webhook-timestamp"] == str(timestamp)
+    assert received.headers["webhook-signature"] == sign(
+        delivery.id, timestamp, received.body, [SECRET]
+    )
+    assert "x-akismet-webhook" not in received.headers
+
+
+def test_akismets_form_is_marked_and_not_signed(site):
+    delivery = make_delivery(site.url(), form=DeliveryForm.AKISMET, payload='{"key":"k"}')
+
+    outcome = send(site, delivery=delivery, endpoint=None)
+
+    received = site.received[0]
+    assert outcome.delivered
+    assert received.headers["x-akismet-webhook"] == "1"
+    assert received.body == b'{"key":"k"}'
+    assert not any(name.startswith("webhook-") for name in received.headers)
+
+
+def test_a_signed_message_without_anybody_to_check_it_is_not_sent(site):
+    outcome = send(site, endpoint=None)
+
+    assert outcome.hopeless
+    assert outcome.attempt.problem == "the site wants no callbacks any more"
+    assert site.connections == 0
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
+def test_two_hundreds_are_delivered(status, site):
+    site.answer = with_status(status, body=b"" if status == 204 else b"ok")
+
+    outcome = send(site)
+
+    assert outcome.delivered
+    assert (outcome.attempt.status, outcome.attempt.problem) == (status, None)
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 410, 429, 500, 503, 599])
+def test_errors_are_not_delivered_and_told_in_fixed_words(status, site):
+    site.answer = with_status(status, body=b"<script>secret of the site</script>")
+
+    outcome = send(site)
+
+    assert not outcome.delivered
+    assert outcome.attempt.status == status
+    assert outcome.attempt.problem == "the site answered with an error"
+
+
+@pytest.mark.parametrize(
+    ("status", "value", "seconds"),
+    [
+        (429, "120", 120.0),
+        (503, "Sun, 01 Mar 2026 12:01:00 GMT", 60.0),
+        (503, "Sun, 01 Mar 2026 11:00:00 GMT", 0.0),
+        (503, "999999999999", 86_400.0),
+        (429, "9" * 400, 86_400.0),
+        (429, "soon", None),
+        (429, "-5", None),
+        (429, "1e9", None),
+        (429, "Sun, 01 Mar 2026 12:01:00 -0000", None),
+        (500, "120", None),
+        (200, "120", None),
+    ],
+)
+def test_a_site_may_ask_to_be_left_alone_for_a_while(status, value, seconds, site):
+    site.answer = with_status(status, f"Retry-After: {value}\r\n")
+
+    outcome = send(site, clock=FixedClock())
+
+    assert outcome.retry_after_seconds == seconds
+
+
+def test_nobody_there_is_told_as_no_connection(site):
+    site.close()
+
+    outcome = send(site)
+
+    assert outcome.attempt.problem == "no connection, or it broke off"
+    assert not outcome.hopeless
+
+
+def test_an_unknown_host_is_told_as_not_found(site):
+    def unknown():
+        raise OSError("no such host")
+
+    outcome = send(site, delivery=make_delivery("http://gone.test/"), names={"gone.test": unknown})
+
+    assert outcome.attempt.problem == "the host's address was not found"
+    assert not outcome.hopeless
+
+
+def test_the_next_address_is_tried_when_the_first_does_not_answer(site):
+    outcome = send(
+        site,
+        delivery=make_delivery(f"http://two.test:{site.port}/"),
+        names={"two.test": ["127.0.0.9", "127.0.0.1"]},
+    )
+
+    assert outcome.delivered
+
+
+def _forever(chunk, pause=0.0, first=b""):
+    def of(site):
+        def answer(_received):
+            yield first
+            while True:
+                site.pause(pause)
+                yield chunk
+
+        return answer
+
+    return of
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+BOMB = gzip.compress(b"0" * 50_000_000)
+HOSTILE_ANSWERS = {
+    "says nothing": lambda site: lambda _: [site.pause(30) or b""],
+    "one byte at a time": _forever(b"H", 0.05),
+    "headers that trickle": _forever(b"X-A: b\r\n", 0.05, HEAD),
+    "headers without end": _forever(b"X-A: " + b"b" * 1_000 + b"\r\n", 0.0, HEAD),
+    "one header without end": _forever(b"b" * 10_000, 0.0, HEAD + b"X-A: "),
+    "a status line without end": _forever(b"O" * 10_000, 0.0, b"HTTP/1.1 200 "),
+    "interim answers without end": _forever(b"HTTP/1.1 100 Continue\r\n\r\n"),
+    "interim answers that trickle": _forever(b"HTTP/1.1 102 Wait\r\n\r\n", 0.05),
+    "another protocol": lambda site: with_status(101, "Upgrade: x\r\nConnection: upgrade\r\n"),
+    "no HTTP at all": lambda site: lambda _: [b"-ERR unknown command 'POST'\r\n" * 10],
+    "nothing and the end": lambda site: lambda _: [],
+    "half a status line": lambda site: lambda _: [b"HTTP/1.1 2"],
+    "two lengths": lambda site: (
+        lambda _: [b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"]
+    ),
+}
+HARMLESS_BODIES = {
+    "a body that trickles": _forever(b"x", 0.05, HEAD + b"\r\n"),
+    "a body without end": _forever(b"x" * 60_000, 0.0, HEAD + b"\r\n"),
+    "chunks without end": _forever(
+        b"ffff\r\n" + b"x" * 65_535 + b"\r\n", 0.0, HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+    ),
+    "a chunk of broken size": lambda site: (
+        lambda _: [HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n"]
+    ),
+    "a length that never comes": lambda site: (
+        lambda _: [HEAD + b"Content-Length: 99999999999\r\n\r\nx"]
+    ),
+    "a gzip bomb": lambda site: (
+        lambda _: [
+            HEAD + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB) + BOMB
+        ]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE_ANSWERS)
+def test_an_answer_that_is_none_ends_within_the_cap(kind, site):
+    site.answer = HOSTILE_ANSWERS[kind](site)
+    began = time.monotonic()
+
+    outcome = send(site, seconds=CAP_SECONDS)
+
+    assert time.monotonic() - began < CAP_SECONDS + SLACK_SECONDS
+    assert not outcome.delivered
+    assert outcome.attempt.status is None
+    assert outcome.attempt.problem in {
+        "no answer in time",
+        "the answer cannot be read",
+        "no connection, or it broke off",
+    }
+
+
+@pytest.mark.parametrize("kind", HARMLESS_BODIES)
+def test_whatever_follows_a_status_changes_nothing_and_ends_within_the_cap(kind, site):
+    site.answer = HARMLESS_BODIES[kind](site)
+    began = time.monotonic()
+
+    outcome = send(site, seconds=CAP_SECONDS)
+
+    assert time.monotonic() - began < CAP_SECONDS + SLACK_SECONDS
+    assert outcome.delivered
+
+
+def test_little_is_read_of_an_answer_without_end(site):
+    sent = []
+
+    def answer(_received):
+        yield HEAD + b"\r\n"
+        while True:
+            sent.append(60_000)
+            yield b"x" * 60_000
+
+    site.answer = answer
+
+    send(site, seconds=10)
+
+    # What the two sockets hold comes on top of the 64 KiB that are read.
+    assert sum(sent) < 20_000_000
+
+
+def test_a_look_up_that_hangs_ends_within_the_cap(site):
+    hang = threading.Event()
+    began = time.monotonic()
+
+    outcome = send(
+        site,
+        delivery=make_delivery("http://slow.test/"),
+        names={"slow.test": lambda: [str(hang.wait(20))]},
+        seconds=CAP_SECONDS,
+    )
+
+    hang.set()
+    assert time.monotonic() - began < CAP_SECONDS + SLACK_SECONDS
+    assert outcome.attempt.problem == "no answer in time"
+
+
+def test_a_site_that_reads_nothing_ends_within_the_cap():
+    # The system takes the connection; nobody ever asks it for one.
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        notifier = make_notifier(port=port, allow_networks=LOOPBACK, seconds=CAP_SECONDS)
+        delivery = make_delivery(f"http://127.0.0.1:{port}/", payload="x" * 30_000_000)
+        began = time.monotonic()
+        outcome = notifier.send(delivery, ENDPOINT)
+
+    assert time.monotonic() - began < CAP_SECONDS + SLACK_SECONDS
+    assert outcome.attempt.problem == "no answer in time"
+
+
+# TLS: the name that was asked for is what the certificate must be for, wherever it was resolved.
+
+
+@pytest.fixture(scope="module")
+def authority():
+    return trustme.CA()
+
+
+def server_context(authority, *names):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert(*names).configure_cert(context)
+    return context
+
+
+def trusting(authority):
+    context = ssl.create_default_context()
+    authority.configure_trust(context)
+    return context
+
+
+def send_secretly(authority, certified, asked="blog.test", **options):
+    with running_site(tls=server_context(authority, certified)) as site:
+        options.setdefault("tls", trusting(authority))
+        outcome = send(
+            site,
+            delivery=make_delivery(f"https://{asked}:{site.port}/hook"),
+            names={"blog.test": ["127.0.0.1"]},
+            **options,
+        )
+    return outcome, site
+
+
+def test_a_certificate_for_the_name_is_trusted_and_the_name_is_what_is_asked_for(authority):
+    outcome, site = send_secretly(authority, "blog.test")
+
+    assert outcome.delivered
+    assert site.received[0].server_name == "blog.test"
+    assert site.received[0].headers["host"] == f"blog.test:{site.port}"
+
+
+@pytest.mark.parametrize("certified", ["other.test", "127.0.0.1"])
+def test_a_certificate_for_another_name_is_not_trusted(certified, authority):
+    outcome, site = send_secretly(authority, certified)
+
+    assert outcome.attempt.problem == "the certificate is not valid for this host"
+    assert site.received == []
+
+
+def test_a_certificate_of_an_unknown_authority_is_not_trusted(authority):
+    outcome, site = send_secretly(authority, "blog.test", tls=None)
+
+    assert outcome.attempt.problem == "the certificate is not valid for this host"
+    assert site.received == []
+
+
+def test_a_certificate_for_an_address_is_trusted_for_that_address(authority):
+    outcome, _ = send_secretly(authority, "127.0.0.1", asked="127.0.0.1")
+
+    assert outcome.delivered
+
+
+def test_a_handshake_that_never_begins_ends_within_the_cap(site):
+    began = time.monotonic()
+
+    outcome = send(
+        site,
+        delivery=make_delivery(f"https://127.0.0.1:{site.port}/"),
+        seconds=CAP_SECONDS,
+    )
+
+    assert time.monotonic() - began < CAP_SECONDS + SLACK_SECONDS
+    assert outcome.attempt.problem in {"no answer in time", "no encrypted connection"}
