@@ -12,10 +12,18 @@ from service.web.config import WebConfig
 from service.web.examples import ANSWERS, COMMENT_REQUEST, REQUESTS
 from service.web.flask_app import api_routes
 from service.web.openapi import describe
+from service.web.waiting import Waiting
 from tests.fakes import make_services
 
 CONFIG = WebConfig(secret_key="for tests only", max_wait_seconds=7.5)
-ROUTES = api_routes(make_services(), CONFIG)
+SERVICES = make_services()
+# No route is called here, so nothing is submitted and nobody waits.
+ROUTES = api_routes(
+    SERVICES,
+    CONFIG,
+    lambda comments: [],
+    Waiting(SERVICES.cases.find_judged, max_waiting=1),
+)
 DOCUMENT = describe(ROUTES)
 
 
