@@ -202,7 +202,7 @@ def _check_valkey(url: str) -> None:
     except (redis.RedisError, OSError, ValueError) as error:
         msg = (
             f"{ENV_PREFIX}VALKEY_URL: the server cannot be reached ({type(error).__name__}); "
-            "is the address right, does the server run?"
+            "check its address and that the server runs"
         )
         raise StartError(msg, ExitCode.VALKEY) from None
     finally:
@@ -216,8 +216,8 @@ def _check_database(wired: Wired) -> None:
         embedded = wired.settings.database_url is None
         file = f"the database file {wired.folder.database_file} cannot be used ({error})"
         server = (
-            f"{ENV_PREFIX}DATABASE_URL: {error}; is the address right, does the server run, "
-            "does it know this user, password and database?"
+            f"{ENV_PREFIX}DATABASE_URL: {error}; check its address, that the server runs, "
+            "and that it knows this user, password and database"
         )
         raise StartError(file if embedded else server, ExitCode.DATABASE) from None
 
