@@ -21,7 +21,6 @@ from tests.servers import free_port
 
 UP = [sys.executable, "-c", "from service.cli import main; main()", "up"]
 ROOT = Path(__file__).resolve().parents[2]
-READY_SECONDS = 60
 
 
 def children(pid: int) -> dict[int, str]:
