@@ -179,6 +179,14 @@ def test_a_second_start_on_the_same_folder_is_refused_in_one_line(up):
     assert f"process {up.process.pid}" in lines[0]
 
 
+def test_valkey_keeps_the_folder_locked_should_it_outlive_the_supervisor(up):
+    valkey = child(up.process.pid, "valkey")
+
+    opened = {descriptor.resolve() for descriptor in Path(f"/proc/{valkey}/fd").iterdir()}
+
+    assert Path(up.said["data_dir"]) / "slopsieve.lock" in opened
+
+
 def test_a_port_in_use_is_one_clear_line(up, tmp_path):
     port = up.said["url"].rpartition(":")[2]
 
