@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import click
 
-from service.domain.errors import InvalidInputError, ModerationError
+from service.commands.unavailable import describe_unavailable
+from service.domain.errors import InvalidInputError, ModerationError, StoreUnavailableError
 from service.settings import SettingsError
 
 # Commands are imported when they are called: `slopsieve sites list` need not load a classifier.
@@ -67,6 +68,9 @@ def main(args: Sequence[str] | None = None) -> None:
     except SettingsError as error:
         click.echo(str(error), err=True)
         sys.exit(_WRONG_INPUT)
+    except StoreUnavailableError as error:
+        click.echo(describe_unavailable(error), err=True)
+        sys.exit(1)
     except ModerationError as error:
         click.echo(f"{error}.", err=True)
         sys.exit(1)

@@ -48,11 +48,21 @@ class _DemoError(ModerationError):
 
 
 @click.command("demo")
-@click.option("--count", type=click.IntRange(1, 10_000), default=400, show_default=True)
+@click.option(
+    "--count",
+    type=click.IntRange(1, 10_000),
+    default=400,
+    show_default=True,
+    help="How many comments to post; the same ones at every run.",
+)
 @click.option("--url", default=None, help="Where Slopsieve runs, if not at its configured address.")
 @data_dir_option
 def demo_command(count: int, url: str | None, data_dir: str | None) -> None:
-    """Post labelled comments through the HTTP API and show the verdicts with their reasons."""
+    """Post labelled comments over HTTP, show their verdicts.
+
+    Slopsieve must be running on this data folder. The table gives the weightiest reason of each
+    verdict, and at the end how the verdicts agree with the labels.
+    """
     settings = load_settings()
     base_url = (url or f"http://{settings.host}:{settings.port}").rstrip("/")
     rows = _pick_rows(count)

@@ -103,9 +103,10 @@ def score_command(context: click.Context, file: str, out: str) -> None:
 )
 @click.pass_context
 def evaluate_command(context: click.Context, files: tuple[str, ...], out: str) -> None:
-    """Judge labelled FILES and report how well: report.md for people, report.json for scripts.
+    """Judge labelled FILES and report how well.
 
-    FILES are as for `score`. Comments without a label are judged but not counted. A line that
+    report.md is for people, report.json for scripts, scores.jsonl has every verdict. FILES are as
+    for `score`. Comments without a label are judged but not counted. A line that
     cannot be read is reported and left out; the command then ends with 1.
     """
     judging = _judging(context)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from service.commands.unavailable import describe_unavailable
 from service.domain.errors import StoreUnavailableError
 from service.start_error import ExitCode, StartError
 from service.supervisor.options import UpOptions
@@ -15,7 +16,7 @@ from service.supervisor.options import UpOptions
 _data_dir_option = click.option(
     "--data-dir",
     default=None,
-    help="The folder of the embedded database and Valkey (SLOPSIEVE_DATA_DIR).",
+    help="The folder with the embedded database and Valkey (SLOPSIEVE_DATA_DIR).",
 )
 
 
@@ -62,7 +63,7 @@ def up_command(
 @click.command("migrate")
 @_data_dir_option
 def migrate_command(data_dir: str | None) -> None:
-    """Bring the database to the schema of this version; safe to run again."""
+    """Bring the database to this version's schema."""
     from service.data_folder import DataFolder
     from service.settings import load_settings
     from service.stores.migrations import migrate
@@ -76,7 +77,8 @@ def migrate_command(data_dir: str | None) -> None:
     except StartError as error:
         _fail(error, error.exit_code)
     except StoreUnavailableError as error:
-        _fail(error, ExitCode.DATABASE)
+        click.echo(describe_unavailable(error), err=True)
+        sys.exit(ExitCode.DATABASE)
     click.echo("The database was migrated." if changed else "The database is up to date.")
 
 

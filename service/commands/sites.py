@@ -99,7 +99,13 @@ def add_akismet_key_command(site: str, data_dir: str | None, *, as_json: bool) -
 
 @sites_group.command("rotate-key")
 @click.argument("site")
-@click.option("--overlap-days", type=click.FloatRange(0, 365), default=7.0, show_default=True)
+@click.option(
+    "--overlap-days",
+    type=click.FloatRange(0, 365),
+    default=7.0,
+    show_default=True,
+    help="How long the old keys stay valid.",
+)
 @data_dir_option
 @json_option
 def rotate_command(site: str, overlap_days: float, data_dir: str | None, *, as_json: bool) -> None:
@@ -123,9 +129,18 @@ def revoke_command(key_id: str, data_dir: str | None) -> None:
 
 @sites_group.command("set")
 @click.argument("site")
-@click.option("--mode", type=click.Choice([mode.value for mode in Mode]), default=None)
-@click.option("--ham-cutoff", type=click.FloatRange(0, 1), default=None)
-@click.option("--spam-cutoff", type=click.FloatRange(0, 1), default=None)
+@click.option(
+    "--mode",
+    type=click.Choice([mode.value for mode in Mode]),
+    default=None,
+    help="How far a verdict may act before a person has looked.",
+)
+@click.option(
+    "--ham-cutoff", type=click.FloatRange(0, 1), default=None, help="Ham below this p_spam."
+)
+@click.option(
+    "--spam-cutoff", type=click.FloatRange(0, 1), default=None, help="Spam from this p_spam up."
+)
 @click.option("--promised-cutoffs", is_flag=True, help="Follow the model's promised cutoffs again.")
 @click.option("--language", "languages", multiple=True, help="A usual language; may be repeated.")
 @click.option(

@@ -32,6 +32,9 @@ def decide_comment(
     """
     case = services.cases.get(comment_id, site_id=site_id)
     if case.decision is not None and case.decision.ruling is ruling:
+        # Whoever asks again may have lost the answer to a crash, and the crash may have come
+        # before this. What was learnt already is not learnt twice.
+        _learn(case.decision, case.comment, services)
         return case
     decision = Decision(
         id=services.new_id("dec"),
@@ -46,10 +49,7 @@ def decide_comment(
         _record(services, actor=decided_by, act="undo", comment_id=comment_id)
         _unlearn(replaced, case.comment, services)
     _record(services, actor=decided_by, act=ruling.value, comment_id=comment_id)
-    try:
-        services.history.learn(decision.id, case.comment, ruling)
-    except StoreUnavailableError:
-        log.warning("histories are away, a decision was not learnt", extra={"id": decision.id})
+    _learn(decision, case.comment, services)
     return _told(comment_id, services, site_id=site_id)
 
 
@@ -75,6 +75,13 @@ def _told(comment_id: CommentId, services: Services, *, site_id: SiteId | None) 
     case = services.cases.get(comment_id, site_id=site_id)
     announce(case, EventKind.DECISION, services)
     return case
+
+
+def _learn(decision: Decision, comment: Comment, services: Services) -> None:
+    try:
+        services.history.learn(decision.id, comment, decision.ruling)
+    except StoreUnavailableError:
+        log.warning("histories are away, a decision was not learnt", extra={"id": decision.id})
 
 
 def _unlearn(undone: Decision, comment: Comment, services: Services) -> None:

@@ -58,10 +58,14 @@ def supervise(options: UpOptions) -> int:
     given = {"host": options.host, "port": options.port, "data_dir": options.data_dir}
     settings = load_settings(**{name: v for name, v in given.items() if v is not None})
     wired = wire(settings)
-    with only_one(wired.folder.lock_file), _signals() as signals, _listening(settings) as listener:
+    with (
+        only_one(wired.folder.lock_file) as lock,
+        _signals() as signals,
+        _listening(settings) as listener,
+    ):
         crew = _Crew(signals)
         try:
-            wired = _start_all(crew, wired, listener, workers=options.workers)
+            wired = _start_all(crew, wired, listener, lock=lock, workers=options.workers)
             problem = _wait_until_ready(crew, listener)
             running = Running(
                 url=base_url(listener),
@@ -161,12 +165,14 @@ class _Crew:
                 part.wait_or_kill(hurry=lambda: self._signals.count > 1)
 
 
-def _start_all(crew: _Crew, wired: Wired, listener: socket.socket, *, workers: int) -> Wired:
+def _start_all(
+    crew: _Crew, wired: Wired, listener: socket.socket, *, lock: int, workers: int
+) -> Wired:
     """Start Valkey, migrate meanwhile, then start the rest; return services that reach it."""
     settings = wired.settings
     _check_database(wired)
     if settings.valkey_url is None:
-        url = _start_valkey(crew, wired)
+        url = _start_valkey(crew, wired, lock)
     else:
         url = find_valkey_url(settings, wired.folder)
         _check_valkey(url)
@@ -182,7 +188,7 @@ def _start_all(crew: _Crew, wired: Wired, listener: socket.socket, *, workers: i
     return wire(settings)
 
 
-def _start_valkey(crew: _Crew, wired: Wired) -> str:
+def _start_valkey(crew: _Crew, wired: Wired, lock: int) -> str:
     """Start the embedded server on a socket or, if that does not answer, on a loopback port."""
     for use_socket in (True, False):
         valkey = prepare_valkey(wired.folder, use_socket=use_socket)
@@ -191,6 +197,9 @@ def _start_valkey(crew: _Crew, wired: Wired) -> str:
             command=valkey.command,
             environment=valkey.environment,
             stop_seconds=_STOP_SECONDS["valkey"],
+            # It may outlive a killed supervisor for a while. A second server on its files would
+            # mix up both, and the first removes the second's socket as it ends.
+            pass_fds=(lock,),
         )
         part = crew.add(recipe)
         if wait_for_valkey(valkey.url, died=part.has_died):
@@ -210,7 +219,7 @@ def _check_valkey(url: str) -> None:
     except (redis.RedisError, OSError, ValueError) as error:
         msg = (
             f"{ENV_PREFIX}VALKEY_URL: the server cannot be reached ({type(error).__name__}); "
-            "is the address right, does the server run?"
+            "check its address and that the server runs"
         )
         raise StartError(msg, ExitCode.VALKEY) from None
     finally:
@@ -224,8 +233,8 @@ def _check_database(wired: Wired) -> None:
         embedded = wired.settings.database_url is None
         file = f"the database file {wired.folder.database_file} cannot be used ({error})"
         server = (
-            f"{ENV_PREFIX}DATABASE_URL: {error}; is the address right, does the server run, "
-            "does it know this user, password and database?"
+            f"{ENV_PREFIX}DATABASE_URL: {error}; check its address, that the server runs, "
+            "and that it knows this user, password and database"
         )
         raise StartError(file if embedded else server, ExitCode.DATABASE) from None
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from service.domain.errors import InvalidInputError, Problem
 from service.web import strict_json
 from service.web.errors import EdgeError, TooLargeError, UnreadableRequestError
 from service.web.strict_json import Json
 
 NDJSON = "application/x-ndjson"
+
+# A body of 16 MiB can have a million wrong names; more than an answer lists are not looked at.
+_MOST_NAMES = 100
 
 Item = Json | EdgeError
 """One comment as it came, or why it cannot be read."""
@@ -51,7 +56,7 @@ def _read_object(raw: bytes) -> list[Item]:
         raise InvalidInputError([problem])
     problems = [
         Problem(field=name, problem="occurs more than once", remedy="send it once")
-        for name in strict_json.repeated_names(body)
+        for name in strict_json.repeated_names(body)[:_MOST_NAMES]
     ]
     problems += [
         Problem(
@@ -59,8 +64,7 @@ def _read_object(raw: bytes) -> list[Item]:
             problem="is not a known field",
             remedy="leave it out or check its spelling",
         )
-        for name in body
-        if name != "comments"
+        for name in islice((name for name in body if name != "comments"), _MOST_NAMES)
     ]
     comments = body.get("comments")
     if not isinstance(comments, list):

@@ -54,7 +54,7 @@ _ADVICE = {
     HTTPStatus.FORBIDDEN: ("Not allowed", "Sign in again and try once more."),
     HTTPStatus.NOT_FOUND: (
         "There is nothing here",
-        "The address may be mistyped, or the comment was erased.",
+        "The address may be mistyped.",
     ),
     HTTPStatus.METHOD_NOT_ALLOWED: ("Not that way", "Use the buttons of the review page."),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: ("Too much at once", "No form here needs that much."),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from service.domain.case import State
@@ -97,6 +99,18 @@ def test_a_decision_stands_while_histories_are_away():
     case = decide_comment(kept.id, Ruling.APPROVE, services, decided_by="mod")
 
     assert case.action is Action.PUBLISH
+
+
+def test_a_ruling_that_was_never_learnt_is_learnt_once_when_it_comes_again(services, comment):
+    known, away = services, replace(services, history=AwayHistory())
+
+    decide_comment(comment.id, Ruling.REJECT, away, decided_by="mod")
+    before = known.history.gather([comment])[0].address.rejected
+    for _ in range(2):
+        decide_comment(comment.id, Ruling.REJECT, known, decided_by="mod")
+
+    assert before == 0
+    assert known.history.gather([comment])[0].address.rejected == 1
 
 
 def test_another_sites_comment_cannot_be_decided(services, comment):

@@ -58,6 +58,16 @@ def test_a_malformed_line_refuses_that_line_only(api):
     assert [r["index"] for r in results] == list(range(7))
 
 
+def test_of_very_many_wrong_names_only_the_first_are_looked_at(api):
+    names = {f"name{n}": 1 for n in range(20_000)}
+
+    answer = api.post("/v1/comments/batch", json=names)
+
+    body = answer.get_json()
+    assert (answer.status_code, len(body["errors"])) == (422, 50)
+    assert body["detail"].startswith("The input has 101 problems")
+
+
 def test_lines_may_end_in_carriage_returns(api):
     body = b'{"text": "One."}\r\n{"text": "Two."}\r\n'
 

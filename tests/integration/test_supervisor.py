@@ -21,7 +21,6 @@ from tests.servers import free_port
 
 UP = [sys.executable, "-c", "from service.cli import main; main()", "up"]
 ROOT = Path(__file__).resolve().parents[2]
-READY_SECONDS = 60
 
 
 def children(pid: int) -> dict[int, str]:
@@ -178,6 +177,14 @@ def test_a_second_start_on_the_same_folder_is_refused_in_one_line(up):
     assert code == ExitCode.ALREADY_RUNNING
     assert len(lines) == 1
     assert f"process {up.process.pid}" in lines[0]
+
+
+def test_valkey_keeps_the_folder_locked_should_it_outlive_the_supervisor(up):
+    valkey = child(up.process.pid, "valkey")
+
+    opened = {descriptor.resolve() for descriptor in Path(f"/proc/{valkey}/fd").iterdir()}
+
+    assert Path(up.said["data_dir"]) / "slopsieve.lock" in opened
 
 
 def test_a_port_in_use_is_one_clear_line(up, tmp_path):

@@ -45,6 +45,7 @@ _TURN = "slopsieve_turn"
 # milliseconds, so under load most of the time nobody wrote. 2026-11-20, 200 comments a second
 # offered: 47 answered in time as SQLite waits, 200 with turns among threads and short sleeps.
 _WRITE_TURN_SLEEP_SECONDS = 0.001
+_FORMS = "a database URL begins with postgresql:// or is sqlite:///FILE"
 
 
 def create_engine(url: str, *, lock_timeout_ms: int = _LOCK_TIMEOUT_MS) -> sa.Engine:
@@ -56,13 +57,14 @@ def create_engine(url: str, *, lock_timeout_ms: int = _LOCK_TIMEOUT_MS) -> sa.En
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError:
-        raise ValueError("the database URL cannot be read") from None
+        msg = f"it is no URL; {_FORMS}"
+        raise ValueError(msg) from None
     backend = parsed.drivername.partition("+")[0]
     if backend in ("postgres", "postgresql"):
         return _postgresql_engine(parsed.set(drivername="postgresql+psycopg"), lock_timeout_ms)
     if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
         return _sqlite_engine(parsed.set(drivername="sqlite"), lock_timeout_ms)
-    msg = f"the database URL must start with postgresql:// or be sqlite:///FILE, got {backend}"
+    msg = f"{backend} is not supported; {_FORMS}"
     raise ValueError(msg)
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -50,6 +53,45 @@ def test_the_lock_can_be_taken_again_when_its_holder_is_gone(tmp_path):
         taken = True
 
     assert taken
+
+
+# Takes the lock, leaves a child that inherits it, and ends without a word.
+_LEAVE_A_CHILD = """
+import os, pathlib, subprocess, sys
+from service.supervisor.lock import only_one
+with only_one(pathlib.Path(sys.argv[1])) as lock:
+    child = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    print(subprocess.Popen(child, pass_fds=(lock,)).pid, flush=True)
+    os._exit(9)
+"""
+
+
+@pytest.fixture
+def left_behind(tmp_path):
+    """Give a child that holds the lock after its supervisor; it ends as its input does."""
+    command = (sys.executable, "-c", _LEAVE_A_CHILD, str(tmp_path / "lock"))
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as gone:
+        assert int(gone.stdout.readline()) > 0
+        gone.wait(30)
+        yield gone.stdin
+
+
+@pytest.mark.usefixtures("left_behind")
+def test_what_outlives_a_killed_supervisor_keeps_its_lock(tmp_path):
+    with (
+        pytest.raises(StartError, match="already runs"),
+        only_one(tmp_path / "lock", ending_seconds=0),
+    ):
+        pytest.fail("a second supervisor started beside what the first one left")
+
+
+def test_the_lock_waits_for_what_a_killed_supervisor_left_to_end(tmp_path, left_behind):
+    left_behind.close()
+
+    with only_one(tmp_path / "lock"):
+        holder = (tmp_path / "lock").read_text(encoding="utf-8")
+
+    assert holder == f"{os.getpid()}\n"
 
 
 def test_a_first_start_makes_a_site_with_a_working_key_and_a_moderator():
