@@ -17,8 +17,9 @@ _COMMENTS_A_LINE = 100_000
 class ReadingProgress:
     """Follows one reading by the bytes read; a context manager that writes to standard error."""
 
-    def __init__(self, title: str, total_bytes: int | None) -> None:
-        """`total_bytes` None stands for a length that nobody knows."""
+    def __init__(self, title: str, total_bytes: int | None, *, done: str = "judged") -> None:
+        """`total_bytes` None stands for a length that nobody knows; `done` says what was done."""
+        self._done = done
         self._title = title
         self._said = 0
         self._bar: Progress | None = None
@@ -41,7 +42,7 @@ class ReadingProgress:
             self._bar.update(self._task, completed=bytes_read, comments=comments)
         elif comments - self._said >= _COMMENTS_A_LINE:
             self._said = comments
-            click.echo(f"{self._title}: {comments:,} comments judged", err=True)
+            click.echo(f"{self._title}: {comments:,} comments {self._done}", err=True)
 
     def __enter__(self) -> Self:
         if self._bar:

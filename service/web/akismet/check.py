@@ -20,6 +20,7 @@ from service.moderation.akismet_callback import plan_callback
 from service.moderation.plain_answer import is_blatant, plain_answer
 from service.moderation.report import find_comment
 from service.moderation.sites import is_blog, register_blog
+from service.moderation.withdraw import withdraw_comment
 from service.ports import NewComment, Services
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall, shown
@@ -68,7 +69,7 @@ class CommentCheck:
         kept = self._keep(call, site)
         case = self._await(kept, until=arrived + WAIT_BUDGET_SECONDS)
         if call.is_test:
-            self._services.comments.withdraw(case.comment.id, at=self._services.clock())
+            withdraw_comment(case.comment.id, self._services, by="Akismet test")
         label = plain_answer(case, site.settings)
         log.info(
             "comment checked",

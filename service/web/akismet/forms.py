@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Mapping
+from encodings.aliases import aliases
+from functools import cache
 from urllib.parse import unquote_to_bytes
 
 from service.domain.errors import InvalidInputError, Problem
@@ -62,6 +64,7 @@ _CHARSETS = re.compile(
 )
 # What browsers send for these is Windows-1252, as the WHATWG's encoding standard says.
 _WINDOWS = frozenset({"ascii", "iso8859-1"})
+_MAX_CHARSET_CHARS = 40
 
 
 def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
@@ -97,15 +100,30 @@ def read_json(raw: bytes) -> dict[str, str]:
 
 def find_codec(name: str | None) -> str | None:
     """Return Python's name of a charset that web pages use, None for any other."""
-    if not name or len(name) > 40:
+    if not name or len(name) > _MAX_CHARSET_CHARS:
         return None
-    try:
-        found = codecs.lookup(name.strip().strip("\"'")).name
-    except (LookupError, ValueError):
-        return None
-    if found in _WINDOWS:
-        return "cp1252"
-    return found if _CHARSETS.fullmatch(found) else None
+    return _charsets().get(_spelling(name))
+
+
+@cache
+def _charsets() -> Mapping[str, str]:
+    """Return Python's names by every spelling of a charset.
+
+    Python itself is never asked for a stranger's spelling: it remembers what it did not find.
+    """
+    table = {}
+    for spelling in {*aliases, *aliases.values()}:
+        try:
+            found = codecs.lookup(spelling).name
+        except LookupError:  # some exist on Windows alone
+            continue
+        if _CHARSETS.fullmatch(found):
+            table[_spelling(spelling)] = "cp1252" if found in _WINDOWS else found
+    return table
+
+
+def _spelling(name: str) -> str:
+    return "".join(c for c in name.lower() if c.isascii() and c.isalnum())
 
 
 def _pairs(raw: bytes) -> Iterator[tuple[str, bytes]]:

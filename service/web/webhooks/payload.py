@@ -212,8 +212,8 @@ def as_comment(
             account_age_days=_age_days(draft.author_since, now),
         ),
         sender=make_sender(
-            address=_address(draft.address),
-            email=_email(draft.email),
+            address=valid_address(draft.address),
+            email=valid_email(draft.email),
             secret=services.sender_secret,
         ),
         site_comment_id=draft.site_comment_id,
@@ -237,12 +237,14 @@ def _age_days(since: datetime | None, now: datetime) -> int | None:
     return min(max(0, (now - since).days), _MAX_ACCOUNT_AGE_DAYS) if since else None
 
 
-def _address(given: str | None) -> str | None:
+def valid_address(given: str | None) -> str | None:
+    """Return an IP address without a zone, None for what is none."""
     try:
         return str(ipaddress.ip_address((given or "").strip().partition("%")[0]))
     except ValueError:
         return None
 
 
-def _email(given: str | None) -> str | None:
+def valid_email(given: str | None) -> str | None:
+    """Return an e-mail address, None for what is certainly none."""
     return given if given and "@" in given and len(given) <= _MAX_EMAIL_CHARS else None

@@ -1,97 +1,137 @@
-"""Requests wait for verdicts, but never all of them at once."""
+"""Waiting for verdicts with one look for everybody."""
 
 from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 from service.domain.case import Case
+from service.domain.comment import CommentId
 from service.domain.decision import Mode
+from service.domain.errors import StoreUnavailableError
 from service.web.waiting import Waiting
 from tests.factories import make_comment, make_verdict
 
-PENDING = Case(comment=make_comment(), mode=Mode.HOLD)
-JUDGED = Case(comment=PENDING.comment, mode=Mode.HOLD, verdict=make_verdict(PENDING.comment.id))
+
+def judged(comment_id: str) -> Case:
+    comment = make_comment(id=CommentId(comment_id))
+    return Case(comment=comment, mode=Mode.HOLD, verdict=make_verdict(comment.id))
 
 
-def test_a_verdict_that_is_there_is_returned_without_waiting():
-    looks = []
+class Looks:
+    """Finds what has been judged so far, and remembers what it was asked."""
 
-    case = Waiting(max_waiting=1).for_verdict(lambda: looks.append(1) or JUDGED, seconds=60)
+    def __init__(self) -> None:
+        self.judged: set[str] = set()
+        self.asked: list[tuple[str, ...]] = []
+        self.threads: set[int] = set()
+        self.error: Exception | None = None
 
-    assert case is JUDGED
-    assert len(looks) == 1
-
-
-def test_without_time_to_wait_one_look_is_all():
-    looks = []
-
-    case = Waiting(max_waiting=1).for_verdict(lambda: looks.append(1) or PENDING, seconds=0)
-
-    assert case is PENDING
-    assert len(looks) == 1
-
-
-def test_a_verdict_that_comes_in_time_is_returned():
-    answers = iter([PENDING, PENDING, PENDING, JUDGED])
-
-    case = Waiting(max_waiting=1).for_verdict(lambda: next(answers), seconds=10)
-
-    assert case is JUDGED
+    def __call__(self, ids):
+        self.asked.append(tuple(ids))
+        self.threads.add(threading.get_ident())
+        if self.error is not None:
+            raise self.error
+        return [judged(comment_id) for comment_id in ids if comment_id in self.judged]
 
 
-def test_the_wait_ends_when_the_time_is_over():
+@pytest.fixture
+def looks() -> Looks:
+    return Looks()
+
+
+def test_a_verdict_that_is_there_is_returned_at_once(looks):
+    looks.judged = {"c1"}
+
+    case = Waiting(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=5)
+
+    assert case.comment.id == "c1"
+
+
+def test_without_a_verdict_nothing_is_returned_when_the_time_is_over(looks):
     started = time.monotonic()
 
-    case = Waiting(max_waiting=1).for_verdict(lambda: PENDING, seconds=0.1)
+    case = Waiting(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=0.05)
 
-    assert case is PENDING
-    assert 0.1 <= time.monotonic() - started < 2
-
-
-def test_looking_grows_seldomer():
-    looks = []
-
-    Waiting(max_waiting=1).for_verdict(lambda: looks.append(1) or PENDING, seconds=0.5)
-
-    assert 4 <= len(looks) <= 15
+    assert case is None
+    assert 0.04 < time.monotonic() - started < 1.0
 
 
-def test_who_comes_when_all_places_are_taken_is_answered_at_once():
-    waiting = Waiting(max_waiting=1)
-    inside, leave = threading.Event(), threading.Event()
-
-    def look() -> Case:
-        inside.set()
-        return JUDGED if leave.is_set() else PENDING
-
-    first = threading.Thread(target=waiting.for_verdict, args=(look,), kwargs={"seconds": 30})
-    first.start()
-    inside.wait(10)
-    _wait_until_taken(waiting)
-    started = time.monotonic()
-    case = waiting.for_verdict(lambda: PENDING, seconds=30)
-    leave.set()
-    first.join(10)
-
-    assert case is PENDING
-    assert time.monotonic() - started < 5
+def test_who_has_no_time_asks_nobody(looks):
+    assert Waiting(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=0) is None
+    assert looks.asked == []
 
 
-def test_a_place_is_free_again_after_the_wait():
-    waiting = Waiting(max_waiting=1)
-    waiting.for_verdict(lambda: PENDING, seconds=0.02)
-    answers = iter([PENDING, JUDGED])
+def test_many_that_wait_are_looked_for_together(looks):
+    waiting = Waiting(looks, max_waiting=20)
+    ids = [f"c{n}" for n in range(20)]
 
-    case = waiting.for_verdict(lambda: next(answers), seconds=10)
+    with ThreadPoolExecutor(20) as crowd:
+        answers = [crowd.submit(waiting.for_verdict, CommentId(i), seconds=10) for i in ids]
+        until(lambda: looks.asked and len(looks.asked[-1]) == 20)
+        looks.judged = set(ids)
+        cases = [answer.result() for answer in answers]
 
-    assert case is JUDGED
+    assert [case.comment.id for case in cases] == ids
+    assert len(looks.threads) == 1
 
 
-def _wait_until_taken(waiting: Waiting) -> None:
+def test_two_that_wait_for_one_comment_both_get_it(looks):
+    waiting = Waiting(looks, max_waiting=2)
+
+    with ThreadPoolExecutor(2) as crowd:
+        answers = [crowd.submit(waiting.for_verdict, CommentId("c"), seconds=10) for _ in range(2)]
+        until(lambda: waiting._waiting == 2)
+        looks.judged = {"c"}
+
+    assert all(answer.result() is not None for answer in answers)
+
+
+def test_one_more_than_may_wait_is_sent_away_at_once(looks):
+    waiting = Waiting(looks, max_waiting=1)
+
+    with ThreadPoolExecutor(1) as first:
+        patient = first.submit(waiting.for_verdict, CommentId("c1"), seconds=10)
+        until(lambda: waiting._waiting == 1)
+        sent_away = waiting.for_verdict(CommentId("c2"), seconds=10)
+        looks.judged = {"c1"}
+
+    assert sent_away is None
+    assert patient.result() is not None
+
+
+@pytest.mark.parametrize("error", [StoreUnavailableError("away"), RuntimeError("poison")])
+def test_a_look_that_fails_is_tried_again(looks, error):
+    looks.error = error
+    waiting = Waiting(looks, max_waiting=1)
+
+    with ThreadPoolExecutor(1) as crowd:
+        answer = crowd.submit(waiting.for_verdict, CommentId("c1"), seconds=10)
+        until(lambda: len(looks.asked) > 2)
+        looks.judged, looks.error = {"c1"}, None
+
+    assert answer.result() is not None
+
+
+def test_nobody_is_looked_for_when_nobody_waits(looks):
+    waiting = Waiting(looks, max_waiting=1)
+    waiting.for_verdict(CommentId("c1"), seconds=0.02)
+    until(lambda: not waiting._looking)
+
+    asked = len(looks.asked)
+    again = waiting.for_verdict(CommentId("c1"), seconds=0.02)
+
+    assert again is None
+    assert len(looks.asked) > asked
+    until(lambda: not waiting._looking)
+
+
+def until(holds) -> None:
+    """Return once it holds; fail after ten seconds."""
     deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        if not waiting._places.acquire(blocking=False):
-            return
-        waiting._places.release()
-        time.sleep(0.005)
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)

@@ -1,0 +1,81 @@
+"""The commands that give platforms addresses to post to."""
+
+from __future__ import annotations
+
+from typing import TextIO
+
+import click
+
+from service.commands.output import data_dir_option, json_option, print_rows
+from service.commands.sites import find_site
+from service.domain.inbound import InboundHook, Platform
+from service.moderation.hooks import add_hook, revoke_hook
+from service.wiring import open_services
+
+_ACTOR = "command line"
+
+
+@click.group("hooks")
+def hooks_group() -> None:
+    """Give platforms addresses to post comments to."""
+
+
+@hooks_group.command("add")
+@click.argument("site")
+@click.argument("platform", type=click.Choice([platform.value for platform in Platform]))
+@click.option(
+    "--secret-file",
+    type=click.File("r"),
+    default=None,
+    help="A file with the secret that the platform made; - reads it from standard input.",
+)
+@data_dir_option
+@json_option
+def add_command(
+    site: str, platform: str, secret_file: TextIO | None, data_dir: str | None, *, as_json: bool
+) -> None:
+    """Print the path to give to PLATFORM, and the secret that signs, which is shown this once.
+
+    The address is that of this service with the path behind it. Coral and Mastodon make the
+    secret themselves: give it with --secret-file, never as a word of the command, which other
+    users of this machine can see.
+    """
+    secret = secret_file.read() if secret_file else None
+    with open_services(data_dir=data_dir) as services:
+        found = find_site(site, services)
+        hook = add_hook(found.id, Platform(platform), services, actor=_ACTOR, secret=secret)
+    print_rows([{**_row(hook), "secret": hook.secret}], as_json=as_json, empty="")
+
+
+@hooks_group.command("list")
+@click.argument("site", required=False)
+@data_dir_option
+@json_option
+def list_command(site: str | None, data_dir: str | None, *, as_json: bool) -> None:
+    """List the hooks, of SITE if it is given; secrets are not shown again."""
+    with open_services(data_dir=data_dir) as services:
+        site_id = find_site(site, services).id if site else None
+        rows = [_row(hook) for hook in services.inbound.all(site_id)]
+    print_rows(rows, as_json=as_json, empty="There are no hooks; `slopsieve hooks add SITE`.")
+
+
+@hooks_group.command("revoke")
+@click.argument("hook_id")
+@data_dir_option
+def revoke_command(hook_id: str, data_dir: str | None) -> None:
+    """End a hook at once; its platform is told to stop."""
+    with open_services(data_dir=data_dir) as services:
+        hook = revoke_hook(hook_id, services, actor=_ACTOR)
+    click.echo(f"The hook {hook.id} is revoked.")
+
+
+def _row(hook: InboundHook) -> dict[str, object]:
+    revoked = hook.revoked_at
+    return {
+        "hook_id": hook.id,
+        "site_id": hook.site_id,
+        "platform": hook.platform.value,
+        "path": f"/hooks/{hook.id}",
+        "created_at": hook.created_at.isoformat(timespec="seconds"),
+        "revoked_at": revoked.isoformat(timespec="seconds") if revoked else None,
+    }

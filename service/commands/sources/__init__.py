@@ -1,0 +1,1 @@
+"""Reads what other systems export of their comments, whatever the size."""

@@ -1,0 +1,129 @@
+"""Reads comments in rows: JSON lines and CSV."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+
+from service.commands.sources.imported import Broken, Entry, Imported, LeftOut, flat_document
+from service.commands.sources.opened import OpenedFile
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, Problem
+from service.web import strict_json
+from service.web.errors import UnreadableRequestError
+from service.web.webhooks.payload import read_moment
+
+_MAX_LINE_BYTES = 8 << 20
+_MAX_CELL_CHARS = 1 << 20
+# By the names that exports and the data card use: ours.
+_ALIASES = {
+    "text": "text", "comment": "text", "content": "text", "message": "text", "body": "text",
+    "site_comment_id": "site_comment_id", "id": "site_comment_id", "comment_id": "site_comment_id",
+    "post_url": "post_url", "permalink": "post_url",
+    "post_title": "post_title", "title": "post_title", "post_excerpt": "post_excerpt",
+    "author_name": "author_name", "author": "author_name", "name": "author_name",
+    "author_email": "author_email", "email": "author_email",
+    "author_url": "author_url", "website": "author_url",
+    "address": "address", "user_ip": "address", "ip": "address",
+    "written_at": "written_at", "date": "written_at", "created_at": "written_at",
+    "language": "language", "lang": "language", "reply_to": "reply_to", "parent": "reply_to",
+    "user_agent": "user_agent",
+}  # fmt: skip
+_RULING_FIELDS = ("label", "status", "decision", "ruling")
+_RULINGS = {
+    "spam": Ruling.REJECT, "reject": Ruling.REJECT, "rejected": Ruling.REJECT,
+    "ham": Ruling.APPROVE, "approve": Ruling.APPROVE, "approved": Ruling.APPROVE,
+}  # fmt: skip
+
+
+def read_jsonl(file: OpenedFile) -> Iterator[Entry]:
+    """Yield the comments of JSON lines: as the API takes them, or in the data card's keys."""
+    number = 0
+    while line := file.stream.readline(_MAX_LINE_BYTES + 1):
+        is_whole = len(line) <= _MAX_LINE_BYTES
+        while not line.endswith(b"\n") and len(line) > _MAX_LINE_BYTES:
+            line = file.stream.readline(_MAX_LINE_BYTES + 1)
+        number += 1
+        if not is_whole:
+            yield _broken(number, "is too long", "put one comment on each line")
+        elif line.strip():
+            yield _read_line(number, line)
+
+
+def read_csv(file: OpenedFile) -> Iterator[Entry]:
+    """Yield the comments of a CSV file whose first row names the columns.
+
+    Raises `InvalidInputError` if no column holds the text.
+    """
+    csv.field_size_limit(_MAX_CELL_CHARS)
+    rows = csv.reader(file.text())
+    try:
+        header = [name.strip().lower() for name in next(rows, [])]
+    except csv.Error:
+        header = []
+    if "text" not in (_ALIASES.get(name) for name in header):
+        problem = Problem(
+            field="text", problem="is no column of this file", remedy="name the columns in row one"
+        )
+        raise InvalidInputError([problem])
+    number = 1
+    while True:
+        number += 1
+        try:
+            row = next(rows, None)
+        except csv.Error:
+            yield _broken(number, "is not CSV, or has a cell that is too long", "mend the row")
+            continue
+        if row is None:
+            return
+        if row:
+            yield _read_flat(number, dict(zip(header, row, strict=False)))
+
+
+def _read_line(number: int, line: bytes) -> Entry:
+    try:
+        row = strict_json.parse(line)
+    except UnreadableRequestError:
+        return _broken(number, "is not JSON", "put one JSON object on each line")
+    if not isinstance(row, dict):
+        return _broken(number, "is not a JSON object", "put one JSON object on each line")
+    if isinstance(row.get("post"), dict) or isinstance(row.get("author"), dict):
+        document = {name: value for name, value in row.items() if name not in _RULING_FIELDS}
+        document.setdefault("site_comment_id", _derived_id(row))
+        return Imported(number=number, document=document, ruling=_ruling(row))
+    return _read_flat(number, row)
+
+
+def _read_flat(number: int, row: Mapping[str, object]) -> Entry:
+    given: dict[str, object] = {}
+    for name, value in row.items():
+        known = _ALIASES.get(name)
+        if known and value not in (None, ""):
+            given.setdefault(known, value)
+    if not isinstance(given.get("text", ""), str):
+        return _broken(number, "has a text that is not a string", "give every comment its text")
+    if not str(given.get("text", "")).strip():
+        return LeftOut(number=number)
+    given["written_at"] = read_moment(str(given.get("written_at", "")))
+    given["site_comment_id"] = str(given.get("site_comment_id") or _derived_id(row))
+    return Imported(number=number, document=flat_document(given), ruling=_ruling(row))
+
+
+def _ruling(row: Mapping[str, object]) -> Ruling | None:
+    for name in _RULING_FIELDS:
+        ruling = _RULINGS.get(str(row.get(name, "")).strip().lower())
+        if ruling:
+            return ruling
+    return None
+
+
+def _derived_id(row: Mapping[str, object]) -> str:
+    """Return an id that the same row gets every time, so that importing again repeats nothing."""
+    told = json.dumps(row, sort_keys=True, default=str).encode("utf-8", "replace")
+    return f"import:{hashlib.sha256(told).hexdigest()[:32]}"
+
+
+def _broken(number: int, problem: str, remedy: str) -> Broken:
+    return Broken(number=number, problems=(Problem(field="line", problem=problem, remedy=remedy),))

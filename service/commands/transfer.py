@@ -1,0 +1,309 @@
+"""The commands that bring comments of other systems in, and verdicts on them out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from itertools import islice
+
+import click
+
+from service.commands.output import data_dir_option, json_option, print_rows
+from service.commands.progress import ReadingProgress
+from service.commands.sites import find_site
+from service.commands.sources.disqus import read_disqus
+from service.commands.sources.imported import Broken, Entry, Imported, LeftOut
+from service.commands.sources.opened import OpenedFile
+from service.commands.sources.place import Place
+from service.commands.sources.rows import read_csv, read_jsonl
+from service.commands.sources.wxr import read_wxr
+from service.commands.whole_files import STDOUT, open_whole
+from service.domain.case import Case, CaseFilter, Order
+from service.domain.comment import CommentId, Lane
+from service.domain.decision import Action, Ruling
+from service.domain.errors import InvalidInputError
+from service.domain.site import Site
+from service.moderation.decide import decide_comment
+from service.moderation.submit import submit_comments
+from service.ports import AddOutcome, NewComment, Services
+from service.web.errors import EdgeError
+from service.web.intake import new_comment
+from service.web.reading import validate
+from service.web.schemas import CommentRequest
+from service.wiring import open_services
+
+_READERS: Mapping[str, Callable[[OpenedFile], Iterator[Entry]]] = {
+    "wxr": read_wxr,
+    "disqus": read_disqus,
+    "jsonl": read_jsonl,
+    "csv": read_csv,
+}
+# One transaction each; what a stop in between costs is this much work.
+_BATCH = 200
+_PAGE = 500
+# A wrong file has the same fault in every entry; after these it is only counted.
+_MAX_FAULTS_SHOWN = 20
+_DECIDED_BY = "import"
+_VERSION = re.compile(r"@[0-9]+\Z")
+# What a spreadsheet may take for a formula, also in full width.
+_FORMULA = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+
+
+@dataclass(slots=True, kw_only=True)
+class Counts:
+    """What became of the entries of a file."""
+
+    new: int = 0
+    repeats: int = 0
+    conflicts: int = 0
+    left_out: int = 0
+    broken: int = 0
+    decisions: int = 0
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@click.option("--format", "kind", type=click.Choice(list(_READERS)), required=True)
+@click.option("--site", "site_name", required=True, help="The site's name or id.")
+@click.option(
+    "--with-decisions",
+    is_flag=True,
+    help="Take what FILE says was approved or called spam for moderators' decisions.",
+)
+@click.option("--restart", is_flag=True, help="Begin anew where an earlier run was interrupted.")
+@data_dir_option
+@json_option
+def import_command(
+    file: str,
+    kind: str,
+    site_name: str,
+    data_dir: str | None,
+    *,
+    with_decisions: bool,
+    restart: bool,
+    as_json: bool,
+) -> None:
+    """Import the comments in FILE and have them judged, after whatever else waits.
+
+    An interrupted import goes on where it stopped when the same command is given again; comments
+    that are known already are not judged twice. An entry that cannot be read is reported and left
+    out; the command then ends with 1.
+    """
+    with (
+        open_services(data_dir=data_dir) as services,
+        OpenedFile(file) as opened,
+        ReadingProgress("Importing", opened.size, done="read") as progress,
+    ):
+        site = find_site(site_name, services)
+        importing = _Importing(services, site, with_decisions=with_decisions)
+        place = Place(opened, site.id, with_decisions=with_decisions)
+        counts = importing.run(
+            _READERS[kind](opened),
+            place,
+            skip=0 if restart else place.done(),
+            show=lambda entries: progress.show(bytes_read=opened.bytes_read, comments=entries),
+        )
+    print_rows([asdict(counts)], as_json=as_json, empty="")
+    if counts.broken or counts.conflicts:
+        raise click.exceptions.Exit(1)
+
+
+class _Importing:
+    """One import into one site."""
+
+    def __init__(self, services: Services, site: Site, *, with_decisions: bool) -> None:
+        self._services = services
+        self._site = site
+        self._with_decisions = with_decisions
+        self._counts = Counts()
+
+    def run(
+        self, entries: Iterator[Entry], place: Place, *, skip: int, show: Callable[[int], None]
+    ) -> Counts:
+        """Import what comes after the first `skip` entries, a batch at a time."""
+        if skip:
+            click.echo(f"Going on after {skip:,} entries of an interrupted import.", err=True)
+        done = sum(1 for _ in islice(entries, skip))
+        while batch := list(islice(entries, _BATCH)):
+            self._take(batch)
+            done += len(batch)
+            place.remember(done)
+            show(done)
+        place.forget()
+        return self._counts
+
+    def _take(self, batch: list[Entry]) -> None:
+        read: list[tuple[NewComment, Imported]] = []
+        for entry in batch:
+            if isinstance(entry, LeftOut):
+                self._counts.left_out += 1
+            elif isinstance(entry, Broken):
+                self._fault(entry.number, InvalidInputError(entry.problems))
+            else:
+                self._read(entry, read)
+        added = submit_comments([new for new, _ in read], self._services) if read else []
+        for (_, entry), answer in zip(read, added, strict=True):
+            if answer.outcome is AddOutcome.CONFLICT:
+                self._counts.conflicts += 1
+                self._say(entry.number, "is known under its id with other content; left as it is")
+                continue
+            self._counts.new += answer.outcome is AddOutcome.NEW
+            self._counts.repeats += answer.outcome is AddOutcome.REPEAT
+            if self._with_decisions and entry.ruling is not None:
+                self._decide(answer.comment_id, entry.ruling)
+
+    def _read(self, entry: Imported, read: list[tuple[NewComment, Imported]]) -> None:
+        try:
+            given = validate(CommentRequest, dict(entry.document))  # type: ignore[arg-type]  # what is no JSON is refused by name
+        except (InvalidInputError, EdgeError) as refusal:
+            self._fault(entry.number, refusal)
+            return
+        new = new_comment(given, self._site, self._services, lane=Lane.BULK, key=None)
+        read.append((new, entry))
+
+    def _decide(self, comment_id: CommentId, ruling: Ruling) -> None:
+        """Record what was decided elsewhere, unless a person has decided here."""
+        case = self._services.cases.get(comment_id, site_id=self._site.id)
+        if case.decision is None and case.withdrawn_at is None:
+            decide_comment(comment_id, ruling, self._services, decided_by=_DECIDED_BY)
+            self._counts.decisions += 1
+
+    def _fault(self, number: int, refusal: InvalidInputError | EdgeError) -> None:
+        self._counts.broken += 1
+        for problem in refusal.problems:
+            self._say(number, f"{problem.field} {problem.problem}; {problem.remedy}")
+
+    def _say(self, number: int, what: str) -> None:
+        if self._counts.broken + self._counts.conflicts <= _MAX_FAULTS_SHOWN:
+            click.echo(f"Entry {number}: {what}.", err=True)
+
+
+@click.command("export")
+@click.option("--site", "site_name", required=True, help="The site's name or id.")
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False),
+    default=STDOUT,
+    help="Where the rows go, standard output by default; a name in .gz is gzipped.",
+)
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["jsonl", "csv"]),
+    default=None,
+    help="JSON lines, or CSV for names in .csv and .csv.gz.",
+)
+@click.option(
+    "--action",
+    type=click.Choice([action.value for action in Action]),
+    default=None,
+    help="Only comments that the site should publish, hold or reject.",
+)
+@click.option("--with-text", is_flag=True, help="Add text, author and post of each comment.")
+@data_dir_option
+def export_command(
+    site_name: str,
+    out: str,
+    kind: str | None,
+    action: str | None,
+    data_dir: str | None,
+    *,
+    with_text: bool,
+) -> None:
+    """Write a site's verdicts and decisions, one comment a row, the newest first.
+
+    `platform_id` is the comment's id at its platform, to apply the verdict there. Comments that
+    were deleted at their site are left out.
+    """
+    as_csv = (kind or ("csv" if out.endswith((".csv", ".csv.gz")) else "jsonl")) == "csv"
+    with open_services(data_dir=data_dir) as services:
+        site = find_site(site_name, services)
+        rows = (
+            _export_row(case, with_text=with_text)
+            for case in _all_cases(site, services)
+            if action in (None, case.action.value)
+        )
+        with open_whole(out) as stream:
+            for line in _csv_lines(rows) if as_csv else _json_lines(rows):
+                stream.write(line.encode("utf-8", "replace"))
+
+
+def _all_cases(site: Site, services: Services) -> Iterator[Case]:
+    cursor: str | None = None
+    while True:
+        page = services.cases.page(
+            CaseFilter(site_id=site.id), order=Order.NEWEST, cursor=cursor, limit=_PAGE
+        )
+        yield from (case for case in page.cases if case.withdrawn_at is None)
+        cursor = page.next_cursor
+        if cursor is None:
+            return
+
+
+def _export_row(case: Case, *, with_text: bool) -> dict[str, object]:
+    comment, verdict, decision = case.comment, case.verdict, case.decision
+    platform, platform_id = _platform_of(comment.site_comment_id)
+    row: dict[str, object] = {
+        "id": comment.id,
+        "site_comment_id": comment.site_comment_id,
+        "platform": platform,
+        "platform_id": platform_id,
+        "received_at": comment.received_at.isoformat(timespec="seconds"),
+        "state": case.state.value,
+        "action": case.action.value,
+        "outcome": verdict.outcome.value if verdict else None,
+        "p_spam": round(verdict.p_spam, 6) if verdict else None,
+        "degraded": verdict.degraded if verdict else None,
+        "model_version": verdict.model_version if verdict else None,
+        "ruling": decision.ruling.value if decision else None,
+        "decided_by": decision.decided_by if decision else None,
+        "decided_at": decision.decided_at.isoformat(timespec="seconds") if decision else None,
+    }
+    if with_text:
+        written_at = comment.written_at
+        row |= {
+            "text": comment.text,
+            "author_name": comment.author.name,
+            "author_url": comment.author.url,
+            "post_url": comment.post.url,
+            "written_at": written_at.isoformat(timespec="seconds") if written_at else None,
+            "reply_to": comment.reply_to,
+        }
+    return row
+
+
+def _platform_of(site_comment_id: str | None) -> tuple[str | None, str | None]:
+    """Return the platform's name and its own id of a comment, without the number of its version."""
+    if site_comment_id is None:
+        return None, None
+    own = _VERSION.sub("", site_comment_id)
+    platform, separator, platform_id = own.partition(":")
+    return (platform, platform_id) if separator else (None, own)
+
+
+def _json_lines(rows: Iterator[dict[str, object]]) -> Iterator[str]:
+    for row in rows:
+        yield json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _csv_lines(rows: Iterator[dict[str, object]]) -> Iterator[str]:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    for number, row in enumerate(rows):
+        if number == 0:
+            writer.writerow(row)
+        writer.writerow([_cell(value) for value in row.values()])
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+
+
+def _cell(value: object) -> object:
+    """Return a value as a spreadsheet shows it, never as one that it computes."""
+    if isinstance(value, str) and _FORMULA.match(value):
+        return f"'{value}"
+    return value

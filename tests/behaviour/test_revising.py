@@ -1,0 +1,85 @@
+"""A comment is followed through its edits to its deletion, also when they come at once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from service.domain.case import CaseFilter, Order
+from service.domain.comment import Lane
+from service.domain.errors import NotFoundError
+from service.moderation.revise import submit_version, withdraw_versions
+from service.moderation.withdraw import withdraw_comment
+from service.ports import NewComment
+from tests.factories import NOW, SITE, make_comment
+from tests.fakes import make_services
+
+
+@pytest.fixture
+def services():
+    return make_services()
+
+
+def version(text: str, *, second: int, own_id: str = "w-1") -> NewComment:
+    comment = make_comment(text, site_comment_id=own_id, written_at=NOW + timedelta(seconds=second))
+    return NewComment(comment=comment, lane=Lane.INTERACTIVE)
+
+
+def shown(services) -> list[str]:
+    page = services.cases.page(
+        CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=1_000
+    )
+    return [case.comment.text for case in page.cases if case.withdrawn_at is None]
+
+
+def test_of_edits_that_come_at_once_the_last_one_stays(services):
+    edits = [version(f"Version {number}", second=number) for number in range(20)]
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda new: submit_version(new, services, by="test"), edits))
+
+    assert "Version 19" in shown(services)
+    submit_version(edits[-1], services, by="test")
+    assert shown(services) == ["Version 19"]
+
+
+def test_a_comment_may_be_edited_more_often_than_is_looked_up_at_once(services):
+    for number in range(120):
+        submit_version(version(f"Version {number}", second=number), services, by="test")
+    last = shown(services)
+
+    withdrawn = withdraw_versions(SITE, "w-1", services, by="test")
+
+    assert last == ["Version 119"]
+    assert withdrawn == 1
+    assert shown(services) == []
+
+
+def test_another_comment_s_versions_are_let_be(services):
+    submit_version(version("Mine", second=0), services, by="test")
+    submit_version(version("Theirs", second=0, own_id="w-10"), services, by="test")
+
+    withdraw_versions(SITE, "w-1", services, by="test")
+
+    assert shown(services) == ["Theirs"]
+
+
+def test_withdrawing_twice_is_logged_once(services):
+    comment_id = submit_version(version("Mine", second=0), services, by="test")
+
+    first = withdraw_comment(comment_id, services, by="ada")
+    second = withdraw_comment(comment_id, services, by="ada")
+
+    assert (first, second) == (True, False)
+    assert len(services.audit_log.recent(subject=comment_id)) == 1
+
+
+def test_only_a_site_s_own_comment_is_withdrawn(services):
+    comment_id = submit_version(version("Mine", second=0), services, by="test")
+
+    with pytest.raises(NotFoundError):
+        withdraw_comment(comment_id, services, by="ada", site_id="site-2")
+
+    assert shown(services) == ["Mine"]

@@ -1,0 +1,1 @@
+"""The Akismet protocol as its clients meet it."""

@@ -1,0 +1,108 @@
+"""An Akismet key, a way to call with it, and a real socket to call at."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+from waitress import wasyncore
+from waitress.server import create_server
+from werkzeug.test import TestResponse
+
+from models.inputs import ModelOutput
+from service.domain.case import Case, CaseFilter, Order
+from service.moderation.sites import issue_akismet_key
+from service.ports import Services
+from tests.factories import SITE
+from tests.fakes import FixedClassifier
+
+BLOG = "https://blog.example/"
+SPAM = "Win big at our casino, claim your bonus today."
+HAM = "Don't forget to bleed the radiator first."
+UNSURE = "Nice one."
+WORDPRESS = {"User-Agent": "WordPress/6.1.9 | Akismet/5.7.2"}
+CHECK = {"blog": BLOG, "user_ip": "192.0.2.7"}
+UNKNOWN_KEY = "000000000000"
+
+
+@pytest.fixture
+def classifier() -> FixedClassifier:
+    """A classifier that knows three texts; it is unsure of all others."""
+    known = FixedClassifier(p_spam=0.5)
+    known.by_text = {SPAM: ModelOutput(p_spam=0.99), HAM: ModelOutput(p_spam=0.01)}
+    return known
+
+
+@pytest.fixture
+def key(services: Services) -> str:
+    """A valid Akismet key of the factories' site."""
+    return issue_akismet_key(SITE, services, actor="test").secret
+
+
+@dataclass(frozen=True, kw_only=True)
+class Akismet:
+    """A client that sends its key along, unless told otherwise."""
+
+    client: FlaskClient
+    key: str
+
+    def call(
+        self, name: str, *, version: str = "1.1", headers: dict[str, str] | None = None, **fields
+    ) -> TestResponse:
+        """Post a form with the key as `api_key`; a field of None is left out."""
+        given = {"api_key": self.key, **fields}
+        form = {field: value for field, value in given.items() if value is not None}
+        return self.client.post(f"/{version}/{name}", data=form, headers=headers)
+
+    def check(self, text: str, *, headers: dict[str, str] | None = None, **fields) -> TestResponse:
+        """Check a comment."""
+        given = {**CHECK, "comment_content": text, **fields}
+        return self.call("comment-check", headers=headers, **given)
+
+
+@pytest.fixture
+def akismet(app: Flask, key: str) -> Akismet:
+    return Akismet(client=app.test_client(), key=key)
+
+
+def akismet_headers(answer: TestResponse) -> dict[str, str]:
+    """Return the protocol's own headers, by lower-case name."""
+    return {
+        name.lower(): value
+        for name, value in answer.headers
+        if name.lower().startswith("x-akismet-")
+    }
+
+
+def kept_cases(services: Services) -> list[Case]:
+    """Return every case of the factories' site, the newest first."""
+    page = services.cases.page(
+        CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=1_000
+    )
+    return list(page.cases)
+
+
+@pytest.fixture
+def address(app: Flask) -> Iterator[tuple[str, int]]:
+    """A loopback address at which the application answers, through the real server."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = create_server(app, sockets=[listener], map={}, threads=4, ident=None)
+    stop = threading.Event()
+
+    def serve() -> None:
+        while not stop.is_set():
+            wasyncore.loop(timeout=0.05, map=server._map, count=1)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    yield listener.getsockname()
+    stop.set()
+    thread.join()
+    # The threads end before what they would wake is closed.
+    server.task_dispatcher.shutdown(cancel_pending=True, timeout=5)
+    wasyncore.close_all(server._map)

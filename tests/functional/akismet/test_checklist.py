@@ -1,0 +1,603 @@
+"""The reference's checklist for a server, row by row."""
+
+from __future__ import annotations
+
+import logging
+import re
+from dataclasses import replace
+
+import pytest
+
+from models.inputs import ModelOutput
+from service.domain.decision import Mode, Ruling
+from service.domain.errors import NotAuthenticatedError, StoreUnavailableError
+from service.domain.report import Label
+from service.domain.site import SiteSettings
+from service.moderation.decide import decide_comment
+from service.moderation.sites import (
+    authenticate_akismet,
+    authenticate_site,
+    issue_akismet_key,
+    issue_key,
+    revoke_key,
+    rotate_keys,
+)
+from service.web.config import WebConfig
+from service.web.flask_app import create_app
+from tests.factories import SITE
+from tests.fakes import make_services
+from tests.functional.akismet.conftest import (
+    BLOG,
+    CHECK,
+    HAM,
+    SPAM,
+    UNKNOWN_KEY,
+    UNSURE,
+    WORDPRESS,
+    Akismet,
+    kept_cases,
+)
+from tests.functional.akismet.conftest import akismet_headers as headers_of
+from tests.functional.conftest import SECRET_KEY
+
+EXACT = {
+    ("verify-key", ""): b"valid",
+    ("submit-spam", "x"): b"Thanks for making the web a better place.",
+    ("submit-ham", "x"): b"Thanks for making the web a better place.",
+    ("comment-check", SPAM): b"true",
+    ("comment-check", HAM): b"false",
+    ("deactivate", ""): b"deactivated",
+}
+
+
+# Row 1: byte for byte, HTTP 200, no newline.
+
+
+@pytest.mark.parametrize("version", ["1.1", "1.2"])
+@pytest.mark.parametrize(("call", "body"), EXACT.items(), ids=lambda v: str(v)[:40])
+def test_good_answers_are_exact_under_both_paths(akismet, version, call, body):
+    name, text = call
+
+    answer = akismet.call(name, version=version, **CHECK, comment_content=text)
+
+    assert (answer.status_code, answer.data) == (200, body)
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+
+
+@pytest.mark.parametrize("version", ["1.1", "1.2"])
+def test_the_connectivity_test_needs_no_key(akismet, version):
+    answer = akismet.client.get(f"/{version}/test")
+
+    assert (answer.status_code, answer.data) == (200, b"connected")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "verify-key",
+        "comment-check",
+        "submit-spam",
+        "submit-ham",
+        "get-subscription",
+        "get-stats",
+        "get-key-stats",
+        "usage-limit",
+        "key-sites",
+        "token",
+        "deactivate",
+    ],
+)
+@pytest.mark.parametrize("key", [UNKNOWN_KEY, None, "A1B2C3D4E5F6", "not a key", "a" * 5_000])
+def test_every_call_answers_invalid_to_a_key_that_is_none(akismet, name, key):
+    answer = akismet.call(name, api_key=key, **CHECK, comment_content=SPAM)
+
+    assert (answer.status_code, answer.data) == (200, b"invalid")
+
+
+# Row 2: a guid of its own on every answer to a check.
+
+
+def test_every_answer_to_a_check_has_a_guid_of_its_own(akismet, services):
+    answers = [
+        akismet.check(SPAM),
+        akismet.check(SPAM),
+        akismet.check(HAM),
+        akismet.check(HAM, api_key=UNKNOWN_KEY),
+        akismet.check(HAM, blog=""),
+        akismet.check(HAM, user_ip=None),
+        akismet.check("x" * 70_000),
+        akismet.client.get("/1.1/comment-check"),
+        akismet.client.post("/1.1/comment-check", data=b"{", content_type="application/json"),
+        akismet.client.post("/1.1/comment-check", data=b"[]", content_type="application/json"),
+        akismet.client.post("/1.1/comment-check", data=b"x" * 1_100_000),
+    ]
+
+    guids = [headers_of(answer).get("x-akismet-guid") for answer in answers]
+    assert all(guid and re.fullmatch(r"[0-9a-f]{32}", guid) for guid in guids)
+    assert len(set(guids)) == len(guids)
+    assert [a.data for a in answers[:3]] == [b"true", b"true", b"false"]
+    assert not {a.data for a in answers[3:]} & {b"true", b"false"}
+
+
+# Row 3: no debug or alert header on a good answer.
+
+
+@pytest.mark.parametrize(("call", "_body"), EXACT.items(), ids=lambda v: str(v)[:40])
+def test_a_good_answer_has_no_debug_or_alert_header(akismet, call, _body):
+    name, text = call
+
+    answer = akismet.call(name, **CHECK, comment_content=text)
+
+    assert set(headers_of(answer)) <= {"x-akismet-guid"}
+
+
+def test_only_the_blatant_is_to_be_discarded_and_only_where_verdicts_reject(
+    akismet, services, classifier
+):
+    classifier.by_text["blatant"] = ModelOutput(p_spam=0.9999)
+    classifier.by_text["just spam"] = ModelOutput(p_spam=0.95)
+    held = akismet.check("blatant")
+
+    set_site(services, mode=Mode.ENFORCE)
+    discarded, spam, unsure = (akismet.check(t) for t in ("blatant", "just spam", UNSURE))
+
+    assert [a.data for a in (held, discarded, spam, unsure)] == [b"true"] * 4
+    assert headers_of(discarded)["x-akismet-pro-tip"] == "discard"
+    for answer in (held, spam, unsure):
+        assert set(headers_of(answer)) == {"x-akismet-guid"}
+
+
+# Row 4: keys are 12 characters of 0-9a-f, kept as keyed hashes, beside the longer ones.
+
+
+def test_an_akismet_key_fits_wordpress_and_is_kept_as_a_keyed_hash(services):
+    first = issue_akismet_key(SITE, services, actor="test")
+    second = issue_akismet_key(SITE, services, actor="test")
+
+    assert re.fullmatch(r"[0-9a-f]{12}", first.secret)
+    assert first.secret != second.secret
+    assert first.secret not in repr(services.sites.list_keys(SITE))
+    assert len(first.key.hint) == 2
+
+
+def test_neither_kind_of_key_opens_the_others_door(services):
+    short = issue_akismet_key(SITE, services, actor="test").secret
+    long = issue_key(SITE, services, actor="test").secret
+
+    assert authenticate_akismet(short, services)[0].id == SITE
+    assert authenticate_site(long, services).id == SITE
+    with pytest.raises(NotAuthenticatedError):
+        authenticate_akismet(long, services)
+    with pytest.raises(NotAuthenticatedError):
+        authenticate_site(short, services)
+
+
+def test_rotating_the_long_keys_leaves_the_akismet_key_alone(akismet, services, clock):
+    rotate_keys(SITE, services, actor="test")
+    clock.advance(days=365)
+
+    assert akismet.call("verify-key", blog=BLOG).data == b"valid"
+
+
+def test_a_revoked_key_ends_at_once_even_if_it_is_the_last(services, akismet):
+    (key,) = services.sites.list_keys(SITE)
+
+    revoke_key(key.id, services, actor="test", site_id=SITE)
+
+    assert akismet.call("verify-key", blog=BLOG).data == b"invalid"
+
+
+def test_guessing_keys_is_limited_and_logged_without_the_address(akismet, caplog):
+    with caplog.at_level(logging.WARNING):
+        answers = [akismet.check(SPAM, api_key=f"{n:012x}") for n in range(32)]
+
+    assert [a.status_code for a in answers[:30]] == [200] * 30
+    assert answers[31].status_code == 429
+    assert int(answers[31].headers["Retry-After"]) > 0
+    assert answers[31].data not in (b"true", b"false")
+    assert headers_of(answers[31])["x-akismet-error"]
+    refused = [r for r in caplog.records if r.message == "Akismet key refused"]
+    assert len(refused) >= 30
+    assert re.fullmatch(r"[0-9a-f]{32}", refused[0].address)
+    assert "127.0.0.1" not in repr([record.__dict__ for record in refused])
+
+
+def test_whoever_guesses_does_not_shut_out_a_neighbour_with_a_key(akismet):
+    for n in range(32):
+        akismet.check(SPAM, api_key=f"{n:012x}")
+
+    assert akismet.check(SPAM).data == b"true"
+
+
+def test_a_site_that_calls_too_often_is_told_so_without_a_verdict():
+    services = make_services()
+    config = WebConfig(secret_key=SECRET_KEY, requests_per_minute=2)
+    app = create_app(services, config, {})
+    akismet = Akismet(
+        client=app.test_client(), key=issue_akismet_key(SITE, services, actor="test").secret
+    )
+
+    answers = [akismet.check(SPAM) for _ in range(3)]
+
+    assert [a.status_code for a in answers] == [200, 200, 429]
+    assert answers[2].data not in (b"true", b"false")
+    assert {"x-akismet-guid", "x-akismet-error"} <= set(headers_of(answers[2]))
+
+
+# Row 5: where the key is looked for, and what wins.
+
+KEY_FIRST = ["verify-key", "get-subscription", "get-stats", "deactivate"]
+API_KEY_FIRST = ["comment-check", "submit-ham", "usage-limit", "key-sites", "token"]
+
+
+@pytest.mark.parametrize("name", KEY_FIRST)
+def test_key_wins_over_api_key_and_host(akismet, name):
+    right = akismet.call(name, key=akismet.key, api_key=UNKNOWN_KEY, blog=BLOG)
+    wrong = akismet.call(name, key=UNKNOWN_KEY, api_key=akismet.key, blog=BLOG)
+
+    assert right.data != b"invalid"
+    assert wrong.data == b"invalid"
+
+
+@pytest.mark.parametrize("name", API_KEY_FIRST)
+def test_api_key_wins_over_key(akismet, name):
+    fields = {**CHECK, "comment_content": HAM}
+
+    right = akismet.call(name, key=UNKNOWN_KEY, **fields)
+    wrong = akismet.call(name, key=akismet.key, api_key=UNKNOWN_KEY, **fields)
+
+    assert right.data != b"invalid"
+    assert wrong.data == b"invalid"
+
+
+@pytest.mark.parametrize("name", KEY_FIRST + API_KEY_FIRST)
+def test_a_key_in_the_form_wins_over_the_host(akismet, name):
+    fields = {**CHECK, "comment_content": HAM}
+    base = f"http://{akismet.key}.rest.akismet.com"
+
+    by_host = akismet.client.post(f"/1.1/{name}", data=fields, base_url=base)
+    by_form = akismet.client.post(
+        f"/1.1/{name}", data={**fields, "api_key": UNKNOWN_KEY}, base_url=base
+    )
+
+    assert by_host.data != b"invalid"
+    assert by_form.data == b"invalid"
+
+
+# Row 6: forms, JSON, bare names, arrays.
+
+
+def test_arrays_come_in_every_spelling(akismet, services):
+    for spelling in (
+        "comment_context[]=news&comment_context[]=sport",
+        "comment_context%5B0%5D=news&comment_context%5B1%5D=sport",
+        "comment_context=news%2C+sport",
+    ):
+        body = f"api_key={akismet.key}&blog={BLOG}&user_ip=&comment_content=x&{spelling}"
+        akismet.client.post(
+            "/1.1/comment-check", data=body, content_type="application/x-www-form-urlencoded"
+        )
+
+    assert {case.comment.post.excerpt for case in kept_cases(services)} == {"news, sport"}
+
+
+@pytest.mark.parametrize(
+    ("declared", "blog_charset", "encoded"),
+    [
+        ("; charset=ISO-8859-2", "", "Příliš žluťoučký".encode("iso8859-2")),
+        ("; charset=windows-1251", "UTF-8", "Спасибо".encode("cp1251")),
+        ("", "windows-1251", "Спасибо".encode("cp1251")),
+        ("; charset=x-unknown", "euc-jp", "ありがとう".encode("euc-jp")),
+        ("; charset=ISO-8859-1", "", "“quoted” €".encode("cp1252")),
+        ("", "", "Grüße 👍".encode()),
+    ],
+    ids=["Latin-2", "declared wins", "the blog's", "unknown, the blog's", "Windows", "UTF-8"],
+)
+def test_texts_come_in_any_charset(akismet, services, declared, blog_charset, encoded):
+    text = "".join(f"%{byte:02X}" for byte in encoded)
+    body = (
+        f"api_key={akismet.key}&blog={BLOG}&user_ip=&blog_charset={blog_charset}"
+        f"&comment_content={text}"
+    )
+
+    akismet.client.post(
+        "/1.1/comment-check",
+        data=body,
+        content_type=f"application/x-www-form-urlencoded{declared}",
+    )
+
+    (case,) = kept_cases(services)
+    assert case.comment.text in (
+        "Příliš žluťoučký",
+        "Спасибо",
+        "ありがとう",
+        "“quoted” €",
+        "Grüße 👍",
+    )
+
+
+def test_a_check_may_come_as_json(akismet, services):
+    answer = akismet.client.post(
+        "/1.1/comment-check",
+        json={"api_key": akismet.key, **CHECK, "comment_content": SPAM, "is_test": False},
+    )
+
+    assert answer.data == b"true"
+    assert len(kept_cases(services)) == 1
+
+
+# Row 7 and 8: values, not presence; a test teaches nothing and is not kept.
+
+
+@pytest.mark.parametrize("is_test", ["1", "true", "True"])
+def test_a_test_is_answered_as_ever_and_not_kept(akismet, services, is_test):
+    answers = [akismet.check(text, is_test=is_test) for text in (SPAM, HAM)]
+
+    assert [a.data for a in answers] == [b"true", b"false"]
+    for case in kept_cases(services):
+        assert case.withdrawn_at is not None
+        assert (case.comment.text, case.comment.author.name) == ("", None)
+        assert not case.needs_review
+
+
+def test_a_tested_comment_is_found_by_no_report(akismet, services):
+    akismet.check(HAM, is_test="1")
+
+    akismet.call("submit-spam", comment_content=HAM)
+
+    (case,) = kept_cases(services)
+    assert case.reports == ()
+
+
+@pytest.mark.parametrize("is_test", ["0", "false", ""])
+def test_a_check_that_says_it_is_no_test_is_kept(akismet, services, is_test):
+    akismet.check(HAM, is_test=is_test)
+
+    (case,) = kept_cases(services)
+    assert case.comment.text == HAM
+
+
+# Row 10: feedback is matched by content, accepted unmatched, idempotent.
+
+
+def test_a_report_is_found_through_slashes_escapes_and_filtered_html(akismet, services):
+    akismet.check(
+        r"It\'s <b>great</b> & \"cheap\"", headers=WORDPRESS, comment_author=r"Sean O\'Hara"
+    )
+
+    akismet.call(
+        "submit-spam",
+        headers=WORDPRESS,
+        comment_content="It&#8217;s <strong>great</strong> &amp; &quot;cheap&quot;",
+        comment_author="Sean O'Hara",
+    )
+
+    (case,) = kept_cases(services)
+    assert case.comment.text == 'It\'s <b>great</b> & "cheap"'
+    assert case.comment.author.name == "Sean O'Hara"
+    assert [report.label for report in case.reports] == [Label.SPAM]
+
+
+def test_of_equal_texts_author_and_post_tell_which_one_is_meant(akismet, services):
+    for author, post in (("Ann", "a"), ("Ann", "b"), ("Bob", "b")):
+        akismet.check("Thanks!", comment_author=author, permalink=f"https://blog.example/{post}")
+
+    akismet.call(
+        "submit-spam",
+        comment_content="Thanks!",
+        comment_author="Ann",
+        permalink="http://blog.example/a/",
+    )
+
+    reported = [case.comment for case in kept_cases(services) if case.reports]
+    assert [(c.author.name, c.post.url) for c in reported] == [("Ann", "https://blog.example/a")]
+
+
+def test_nobody_is_blamed_for_anothers_equal_words(akismet, services):
+    akismet.check("Thanks!", comment_author="Ann")
+
+    akismet.call("submit-spam", comment_content="Thanks!", comment_author="Zoe")
+
+    assert [case.reports for case in kept_cases(services)] == [()]
+
+
+def test_a_report_older_than_thirty_days_is_not_matched(akismet, services, clock):
+    akismet.check(HAM)
+    clock.advance(days=31)
+
+    answer = akismet.call("submit-spam", comment_content=HAM)
+
+    assert answer.data == EXACT["submit-spam", "x"]
+    assert kept_cases(services)[0].reports == ()
+
+
+def test_a_repeated_report_changes_nothing(akismet, services):
+    akismet.check(HAM)
+
+    for _ in range(3):
+        akismet.call("submit-spam", comment_content=HAM, reporter="jo")
+
+    (case,) = kept_cases(services)
+    assert [(r.label, r.reported_by) for r in case.reports] == [(Label.SPAM, "jo")]
+
+
+def test_a_report_brings_the_comment_before_a_moderator_and_decides_nothing(akismet, services):
+    akismet.check(HAM)
+
+    akismet.call("submit-spam", comment_content=HAM, reporter="a reader")
+
+    (case,) = kept_cases(services)
+    assert case.needs_review
+    assert case.decision is None
+
+
+def test_where_the_site_says_so_a_report_is_a_decision(akismet, services):
+    set_site(services, reports_decide=True)
+    akismet.check(HAM)
+    akismet.check(SPAM)
+
+    akismet.call("submit-spam", comment_content=HAM, reporter="jo")
+    akismet.call("submit-ham", comment_content=SPAM)
+
+    decisions = {c.comment.text: c.decision for c in kept_cases(services)}
+    assert decisions[HAM].ruling is Ruling.REJECT
+    assert decisions[HAM].decided_by == "report: jo"
+    assert decisions[SPAM].ruling is Ruling.APPROVE
+    assert decisions[SPAM].decided_by == "report"
+
+
+# Row 11: all six members.
+
+
+def test_a_subscription_has_all_six_members(akismet):
+    answer = akismet.call("get-subscription", blog=BLOG)
+
+    assert answer.get_json() == {
+        "account_id": 1,
+        "account_type": "self-hosted",
+        "account_name": "Radiator blog",
+        "status": "active",
+        "next_billing_date": False,
+        "limit_reached": False,
+    }
+
+
+# Row 14: an allow-list; nothing else is kept or logged.
+
+
+def test_personal_extras_are_neither_kept_nor_logged(akismet, services, caplog):
+    extras = {
+        "HTTP_COOKIE_LIKE": "extra-1",
+        "POST_email": "extra-2",
+        "REMOTE_ADDR": "extra-3",
+        "POST_comment": "extra-4",
+        "user_ID": "extra-5",
+        "comment_author_IP": "extra-6",
+    }
+
+    with caplog.at_level(logging.DEBUG):
+        akismet.check(
+            HAM,
+            comment_author="Dana Reader",
+            comment_author_email="dana@example.org",
+            user_ip="203.0.113.77",
+            **extras,
+        )
+
+    kept = repr(kept_cases(services))
+    logged = repr([record.__dict__ for record in caplog.records if record.name != "werkzeug"])
+    for secret in (*extras.values(), "203.0.113.77", "dana@example.org"):
+        assert secret not in kept
+        assert secret not in logged
+    for words in (HAM, "Dana Reader", akismet.key):
+        assert words not in logged
+
+
+# What is told of the unsure, by setting, mode and ruling.
+
+
+def test_the_unsure_are_held_unless_the_site_passes_them(akismet, services, classifier):
+    held = akismet.check(UNSURE)
+    set_site(services, holds_unsure=False)
+    passed = akismet.check(UNSURE)
+    classifier.answer = None
+    degraded = akismet.check(HAM)
+
+    assert (held.data, passed.data, degraded.data) == (b"true", b"false", b"false")
+
+
+def test_a_degraded_verdict_is_held_by_default(akismet, classifier):
+    classifier.answer = None
+
+    assert akismet.check(HAM).data == b"true"
+
+
+def test_a_site_that_only_observes_is_told_false(akismet, services):
+    set_site(services, mode=Mode.OBSERVE)
+
+    assert akismet.check(SPAM).data == b"false"
+
+
+def test_a_recheck_is_answered_from_the_stored_verdict_and_judged_once(
+    akismet, services, classifier
+):
+    akismet.check(r"Don\'t miss our casino.", headers=WORDPRESS, comment_author="Ann")
+    classifier.answer = ModelOutput(p_spam=0.01)
+
+    again = akismet.check(
+        "Don't miss our casino.",
+        headers=WORDPRESS,
+        comment_author="Ann",
+        recheck_reason="recheck_queue",
+        comment_date_gmt="2026-03-01 12:00:00",
+    )
+
+    assert again.data == b"true"
+    assert len(kept_cases(services)) == 1
+    assert sum(classifier.batches) == 1
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [{"comment_content": SPAM + " More."}, {"comment_author_url": "https://casino.example"}],
+    ids=["text", "link"],
+)
+def test_an_edited_comment_is_a_new_one(akismet, services, edit):
+    akismet.check(HAM, comment_author="Ann")
+
+    akismet.check(**{"text": HAM, "comment_author": "Ann", "recheck_reason": "edit", **edit})
+
+    assert len(kept_cases(services)) == 2
+
+
+def test_a_recheck_follows_a_moderators_ruling(akismet, services):
+    akismet.check(SPAM)
+    (case,) = kept_cases(services)
+    decide_comment(case.comment.id, Ruling.APPROVE, services, decided_by="mo")
+
+    again = akismet.check(SPAM, recheck_reason="recheck")
+
+    assert again.data == b"false"
+    assert "x-akismet-pro-tip" not in headers_of(again)
+
+
+def test_the_same_check_again_with_its_date_is_kept_and_judged_once(akismet, services):
+    for _ in range(2):
+        akismet.check(SPAM, comment_date_gmt="2026-03-01T11:00:00Z", comment_author="Ann")
+
+    assert len(kept_cases(services)) == 1
+
+
+class _AwayComments:
+    """A comment store that cannot keep anything now."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def add(self, comments):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(StoreUnavailableError("the database is away"), 503), (RuntimeError("true"), 500)],
+    ids=["store away", "unforeseen"],
+)
+def test_whatever_fails_here_never_reads_like_a_verdict(error, status):
+    services = make_services(comments=_AwayComments(error))
+    app = create_app(services, WebConfig(secret_key=SECRET_KEY), {})
+    akismet = Akismet(
+        client=app.test_client(), key=issue_akismet_key(SITE, services, actor="test").secret
+    )
+
+    answer = akismet.check(SPAM)
+
+    assert answer.status_code == status
+    assert answer.data not in (b"true", b"false", b"valid", b"invalid")
+    assert {"x-akismet-guid", "x-akismet-error", "x-akismet-debug-help"} == set(headers_of(answer))
+
+
+def set_site(services, **changes) -> None:
+    """Change the factories' site's settings."""
+    settings = services.sites.get(SITE).settings
+    services.sites.update_settings(SITE, replace(settings or SiteSettings(), **changes))

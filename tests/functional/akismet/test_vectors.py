@@ -1,0 +1,178 @@
+"""The reference's test vectors, one by one."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.domain.report import Label
+from tests.functional.akismet.conftest import (
+    BLOG,
+    CHECK,
+    HAM,
+    SPAM,
+    UNKNOWN_KEY,
+    WORDPRESS,
+    kept_cases,
+)
+from tests.functional.akismet.conftest import akismet_headers as headers_of
+
+THANKS = b"Thanks for making the web a better place."
+
+
+def reports_of(services) -> list[Label]:
+    """Return what was reported of the only comment there is."""
+    (case,) = kept_cases(services)
+    return [report.label for report in case.reports]
+
+
+def test_a_registered_key_is_valid(akismet):
+    answer = akismet.call("verify-key", api_key=None, key=akismet.key, blog=BLOG)
+
+    assert answer.data == b"valid"
+    assert headers_of(answer) == {}
+
+
+def test_an_unknown_key_is_invalid_and_told_why(akismet):
+    answer = akismet.call("verify-key", api_key=None, key=UNKNOWN_KEY, blog=BLOG)
+
+    assert answer.data == b"invalid"
+    assert "key" in headers_of(answer)["x-akismet-debug-help"]
+
+
+def test_the_key_may_come_as_api_key(akismet):
+    answer = akismet.call("verify-key", blog=BLOG)
+
+    assert answer.data == b"valid"
+
+
+def test_a_new_valid_key_wins_over_the_stored_one(akismet):
+    answer = akismet.call("verify-key", key=akismet.key, api_key=UNKNOWN_KEY, blog=BLOG)
+
+    assert answer.data == b"valid"
+
+
+def test_a_new_wrong_key_is_invalid_though_the_stored_one_is_valid(akismet):
+    answer = akismet.call("verify-key", key=UNKNOWN_KEY, blog=BLOG)
+
+    assert answer.data == b"invalid"
+
+
+def test_a_report_of_the_clean_text_finds_the_slashed_check(akismet, services):
+    akismet.check(r"Don\'t forget to bleed the \"radiator\".", headers=WORDPRESS)
+
+    answer = akismet.call("submit-ham", comment_content='Don\'t forget to bleed the "radiator".')
+
+    assert answer.data == THANKS
+    assert reports_of(services) == [Label.HAM]
+
+
+@pytest.mark.parametrize("call", ["verify-key", "comment-check"])
+@pytest.mark.parametrize("blog", ["", "not a page", "ftp://blog.example", "https://"])
+def test_a_blog_that_is_no_address_is_invalid_and_told_why(akismet, call, blog):
+    answer = akismet.call(call, blog=blog, user_ip="192.0.2.7", comment_content=HAM)
+
+    assert answer.data == b"invalid"
+    assert "blog" in headers_of(answer)["x-akismet-debug-help"]
+
+
+@pytest.mark.parametrize(
+    "forced",
+    [
+        {"comment_author": "viagra-test-123"},
+        {"comment_author": "akismet-guaranteed-spam"},
+        {"comment_author_email": "akismet-guaranteed-spam@example.com"},
+    ],
+    ids=["old name", "new name", "address"],
+)
+def test_the_documented_spam_is_spam_and_not_kept(akismet, services, forced):
+    answer = akismet.check(HAM, **forced)
+
+    assert answer.data == b"true"
+    assert set(headers_of(answer)) == {"x-akismet-guid"}
+    assert kept_cases(services) == []
+
+
+@pytest.mark.parametrize(
+    "role", ["administrator", "editor,administrator", "editor, Administrator,super_admin"]
+)
+def test_an_administrator_is_never_spam(akismet, services, role):
+    answer = akismet.check(SPAM, user_role=role)
+
+    assert answer.data == b"false"
+    assert set(headers_of(answer)) == {"x-akismet-guid"}
+    assert kept_cases(services) == []
+
+
+@pytest.mark.parametrize("role", ["editor", "not-administrator", ""])
+def test_other_roles_are_judged(akismet, role):
+    assert akismet.check(SPAM, user_role=role).data == b"true"
+
+
+def test_a_check_without_user_ip_is_no_verdict_and_told_why(akismet):
+    answer = akismet.check(SPAM, user_ip=None)
+
+    assert answer.data not in (b"true", b"false", b"invalid")
+    assert "user_ip" in headers_of(answer)["x-akismet-debug-help"]
+    assert headers_of(answer)["x-akismet-guid"]
+
+
+@pytest.mark.parametrize("address", ["", "unknown", "fe80::1%eth0"])
+def test_an_empty_or_odd_address_is_judged_without_it(akismet, address):
+    assert akismet.check(SPAM, user_ip=address).data == b"true"
+    assert akismet.check(HAM, user_ip=address).data == b"false"
+
+
+def test_the_key_may_be_the_first_label_of_the_host(akismet):
+    answer = akismet.client.post(
+        "/1.1/comment-check",
+        data={**CHECK, "comment_content": SPAM},
+        base_url=f"http://{akismet.key}.rest.akismet.com",
+    )
+
+    assert answer.data == b"true"
+
+
+def test_bare_names_are_empty_values(akismet):
+    body = (
+        f"api_key={akismet.key}&blog=https%3A%2F%2Fblog.example%2F&user_ip=192.0.2.7"
+        "&comment_author_email&comment_content=hello"
+    )
+
+    answer = akismet.client.post(
+        "/1.1/comment-check", data=body, content_type="application/x-www-form-urlencoded"
+    )
+
+    assert answer.data in (b"true", b"false")
+    assert headers_of(answer)["x-akismet-guid"]
+
+
+def test_a_json_report_needs_no_blog_and_no_key_in_the_body(akismet, services):
+    akismet.check(HAM)
+
+    answer = akismet.client.post(
+        "/1.1/submit-spam",
+        json={"comment_content": HAM, "is_test": False, "user_ip": "198.51.100.3"},
+        base_url=f"http://{akismet.key}.rest.akismet.com",
+    )
+
+    assert answer.data == THANKS
+    assert reports_of(services) == [Label.SPAM]
+
+
+def test_a_report_of_an_unknown_comment_is_welcome(akismet, services):
+    answer = akismet.call("submit-ham", comment_content="Nobody has seen this.")
+
+    assert answer.data == THANKS
+    assert kept_cases(services) == []
+
+
+@pytest.mark.parametrize(
+    ("is_test", "learnt"), [("false", True), ("0", True), ("true", False), ("1", False)]
+)
+def test_a_report_is_learnt_unless_it_is_a_test(akismet, services, is_test, learnt):
+    akismet.check(HAM)
+
+    answer = akismet.call("submit-spam", comment_content=HAM, is_test=is_test)
+
+    assert answer.data == THANKS
+    assert reports_of(services) == ([Label.SPAM] if learnt else [])

@@ -1,0 +1,550 @@
+"""`slopsieve import`, `slopsieve export` and `slopsieve hooks`, as an operator types them."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import tracemalloc
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from service.cli import cli
+from service.commands.sources.opened import OpenedFile
+from service.commands.sources.wxr import read_wxr
+from service.domain.case import CaseFilter, Order
+from service.domain.comment import CommentId, Lane
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, NotFoundError
+from service.domain.verdict import Outcome
+from service.moderation.decide import decide_comment
+from service.moderation.withdraw import withdraw_comment
+from service.ports import NewComment
+from service.wiring import open_services
+from tests.factories import make_comment, make_verdict
+
+WXR = """<?xml version="1.0" encoding="UTF-8" ?>
+<!-- generator="WordPress/6.8" created="2026-03-01 12:00" -->
+<rss version="2.0" xmlns:excerpt="http://wordpress.org/export/1.2/excerpt/"
+ xmlns:content="http://purl.org/rss/1.0/modules/content/"
+ xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:wp="http://wordpress.org/export/1.2/">
+<channel><title>Radiator blog</title><link>https://blog.example</link><wp:wxr_version>1.2</wp:wxr_version>
+<item>
+ <title><![CDATA[Bleeding a radiator]]></title><link>https://blog.example/radiators/</link>
+ <dc:creator><![CDATA[ada]]></dc:creator>
+ <content:encoded><![CDATA[<p>Turn the pump off first.</p>]]></content:encoded>
+ <excerpt:encoded><![CDATA[]]></excerpt:encoded><wp:post_id>5</wp:post_id>
+ %s
+</item></channel></rss>
+"""
+
+
+def wp_comment(number: int, text: str, approved: str = "1", **more: str) -> str:
+    fields = {
+        "comment_id": str(number),
+        "comment_author": "Mara",
+        "comment_author_email": "mara@mail.example",
+        "comment_author_url": "https://mara.example",
+        "comment_author_IP": "203.0.113.9",
+        "comment_date": "2026-01-05 11:00:00",
+        "comment_date_gmt": "2026-01-05 10:00:00",
+        "comment_content": text,
+        "comment_approved": approved,
+        "comment_type": "comment",
+        "comment_parent": "0",
+        "comment_user_id": "0",
+    } | more
+    inner = "".join(f"<wp:{name}><![CDATA[{value}]]></wp:{name}>" for name, value in fields.items())
+    meta = "<wp:commentmeta><wp:meta_key>akismet_result</wp:meta_key></wp:commentmeta>"
+    return f"<wp:comment>{inner}{meta}</wp:comment>\n"
+
+
+DISQUS = """<?xml version="1.0" encoding="utf-8"?>
+<disqus xmlns="http://disqus.com" xmlns:dsq="http://disqus.com/disqus-internals"
+ xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+<category dsq:id="71"><forum>radiators</forum><title>General</title></category>
+<thread dsq:id="901"><id>node/5</id><forum>radiators</forum><category dsq:id="71"/>
+ <link>https://blog.example/radiators/</link><title>Bleeding a radiator</title><message/>
+ <createdAt>2026-01-01T09:00:00Z</createdAt><author><name>Ada</name></author>
+ <isClosed>false</isClosed><isDeleted>false</isDeleted></thread>
+<post dsq:id="1001"><id>wp_id=7</id><message><![CDATA[<p>The valve, see
+ <a href="https://valves.example" rel="nofollow">valves.example</a></p>]]></message>
+ <createdAt>2026-01-05T10:00:00Z</createdAt><isDeleted>false</isDeleted><isSpam>false</isSpam>
+ <author><name>Mara</name><isAnonymous>true</isAnonymous></author><thread dsq:id="901"/></post>
+<post dsq:id="1002"><id/><message><![CDATA[<p>Cheap sofas</p>]]></message>
+ <createdAt>2026-01-06T10:00:00Z</createdAt><isDeleted>true</isDeleted><isSpam>true</isSpam>
+ <author><name>Sofas</name></author><thread dsq:id="901"/><parent dsq:id="1001"/></post>
+<post dsq:id="1003"><id/><message><![CDATA[<p>Gone</p>]]></message>
+ <createdAt>2026-01-06T10:00:00Z</createdAt><isDeleted>true</isDeleted><isSpam>false</isSpam>
+ <author><name>Ada</name></author><thread dsq:id="901"/></post>
+</disqus>
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a command on a data folder of its own; return the finished run."""
+
+    def run(*words: str, code: int = 0, stdin: str | None = None):
+        done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path / "var")], input=stdin)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code == code, done.output
+        return done
+
+    run("sites", "add", "Garden")
+    return run
+
+
+@pytest.fixture
+def bring(run, tmp_path):
+    """Write a file and import it; return what became of its entries."""
+
+    def bring(content: str | bytes, kind: str, *words: str, code: int = 0, name: str = "export"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        done = run(
+            "import", str(path), "--format", kind, "--site", "Garden", "--json", *words, code=code
+        )
+        return json.loads(done.stdout)
+
+    return bring
+
+
+@pytest.fixture
+def cases(tmp_path):
+    """Return all cases of the data folder, by the site's own id."""
+
+    def cases():
+        with open_services(data_dir=str(tmp_path / "var")) as services:
+            page = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000)
+            return {case.comment.site_comment_id: case for case in page.cases}
+
+    return cases
+
+
+def test_wordpress_comments_are_kept_with_their_post(bring, cases):
+    counts = bring(WXR % wp_comment(7, 'See <a href="https://x.example">this</a>'), "wxr")
+
+    comment = cases()["wordpress:7"].comment
+    assert (counts["new"], counts["broken"], counts["decisions"]) == (1, 0, 0)
+    assert comment.text == 'See <a href="https://x.example">this</a>'
+    assert (comment.post.title, comment.post.url) == (
+        "Bleeding a radiator",
+        "https://blog.example/radiators/",
+    )
+    assert comment.post.excerpt == "Turn the pump off first."
+    assert (comment.author.name, comment.author.url) == ("Mara", "https://mara.example")
+    assert comment.sender.address_key is not None
+    assert comment.sender.email_domain == "mail.example"
+    assert comment.written_at.isoformat() == "2026-01-05T10:00:00+00:00"
+    assert comment.reply_to is None
+
+
+def test_what_is_in_the_bin_or_no_comment_is_left_out(bring, cases):
+    entries = [
+        wp_comment(1, "Kept"),
+        wp_comment(2, "Thrown away", "trash"),
+        wp_comment(3, "Ping", comment_type="pingback"),
+        wp_comment(4, " "),
+        wp_comment(5, "A reply", comment_parent="1", comment_author_IP="not told"),
+    ]
+
+    counts = bring(WXR % "".join(entries), "wxr")
+
+    assert (counts["new"], counts["left_out"]) == (2, 3)
+    assert set(cases()) == {"wordpress:1", "wordpress:5"}
+    assert cases()["wordpress:5"].comment.reply_to == "wordpress:1"
+
+
+STATES = "".join(
+    [wp_comment(1, "Kept", "1"), wp_comment(2, "Cheap sofas", "spam"), wp_comment(3, "Hm", "0")]
+)
+
+
+def test_decisions_are_taken_over_only_when_asked_for(bring, cases):
+    first = bring(WXR % STATES, "wxr")
+    before = [case.decision for case in cases().values()]
+    second = bring(WXR % STATES, "wxr", "--with-decisions")
+
+    after = {name: case.decision and case.decision.ruling for name, case in cases().items()}
+    assert (first["new"], first["decisions"]) == (3, 0)
+    assert before == [None, None, None]
+    assert (second["new"], second["repeats"], second["decisions"]) == (0, 3, 2)
+    assert after == {
+        "wordpress:1": Ruling.APPROVE,
+        "wordpress:2": Ruling.REJECT,
+        "wordpress:3": None,
+    }
+    assert cases()["wordpress:1"].decision.decided_by == "import"
+
+
+def test_a_moderator_s_decision_is_not_overruled_by_a_file(bring, cases, tmp_path):
+    bring(WXR % STATES, "wxr")
+    with open_services(data_dir=str(tmp_path / "var")) as services:
+        spam = cases()["wordpress:2"].comment.id
+        decide_comment(spam, Ruling.APPROVE, services, decided_by="ada")
+
+    counts = bring(WXR % STATES, "wxr", "--with-decisions")
+
+    assert counts["decisions"] == 1
+    assert cases()["wordpress:2"].decision.decided_by == "ada"
+
+
+def test_disqus_posts_are_kept_with_their_thread(bring, cases):
+    counts = bring(DISQUS, "disqus", "--with-decisions")
+
+    kept, spam = cases()["disqus:1001"], cases()["disqus:1002"]
+    assert (counts["new"], counts["left_out"], counts["decisions"]) == (2, 1, 2)
+    assert kept.comment.text == "The valve, see https://valves.example"
+    assert kept.comment.post.title == "Bleeding a radiator"
+    assert kept.comment.post.url == "https://blog.example/radiators/"
+    assert kept.comment.author.name == "Mara"
+    assert kept.decision.ruling is Ruling.APPROVE
+    assert spam.decision.ruling is Ruling.REJECT
+    assert spam.comment.reply_to == "disqus:1001"
+
+
+ROWS = [
+    {"id": "a-1", "label": "ham", "text": "One", "author_name": "Mara", "date": "2026-01-05"},
+    {
+        "site_comment_id": "b-2",
+        "text": "Two",
+        "post": {"title": "Radiators"},
+        "author": {"name": "Ada"},
+        "label": "spam",
+    },
+    {"text": "Three"},
+]
+
+
+@pytest.mark.parametrize("pack", [lambda raw: raw, gzip.compress], ids=["plain", "gzipped"])
+def test_json_lines_of_both_shapes_are_read(bring, cases, pack):
+    raw = "\n".join(json.dumps(row) for row in ROWS).encode()
+
+    counts = bring(pack(raw), "jsonl", "--with-decisions")
+
+    assert (counts["new"], counts["decisions"]) == (3, 2)
+    assert cases()["a-1"].comment.author.name == "Mara"
+    assert cases()["a-1"].comment.written_at.isoformat() == "2026-01-05T00:00:00+00:00"
+    assert cases()["b-2"].comment.post.title == "Radiators"
+    assert cases()["b-2"].decision.ruling is Ruling.REJECT
+
+
+def test_rows_without_an_id_are_not_imported_twice(bring, cases):
+    bring('{"text": "Three"}\n', "jsonl")
+    again = bring('{"text": "Three"}\n{"text": "Four"}\n', "jsonl")
+
+    assert (again["new"], again["repeats"]) == (1, 1)
+    assert len(cases()) == 2
+
+
+def test_csv_is_read_by_the_names_of_its_columns(bring, cases):
+    table = io.StringIO()
+    writer = csv.writer(table)
+    writer.writerow(["ID", "Comment", "Name", "Status", "Permalink", "Unknown"])
+    writer.writerow(["7", 'Two lines,\n"quoted"', "Mara", "approved", "https://blog.example/p", ""])
+    writer.writerow(["8", "Short row"])
+
+    counts = bring("\ufeff" + table.getvalue(), "csv", "--with-decisions")
+
+    assert (counts["new"], counts["decisions"]) == (2, 1)
+    assert cases()["7"].comment.text == 'Two lines,\n"quoted"'
+    assert cases()["7"].comment.post.url == "https://blog.example/p"
+
+
+@pytest.mark.parametrize("table", ["", "a,b\n1,2\n"])
+def test_csv_without_a_column_of_texts_is_refused(bring, table):
+    with pytest.raises(InvalidInputError, match="text"):
+        bring(table, "csv")
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_kept(run, tmp_path, cases):
+    lines = [
+        '{"id": "a", "text": "Kept"}',
+        "not JSON",
+        "[]",
+        '{"id": "b", "text": 7}',
+        '{"id": "c", "text": "Secret words", "author": {"name": 7}, "nonsense": 1}',
+        '{"id": "d", "text": "Kept too", "reply_to": "' + "x" * 300 + '"}',
+        '{"id": "e", "text": "Kept as well"}',
+    ]
+    path = tmp_path / "broken.jsonl"
+    path.write_text("\n".join(lines))
+
+    done = run("import", str(path), "--format", "jsonl", "--site", "Garden", "--json", code=1)
+
+    assert json.loads(done.stdout)["broken"] == 5
+    assert "Entry 2: line is not JSON" in done.stderr
+    assert "Entry 5: author.name is not a string" in done.stderr
+    assert "Entry 5: nonsense is not a known field" in done.stderr
+    assert "Entry 6: reply_to is too long" in done.stderr
+    assert "Secret words" not in done.output
+    assert set(cases()) == {"a", "e"}
+
+
+def test_the_same_id_with_other_words_is_left_as_it_is(bring, cases):
+    bring('{"id": "a", "text": "One"}\n', "jsonl")
+    counts = bring('{"id": "a", "text": "Another"}\n', "jsonl", code=1)
+
+    assert (counts["new"], counts["conflicts"]) == (0, 1)
+    assert cases()["a"].comment.text == "One"
+
+
+def test_an_interrupted_import_goes_on_where_it_stopped(run, bring, tmp_path, cases):
+    entries = [wp_comment(number, f"Number {number}") for number in range(450)]
+    whole = (WXR % "".join(entries)).encode()
+    broken = bytearray(whole)
+    broken[whole.index(b"Number 420") - 30] = ord("<")
+    path = tmp_path / "export"
+    with pytest.raises(InvalidInputError, match="not well-formed"):
+        bring(bytes(broken), "wxr")
+    first = len(cases())
+    (place,) = tmp_path.glob(".export.import.json")
+    path.write_bytes(bytes(broken))
+    path.write_bytes(whole)
+    # The same size and beginning: for the command, this is the same file.
+
+    done = run("import", str(path), "--format", "wxr", "--site", "Garden", "--json")
+
+    assert first == 400
+    assert "Going on after 400 entries" in done.stderr
+    assert json.loads(done.stdout)["new"] == 50
+    assert len(cases()) == 450
+    assert not place.exists()
+
+
+def test_begun_anew_nothing_is_judged_twice(run, bring, tmp_path, cases):
+    entries = [wp_comment(number, f"Number {number}") for number in range(250)]
+    whole = (WXR % "".join(entries)).encode()
+    with pytest.raises(InvalidInputError):
+        bring(whole[:-300], "wxr")
+    already = len(cases())
+
+    counts = bring(whole, "wxr", "--restart")
+
+    assert already == 200
+    assert (counts["new"], counts["repeats"]) == (50, 200)
+
+
+BOMB = """<?xml version="1.0"?><!DOCTYPE rss [<!ENTITY a "aaaaaaaaaa">
+<!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]>
+<rss><title>&c;</title></rss>"""
+OUTSIDE = '<?xml version="1.0"?><!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><r>&x;</r>'
+
+
+@pytest.mark.parametrize("kind", ["wxr", "disqus"])
+@pytest.mark.parametrize(
+    "content",
+    [BOMB, OUTSIDE, "<a>" * 500, "<rss>&nbsp;</rss>", "<rss", "", "no XML", "<rss/><rss/>"],
+    ids=["bomb", "file", "deep", "entity", "cut", "empty", "text", "two roots"],
+)
+def test_xml_that_cannot_be_trusted_is_refused(bring, cases, content, kind):
+    with pytest.raises(InvalidInputError, match="file:"):
+        bring(content, kind)
+
+    assert cases() == {}
+
+
+def test_characters_that_xml_does_not_allow_are_left_out(bring, cases):
+    raw = (WXR % wp_comment(1, "One\x0b two \ufffe")).encode().replace(b"two", b"t\xffo")
+
+    bring(raw, "wxr")
+
+    assert cases()["wordpress:1"].comment.text.strip() == "One t\ufffdo"
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    def peak(count: int) -> int:
+        path = tmp_path / f"{count}.xml"
+        with path.open("w") as file:
+            before, after = (WXR % "|").split("|")
+            file.write(before)
+            for number in range(count):
+                file.write(wp_comment(number, "Words. " * 100))
+            file.write(after)
+        tracemalloc.start()
+        with OpenedFile(str(path)) as opened:
+            read = sum(1 for _ in read_wxr(opened))
+        _, highest = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert read == count
+        return highest
+
+    small, large = peak(500), peak(5_000)
+
+    assert large < small * 1.5
+
+
+def test_an_unknown_site_or_file_is_named(run, tmp_path):
+    path = tmp_path / "f"
+    path.write_text("{}")
+
+    with pytest.raises(NotFoundError):
+        run("import", str(path), "--format", "jsonl", "--site", "No")
+    run("import", str(tmp_path / "no"), "--format", "jsonl", "--site", "Garden", code=2)
+
+
+def keep(tmp_path, *comments, outcome=Outcome.SPAM):
+    with open_services(data_dir=str(tmp_path / "var")) as services:
+        (site,) = services.sites.all()
+        kept = [replace(comment, site_id=site.id) for comment in comments]
+        services.comments.add([NewComment(comment=c, lane=Lane.BULK) for c in kept])
+        services.verdicts.add([make_verdict(c.id, outcome) for c in kept], audit=frozenset())
+        decide_comment(CommentId(kept[0].id), Ruling.REJECT, services, decided_by="=ada")
+    return [comment.id for comment in kept]
+
+
+def test_verdicts_and_decisions_are_exported_without_words(run, tmp_path):
+    keep(
+        tmp_path,
+        make_comment("Cheap sofas", site_comment_id="wordpress:7"),
+        make_comment("Words", site_comment_id="github:IC_kw@3"),
+        make_comment("More", site_comment_id=None),
+    )
+
+    lines = run("export", "--site", "Garden").stdout.splitlines()
+
+    rows = {row["platform_id"]: row for row in map(json.loads, lines)}
+    assert set(rows) == {"7", "IC_kw", None}
+    assert rows["7"]["platform"] == "wordpress"
+    assert (rows["7"]["outcome"], rows["7"]["ruling"]) == ("spam", "reject")
+    assert (rows["7"]["action"], rows["IC_kw"]["action"]) == ("reject", "hold")
+    assert "Cheap sofas" not in "".join(lines)
+
+
+def test_only_what_is_asked_for_is_exported_with_its_words(run, tmp_path):
+    keep(tmp_path, make_comment("Cheap sofas"), make_comment("Words"))
+    out = tmp_path / "out.jsonl"
+
+    run("export", "--site", "Garden", "--action", "reject", "--with-text", "--out", str(out))
+
+    (row,) = map(json.loads, out.read_text().splitlines())
+    assert (row["text"], row["author_name"]) == ("Cheap sofas", "Mara")
+
+
+def test_deleted_comments_are_not_exported(run, tmp_path):
+    ids = keep(tmp_path, make_comment("One"), make_comment("Two"))
+    with open_services(data_dir=str(tmp_path / "var")) as services:
+        withdraw_comment(ids[1], services, by="test")
+
+    lines = run("export", "--site", "Garden").stdout.splitlines()
+
+    assert [json.loads(line)["id"] for line in lines] == [ids[0]]
+
+
+def test_more_than_a_page_is_exported(run, tmp_path):
+    keep(tmp_path, *(make_comment(f"Number {n}", site_comment_id=f"s:{n}") for n in range(1_100)))
+
+    lines = run("export", "--site", "Garden").stdout.splitlines()
+
+    assert {json.loads(line)["platform_id"] for line in lines} == {str(n) for n in range(1_100)}
+
+
+@pytest.mark.parametrize(
+    "start", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "\uff1d1"]
+)
+def test_no_cell_of_a_table_is_a_formula(run, tmp_path, start):
+    keep(tmp_path, make_comment(start, site_comment_id=start))
+    out = tmp_path / "out.csv"
+
+    run("export", "--site", "Garden", "--with-text", "--out", str(out))
+
+    with out.open(newline="", encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert row["text"] == f"'{start}"
+    assert row["site_comment_id"] == f"'{start}"
+    assert row["decided_by"] == "'=ada"
+    assert float(row["p_spam"]) == 0.99
+
+
+def test_what_was_exported_can_be_imported_elsewhere(run, bring, tmp_path, cases):
+    keep(tmp_path, make_comment("Cheap sofas", site_comment_id="wordpress:7"))
+    exported = run("export", "--site", "Garden", "--with-text").stdout
+    run("sites", "add", "Second")
+    path = tmp_path / "again.jsonl"
+    path.write_text(exported)
+
+    done = run(
+        "import", str(path), "--format", "jsonl", "--site", "Second", "--with-decisions", "--json"
+    )
+
+    assert json.loads(done.stdout) | {"new": 1, "decisions": 1} == json.loads(done.stdout)
+
+
+def test_a_hook_s_secret_is_shown_once(run, tmp_path):
+    (added,) = map(
+        json.loads, run("hooks", "add", "Garden", "github", "--json").stdout.splitlines()
+    )
+
+    listed = run("hooks", "list", "Garden", "--json").stdout + run("hooks", "list").stdout
+    with open_services(data_dir=str(tmp_path / "var")) as services:
+        kept = services.inbound.get(added["hook_id"])
+    assert added["path"] == f"/hooks/{added['hook_id']}"
+    assert kept.secret == added["secret"]
+    assert len(added["secret"]) >= 40
+    assert added["hook_id"] in listed
+    assert added["secret"] not in listed
+
+
+def test_a_standard_hook_gets_a_secret_of_its_own_form(run):
+    added = json.loads(run("hooks", "add", "Garden", "standard", "--json").stdout)
+
+    assert added["secret"].startswith("whsec_")
+
+
+def test_a_form_has_no_secret(run):
+    assert json.loads(run("hooks", "add", "Garden", "static-form", "--json").stdout)["secret"] == ""
+
+
+@pytest.mark.parametrize("platform", ["coral", "mastodon"])
+def test_who_makes_the_secret_itself_has_to_be_asked_first(run, platform):
+    with pytest.raises(InvalidInputError, match="secret"):
+        run("hooks", "add", "Garden", platform)
+
+    added = run(
+        "hooks", "add", "Garden", platform, "--secret-file", "-", "--json", stdin="a" * 40 + "\n"
+    )
+
+    assert json.loads(added.stdout)["secret"] == "a" * 40
+
+
+@pytest.mark.parametrize(
+    ("platform", "secret"),
+    [
+        ("github", "short"),
+        ("github", "x" * 301),
+        ("mastodon", "with\x00nul and more"),
+        ("standard", "whsec_short"),
+        ("standard", "x" * 40),
+        ("static-form", "x" * 40),
+    ],
+)
+def test_a_secret_that_cannot_be_used_is_refused(run, platform, secret):
+    with pytest.raises(InvalidInputError, match="secret"):
+        run("hooks", "add", "Garden", platform, "--secret-file", "-", stdin=secret)
+
+
+def test_a_revoked_hook_says_so(run):
+    added = json.loads(run("hooks", "add", "Garden", "github", "--json").stdout)
+    run("hooks", "revoke", added["hook_id"])
+
+    (listed,) = map(json.loads, run("hooks", "list", "--json").stdout.splitlines())
+
+    assert listed["revoked_at"] is not None
+    with pytest.raises(NotFoundError):
+        run("hooks", "revoke", "hook_no")
+
+
+def test_adding_and_revoking_are_in_the_audit_log(run):
+    added = json.loads(run("hooks", "add", "Garden", "github", "--json").stdout)
+    run("hooks", "revoke", added["hook_id"])
+
+    log = run("audit", "--json").stdout
+
+    acts = [row["act"] for row in map(json.loads, log.splitlines())]
+    assert {"add hook", "revoke hook"} <= set(acts)
+    assert added["secret"] not in log

@@ -1,0 +1,1 @@
+"""The Akismet server, one file at a time."""

@@ -1,0 +1,154 @@
+"""Reading what Akismet clients send, hostile bodies too."""
+
+from __future__ import annotations
+
+import codecs
+import encodings
+import pkgutil
+import time
+
+import pytest
+
+from service.domain.errors import InvalidInputError
+from service.web.akismet.forms import find_codec, read_form, read_json
+from service.web.errors import UnreadableRequestError
+
+
+def test_only_what_is_read_is_returned():
+    fields = read_form(
+        b"comment_content=hello&HTTP_COOKIE=secret&POST_comment=x&user_ID=1&USER_IP=1&unknown=2",
+        charset=None,
+    )
+
+    assert fields == {"comment_content": "hello"}
+
+
+def test_bare_names_are_empty_and_the_last_of_a_name_wins():
+    fields = read_form(b"comment_author&user_role=a&user_role=b&&=&comment_author_url=", charset="")
+
+    assert fields == {"comment_author": "", "user_role": "b", "comment_author_url": ""}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"comment_context[]=a&comment_context[]=b",
+        b"comment_context%5B0%5D=a&comment_context%5B1%5D=b",
+        b"comment_context%5b%5d=a&comment_context=b",
+    ],
+)
+def test_lists_are_joined_whatever_their_brackets(raw):
+    assert read_form(raw, charset=None) == {"comment_context": "a, b"}
+
+
+def test_plus_and_percent_are_decoded_and_broken_percents_kept():
+    fields = read_form(b"comment_content=a+b%20c%2Bd%ZZ%&blog=x%3Dy=z", charset=None)
+
+    assert fields == {"comment_content": "a b c+d%ZZ%", "blog": "x=y=z"}
+
+
+@pytest.mark.parametrize(
+    ("charset", "raw", "text"),
+    [
+        (None, b"%C3%A9%F0%9F%98%80", "é😀"),
+        ("utf-8", b"%E9", "\N{REPLACEMENT CHARACTER}"),
+        ('"UTF-8"', b"%C3%A9", "é"),
+        ("ISO-8859-1", b"%E9%93", "é“"),
+        ("us-ascii", b"%80", "€"),
+        ("windows-1251", b"%D1%EF", "Сп"),
+        ("Shift_JIS", b"%82%A0", "あ"),
+        ("no such thing", b"%C3%A9", "é"),
+        ("utf-8", b"a%00b", "a\N{REPLACEMENT CHARACTER}b"),
+    ],
+)
+def test_values_are_decoded_by_their_charset(charset, raw, text):
+    assert read_form(b"comment_content=" + raw, charset=charset) == {"comment_content": text}
+
+
+def test_the_blogs_charset_serves_where_the_request_declares_none():
+    raw = b"blog_charset=koi8-r&comment_content=%F3"
+
+    assert read_form(raw, charset=None)["comment_content"] == "С"
+    assert read_form(raw, charset="cp1251")["comment_content"] == "у"
+
+
+def test_no_codec_that_is_no_charset_is_ever_used():
+    known = {module.name for module in pkgutil.iter_modules(encodings.__path__)} - {"mbcs", "oem"}
+    harmful = {
+        "idna",
+        "punycode",
+        "unicode_escape",
+        "raw_unicode_escape",
+        "undefined",
+        "utf_7",
+        "utf_16",
+        "utf_32",
+        "zlib_codec",
+        "bz2_codec",
+        "hex_codec",
+        "base64_codec",
+        "quopri_codec",
+        "uu_codec",
+        "rot_13",
+    }
+
+    accepted = {name for name in known if find_codec(name)}
+
+    assert harmful <= known
+    assert not accepted & harmful
+    assert all(codecs.lookup(find_codec(name)) for name in accepted)
+    assert len(accepted) > 60
+
+
+def test_python_never_hears_of_a_strangers_charset():
+    before = set(encodings._cache)
+
+    for number in range(100):
+        read_form(f"blog_charset=none-{number}".encode(), charset=f"neither-{number}")
+
+    assert {name for name in encodings._cache if "none" in name or "neither" in name} <= before
+
+
+def test_json_values_become_what_a_form_would_say():
+    fields = read_json(
+        b'{"is_test": false, "user_role": null, "comment_content": "x", "limit": 3,'
+        b' "comment_context": ["a", "b"], "blog": {"nested": 1}, "secret": "y"}'
+    )
+
+    assert fields == {
+        "is_test": "false",
+        "user_role": "",
+        "comment_content": "x",
+        "limit": "3",
+        "comment_context": "a, b",
+        "blog": "",
+    }
+
+
+def test_json_that_is_none_or_no_object_is_refused():
+    with pytest.raises(UnreadableRequestError):
+        read_json(b"{")
+    with pytest.raises(InvalidInputError):
+        read_json(b"[1]")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"&" * 1_000_000,
+        b"=" * 1_000_000,
+        b"%" * 1_000_000,
+        b"comment_content=" + b"%5B" * 300_000,
+        b"[" * 1_000_000,
+        b"comment_context[]=a&" * 50_000,
+        b"a[" * 300_000 + b"]=1",
+        b"comment_content=" + b"+" * 1_000_000,
+    ],
+    ids=lambda raw: repr(raw[:20]),
+)
+def test_a_megabyte_of_the_worst_is_read_at_once(raw):
+    started = time.perf_counter()
+
+    read_form(raw, charset="utf-8")
+
+    assert time.perf_counter() - started < 2.0
