@@ -136,11 +136,13 @@ def limiter_of(app: Flask) -> Limiter | None:
 
 
 def safe_next(target: str | None) -> str:
-    """Return where to go after signing in: one of the review pages, whatever was asked for."""
+    """Return where to go after signing in: a page for moderators, whatever was asked for."""
     home = url_for("pages.queue")
     if not target or not target.isprintable() or "\\" in target:
         return home
-    return target if target == home or target.startswith((f"{home}/", f"{home}?")) else home
+    if target in {home, url_for("pages.callbacks")}:
+        return target
+    return target if target.startswith((f"{home}/", f"{home}?")) else home
 
 
 def _login_manager(services: Services) -> LoginManager:

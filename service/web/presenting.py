@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from service.domain.case import Case
 from service.domain.comment import Comment, SiteId
 from service.domain.decision import Action, Decision, Mode, Ruling
+from service.domain.report import Label
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
 from service.scoring.explanation import explain, percent
@@ -41,6 +42,7 @@ class Moment:
     short: str
     exact: str
     iso: str
+    day: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +104,7 @@ class Words:
 class Event:
     """One thing that happened to the comment."""
 
-    what: str
+    what: tuple[Piece, ...]
     when: Moment
     undone: bool = False
 
@@ -114,13 +116,17 @@ class DecisionView:
     id: str
     ruling: Ruling
     in_words: str
-    by: str
+    by: tuple[Piece, ...]
     when: Moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseView:
-    """One comment with all there is to know about it."""
+    """One comment with all there is to know about it.
+
+    `reported` is the site's own label where it contradicts the verdict and nobody has ruled.
+    `withdrawn` says when the site took the comment back: its words are gone then.
+    """
 
     id: str
     words: Words
@@ -139,6 +145,8 @@ class CaseView:
     verdict: VerdictView | None
     decision: DecisionView | None
     audit: bool
+    reported: Label | None
+    withdrawn: Moment | None
     needs_review: bool
     site_does: str
     site_observes: bool
@@ -159,6 +167,8 @@ class RowView:
     p_spam: str
     at: float
     audit: bool
+    reported: Label | None
+    withdrawn: Moment | None
     degraded: bool
     decision: DecisionView | None
 
@@ -177,6 +187,8 @@ def present_row(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -> R
         p_spam=percent(verdict.p_spam) if verdict else "",
         at=round(verdict.p_spam * 100, 2) if verdict else 0.0,
         audit=case.audit,
+        reported=_reported(case),
+        withdrawn=_withdrawn(case, now),
         degraded=verdict is not None and verdict.degraded,
         decision=_decision(case.decision, now),
     )
@@ -185,7 +197,8 @@ def present_row(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -> R
 def present_case(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -> CaseView:
     """Return everything the page shows about a case."""
     comment = case.comment
-    layers = _layers(case.verdict) if case.verdict else ()
+    # Of a withdrawn comment there is nothing left to mark.
+    layers = _layers(case.verdict) if case.verdict and not case.withdrawn_at else ()
     return CaseView(
         id=comment.id,
         words=_words(comment.text, layers, _seams(comment.text, case.verdict)),
@@ -204,6 +217,8 @@ def present_case(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -> 
         verdict=_verdict(case.verdict, layers, now) if case.verdict else None,
         decision=_decision(case.decision, now),
         audit=case.audit,
+        reported=_reported(case),
+        withdrawn=_withdrawn(case, now),
         needs_review=case.needs_review,
         site_does=_ACTION_IN_WORDS[case.action],
         site_observes=case.mode is Mode.OBSERVE,
@@ -218,6 +233,7 @@ def tell_time(moment: datetime, now: datetime) -> Moment:
         short=_past(moment, now),
         exact=f"{moment.day} {moment:%B %Y, %H:%M:%S} UTC",
         iso=moment.isoformat(timespec="seconds"),
+        day=f"{moment.day} {moment:%B %Y}",
     )
 
 
@@ -319,9 +335,19 @@ def _decision(decision: Decision | None, now: datetime) -> DecisionView | None:
         id=decision.id,
         ruling=decision.ruling,
         in_words=_RULING_IN_WORDS[decision.ruling],
-        by=decision.decided_by,
+        by=part_text(decision.decided_by),
         when=tell_time(decision.decided_at, now),
     )
+
+
+def _reported(case: Case) -> Label | None:
+    """Return what the site says against the verdict while that still asks for a ruling."""
+    disputed = case.disputed and case.withdrawn_at is None
+    return case.reports[-1].label if disputed else None
+
+
+def _withdrawn(case: Case, now: datetime) -> Moment | None:
+    return tell_time(case.withdrawn_at, now) if case.withdrawn_at else None
 
 
 def _history(case: Case, now: datetime) -> tuple[Event, ...]:
@@ -335,8 +361,13 @@ def _history(case: Case, now: datetime) -> tuple[Event, ...]:
         events.append((decision.decided_at, ruled, decision.undone_at is not None))
         if decision.undone_at is not None:
             events.append((decision.undone_at, f"Taken back by {decision.undone_by}", False))
+    for report in case.reports:
+        by = f" by {report.reported_by}" if report.reported_by else ""
+        events.append((report.reported_at, f"Reported as {report.label}{by}", False))
+    if case.withdrawn_at is not None:
+        events.append((case.withdrawn_at, "Withdrawn by its site", False))
     events.sort(key=lambda event: event[0])
-    return tuple(Event(what=w, when=tell_time(at, now), undone=u) for at, w, u in events)
+    return tuple(Event(what=part_text(w), when=tell_time(at, now), undone=u) for at, w, u in events)
 
 
 def _verdict(verdict: Verdict, layers: tuple[Layer, ...], now: datetime) -> VerdictView:
@@ -379,12 +410,12 @@ def _evidence(verdict: Verdict, layers: tuple[Layer, ...]) -> tuple[Evidence, ..
         says = (
             f"The classifier, from the words alone, gives {percent(verdict.model_p_spam)} for spam"
         )
-        number = next(numbers) if verdict.promo_spans else None
+        number = next(numbers, None) if verdict.promo_spans else None
         lines.append(
             _line(says, verdict.model_contribution, most, number=number, promo=number is not None)
         )
     for weighed in verdict.signals:
-        number = next(numbers) if weighed.signal.spans else None
+        number = next(numbers, None) if weighed.signal.spans else None
         lines.append(_signal_line(weighed, most, number=number))
     return tuple(lines)
 

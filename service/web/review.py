@@ -14,6 +14,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.moderation.review import Tab, decide_as_seen, undo_as_seen
 from service.ports import Services
+from service.web.callbacks_page import add_callbacks
 from service.web.config import WebConfig
 from service.web.login import add_login
 from service.web.pages import limiter_of, make_pages, moderator, register_pages
@@ -29,6 +30,7 @@ def register_review(app: Flask, services: Services, config: WebConfig) -> None:
     add_login(pages, services, limiter_of(app))
     _add_lists(pages, services)
     _add_rulings(pages, services)
+    add_callbacks(pages, services)
     register_pages(app, pages, services, config)
 
 

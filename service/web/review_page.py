@@ -16,6 +16,7 @@ from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.site import Site
 from service.moderation.review import ReviewList, Tab, count_for_review, list_for_review
 from service.ports import Services
+from service.web.callbacks_page import count_given_up
 from service.web.pages import moderator
 from service.web.presenting import CaseView, present_case, present_row
 
@@ -120,6 +121,7 @@ def show_page(
         chosen=chosen is not None,
         then=_next_after(opened, cases),
         further=further if further.cursor else None,
+        dead=count_given_up(services),
         **common,
     )
 

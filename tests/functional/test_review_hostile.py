@@ -61,7 +61,10 @@ _OWN_ELEMENTS = {
     "form", "input", "button", "select", "option", "label", "kbd", "time", "details", "summary",
     "dialog", "svg", "rect", "line", "path",
 }  # fmt: skip
-_OWN_PATHS = ("/review", "/password", "/sign-out", "/static/review.", "/static/icon.", "#opened")
+_OWN_PATHS = (
+    "/review", "/callbacks", "/password", "/sign-out", "/static/review.", "/static/icon.",
+    "#opened",
+)  # fmt: skip
 
 
 class _Page(HTMLParser):

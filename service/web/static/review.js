@@ -11,7 +11,7 @@ const part = (name) => document.querySelector(`[data-part="${CSS.escape(name)}"]
 const rows = () => [...document.querySelectorAll(".row")];
 const link = (row) => row.querySelector("a");
 const chosen = () => rows().find((row) => link(row).hasAttribute("aria-current"));
-const isOpen = (row) => !row.classList.contains("is-decided");
+const isOpen = (row) => !row.matches(".is-decided, .is-withdrawn");
 
 function say(words) {
   spoken.textContent = "";
@@ -35,7 +35,7 @@ function take(page) {
     if (old && old !== fresh) old.replaceWith(fresh);
     else if (!old) document.querySelector(".rows")?.prepend(fresh);
   }
-  const id = document.querySelector("#opened form.rule")?.dataset.id;
+  const id = document.querySelector("#opened [data-opened]")?.dataset.opened;
   for (const row of rows()) {
     if (row.dataset.id === id) link(row).setAttribute("aria-current", "true");
     else link(row).removeAttribute("aria-current");
@@ -112,7 +112,7 @@ function undoLast() {
 function rule(ruling) {
   const button = document.querySelector(`#opened form.rule button[value="${ruling}"]`);
   if (button) send(button.form, button);
-  else say("Decided so already");
+  else say("Nothing to decide here");
 }
 
 const KEYS = {

@@ -1,0 +1,314 @@
+"""Moderators see what sites could not be told, why, and have it tried again."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    DeliveryState,
+    Endpoint,
+    EventKind,
+)
+from service.domain.site import Site
+from service.stores.memory import memory_stores
+from service.web.callbacks_page import ATTEMPTS_SHOWN, MESSAGES_SHOWN
+from tests.factories import NOW, SITE
+from tests.fakes import make_services, make_site
+from tests.functional.moderators import keep, make_app, sign_in, signed_in, token_of
+
+URL = "https://blog.example/hook?token=hush"
+HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
+
+
+@pytest.fixture
+def services():
+    return make_services()
+
+
+@pytest.fixture
+def client(services):
+    return signed_in(services)
+
+
+def _put(services, state=DeliveryState.DEAD, *, url=URL, tries=1, status=500, **changes):
+    comment = keep(services)
+    values = {
+        "id": services.new_id("msg"),
+        "seq": 0,
+        "site_id": SITE,
+        "comment_id": comment.id,
+        "event": EventKind.VERDICT,
+        "form": DeliveryForm.STANDARD_WEBHOOK,
+        "url": url,
+        "payload": '{"type":"comment.judged"}',
+        "created_at": NOW - timedelta(days=1),
+    }
+    delivery = Delivery(**(values | changes))
+    services.deliveries.add([delivery])
+    for number in range(1, tries + 1):
+        last = number == tries
+        services.deliveries.record(
+            DeliveryAttempt(
+                delivery_id=delivery.id,
+                at=NOW - timedelta(hours=1),
+                milliseconds=number,
+                status=status,
+                problem="the site answered with an error",
+            ),
+            state=state if last else DeliveryState.WAITING,
+            next_try_at=NOW + timedelta(minutes=31) if state is DeliveryState.WAITING else None,
+        )
+    return delivery
+
+
+def _shown(page):
+    return re.findall(r'<p class="fine">Message (msg\S+)</p>', page.text)
+
+
+def _words(page):
+    return " ".join(re.sub(r"<[^>]+>", " ", page.text).split())
+
+
+def _replay(client, path, **changes):
+    form = {"csrf_token": token_of(client.get("/callbacks")), **changes}
+    return client.post(path, data=form)
+
+
+def test_given_up_messages_come_first_then_waiting_ones_newest_first(services, client):
+    waiting = [_put(services, DeliveryState.WAITING) for _ in range(2)]
+    dead = [_put(services) for _ in range(2)]
+    _put(services, DeliveryState.DELIVERED)
+
+    page = client.get("/callbacks")
+
+    assert page.status_code == 200
+    assert _shown(page) == [one.id for one in (*dead[::-1], *waiting[::-1])]
+
+
+def test_a_message_says_of_what_where_to_and_what_went_wrong(services, client):
+    services.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
+    _put(services, tries=2)
+    _put(services, DeliveryState.WAITING, event=EventKind.DECISION)
+
+    words = _words(client.get("/callbacks"))
+
+    assert "Verdict to Radiator blog at blog.example" in words
+    assert "The site answered with an error (500)." in words
+    assert "2 attempts · written yesterday · given up 1 h ago" in words
+    assert "Decision to Radiator blog" in words
+    assert "next try in 31 min" in words
+
+
+def test_of_an_address_only_the_host_is_shown(services, client):
+    services.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
+    _put(services)
+
+    page = client.get("/callbacks")
+
+    assert "blog.example" in page.text
+    assert "hush" not in page.text
+    assert "/hook" not in page.text
+    assert 'href="https' not in page.text
+
+
+def test_a_message_shows_the_host_it_goes_to_today(services, client):
+    _put(services, url="https://old.example/hook")
+    services.endpoints.put(
+        Endpoint(site_id=SITE, url="https://new.example/hook", secrets=("whsec_x",))
+    )
+
+    page = client.get("/callbacks")
+
+    assert "new.example" in page.text
+    assert "old.example" not in page.text
+
+
+def test_a_message_to_a_site_without_a_callback_says_so(services, client):
+    _put(services)
+
+    assert "The site has no callback now" in _words(client.get("/callbacks"))
+
+
+def test_the_log_holds_the_last_attempts_oldest_first(services, client):
+    _put(services, tries=ATTEMPTS_SHOWN + 3)
+
+    page = client.get("/callbacks")
+
+    times = re.findall(r'<span class="ms">(\d+) ms</span>', page.text)
+    assert times == [str(number) for number in range(4, ATTEMPTS_SHOWN + 4)]
+    assert f"The last {ATTEMPTS_SHOWN} of them." in page.text
+
+
+def test_one_message_is_tried_again(services, client):
+    delivery, other = _put(services), _put(services)
+
+    answer = _replay(client, f"/callbacks/{delivery.id}/replay")
+    page = client.get(answer.location)
+
+    assert answer.status_code == 303
+    assert "One message is tried again." in page.text
+    assert services.deliveries.get(delivery.id).state is DeliveryState.WAITING
+    assert services.deliveries.get(other.id).state is DeliveryState.DEAD
+    [entry] = services.audit_log.recent(subject=delivery.id)
+    assert (entry.actor, entry.act) == ("Ola", "replay")
+
+
+def test_all_are_tried_again_the_ones_not_shown_too(services, client):
+    for _ in range(MESSAGES_SHOWN + 2):
+        _put(services)
+    before = client.get("/callbacks")
+
+    answer = _replay(client, "/callbacks/replay")
+    page = client.get(answer.location)
+
+    assert len(_shown(before)) == MESSAGES_SHOWN
+    assert f"The newest {MESSAGES_SHOWN} are shown." in before.text
+    assert f"{MESSAGES_SHOWN + 2} messages are tried again." in page.text
+    assert "Given up" not in page.text
+
+
+def test_what_a_colleague_replayed_already_changes_nothing(services, client):
+    delivery = _put(services, DeliveryState.WAITING)
+
+    page = client.get(_replay(client, f"/callbacks/{delivery.id}/replay").location)
+
+    assert "nothing was changed" in page.text
+    assert services.deliveries.get(delivery.id).attempts == 1
+    assert services.audit_log.recent(subject=delivery.id) == []
+
+
+def test_the_news_is_told_once(services, client):
+    _put(services)
+    _replay(client, "/callbacks/replay")
+
+    first, second = client.get("/callbacks"), client.get("/callbacks")
+
+    assert "tried again." in first.text
+    assert "tried again." not in second.text
+
+
+@pytest.mark.parametrize("token", ["", "forged"])
+@pytest.mark.parametrize("path", ["/callbacks/replay", "/callbacks/{id}/replay"])
+def test_a_form_without_its_token_is_refused(services, client, path, token):
+    delivery = _put(services)
+
+    page = client.post(path.format(id=delivery.id), data={"csrf_token": token})
+
+    assert page.status_code == 403
+    assert services.deliveries.get(delivery.id).state is DeliveryState.DEAD
+
+
+@pytest.mark.parametrize("delivery_id", ["unknown", "%00", "a%0ab", "x" * 3_000, "%ff", "{{7*7}}"])
+def test_an_unknown_message_is_answered_by_a_page(client, delivery_id):
+    page = _replay(client, f"/callbacks/{delivery_id}/replay")
+
+    assert page.status_code == 404
+    assert "There is nothing here" in page.text
+
+
+def test_looking_at_a_replay_address_replays_nothing(services, client):
+    delivery = _put(services)
+
+    pages = [client.get("/callbacks/replay"), client.get(f"/callbacks/{delivery.id}/replay")]
+
+    assert [page.status_code for page in pages] == [405, 405]
+    assert services.deliveries.get(delivery.id).state is DeliveryState.DEAD
+
+
+def test_strangers_are_sent_to_sign_in_and_come_back(services):
+    stranger = make_app(services).test_client()
+
+    answer = stranger.get("/callbacks")
+
+    assert answer.status_code == 303
+    assert answer.location == "/sign-in?next=/callbacks"
+
+
+def test_signing_in_leads_back_to_the_callbacks(services):
+    signed_in(services)
+    client = make_app(services).test_client()
+
+    assert sign_in(client, next="/callbacks").location == "/callbacks"
+
+
+def test_every_page_counts_in_its_header_what_was_given_up(services, client):
+    none = client.get("/review")
+    for _ in range(3):
+        _put(services)
+
+    some = client.get("/review")
+
+    assert 'href="/callbacks"' in none.text
+    assert "given up" not in none.text
+    assert '<span class="count">3<span class="unseen-label"> given up</span></span>' in some.text
+
+
+def test_a_hundred_are_counted_as_many(services, client):
+    for _ in range(100):
+        _put(services, tries=1)
+
+    assert '<span class="count">99+' in client.get("/review").text
+
+
+def test_without_messages_the_page_says_whether_any_site_asks(services, client):
+    nobody = client.get("/callbacks")
+    services.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
+
+    somebody = client.get("/callbacks")
+
+    assert "No site asks to be told" in nobody.text
+    assert "Every site was told everything" in somebody.text
+    assert "Try all again" not in nobody.text
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"https://{HOSTILE}/",
+        f"https://blog.example/{HOSTILE}",
+        "https://[::1",
+        "javascript:alert(1)",
+        "https://pay\u202epal\u200b.example/",
+        "",
+    ],
+)
+def test_hostile_addresses_and_names_are_dead_text(url):
+    site = make_site(name=f"Blog {HOSTILE} {{{{7*7}}}}")
+    services = make_services(stores=memory_stores(sites=[site]))
+    client = signed_in(services)
+    _put(services, url=url)
+
+    page = client.get("/callbacks")
+
+    assert page.status_code == 200
+    assert "<script" not in page.text
+    assert "<img" not in page.text
+    assert "javascript:" not in page.text
+    assert "{{7*7}}" in page.text
+    assert not set(page.text) & set("\u202e\u200b")
+
+
+def test_an_akismet_callback_is_shown_as_one(services, client):
+    other = Site(id="site-2", name="Kettle blog", created_at=NOW)
+    services.sites.add(other)
+    _put(services, form=DeliveryForm.AKISMET, url="https://wp.example/?rest=1")
+
+    words = _words(client.get("/callbacks"))
+
+    assert "at wp.example Akismet" in words
+    assert "no callback now" not in words
+
+
+def test_the_page_is_as_strict_as_the_others(services, client):
+    page, review = client.get("/callbacks"), client.get("/review")
+
+    for name in ("Content-Security-Policy", "Cache-Control", "X-Frame-Options"):
+        assert page.headers[name] == review.headers[name]
+    assert "<script" not in page.text
+    assert " style=" not in page.text
