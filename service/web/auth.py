@@ -23,6 +23,9 @@ HOOKS = "hooks"
 AKISMET = "akismet"
 """The name of the blueprint whose routes look for keys of their own kind."""
 
+PROGRAMS = frozenset({API, HOOKS, AKISMET})
+"""The blueprints that programs call: they send no cookies and are given none."""
+
 _OPEN = "open_to_all"
 _SCHEME = "bearer "
 # Our keys have 48 characters; nothing longer is worth hashing.

@@ -22,6 +22,7 @@ from service.web.intake import Submit, intake_routes
 from service.web.limits import register_limits
 from service.web.openapi import describe
 from service.web.review import register_review
+from service.web.sessions import PageSessions
 from service.web.sites import site_routes
 from service.web.together import Together
 from service.web.waiting import Waiting
@@ -90,6 +91,7 @@ def _configure(app: Flask, config: WebConfig) -> None:
         MAX_FORM_MEMORY_SIZE=_MAX_FORM_BYTES,
         PROVIDE_AUTOMATIC_OPTIONS=False,
     )
+    app.session_interface = PageSessions()
     # A doubled slash is another path, not a reason to redirect a POST.
     app.url_map.merge_slashes = False
     app.url_map.converters["id"] = IdConverter
