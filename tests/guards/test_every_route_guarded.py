@@ -7,14 +7,19 @@ import re
 import pytest
 from flask import Flask
 from werkzeug.routing import Rule
+from werkzeug.test import TestResponse
 
-from service.web.auth import API, is_open
+from service.domain.inbound import Platform
+from service.web.auth import AKISMET, API, HOOKS, is_open
 from service.web.config import WebConfig
-from service.web.flask_app import api_routes, create_app
-from service.web.openapi import describe
+from service.web.flask_app import create_app
+from service.web.webhooks.adapters import ADAPTERS
 from tests.fakes import make_services
 
-CONFIG = WebConfig(secret_key="for tests only, thirty-two characters")
+# Every refusal is looked at, however many come from one address.
+CONFIG = WebConfig(
+    secret_key="for tests only, thirty-two characters", failures_per_minute=1_000_000
+)
 # Whatever is added here is open to the whole network: say why.
 OPEN = {
     "/livez",  # asked by scripts and load balancers
@@ -23,7 +28,15 @@ OPEN = {
     "/openapi.json",
     "/static/<path:filename>",  # style sheets and scripts
     "/sign-in",  # where moderators prove who they are
+    # Clients ask these before they have a key; the answers are the same for everybody.
+    "/1.1/test",
+    "/1.2/test",
+    "/1.1/compatible-plugins",
+    "/1.2/compatible-plugins",
 }
+# Where each kind of key belongs: nothing is served there that asks for another, or elsewhere.
+KINDS = {"v1": API, "hooks": HOOKS, "1.1": AKISMET, "1.2": AKISMET}
+PAGES = "pages"
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +46,25 @@ def app() -> Flask:
 
 def _guarded(app: Flask) -> list[Rule]:
     return [r for r in app.url_map.iter_rules() if not is_open(app.view_functions[r.endpoint])]
+
+
+def _blueprint(rule: Rule) -> str:
+    return rule.endpoint.rpartition(".")[0]
+
+
+def _is_refused(rule: Rule, method: str, answer: TestResponse) -> bool:
+    """Say whether the answer refuses as this kind of route does."""
+    kind = _blueprint(rule)
+    if kind in {API, HOOKS}:
+        return answer.status_code == 401
+    if kind == AKISMET:
+        # Its clients read no status.
+        body = b"" if method == "HEAD" else b"invalid"
+        return (answer.status_code, answer.data, answer.content_length) == (200, body, 7)
+    if kind == PAGES:
+        to_sign_in = answer.status_code == 303 and "/sign-in" in answer.location
+        return to_sign_in or (method == "POST" and answer.status_code == 403)
+    return False
 
 
 def _path(rule: Rule) -> str:
@@ -56,12 +88,10 @@ def test_a_stranger_gets_past_no_other_route(app):
     for rule in _guarded(app):
         for method in rule.methods or set():
             answer = client.open(_path(rule), method=method)
-            sent_to_sign_in = answer.status_code == 303 and "/sign-in" in answer.location
-            refused_form = answer.status_code == 403 and not rule.rule.startswith("/v1")
-            if answer.status_code != 401 and not sent_to_sign_in and not refused_form:
+            if not _is_refused(rule, method, answer):
                 let_in.append((method, rule.rule, answer.status_code))
 
-    assert len(_guarded(app)) >= 12
+    assert {_blueprint(rule) for rule in _guarded(app)} == {API, HOOKS, AKISMET, PAGES}
     assert let_in == []
 
 
@@ -83,19 +113,39 @@ def test_a_wrong_key_opens_no_route_of_the_api():
     assert set(answers.values()) == {401}
 
 
-def test_every_route_of_the_api_lies_behind_the_site_key(app):
-    outside = [
-        r.rule
-        for r in app.url_map.iter_rules()
-        if r.rule.startswith("/v1") and not r.endpoint.startswith(f"{API}.")
-    ]
+def test_a_wrong_key_opens_no_call_of_akismet(app):
+    client = app.test_client()
+    let_in = []
 
-    assert outside == []
+    for rule in _guarded(app):
+        for method in rule.methods or set() if _blueprint(rule) == AKISMET else ():
+            for place in ("key", "api_key"):
+                answer = client.open(rule.rule, method=method, query_string={place: "a" * 12})
+                if not _is_refused(rule, method, answer):
+                    let_in.append((method, rule.rule, place))
+
+    assert let_in == []
+
+
+def test_only_a_static_form_sends_messages_that_nobody_signs():
+    unsigned = {platform for platform in Platform if ADAPTERS[platform].verify is None}
+
+    assert unsigned == {Platform.STATIC_FORM}
+
+
+def test_every_route_lies_behind_the_kind_of_key_that_its_path_promises(app):
+    rules = list(app.url_map.iter_rules())
+
+    kinds = {(rule.rule.split("/")[1], _blueprint(rule)) for rule in rules}
+
+    assert {(path, kind) for path, kind in kinds if path in KINDS or kind in KINDS.values()} == set(
+        KINDS.items()
+    )
     assert app.before_request_funcs[API]
 
 
 def test_every_route_of_the_api_is_described(app):
-    document = describe(api_routes(make_services(), CONFIG))
+    document = app.test_client().get("/openapi.json").get_json()
 
     described = {
         (path, method.upper()) for path, methods in document["paths"].items() for method in methods

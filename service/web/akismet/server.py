@@ -49,7 +49,9 @@ def register_akismet(app: Flask, services: Services, submit: Submit, waiting: Wa
     """Serve the calls under `/1.1/` and `/1.2/`; whatever host name they are asked under."""
     blueprint = Blueprint(AKISMET, __name__)
     for name, operation in _operations(services, submit, waiting).items():
-        view = open_to_all(_view_of(operation))
+        view = _view_of(operation)
+        if operation.open:
+            open_to_all(view)
         for version in _VERSIONS:
             blueprint.add_url_rule(
                 f"/{version}/{name}",
