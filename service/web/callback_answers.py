@@ -28,8 +28,8 @@ class CallbackRequest(Request):
         description="An https URL of a public host, at its usual port.",
         examples=["https://blog.example/hook"],
     )
-    events: Annotated[list[EventKind], Field(max_length=len(EventKind))] | None = Field(
-        default=None, description="What to be told of; all of it if left out."
+    events: Annotated[list[EventKind], Field(min_length=1, max_length=len(EventKind))] | None = (
+        Field(default=None, description="What to be told of; all of it if left out.")
     )
     rotate: Annotated[bool, Field(strict=True)] = Field(
         default=False,

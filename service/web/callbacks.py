@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from service.domain.delivery import Delivery, EventKind
-from service.domain.errors import NotFoundError
 from service.domain.site import Site
 from service.moderation.callbacks import (
     change_callback,
@@ -25,7 +24,6 @@ from service.web.callback_answers import (
     DeliveryQuery,
     SetCallbackAnswer,
 )
-from service.web.ids import is_id
 
 _TAG = "Callbacks"
 
@@ -86,7 +84,7 @@ def callback_routes(services: Services) -> list[Route]:
         ),
         Route(
             method="GET",
-            path="/site/deliveries/<delivery_id>",
+            path="/site/deliveries/<id:delivery_id>",
             name="get_delivery",
             tag=_TAG,
             summary="Read the log of a message",
@@ -96,7 +94,7 @@ def callback_routes(services: Services) -> list[Route]:
         ),
         Route(
             method="POST",
-            path="/site/deliveries/<delivery_id>/replay",
+            path="/site/deliveries/<id:delivery_id>/replay",
             name="replay_delivery",
             tag=_TAG,
             summary="Replay a message that was given up",
@@ -152,10 +150,7 @@ def _replay(call: Call, services: Services) -> Reply:
 
 
 def _own(call: Call, services: Services) -> Delivery:
-    delivery_id = call.path["delivery_id"]
-    if not is_id(delivery_id):
-        raise NotFoundError("There is no message of this id.")
-    return get_delivery(delivery_id, services, site_id=call.site.id)
+    return get_delivery(call.path["delivery_id"], services, site_id=call.site.id)
 
 
 def _actor(site: Site) -> str:

@@ -8,7 +8,8 @@ import schemathesis
 from hypothesis import HealthCheck, assume, settings
 from schemathesis.config import SchemathesisConfig
 
-from service.domain.comment import Lane
+from service.domain.comment import CommentId, Lane
+from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.site import SiteSettings
 from service.moderation.sites import issue_key
 from service.moderation.submit import submit_comments
@@ -51,6 +52,8 @@ def write_lines(context, value):
 def test_every_answer_is_one_that_is_described(case):
     # Whatever text comes, it is lines: there is no wrong one.
     assume(case.media_type != NDJSON or isinstance(case.body, str))
+    # An empty list in a query is not sent at all: what was wrong with it is gone.
+    assume(all(value not in ([], {}, None) for value in (case.query or {}).values()))
     _leave_out_made_up_cursor(case)
     _uncross_cutoffs(case)
     # A key each time: some of the cases rotate or revoke keys, and a site has room for so many.
@@ -69,8 +72,12 @@ def _end_all_keys() -> None:
 
 
 def _name_what_exists(case):
-    """Name a fresh comment or key in place of a made-up one, so that views are reached."""
-    fresh = {"comment_id": _fresh_comment, "key_id": _fresh_key}
+    """Name a fresh comment, key or message in place of a made-up one, so that views are reached."""
+    fresh = {
+        "comment_id": _fresh_comment,
+        "key_id": _fresh_key,
+        "delivery_id": _fresh_delivery,
+    }
     for name, given in (case.path_parameters or {}).items():
         if re.fullmatch(ID_PATTERN, str(given)):
             case.path_parameters[name] = fresh[name]()
@@ -85,6 +92,23 @@ def _fresh_comment() -> str:
 
 def _fresh_key() -> str:
     return issue_key(SITE, SERVICES, actor="test").key.id
+
+
+def _fresh_delivery() -> str:
+    """Keep a message that waits for its turn, and return its id."""
+    delivery = Delivery(
+        id=SERVICES.new_id("msg"),
+        seq=0,
+        site_id=SITE,
+        comment_id=CommentId(_fresh_comment()),
+        event=EventKind.VERDICT,
+        form=DeliveryForm.STANDARD_WEBHOOK,
+        url="https://blog.example/hook",
+        payload="{}",
+        created_at=SERVICES.clock(),
+    )
+    SERVICES.deliveries.add([delivery])
+    return delivery.id
 
 
 def _leave_out_made_up_cursor(case):

@@ -94,7 +94,13 @@ def test_a_hostile_address_is_refused_by_name(url, services, config):
 
 @pytest.mark.parametrize(
     "body",
-    [{}, {"url": 1}, {"url": URL, "events": ["comment.eaten"]}, {"url": URL, "secret": "x"}],
+    [
+        {},
+        {"url": 1},
+        {"url": URL, "events": []},
+        {"url": URL, "events": ["comment.eaten"]},
+        {"url": URL, "secret": "x"},
+    ],
 )
 def test_other_nonsense_is_refused_too(body, api):
     assert api.put("/v1/site/callback", json=body).status_code == 422
