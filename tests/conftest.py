@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import settings
 
 from tests.servers import postgresql, valkey  # noqa: F401  # fixtures for every room
+
+# How long an example takes says more about what else the machine does than about the code.
+settings.register_profile("untimed", parent=settings.default, deadline=None)
+settings.load_profile("untimed")
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
