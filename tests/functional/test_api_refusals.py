@@ -271,6 +271,9 @@ def test_a_stranger_learns_nothing_from_a_bad_body(stranger):
 class _Broken:
     """A store with a fault that quotes what it was given."""
 
+    def find_judged(self, comment_ids):
+        return []
+
     def page(self, criteria, *, order, cursor, limit):
         raise RuntimeError(SECRET_TEXT)
 

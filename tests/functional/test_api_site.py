@@ -18,6 +18,8 @@ def test_a_site_reads_its_own_settings(api):
         "ham_cutoff": None,
         "spam_cutoff": None,
         "languages": [],
+        "holds_unsure": True,
+        "reports_decide": False,
     }
 
 
@@ -31,8 +33,18 @@ def test_settings_that_are_left_out_stay(api):
         "ham_cutoff": None,
         "spam_cutoff": 0.8,
         "languages": ["en", "pt-BR"],
+        "holds_unsure": True,
+        "reports_decide": False,
     }
     assert api.get("/v1/site").get_json() == body
+
+
+def test_what_is_done_with_unsure_comments_and_reports_is_a_setting(api):
+    body = {"holds_unsure": False, "reports_decide": True}
+
+    changed = api.patch("/v1/site/settings", json=body).get_json()["settings"]
+
+    assert {name: changed[name] for name in body} == body
 
 
 def test_a_cutoff_of_null_follows_the_promised_one_again(api):
@@ -77,7 +89,7 @@ def test_a_new_key_works_and_is_kept_as_a_hash_only(api, app, services):
     issued = api.post("/v1/site/keys", json={})
 
     secret = issued.get_json()["secret"]
-    kept = services.sites.find_key(hashlib.sha256(secret.encode()).hexdigest())
+    kept, _ = services.sites.find_key(hashlib.sha256(secret.encode()).hexdigest())
     assert issued.status_code == 201
     assert secret.startswith("slop_")
     assert kept.id == issued.get_json()["key"]["id"]

@@ -21,6 +21,7 @@ from tests.servers import free_port
 
 UP = [sys.executable, "-c", "from service.cli import main; main()", "up"]
 ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("valkey", "api", "worker", "callbacks", "beat")
 
 
 def children(pid: int) -> dict[int, str]:
@@ -226,7 +227,7 @@ def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_pa
     stop(again.process)
 
     assert code == 0
-    assert len(family) == 5
+    assert len(family) == len(("supervisor", *PARTS))
     assert left == []
     assert [again.said[name] for name in ("site_key", "moderator", "password")] == [None] * 3
     assert status == 200
@@ -241,7 +242,7 @@ def test_a_killed_supervisor_takes_its_parts_with_it(tmp_path):
     running.process.wait()
     running.process.stdout.close()
 
-    assert len(family) == 4
+    assert len(family) == len(PARTS)
     until(lambda: not alive(family))
 
 
