@@ -216,7 +216,9 @@ _CONTRAST = """() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", ["/review", "/review?show=decided", "/password", "/nowhere"])
+@pytest.mark.parametrize(
+    "path", ["/review", "/review?show=decided", "/callbacks", "/password", "/nowhere"]
+)
 def test_every_word_stands_out_from_its_ground(services, queue, open_page, scheme, path):
     keep(services, make_comment("pay\u200bpal"), Outcome.SPAM)
     decide_comment(queue[0].id, Ruling.APPROVE, services, decided_by="Mara")
