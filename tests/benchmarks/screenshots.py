@@ -19,12 +19,16 @@ from models.registry import load_current
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import Comment, CommentId, Lane
 from service.domain.decision import Mode, Ruling
+from service.domain.delivery import DeliveryAttempt, DeliveryState, Endpoint
 from service.domain.record import comment_from_record
+from service.domain.report import Label, Report
 from service.domain.site import Site, SiteSettings
 from service.domain.verdict import Outcome
+from service.moderation.announce import write_verdict_messages
 from service.moderation.decide import decide_comment, undo_decision
 from service.moderation.submit import submit_comments
 from service.moderation.users import add_user, change_password
+from service.moderation.withdraw import withdraw_comment
 from service.ports import NewComment, Services
 from service.stores.memory import memory_stores
 from service.stores.model_versions import to_judging_model
@@ -47,8 +51,11 @@ PAGES = {
     "empty": "/review?site=nowhere",
     "not-found": "/review/comments/gone",
     "password": "/password",
+    "callbacks": "/callbacks",
 }
 SEED = 11
+DISPUTED = CommentId("cmt_0004")
+WITHDRAWN = CommentId("cmt_0002")
 SHARE = 24
 SITES = (
     Site(id="garden", name="The Allotment Diaries", created_at=NOW),
@@ -110,6 +117,46 @@ def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
     return services
 
 
+def tell_sites(services: Services, cases: tuple[Case, ...]) -> None:
+    """Let a site dispute a verdict, take a comment back, and be down for some messages."""
+    disputed = services.cases.get(DISPUTED)
+    assert disputed.verdict is not None
+    label = Label.HAM if disputed.verdict.outcome is Outcome.SPAM else Label.SPAM
+    services.reports.add(
+        Report(
+            id="rep_1",
+            site_id=disputed.comment.site_id,
+            label=label,
+            reported_at=NOW - timedelta(minutes=9),
+            comment_id=DISPUTED,
+            reported_by="jo",
+        )
+    )
+    withdraw_comment(WITHDRAWN, services, by="site")
+    for site in SITES:
+        url = f"https://hooks.{site.id}.example/callback"
+        services.endpoints.put(Endpoint(site_id=site.id, url=url, secrets=("whsec_x",)))
+    down = [case for case in cases if case.verdict is not None][:6]
+    services.clock.now = NOW - timedelta(hours=9, minutes=20)
+    services.deliveries.add(write_verdict_messages(down, services))
+    services.clock.now = NOW
+    messages = services.deliveries.recent(state=None, site_id=None, limit=20)
+    for index, message in enumerate(messages):
+        state = DeliveryState.DEAD if index < len(messages) // 2 else DeliveryState.WAITING
+        for number in range(1 + index % 3):
+            services.deliveries.record(
+                DeliveryAttempt(
+                    delivery_id=message.id,
+                    at=NOW - timedelta(hours=9, minutes=-7 * number),
+                    milliseconds=15_000 if index % 2 else 212,
+                    status=None if index % 2 else 503,
+                    problem="no answer in time" if index % 2 else "the site answered with an error",
+                ),
+                state=state if number == index % 3 else DeliveryState.WAITING,
+                next_try_at=NOW + timedelta(minutes=12),
+            )
+
+
 def how_telling(case: Case) -> int:
     """Return how much of what the page can show is shown by this comment."""
     assert case.verdict is not None
@@ -154,6 +201,19 @@ def photograph(
     for name, path in PAGES.items():
         page.goto(f"{address}{path}")
         shoot(name)
+    page.goto(f"{address}/callbacks")
+    page.locator("details.log summary").first.click()
+    shoot("callbacks-log")
+    page.locator("#waiting").scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('#waiting').scrollIntoView()")
+    shoot("callbacks-waiting")
+    for name, told in (("disputed", DISPUTED), ("withdrawn", WITHDRAWN)):
+        page.goto(f"{address}/review/comments/{told}?show=all")
+        shoot(name)
+        page.locator(".history").scroll_into_view_if_needed()
+        shoot(f"{name}-history")
+    page.goto(f"{address}/review?show=all")
+    shoot("all")
     page.goto(f"{address}/review/comments/{comment_id}")
     shoot("comment")
     page.locator(".facts").scroll_into_view_if_needed()
@@ -185,7 +245,9 @@ def main() -> None:
     for case in cases[30:34]:
         decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="Mara")
     undo_decision(cases[30].comment.id, services, undone_by="Mara")
-    best = max((case for case in cases if case.needs_review), key=how_telling)
+    tell_sites(services, cases)
+    told = {DISPUTED, WITHDRAWN}
+    best = max((c for c in cases if c.needs_review and c.comment.id not in told), key=how_telling)
     with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:
         for size, viewport in SIZES.items():
             for scheme in ("light", "dark"):
