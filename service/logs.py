@@ -37,6 +37,8 @@ def configure_logging() -> None:
     logging.captureWarnings(capture=True)
     for name in _QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
+    # Says at every request how many are in line: in a rush, a line for each and nothing new.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 
 def _failure(record: logging.LogRecord) -> dict[str, str]:

@@ -13,6 +13,7 @@ class WebConfig:
     `trusted_proxies` is how many reverse proxies in front may be believed about the client.
     `max_waiting` bounds how many requests may wait for verdicts at once, so that waiting never
     takes every thread of the server; a request beyond it is answered without waiting.
+    `key_memory_seconds` is how long an Akismet key may be known without asking the store again.
     """
 
     secret_key: str = field(repr=False)
@@ -22,3 +23,4 @@ class WebConfig:
     limiter_storage_url: str | None = field(default=None, repr=False)
     trusted_proxies: int = 0
     max_waiting: int = 24
+    key_memory_seconds: float = 0.0
