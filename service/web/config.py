@@ -15,6 +15,7 @@ class WebConfig:
     a plugin is tried now and then, guessing tries all the time.
     `max_waiting` bounds how many requests may wait for verdicts at once, so that waiting never
     takes every thread of the server; a request beyond it is answered without waiting.
+    `key_memory_seconds` is how long an Akismet key may be known without asking the store again.
     """
 
     secret_key: str = field(repr=False)
@@ -25,3 +26,4 @@ class WebConfig:
     limiter_storage_url: str | None = field(default=None, repr=False)
     trusted_proxies: int = 0
     max_waiting: int = 24
+    key_memory_seconds: float = 0.0

@@ -7,6 +7,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from service.moderation.submit import submit_comments
 from service.ports import Added, NewComment, Services
+from service.web.akismet.doorkeeper import Doorkeeper
 from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.api import Route, register_route
 from service.web.auth import API, identify_site, open_to_all, require_site
@@ -39,7 +40,8 @@ def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
     register_headers(app, config)
     register_errors(app)
     app.before_request(lambda: identify_site(services))
-    app.before_request(lambda: identify_akismet(services))
+    doorkeeper = Doorkeeper(services, memory_seconds=config.key_memory_seconds)
+    app.before_request(lambda: identify_akismet(services, doorkeeper))
     app.before_request(lambda: identify_hook(services))
     register_limits(app, services, config)
     register_health(app, checks)

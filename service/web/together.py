@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
@@ -13,6 +14,9 @@ R = TypeVar("R")
 
 # What one transaction takes in a few milliseconds.
 _MOST_AT_ONCE = 64
+# In a crowd it pays to wait for company: 2026-11-20, 200 comments a second: batches of five
+# instead of two, and a fifth less work for each.
+_GATHER_SECONDS = 0.015
 
 
 class _Place(Generic[T, R]):
@@ -29,9 +33,10 @@ class _Place(Generic[T, R]):
 class Together(Generic[T, R]):
     """Does `work` for whatever gathered while the last `work` was under way.
 
-    Nobody waits for company: a lone caller's turn comes at once. `work` answers for each item, in
-    order. If it raises `StoreUnavailableError`, all of its callers are told; for another error
-    each item is tried alone, so that nobody suffers for a neighbour's.
+    A lone caller's turn comes at once; in a crowd the next turn begins a moment later, so that
+    more come along. `work` answers for each item, in order. If it raises `StoreUnavailableError`,
+    all of its callers are told; for another error each item is tried alone, so that nobody
+    suffers for a neighbour's.
     """
 
     def __init__(self, work: Callable[[Sequence[T]], Sequence[R]]) -> None:
@@ -39,6 +44,7 @@ class Together(Generic[T, R]):
         self._lock = threading.Lock()
         self._line: list[_Place[T, R]] = []
         self._busy = False
+        self._crowded = False
 
     def __call__(self, item: T) -> R:
         """Return what `work` answers for this item. Raises what `work` raises."""
@@ -57,8 +63,11 @@ class Together(Generic[T, R]):
 
     def _lead(self) -> None:
         """Serve the first in line, which the leader is one of; then let another one lead."""
+        if self._crowded:
+            time.sleep(_GATHER_SECONDS)
         with self._lock:
             batch, self._line = self._line[:_MOST_AT_ONCE], self._line[_MOST_AT_ONCE:]
+        self._crowded = len(batch) > 1
         try:
             self._serve(batch)
         finally:

@@ -17,6 +17,7 @@ from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.normal_form import content_key
 from service.domain.report import Label, Report
 from service.domain.site import SiteSettings
+from service.domain.tally import Tally
 from service.domain.verdict import Outcome
 from service.ports import NewComment
 from service.stores.memory import memory_stores
@@ -334,3 +335,50 @@ def test_judged_cases_are_found_by_their_ids_and_no_others(stores):
     assert sorted(case.comment.id for case in found) == sorted(judged)
     assert all(case == stores.cases.get(case.comment.id) for case in found)
     assert stores.cases.find_judged([]) == []
+
+
+def test_a_tally_counts_verdicts_and_who_contradicted_them(stores):
+    def report(comment_id: CommentId, label: Label) -> None:
+        number = len(listed(stores)) * 10 + len(label.value)
+        stores.reports.add(
+            Report(
+                id=f"r{number}-{comment_id}",
+                site_id=SITE,
+                label=label,
+                reported_at=NOW,
+                comment_id=comment_id,
+            )
+        )
+
+    keep(stores)
+    keep(stores, outcome=Outcome.HAM)
+    report(keep(stores, outcome=Outcome.HAM), Label.SPAM)
+    report(keep(stores, outcome=Outcome.UNSURE), Label.SPAM)
+    agreed = keep(stores, outcome=Outcome.SPAM)
+    report(agreed, Label.SPAM)
+    approved = keep(stores, outcome=Outcome.SPAM)
+    decide(stores, approved)
+    taken_back = keep(stores, outcome=Outcome.SPAM)
+    decide(stores, taken_back)
+    stores.decisions.undo(taken_back, by="ada", at=NOW)
+    overruled = keep(stores, outcome=Outcome.HAM)
+    report(overruled, Label.SPAM)
+    decide(stores, overruled)
+    keep(stores, outcome=Outcome.SPAM, received_at=NOW - timedelta(days=1))
+    keep(stores, outcome=Outcome.SPAM, received_at=NOW + timedelta(days=1))
+    keep(stores, outcome=Outcome.SPAM, site_id=OTHER_SITE)
+
+    tally = stores.cases.tally(SITE, received_from=NOW, received_before=NOW + timedelta(hours=1))
+
+    assert tally == Tally(received=8, spam=3, ham=3, unsure=1, missed_spam=1, false_positives=1)
+    assert tally.share_right == pytest.approx(4 / 6)
+
+
+def test_the_tally_of_an_empty_time_is_empty(stores):
+    keep(stores, outcome=Outcome.SPAM)
+
+    tally = stores.cases.tally(SITE, received_from=NOW + timedelta(days=1), received_before=NOW)
+
+    assert tally == Tally()
+    assert tally + tally == Tally()
+    assert tally.share_right == 1.0

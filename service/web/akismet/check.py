@@ -71,7 +71,8 @@ class CommentCheck:
         if call.is_test:
             withdraw_comment(case.comment.id, self._services, by="Akismet test")
         label = plain_answer(case, site.settings)
-        log.info(
+        # One line a request is enough in a rush; the access log has it.
+        log.debug(
             "comment checked",
             extra={
                 "comment_id": case.comment.id,

@@ -11,11 +11,11 @@ from flask import Blueprint, Flask, Response, g, request
 
 from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.domain.report import Label
-from service.moderation.sites import authenticate_akismet
 from service.ports import Services
 from service.web.akismet import account, answers
 from service.web.akismet.call import AkismetCall, presented_key, read_fields
 from service.web.akismet.check import CommentCheck
+from service.web.akismet.doorkeeper import Doorkeeper
 from service.web.akismet.feedback import take_report
 from service.web.akismet.verify import verify_key
 from service.web.auth import AKISMET, open_to_all
@@ -64,7 +64,7 @@ def register_akismet(app: Flask, services: Services, submit: Submit, waiting: Wa
     app.after_request(_speak_akismet)
 
 
-def identify_akismet(services: Services) -> None:
+def identify_akismet(services: Services, doorkeeper: Doorkeeper) -> None:
     """Read an Akismet call and find out whose key came along, before anything is counted.
 
     What goes wrong is raised by the view, so that failures are counted in between.
@@ -74,18 +74,18 @@ def identify_akismet(services: Services) -> None:
     g.guid = answers.new_guid()
     name = request.url_rule.rule.rpartition("/")[2]
     try:
-        g.akismet = _identify(name, services)
+        g.akismet = _identify(name, services, doorkeeper)
     except (ModerationError, EdgeError) as refusal:
         g.refusal = refusal
 
 
-def _identify(name: str, services: Services) -> AkismetCall:
+def _identify(name: str, services: Services, doorkeeper: Doorkeeper) -> AkismetCall:
     fields = read_fields(request)
     secret = presented_key(name, fields, request.environ.get("HTTP_HOST", ""))
     site, key = None, None
     if secret is not None:
         try:
-            site, key = authenticate_akismet(secret, services)
+            site, key = doorkeeper.recognise(secret)
         except NotAuthenticatedError:
             g.wrong_key = True
             address = hashed_address(services.sender_secret)

@@ -170,3 +170,40 @@ def test_a_postgresql_server_that_went_away_is_unavailable_at_once():
         engine.dispose()
 
     assert waited < 3
+
+
+def test_writers_of_one_process_and_of_others_take_turns(database):
+    engines = [create_engine(f"sqlite:///{database}") for _ in range(3)]
+    write(engines[0], lambda c: c.exec_driver_sql("CREATE TABLE counts (n INTEGER)"))
+    write(engines[0], lambda c: c.exec_driver_sql("INSERT INTO counts VALUES (0)"))
+
+    def count(engine: sa.Engine) -> None:
+        for _ in range(20):
+            write(engine, lambda c: c.exec_driver_sql("UPDATE counts SET n = n + 1"))
+
+    with ThreadPoolExecutor(12) as crowd:
+        for done in [crowd.submit(count, engines[n % 3]) for n in range(12)]:
+            done.result(60)
+
+    with reading(engines[0]) as connection:
+        assert connection.exec_driver_sql("SELECT n FROM counts").scalar() == 240
+    for engine in engines:
+        engine.dispose()
+
+
+def test_who_waits_too_long_for_a_turn_is_told(database):
+    engine = create_engine(f"sqlite:///{database}", lock_timeout_ms=50)
+    begun, go = threading.Event(), threading.Event()
+
+    def write_slowly(_: sa.Connection) -> None:
+        begun.set()
+        go.wait(10)
+
+    with ThreadPoolExecutor(1) as other:
+        slow = other.submit(write, engine, write_slowly)
+        assert begun.wait(10)
+        with pytest.raises(StoreUnavailableError):
+            write(engine, lambda c: c.exec_driver_sql("SELECT 1"))
+        go.set()
+        slow.result(10)
+    engine.dispose()
