@@ -73,7 +73,7 @@ class Settings(BaseSettings):
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
     """The port the API listens on; 0 takes a free one."""
 
-    api_threads: Annotated[int, Field(ge=1, le=512)] = 32
+    api_threads: Annotated[int, Field(ge=1, le=512)] = 96
     """Requests served at once; one that waits for its verdict holds a thread."""
 
     trusted_proxies: Annotated[int, Field(ge=0, le=8)] = 0

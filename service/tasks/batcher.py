@@ -30,10 +30,17 @@ class Message(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanePlan:
-    """How a lane is batched: judged when `batch_size` wait, or the first one waited this long."""
+    """How a lane is batched: judged when `batch_size` wait, or the first one waited this long.
+
+    In a rush, after a batch of `rush_size`, it is `rush_wait_seconds` instead: receiving takes a
+    millisecond or two for each message, so a short wait would make small batches just when large
+    ones are needed.
+    """
 
     batch_size: int
     wait_seconds: float
+    rush_size: int = 4
+    rush_wait_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +71,7 @@ class Batcher:
         self._call_after = call_after
         self._random_share = random_share
         self._waiting: dict[Lane, list[_Waiting]] = {lane: [] for lane in plans}
+        self._last_size = dict.fromkeys(plans, 0)
         self._retries = 0
         self._paused = False
 
@@ -77,7 +85,13 @@ class Batcher:
         if len(waiting) >= plan.batch_size:
             self._flush_up_to(lane)
         elif len(waiting) == 1:
-            self._call_after(plan.wait_seconds, partial(self._flush_if_waiting, lane))
+            self._call_after(self._wait(lane), partial(self._flush_if_waiting, lane))
+
+    def _wait(self, lane: Lane) -> float:
+        plan = self._plans[lane]
+        if plan.rush_wait_seconds is None or self._last_size[lane] < plan.rush_size:
+            return plan.wait_seconds
+        return plan.rush_wait_seconds
 
     def forget_messages(self, call_after: Callable[[float, Callable[[], None]], object]) -> None:
         """Keep the ids but not their messages, which died with a connection; go on by a new loop.
@@ -126,6 +140,7 @@ class Batcher:
                 extra={"batch": len(batch), "error": type(error).__name__},
             )
         self._retries = 0
+        self._last_size[lane] = len(batch)
         del self._waiting[lane][:size]
         _acknowledge([w.message for w in batch if w.message is not None])
 
