@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar, Self
 from zipfile import BadZipFile
 
@@ -29,6 +30,7 @@ class BaselineClassifier:
     """
 
     KIND: ClassVar[str] = "hashed-logistic"
+    WEIGHTS_FILE: ClassVar[str] = "weights.npz"
 
     def __init__(
         self, table: LinearTable, *, slope: float, offset: float, marker: PromotionMarker
@@ -59,6 +61,11 @@ class BaselineClassifier:
         arrays["calibration"] = np.array([self._slope, self._offset, self._marker.threshold])
         np.savez_compressed(buffer, allow_pickle=False, **arrays)
         return buffer.getvalue()
+
+    @classmethod
+    def read(cls, folder: Path, files: Mapping[str, bytes]) -> Self:
+        """Return the classifier of a version's folder. Raise `KeyError` or `ValueError`."""
+        return cls.from_bytes(files[cls.WEIGHTS_FILE])
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:

@@ -23,11 +23,14 @@ class ModelInput:
 class ModelOutput:
     """A classifier's answer: a calibrated probability and, if it can tell, where the promotion is.
 
-    `promo_spans` are half-open `(start, end)` offsets into `ModelInput.text`.
+    `promo_spans` are half-open `(start, end)` offsets into `ModelInput.text`. `llm_voice` is the
+    probability that a language model wrote or rewrote the text, None if the classifier can't tell;
+    it says nothing about spam.
     """
 
     p_spam: float
     promo_spans: tuple[tuple[int, int], ...] = ()
+    llm_voice: float | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.p_spam <= 1.0:

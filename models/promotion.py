@@ -2,48 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from models.counted import COUNTED_SLOTS, topic_share, topic_stems
 from models.features import N_BUCKETS, Features, count_text, join_features, properties_block
 from models.inputs import ModelInput
 from models.linear import LinearTable
-from models.text import EMAIL, HOST, LINK, PHONE, normalise, window_ends
-
-Stretch = tuple[int, int]
-
-# Where a stretch may end: after a sentence or clause, before a link or a spaced dash.
-_BREAK = re.compile(
-    r"(?<=[.!?…,;:])\s+|(?<=[。！？])|\n+|\s+(?=https?://)|\s+(?=[-–—]\s)", re.IGNORECASE
-)
-# More stretches than this are joined to longer ones, so that a text of commas costs no more.
-MAX_STRETCHES = 64
+from models.stretches import Stretch, join_stretches, split_stretches
+from models.text import EMAIL, HOST, LINK, PHONE, normalise
 
 # Buckets of the neighbours are moved by these, so that "before" and "after" count on their own.
 _BEFORE, _AFTER = 340_007, 680_003
 _NEIGHBOUR_SCALE = 0.5
-# Stretches further apart than this have something between them that was not read.
-_MAX_GAP = 100
-
-
-def split_stretches(text: str) -> list[Stretch]:
-    """Return the stretches of a text, in order, as half-open offsets without outer blanks."""
-    found: list[Stretch] = []
-    for start, end in window_ends(text):
-        shortest = (end - start) // (MAX_STRETCHES // 2)
-        found += _split(text, start, end, shortest)
-    return found
-
-
-def _split(text: str, start: int, end: int, shortest: int) -> Iterator[Stretch]:
-    """Yield the stretches between `start` and `end`, all but the last at least `shortest` long."""
-    for match in _BREAK.finditer(text, start, end):
-        if match.start() - start >= max(1, shortest):
-            yield start, match.start()
-            start = match.end()
-    if text[start:end].strip():
-        yield start, end
 
 
 def stretch_features(inputs: ModelInput, stretches: Sequence[Stretch]) -> list[Features]:
@@ -103,14 +73,4 @@ class PromotionMarker:
     ) -> tuple[Stretch, ...]:
         """Return those stretches whose vectors say promotion, neighbours joined, in order."""
         sums = [self.table.sum_of(vector) for vector in vectors]
-        marked: list[Stretch] = []
-        last = -2
-        for place, (start, end) in enumerate(stretches):
-            if sums[place] < self.threshold:
-                continue
-            if last == place - 1 and start - marked[-1][1] <= _MAX_GAP:
-                marked[-1] = (marked[-1][0], end)
-            else:
-                marked.append((start, end))
-            last = place
-        return tuple(marked)
+        return join_stretches(stretches, [total >= self.threshold for total in sums])

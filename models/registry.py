@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from models.baseline import BaselineClassifier
 from models.errors import ModelVersionError
 from models.inputs import ModelInput, ModelOutput
 
 SHIPPED_DIR = Path(__file__).parent / "artifacts"
 CURRENT_FILE = "CURRENT"
 MANIFEST_FILE = "manifest.json"
-WEIGHTS_FILE = "weights.npz"
 FUSION_FILE = "fusion.json"
 
 # Raised whenever a folder of the earlier shape could no longer be read.
@@ -37,8 +35,26 @@ class Classifier(Protocol):
         """Return one answer an input, in order. Raise `ClassifierError` if it can't answer."""
 
 
-_READERS: Mapping[str, Callable[[bytes], Classifier]] = {
-    BaselineClassifier.KIND: BaselineClassifier.from_bytes
+# A version's folder and the checked content of its files.
+Reader = Callable[[Path, Mapping[str, bytes]], Classifier]
+
+
+def _read_baseline(folder: Path, files: Mapping[str, bytes]) -> Classifier:
+    from models.baseline import BaselineClassifier
+
+    return BaselineClassifier.read(folder, files)
+
+
+def _read_transformer(folder: Path, files: Mapping[str, bytes]) -> Classifier:
+    from models.transformer import TransformerClassifier
+
+    return TransformerClassifier.read(folder, files)
+
+
+# Each imports what its kind needs when it is needed: a baseline loads no inference engine.
+_READERS: Mapping[str, Reader] = {
+    "hashed-logistic": _read_baseline,
+    "transformer": _read_transformer,
 }
 
 
@@ -117,7 +133,7 @@ def load_version(folder: Path) -> ModelVersion:
     try:
         read = _READERS[str(manifest["kind"])]
         fusion = _fusion_from_json(_read_json(folder, FUSION_FILE, files[FUSION_FILE]))
-        classifier = read(files[WEIGHTS_FILE])
+        classifier = read(folder, files)
     except (KeyError, TypeError, ValueError) as error:
         msg = f"model version {folder} cannot be used: {type(error).__name__}: {error}"
         raise ModelVersionError(msg) from error
@@ -137,19 +153,20 @@ def write_version(
     version: str,
     *,
     kind: str,
-    weights: bytes,
+    weights: Mapping[str, bytes],
     fusion: Fusion,
     documents: Mapping[str, str],
 ) -> Path:
     """Write a new version folder whole or not at all, and return it.
 
-    `documents` are further text files by name, such as the card. Raise `ModelVersionError` if
-    the name is no folder name or is taken: a version never changes once it exists.
+    `weights` are the files that the kind reads, `documents` further text files by name, such as
+    the card. Raise `ModelVersionError` if the name is no folder name or is taken: a version never
+    changes once it exists.
     """
     folder = check_free(models_dir, version)
     models_dir.mkdir(parents=True, exist_ok=True)
     files = {name: text.encode("utf-8") for name, text in documents.items()}
-    files |= {WEIGHTS_FILE: weights, FUSION_FILE: _dump_json(_fusion_to_json(fusion))}
+    files |= {**weights, FUSION_FILE: _dump_json(_fusion_to_json(fusion))}
     manifest = {
         "format": FORMAT_VERSION,
         "kind": kind,
@@ -221,7 +238,7 @@ def _check_files(folder: Path, manifest: Mapping[str, object]) -> dict[str, byte
         )
         raise ModelVersionError(msg)
     listed = manifest.get("files")
-    if not isinstance(listed, dict) or not {WEIGHTS_FILE, FUSION_FILE} <= listed.keys():
+    if not isinstance(listed, dict) or FUSION_FILE not in listed:
         msg = f"model version {folder} is damaged: {MANIFEST_FILE} does not list its files"
         raise ModelVersionError(msg)
     files = {}

@@ -1,0 +1,106 @@
+"""Runs a version's network on the CPU with OpenVINO: static int8, one window at a time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+import openvino as ov
+
+from models.errors import ClassifierError
+from models.tokens import Window
+
+# Lengths are rounded up to a multiple of this: each different length costs a kernel of its own
+# once, a padded token costs its arithmetic every time.
+PAD_TO = 16
+
+_INPUTS = ("ids", "kinds", "mask")
+_OUTPUTS = ("spam", "promotion", "llm_voice")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowScores:
+    """The network's answers to one window, in log-odds; `promotion` has one a token of the text."""
+
+    spam: float
+    promotion: tuple[float, ...]
+    llm_voice: float
+
+
+class Engine:
+    """Answers for windows one by one, as many at once as there are cores.
+
+    A batch would save hardly anything on a CPU, where one window fills a core, and would let a
+    comment's score depend on its neighbours. Every window is computed by one thread, padded by
+    its own length alone, so that the same window gets the same bits whatever is asked with it.
+    Threads may share an engine; they take turns.
+    """
+
+    def __init__(self, network: Path, *, threads: int | None = None) -> None:
+        """Raise `ValueError` if the file is no network with the inputs and outputs expected."""
+        at_once = threads or len(os.sched_getaffinity(0))
+        core = ov.Core()
+        try:
+            model = core.read_model(network)
+            names = {name for port in (*model.inputs, *model.outputs) for name in port.get_names()}
+            if not {*_INPUTS, *_OUTPUTS} <= names:
+                msg = "the network's inputs and outputs are not the ones expected"
+                raise ValueError(msg)
+            compiled = core.compile_model(
+                model,
+                "CPU",
+                {
+                    "NUM_STREAMS": str(at_once),
+                    "INFERENCE_NUM_THREADS": str(at_once),
+                    "ENABLE_CPU_PINNING": "NO",
+                },
+            )
+        except RuntimeError as error:
+            msg = "the network cannot be read by the engine"
+            raise ValueError(msg) from error
+        self._lock = Lock()
+        self._queue = ov.AsyncInferQueue(compiled, at_once)
+        self._queue.set_callback(_take)
+
+    def read(self, windows: Sequence[Window]) -> list[WindowScores]:
+        """Return each window's scores, in order. Raise `ClassifierError` if the engine fails."""
+        found: list[WindowScores | None] = [None] * len(windows)
+        # Longest first, so that no core is left alone with a long one at the end.
+        order = sorted(range(len(windows)), key=lambda i: -len(windows[i].ids))
+        with self._lock:
+            try:
+                for i in order:
+                    self._queue.start_async(_arrays(windows[i]), (found, i, windows[i]))
+                self._queue.wait_all()
+            except RuntimeError as error:
+                raise ClassifierError("the engine failed") from error
+        if any(scores is None for scores in found):
+            raise ClassifierError("the engine left a window unread")
+        return [scores for scores in found if scores is not None]
+
+
+def _arrays(window: Window) -> dict[str, Any]:
+    length = -(-len(window.ids) // PAD_TO) * PAD_TO
+    ids, kinds, mask = (np.zeros((1, length), dtype=np.int64) for _ in _INPUTS)
+    used = len(window.ids)
+    ids[0, :used] = window.ids
+    kinds[0, window.n_context : used] = 1
+    mask[0, :used] = 1
+    return {"ids": ids, "kinds": kinds, "mask": mask}
+
+
+def _take(request: Any, wanted: tuple[list[WindowScores | None], int, Window]) -> None:
+    """Copy a finished request's answers to where they are wanted."""
+    found, place, window = wanted
+    spam, promotion, llm_voice = (request.get_tensor(name).data for name in _OUTPUTS)
+    start = window.n_context
+    found[place] = WindowScores(
+        spam=float(spam[0]),
+        promotion=tuple(promotion[0, start : start + len(window.spans)].tolist()),
+        llm_voice=float(llm_voice[0]),
+    )

@@ -1,0 +1,196 @@
+"""The shipped classifier: a small transformer beside a linear member, calibrated together."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import ClassVar, Self
+
+from models.engine import Engine, WindowScores
+from models.features import count_features
+from models.inputs import ModelInput, ModelOutput
+from models.linear import LinearTable, read_table
+from models.stretches import Stretch, join_stretches, split_stretches
+from models.tokens import CommentTokeniser, Window
+
+NETWORK_FILE, TOKENISER_FILE = "network.xml", "tokenizer.json"
+WEIGHTS_FILE, LINEAR_FILE, CALIBRATION_FILE = "network.bin", "linear.npz", "calibration.json"
+
+# Beyond this the logistic function is 0 or 1 to all digits; it keeps exp() from overflowing.
+_MAX_LOG_ODDS = 500.0
+# Below it the classifier itself says "rather ham", and marking promotion would mislead.
+MIN_P_SPAM_TO_MARK = 0.5
+# A flood repeats itself: windows read lately are remembered, 10 MB at most.
+_REMEMBERED_WINDOWS = 4_096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """`p_spam = logistic(offset + network x its log-odds + linear x its log-odds)`.
+
+    A stretch is marked as promotion where the mean log-odds of its tokens reach `marks_from`.
+    `voice_slope` and `voice_offset` calibrate the head for LLM voice in the same way.
+    """
+
+    offset: float
+    network: float
+    linear: float
+    marks_from: float
+    voice_offset: float
+    voice_slope: float
+
+    def __post_init__(self) -> None:
+        wrong = [name for name in self.__slots__ if not math.isfinite(getattr(self, name))]
+        if wrong:
+            msg = f"calibration must be finite numbers: {', '.join(wrong)}"
+            raise ValueError(msg)
+
+
+class TransformerClassifier:
+    """Scores each comment alone: its answer never depends on what else is in the batch.
+
+    An instance never changes what it answers and may be shared between threads.
+    """
+
+    KIND: ClassVar[str] = "transformer"
+    FILES: ClassVar[tuple[str, ...]] = (
+        NETWORK_FILE,
+        WEIGHTS_FILE,
+        TOKENISER_FILE,
+        LINEAR_FILE,
+        CALIBRATION_FILE,
+    )
+
+    def __init__(
+        self,
+        engine: Engine,
+        tokeniser: CommentTokeniser,
+        linear: LinearTable,
+        calibration: Calibration,
+    ) -> None:
+        self._engine = engine
+        self._tokeniser = tokeniser
+        self._linear = linear
+        self._calibration = calibration
+        self._lock = Lock()
+        self._remembered: OrderedDict[Window, WindowScores] = OrderedDict()
+
+    @classmethod
+    def read(cls, folder: Path, files: Mapping[str, bytes]) -> Self:
+        """Return the classifier of a version's folder, whose files were read and checked.
+
+        The network is read from the folder itself, so that processes share its pages. Raise
+        `ValueError` or `KeyError` for content that is not one; nothing in it is ever executed.
+        """
+        calibration = json.loads(files[CALIBRATION_FILE])
+        try:
+            numbers = Calibration(**calibration)
+        except TypeError as error:
+            msg = f"{CALIBRATION_FILE} does not hold the six numbers of a calibration"
+            raise ValueError(msg) from error
+        return cls(
+            Engine(folder / NETWORK_FILE),
+            CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
+            read_table(files[LINEAR_FILE]),
+            numbers,
+        )
+
+    def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
+        """Return one answer an input, in order; the same input always gets the same answer.
+
+        Raise `ClassifierError` if the engine can't answer.
+        """
+        windows = [self._tokeniser.windows(one) for one in inputs]
+        scores = self._read([window for some in windows for window in some])
+        answers = []
+        start = 0
+        for one, some in zip(inputs, windows, strict=True):
+            mine = scores[start : start + len(some)]
+            start += len(some)
+            answers.append(self._answer(one, some, mine))
+        return answers
+
+    def _read(self, windows: Sequence[Window]) -> list[WindowScores]:
+        """Return the network's scores; each different window is read once."""
+        with self._lock:
+            known = {w: self._remembered[w] for w in windows if w in self._remembered}
+        fresh = [w for w in dict.fromkeys(windows) if w not in known]
+        known.update(zip(fresh, self._engine.read(fresh), strict=True))
+        with self._lock:
+            for window in fresh:
+                self._remembered[window] = known[window]
+            while len(self._remembered) > _REMEMBERED_WINDOWS:
+                self._remembered.popitem(last=False)
+        return [known[w] for w in windows]
+
+    def _answer(
+        self, one: ModelInput, windows: Sequence[Window], scores: Sequence[WindowScores]
+    ) -> ModelOutput:
+        c = self._calibration
+        linear = self._linear.sum_of(count_features(one))
+        network = pool([s.spam for s in scores])
+        p_spam = logistic(c.offset + c.network * network + c.linear * linear)
+        voice = pool([s.llm_voice for s in scores])
+        return ModelOutput(
+            p_spam=p_spam,
+            promo_spans=self._mark(one, windows, scores) if p_spam >= MIN_P_SPAM_TO_MARK else (),
+            llm_voice=logistic(c.voice_offset + c.voice_slope * voice),
+        )
+
+    def _mark(
+        self, one: ModelInput, windows: Sequence[Window], scores: Sequence[WindowScores]
+    ) -> tuple[Stretch, ...]:
+        return mark_stretches(
+            one.text, windows, [s.promotion for s in scores], self._calibration.marks_from
+        )
+
+
+def pool(log_odds: Sequence[float]) -> float:
+    """Return one log-odds for several windows: between their mean and their highest.
+
+    The logarithm of the mean odds: one window that is surely spam makes the comment so, while
+    a window more of plain talk changes little. No window gives 0.
+    """
+    if not log_odds:
+        return 0.0
+    highest = max(log_odds)
+    return highest + math.log(sum(math.exp(x - highest) for x in log_odds) / len(log_odds))
+
+
+def mark_stretches(
+    text: str,
+    windows: Sequence[Window],
+    promotion: Sequence[Sequence[float]],
+    marks_from: float,
+) -> tuple[Stretch, ...]:
+    """Return the stretches whose tokens' mean log-odds of promotion reach `marks_from`, joined.
+
+    `promotion` holds for each window one number a token of its text. Sentences and clauses are
+    marked whole: single words are no help to a reader.
+    """
+    stretches = split_stretches(text)
+    starts = [start for start, _ in stretches]
+    sums, counts = [0.0] * len(stretches), [0] * len(stretches)
+    for window, numbers in zip(windows, promotion, strict=True):
+        place = 0
+        for (start, end), number in zip(window.spans, numbers, strict=True):
+            if start == end:
+                continue
+            while place + 1 < len(starts) and starts[place + 1] <= start:
+                place += 1
+            if stretches and start >= starts[place]:
+                sums[place] += number
+                counts[place] += 1
+    chosen = [n > 0 and s / n >= marks_from for s, n in zip(sums, counts, strict=True)]
+    return join_stretches(stretches, chosen)
+
+
+def logistic(log_odds: float) -> float:
+    """Return the probability of a log-odds, without overflow."""
+    bounded = min(max(log_odds, -_MAX_LOG_ODDS), _MAX_LOG_ODDS)
+    return 1.0 / (1.0 + math.exp(-bounded))

@@ -1,0 +1,282 @@
+"""Fine-tunes the network: seeded, resumable, bfloat16, with progress and an estimate of the end."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+from models.tokens import CommentTokeniser, Window
+from training.lessons import Lesson, Variation, collect_hosts, vary
+from training.network import Network
+
+log = logging.getLogger(__name__)
+
+# A span's token is taught 1 or 0; this marks those of which nothing is known.
+_UNKNOWN = -1.0
+# Batches are cut from runs of this many, sorted by length: hardly any padding, still mixed.
+_RUN_OF_BATCHES = 20
+_SAVE_EVERY_STEPS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FineTuneConfig:
+    """The knobs of the fine-tuning."""
+
+    epochs: float = 3.0
+    batch_size: int = 32
+    learning_rate: float = 1e-4
+    warm_up: float = 0.06
+    weight_decay: float = 0.01
+    # Of the labels of public sources 0.2 to 5 % are wrong: no answer should be worth certainty.
+    label_smoothing: float = 0.02
+    # A long comment teaches by so many of its windows at most: the first, the last, one between.
+    max_windows: int = 3
+    promotion_weight: float = 0.5
+    voice_weight: float = 0.25
+    variation: Variation = field(default_factory=Variation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a run is."""
+
+    step: int
+    steps: int
+    loss: float
+    seconds_left: float
+
+
+def fine_tune(
+    network: Network,
+    tokeniser: CommentTokeniser,
+    lessons: Sequence[Lesson],
+    config: FineTuneConfig,
+    *,
+    seed: int,
+    checkpoint: Path | None = None,
+    tell: Callable[[Progress], None] = lambda _: None,
+) -> None:
+    """Train the network in place; on a GPU if there is one.
+
+    With a `checkpoint`, a run that was cut off goes on from where it was last saved; the file is
+    the caller's to delete. The same seed, data and machine give the same order of lessons.
+    """
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    network.to(device).train()
+    hosts = collect_hosts(lessons)
+    per_epoch = math.ceil(len(lessons) / config.batch_size)
+    steps = max(1, round(per_epoch * config.epochs))
+    optimiser = _optimiser(network, config)
+    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda s: _rate(s, steps, config))
+    done = _resume(checkpoint, network, optimiser, schedule, device)
+    began, first = time.monotonic(), done
+    for step, batch in enumerate(_batches(lessons, config, seed), start=0):
+        if step >= steps:
+            break
+        if step < done:
+            continue
+        torch.manual_seed(seed + step)
+        rng = random.Random(f"{seed}-{step}")  # noqa: S311  # varying lessons is no secret
+        varied = [vary(lessons[i], config.variation, hosts, rng) for i in batch]
+        loss = _loss(network, _collate(varied, tokeniser, config, rng, device), config)
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]  # torch gives it no types
+        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimiser.step()
+        schedule.step()
+        ahead = (time.monotonic() - began) / (step + 1 - first) * (steps - step - 1)
+        tell(Progress(step=step + 1, steps=steps, loss=float(loss), seconds_left=ahead))
+        if checkpoint is not None and (step + 1) % _SAVE_EVERY_STEPS == 0:
+            _save(checkpoint, step + 1, network, optimiser, schedule)
+    network.to("cpu").eval()
+
+
+def _optimiser(network: Network, config: FineTuneConfig) -> torch.optim.AdamW:
+    matrices = [p for p in network.parameters() if p.dim() > 1]
+    vectors = [p for p in network.parameters() if p.dim() <= 1]
+    groups = [
+        {"params": matrices, "weight_decay": config.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=config.learning_rate)
+
+
+def _rate(step: int, steps: int, config: FineTuneConfig) -> float:
+    """Return the share of the learning rate: up during the warm-up, then down to 0 in a line."""
+    warm = max(1.0, config.warm_up * steps)
+    return min((step + 1) / warm, max(0.0, 1.0 - step / steps))
+
+
+def _batches(lessons: Sequence[Lesson], config: FineTuneConfig, seed: int) -> Iterator[list[int]]:
+    """Yield positions of lessons, epoch after epoch, each in an order of its own."""
+    for epoch in range(math.ceil(config.epochs)):
+        rng = random.Random(f"{seed}-epoch-{epoch}")  # noqa: S311  # an order is no secret
+        order = rng.sample(range(len(lessons)), len(lessons))
+        run = config.batch_size * _RUN_OF_BATCHES
+        batches = []
+        for start in range(0, len(order), run):
+            some = sorted(order[start : start + run], key=lambda i: len(lessons[i].input.text))
+            batches += [
+                some[i : i + config.batch_size] for i in range(0, len(some), config.batch_size)
+            ]
+        rng.shuffle(batches)
+        yield from batches
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Batch:
+    ids: torch.Tensor
+    kinds: torch.Tensor
+    mask: torch.Tensor
+    # To which lesson a window belongs, and what is known of its tokens.
+    owner: torch.Tensor
+    promotion: torch.Tensor
+    # One a lesson; `_UNKNOWN` where nothing is known.
+    is_spam: torch.Tensor
+    is_llm_voice: torch.Tensor
+    weight: torch.Tensor
+
+
+def _collate(
+    lessons: Sequence[Lesson],
+    tokeniser: CommentTokeniser,
+    config: FineTuneConfig,
+    rng: random.Random,
+    device: torch.device,
+) -> _Batch:
+    owned = [
+        (place, window)
+        for place, lesson in enumerate(lessons)
+        for window in _some(tokeniser.windows(lesson.input), config.max_windows, rng)
+    ]
+    longest = max(len(window.ids) for _, window in owned)
+    ids, kinds, mask = (torch.zeros((len(owned), longest), dtype=torch.long) for _ in range(3))
+    promotion = torch.full((len(owned), longest), _UNKNOWN)
+    for row, (place, window) in enumerate(owned):
+        used, start = len(window.ids), window.n_context
+        ids[row, :used] = torch.tensor(window.ids)
+        kinds[row, start:used] = 1
+        mask[row, :used] = 1
+        promotion[row, start : start + len(window.spans)] = _taught(window, lessons[place])
+    return _Batch(
+        ids=ids.to(device),
+        kinds=kinds.to(device),
+        mask=mask.to(device),
+        owner=torch.tensor([place for place, _ in owned], device=device),
+        promotion=promotion.to(device),
+        is_spam=_known([one.is_spam for one in lessons], device),
+        is_llm_voice=_known([one.is_llm_voice for one in lessons], device),
+        weight=torch.tensor([one.weight for one in lessons], device=device),
+    )
+
+
+def _some(windows: Sequence[Window], most: int, rng: random.Random) -> Sequence[Window]:
+    if len(windows) <= most:
+        return windows
+    return [windows[0], *rng.sample(windows[1:-1], max(0, most - 2)), windows[-1]]
+
+
+def _taught(window: Window, lesson: Lesson) -> torch.Tensor:
+    """Return 1 for each token inside promotion, 0 inside plain text, else unknown."""
+    answer = torch.full((len(window.spans),), _UNKNOWN)
+    for spans, value in ((lesson.plain, 0.0), (lesson.promotion, 1.0)):
+        for place, (start, end) in enumerate(window.spans):
+            if end > start and any(a <= start < b for a, b in spans):
+                answer[place] = value
+    return answer
+
+
+def _known(values: Sequence[bool | None], device: torch.device) -> torch.Tensor:
+    return torch.tensor([_UNKNOWN if v is None else float(v) for v in values], device=device)
+
+
+def _loss(network: Network, batch: _Batch, config: FineTuneConfig) -> torch.Tensor:
+    with torch.autocast(batch.ids.device.type, torch.bfloat16):
+        spam, promotion, voice = network(batch.ids, batch.kinds, batch.mask)
+    count = len(batch.is_spam)
+    loss = _one_a_lesson(
+        _pool(spam.float(), batch.owner, count), batch.is_spam, batch.weight, config.label_smoothing
+    )
+    loss = loss + config.voice_weight * _one_a_lesson(
+        _pool(voice.float(), batch.owner, count), batch.is_llm_voice, batch.weight, 0.0
+    )
+    return loss + config.promotion_weight * _token_loss(promotion.float(), batch.promotion)
+
+
+def _pool(log_odds: torch.Tensor, owner: torch.Tensor, count: int) -> torch.Tensor:
+    """Return the logarithm of the mean odds of each lesson's windows, as serving pools them."""
+    belongs = owner.unsqueeze(0) == torch.arange(count, device=owner.device).unsqueeze(1)
+    spread = torch.where(belongs, log_odds.unsqueeze(0), torch.finfo(log_odds.dtype).min)
+    return torch.logsumexp(spread, dim=1) - torch.log(belongs.sum(1).to(log_odds.dtype))
+
+
+def _one_a_lesson(
+    log_odds: torch.Tensor, taught: torch.Tensor, weight: torch.Tensor, smoothing: float
+) -> torch.Tensor:
+    known = taught != _UNKNOWN
+    if not bool(known.any()):
+        return log_odds.sum() * 0.0
+    target = taught[known] * (1 - 2 * smoothing) + smoothing
+    each = functional.binary_cross_entropy_with_logits(log_odds[known], target, reduction="none")
+    return (each * weight[known]).sum() / len(taught)
+
+
+def _token_loss(log_odds: torch.Tensor, taught: torch.Tensor) -> torch.Tensor:
+    known = taught != _UNKNOWN
+    if not bool(known.any()):
+        return log_odds.sum() * 0.0
+    return functional.binary_cross_entropy_with_logits(log_odds[known], taught[known])
+
+
+def _save(
+    checkpoint: Path,
+    step: int,
+    network: Network,
+    optimiser: torch.optim.Optimizer,
+    schedule: torch.optim.lr_scheduler.LambdaLR,
+) -> None:
+    staged = checkpoint.with_suffix(".writing")
+    state = {
+        "step": step,
+        "network": network.state_dict(),
+        "optimiser": optimiser.state_dict(),
+        "schedule": schedule.state_dict(),
+    }
+    torch.save(state, staged)
+    staged.replace(checkpoint)
+
+
+def _resume(
+    checkpoint: Path | None,
+    network: Network,
+    optimiser: torch.optim.Optimizer,
+    schedule: torch.optim.lr_scheduler.LambdaLR,
+    device: torch.device,
+) -> int:
+    """Return how many steps an earlier run had saved, its state restored."""
+    if checkpoint is None or not checkpoint.exists():
+        return 0
+    state = torch.load(checkpoint, map_location=device, weights_only=True)
+    network.load_state_dict(state["network"])
+    optimiser.load_state_dict(state["optimiser"])
+    schedule.load_state_dict(state["schedule"])
+    return int(state["step"])
+
+
+def digest(network: Network) -> str:
+    """Return a SHA-256 over all weights, to tell networks apart."""
+    total = hashlib.sha256()
+    for name, tensor in sorted(network.state_dict().items()):
+        total.update(name.encode())
+        total.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return total.hexdigest()
