@@ -13,7 +13,7 @@ from training.dataset import Example
 
 _SHINGLE_WORDS = 4
 # Shorter texts ("thanks, great post!") are the same by chance, not because one was copied.
-_MIN_WORDS = 8
+MIN_COPY_WORDS = 8
 # Two texts are near-copies if this share of the shorter one's four-word runs is in the other.
 _NEAR_COPY_SHARE = 0.7
 # A run that this many texts share is a stock phrase: it proves nothing, and checking every pair
@@ -52,7 +52,7 @@ def find_copies(texts: Sequence[str]) -> list[tuple[int, int]]:
     holders: defaultdict[int, list[int]] = defaultdict(list)
     pairs = []
     for position, all_words in enumerate(words):
-        if len(all_words) < _MIN_WORDS:
+        if len(all_words) < MIN_COPY_WORDS:
             continue
         first = first_with.setdefault(tuple(all_words), position)
         if first != position:
@@ -84,6 +84,14 @@ def _near(
         for other in candidates
         if len(mine & shingles[other]) >= _NEAR_COPY_SHARE * min(len(mine), len(shingles[other]))
     )
+
+
+def group_copies(texts: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Return a group number for each text: texts that copies connect, one group."""
+    groups = _Union(len(texts))
+    for one, other in find_copies(texts):
+        groups.join(one, other)
+    return np.array([groups.find(i) for i in range(len(texts))], dtype=np.int64)
 
 
 def group_examples(examples: Sequence[Example]) -> npt.NDArray[np.int64]:

@@ -81,6 +81,56 @@ def test_spans_that_nobody_marked_are_unknown_in_spam_and_none_in_ham(tmp_path):
     assert ham.promo_spans == ()
 
 
+def test_a_boundary_marks_the_promotion_that_nobody_marked(tmp_path):
+    unmarked = make_row(text="Nice valve. \n Buy mine! ", label="spam", boundary=11)
+    del unmarked["promo_spans"]
+    rows = [
+        unmarked,
+        unmarked | {"id": "x-2", "label": "ham"},
+        unmarked | {"id": "x-3", "promo_spans": []},
+        unmarked | {"id": "x-4", "boundary": 24},
+    ]
+
+    spam, ham, marked, nothing_after = read_dataset(
+        [write_rows(tmp_path / "x.jsonl", *rows)]
+    ).examples
+
+    assert [spam.comment.text[a:b] for a, b in spam.promo_spans] == ["Buy mine!"]
+    assert ham.promo_spans == ()
+    assert marked.promo_spans == ()
+    assert nothing_after.promo_spans is None
+
+
+def test_texts_without_a_label_are_kept_apart(tmp_path):
+    row = {
+        "id": "x-1",
+        "source": "pairs",
+        "text": "One writer. Another writer.",
+        "label": None,
+        "kind": "mixed-boundary",
+        "boundary": 12,
+        "post_excerpt": "What both wrote about.",
+    }
+
+    dataset = read_dataset([write_rows(tmp_path / "x.jsonl", row)])
+
+    (text,) = dataset.texts
+    assert dataset.examples == ()
+    assert (text.id, text.source, text.kind) == ("x-1", "pairs", "mixed-boundary")
+    assert (text.text, text.boundary) == ("One writer. Another writer.", 12)
+    assert text.post_excerpt == "What both wrote about."
+
+
+def test_two_copies_of_a_file_are_read_once(tmp_path):
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        write_rows(tmp_path / folder / "x.jsonl", make_row())
+
+    dataset = read_dataset([tmp_path / "here", tmp_path / "there"])
+
+    assert len(dataset.files) == len(dataset.examples) == 1
+
+
 def test_comments_without_a_post_do_not_count_as_one_post(tmp_path):
     rows = [make_row(id=f"x-{n}", post_id=None, post_title=None) for n in range(2)]
 
@@ -100,6 +150,7 @@ def test_everything_wrong_is_named_at_once(tmp_path):
         make_row(promo_spans=[[5, 999]]),
         make_row(id="twice"),
         make_row(id="twice"),
+        make_row(boundary=999),
     )
     with path.open("a") as lines:
         lines.write("no JSON\n[]\n\n")
@@ -114,8 +165,9 @@ def test_everything_wrong_is_named_at_once(tmp_path):
         "x.jsonl:4 hardness",
         "x.jsonl:5 promo_spans",
         "x.jsonl:7 id",
-        "x.jsonl:8",
+        "x.jsonl:8 boundary",
         "x.jsonl:9",
+        "x.jsonl:10",
     ]
 
 
