@@ -27,15 +27,13 @@ from service.scoring.conclude import logistic, logit
 from service.scoring.cutoffs import Scored, choose_ham_cutoff, choose_spam_cutoff
 from training.card import Card, card_json, promise
 from training.card_page import card_markdown
-from training.dataset import Dataset, read_dataset
+from training.dataset import DEFAULT_DATA, Dataset, read_dataset
 from training.evidence import signal_names, signal_strengths, to_matrix
 from training.fingerprint import find_same, fingerprint
 from training.fuse import FittedWeights, fit_fusion, fit_platt
 from training.promotion import CountedText, MarkedTokens, compare_tokens, fit_marker
 from training.regression import fit_table
 from training.split import assign_folds, group_examples
-
-DEFAULT_DATA = Path(__file__).parents[1] / "data"
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

@@ -16,6 +16,8 @@ from service.domain.record import comment_from_record
 from service.scoring.inputs import model_input
 from training.corrections import LABEL_CORRECTIONS, Correction, CorrectLabel, read_corrections
 
+DEFAULT_DATA = Path(__file__).parents[1] / "data"
+
 _ENDINGS = (".jsonl", ".jsonl.gz")
 # After so many problems a file is plainly the wrong file; listing more helps nobody.
 _MAX_PROBLEMS = 50

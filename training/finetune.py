@@ -32,9 +32,9 @@ _SAVE_EVERY_STEPS = 200
 class FineTuneConfig:
     """The knobs of the fine-tuning."""
 
-    epochs: float = 3.0
+    epochs: float = 4.0
     batch_size: int = 32
-    learning_rate: float = 1e-4
+    learning_rate: float = 1.5e-4
     warm_up: float = 0.06
     weight_decay: float = 0.01
     # Of the labels of public sources 0.2 to 5 % are wrong: no answer should be worth certainty.
@@ -68,8 +68,8 @@ def fine_tune(
 ) -> None:
     """Train the network in place; on a GPU if there is one.
 
-    With a `checkpoint`, a run that was cut off goes on from where it was last saved; the file is
-    the caller's to delete. The same seed, data and machine give the same order of lessons.
+    With a `checkpoint`, a run that was cut off goes on from where it was last saved, a finished
+    one is not run again; the file is the caller's to delete. The same seed, data and machine give the same order of lessons.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device).train()
@@ -96,7 +96,8 @@ def fine_tune(
         schedule.step()
         ahead = (time.monotonic() - began) / (step + 1 - first) * (steps - step - 1)
         tell(Progress(step=step + 1, steps=steps, loss=float(loss), seconds_left=ahead))
-        if checkpoint is not None and (step + 1) % _SAVE_EVERY_STEPS == 0:
+        due = (step + 1) % _SAVE_EVERY_STEPS == 0 or step + 1 == steps
+        if checkpoint is not None and due:
             _save(checkpoint, step + 1, network, optimiser, schedule)
     network.to("cpu").eval()
 

@@ -40,7 +40,8 @@ from models.transformer import (
 )
 from service.domain.errors import InvalidInputError
 from service.scoring.conclude import logistic, logit
-from training.dataset import CORRECTIONS, DEFAULT_DATA, Dataset, Example, read_dataset
+from training.corrections import LABEL_CORRECTIONS
+from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
 from training.evidence import signal_names, signal_strengths, to_matrix
 from training.export import export_network
 from training.finetune import FineTuneConfig, Progress, fine_tune
@@ -73,7 +74,7 @@ class TrainConfig:
     authored_weight: float = 1.5
     other_language_weight: float = 2.0
     # Texts that teach LLM voice, drawn from those without a label.
-    voice_texts: int = 2_000
+    voice_texts: int = 1_500
     # Windows that fix the ranges of int8 activations.
     int8_windows: int = 300
     # The linear member; see `training.baseline` for how its knobs were found.
@@ -302,7 +303,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     started = time.monotonic()
     if options.name:
         check_free(options.out, options.name)
-    dataset = read_dataset([DEFAULT_DATA, *options.data], corrections=CORRECTIONS)
+    dataset = read_dataset([DEFAULT_DATA, *options.data], corrections=LABEL_CORRECTIONS)
     mark = fingerprint(dataset.files, asdict(config))
     same = None if options.force or options.name else find_same(options.out, mark)
     if same is not None:
