@@ -366,12 +366,13 @@ def _truncate(inputs: ModelInput, _rng: random.Random) -> ModelInput | None:
     return replace(inputs, text=inputs.text[: words[kept - 1].end()])
 
 
-# The yardstick for what else is added: any more words thin out what a comment says.
+# The yardstick for what else is added: any more words thin out what a comment says. Nobody speaks
+# of themselves here, because that is a sign of ham.
 _SENTENCES = (
-    "That is what I wanted to say.",
-    "I have been thinking about it since.",
+    "That much is clear by now.",
     "There is more to it, as always.",
-    "It took me a while to see it that way.",
+    "It is an old question, after all.",
+    "Some things take longer than expected.",
 )
 
 
