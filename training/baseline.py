@@ -24,13 +24,12 @@ from models.promotion import PromotionMarker, Stretch
 from models.registry import SHIPPED_DIR, Fusion, check_free, promote, write_version
 from service.domain.errors import InvalidInputError
 from service.scoring.conclude import logistic, logit
-from service.scoring.cutoffs import Scored, choose_ham_cutoff, choose_spam_cutoff
-from training.card import Card, card_json, promise
+from training.card import Card, card_json
 from training.card_page import card_markdown
 from training.dataset import DEFAULT_DATA, Dataset, read_dataset
 from training.evidence import signal_names, signal_strengths, to_matrix
 from training.fingerprint import find_same, fingerprint
-from training.fuse import FittedWeights, fit_fusion, fit_platt
+from training.fuse import FittedWeights, choose_fusion, fit_fusion, fit_platt
 from training.promotion import CountedText, MarkedTokens, compare_tokens, fit_marker
 from training.regression import fit_table
 from training.split import assign_folds, group_examples
@@ -41,7 +40,7 @@ FoldArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainConfig:
+class BaselineConfig:
     """Every knob, with its reason. Figures: authored data, 5 folds by post, 2,640 comments."""
 
     # Any number does; it only has to stay the same for a run to be repeated.
@@ -79,7 +78,7 @@ class Trained:
     marked: MarkedTokens
 
 
-def train(dataset: Dataset, config: TrainConfig) -> Trained:
+def train(dataset: Dataset, config: BaselineConfig) -> Trained:
     """Return a trained version; the same data and config give the same bits on one machine.
 
     Raise `ValueError` if the data hold one label alone, or too few groups to split.
@@ -117,7 +116,13 @@ def train(dataset: Dataset, config: TrainConfig) -> Trained:
 
     return Trained(
         classifier=classifier,
-        fusion=_choose_fusion(weights, p_spam, is_spam, config),
+        fusion=choose_fusion(
+            weights,
+            p_spam,
+            is_spam,
+            max_false_positive_rate=config.max_false_positive_rate,
+            max_missed_spam_rate=config.max_missed_spam_rate,
+        ),
         model_p_spam=model_p_spam,
         p_spam=p_spam,
         marked=compare_tokens(examples, marked),
@@ -125,7 +130,7 @@ def train(dataset: Dataset, config: TrainConfig) -> Trained:
 
 
 def _sums_out_of_fold(
-    vectors: Sequence[Features], is_spam: BoolArray, folds: FoldArray, config: TrainConfig
+    vectors: Sequence[Features], is_spam: BoolArray, folds: FoldArray, config: BaselineConfig
 ) -> FloatArray:
     """Return a sum for each comment from the model that did not see its fold."""
     sums = np.zeros(len(vectors))
@@ -137,7 +142,7 @@ def _sums_out_of_fold(
     return sums
 
 
-def _fit_model(vectors: Sequence[Features], is_spam: BoolArray, config: TrainConfig) -> LinearTable:
+def _fit_model(vectors: Sequence[Features], is_spam: BoolArray, config: BaselineConfig) -> LinearTable:
     return fit_table(
         to_matrix(vectors),
         is_spam,
@@ -148,7 +153,7 @@ def _fit_model(vectors: Sequence[Features], is_spam: BoolArray, config: TrainCon
 
 
 def _marked_out_of_fold(
-    texts: Sequence[CountedText], model_p_spam: FloatArray, folds: FoldArray, config: TrainConfig
+    texts: Sequence[CountedText], model_p_spam: FloatArray, folds: FoldArray, config: BaselineConfig
 ) -> list[tuple[Stretch, ...]]:
     """Return what serving would mark in each comment, by a marker that did not see its fold."""
     marked: list[tuple[Stretch, ...]] = [()] * len(texts)
@@ -159,7 +164,7 @@ def _marked_out_of_fold(
     return marked
 
 
-def _fit_marker(texts: Sequence[CountedText], config: TrainConfig) -> PromotionMarker:
+def _fit_marker(texts: Sequence[CountedText], config: BaselineConfig) -> PromotionMarker:
     return fit_marker(
         texts,
         inverse_ridge=config.marker_inverse_ridge,
@@ -170,7 +175,7 @@ def _fit_marker(texts: Sequence[CountedText], config: TrainConfig) -> PromotionM
 
 
 def _fit_weights(
-    log_odds: FloatArray, strengths: FloatArray, is_spam: BoolArray, config: TrainConfig
+    log_odds: FloatArray, strengths: FloatArray, is_spam: BoolArray, config: BaselineConfig
 ) -> FittedWeights:
     return fit_fusion(
         log_odds,
@@ -179,34 +184,6 @@ def _fit_weights(
         names=signal_names(),
         penalty=config.signal_penalty,
         min_firings=config.min_firings,
-    )
-
-
-def _choose_fusion(
-    weights: FittedWeights, p_spam: FloatArray, is_spam: BoolArray, config: TrainConfig
-) -> Fusion:
-    """Return the weights with cutoffs that keep both promises on these held-out scores."""
-    scored = [Scored(score=float(p), is_spam=bool(s)) for p, s in zip(p_spam, is_spam, strict=True)]
-    spam_cutoff = choose_spam_cutoff(scored, max_false_positive_rate=config.max_false_positive_rate)
-    # Where the two would cross, everything is settled: there is no unsure band to leave.
-    ham_cutoff = min(
-        spam_cutoff, choose_ham_cutoff(scored, max_missed_spam_rate=config.max_missed_spam_rate)
-    )
-    ham_called_spam = int(np.count_nonzero(~is_spam & (p_spam >= spam_cutoff)))
-    spam_called_ham = int(np.count_nonzero(is_spam & (p_spam < ham_cutoff)))
-    n_spam = int(np.count_nonzero(is_spam))
-    return Fusion(
-        base=weights.base,
-        model_weight=weights.model,
-        signal_weights=weights.signals,
-        ham_cutoff=ham_cutoff,
-        spam_cutoff=spam_cutoff,
-        promises={
-            "ham_called_spam": promise(
-                config.max_false_positive_rate, ham_called_spam, len(is_spam) - n_spam
-            ),
-            "spam_called_ham": promise(config.max_missed_spam_rate, spam_called_ham, n_spam),
-        },
     )
 
 
@@ -224,7 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m training.train", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m training.baseline", description=__doc__)
     parser.add_argument(
         "--data",
         type=Path,
@@ -241,7 +218,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def _train_version(options: argparse.Namespace) -> int:
     started = time.monotonic()
-    config = TrainConfig()
+    config = BaselineConfig()
     if options.name:
         check_free(options.out, options.name)
     dataset = read_dataset(options.data)
@@ -270,7 +247,7 @@ def _train_version(options: argparse.Namespace) -> int:
         options.out,
         version,
         kind=BaselineClassifier.KIND,
-        weights=trained.classifier.to_bytes(),
+        weights={BaselineClassifier.WEIGHTS_FILE: trained.classifier.to_bytes()},
         fusion=trained.fusion,
         documents={"card.json": card_json(card), "card.md": card_markdown(card)},
     )

@@ -78,18 +78,6 @@ class Card:
         return np.array([example.is_spam for example in self.dataset.examples])
 
 
-def promise(rate: float, hits: int, count: int) -> Measured:
-    """Return a promise beside what was measured, with its exact 95 % interval."""
-    low, high = clopper_pearson(hits, count)
-    return {
-        "promised_rate": rate,
-        "hits": hits,
-        "count": count,
-        "measured_rate": hits / count,
-        "interval_95": [round(low, 6), round(high, 6)],
-    }
-
-
 def card_json(card: Card) -> str:
     """Return the card for programs."""
     return json.dumps(_facts(card), ensure_ascii=False, allow_nan=False, indent=2) + "\n"

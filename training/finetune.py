@@ -95,7 +95,7 @@ def fine_tune(
         optimiser.step()
         schedule.step()
         ahead = (time.monotonic() - began) / (step + 1 - first) * (steps - step - 1)
-        tell(Progress(step=step + 1, steps=steps, loss=float(loss), seconds_left=ahead))
+        tell(Progress(step=step + 1, steps=steps, loss=float(loss.detach()), seconds_left=ahead))
         due = (step + 1) % _SAVE_EVERY_STEPS == 0 or step + 1 == steps
         if checkpoint is not None and due:
             _save(checkpoint, step + 1, network, optimiser, schedule)

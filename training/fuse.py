@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
+
+from models.registry import Fusion
+from service.scoring.cutoffs import (
+    Scored,
+    choose_ham_cutoff,
+    choose_spam_cutoff,
+    clopper_pearson,
+)
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -35,8 +44,15 @@ class FittedWeights:
 
 def fit_platt(sums: FloatArray, is_spam: BoolArray) -> tuple[float, float]:
     """Return slope and offset that turn uncalibrated sums into calibrated log-odds."""
-    weights = _fit(sums[:, None], is_spam, bounds=[(0.0, None)], penalties=np.zeros(1))
-    return float(weights[1]), float(weights[0])
+    offset, (slope,) = fit_logistic(sums[:, None], is_spam)
+    return slope, offset
+
+
+def fit_logistic(columns: FloatArray, is_spam: BoolArray) -> tuple[float, tuple[float, ...]]:
+    """Return the offset and the factors, none below 0, that make one calibrated log-odds."""
+    count = columns.shape[1]
+    weights = _fit(columns, is_spam, bounds=[(0.0, None)] * count, penalties=np.zeros(count))
+    return float(weights[0]), tuple(float(w) for w in weights[1:])
 
 
 def fit_fusion(
@@ -65,6 +81,51 @@ def fit_fusion(
     fitted = np.round(_fit(columns, is_spam, bounds=bounds, penalties=penalties), _DECIMALS)
     signals = {name: float(w) + 0.0 for name, w in zip(names, fitted[2:], strict=True)}
     return FittedWeights(base=float(fitted[0]) + 0.0, model=float(fitted[1]), signals=signals)
+
+
+def choose_fusion(
+    weights: FittedWeights,
+    p_spam: FloatArray,
+    is_spam: BoolArray,
+    *,
+    max_false_positive_rate: float,
+    max_missed_spam_rate: float,
+) -> Fusion:
+    """Return the weights with cutoffs that keep both promises on these held-out scores."""
+    scored = [Scored(score=float(p), is_spam=bool(s)) for p, s in zip(p_spam, is_spam, strict=True)]
+    spam_cutoff = choose_spam_cutoff(scored, max_false_positive_rate=max_false_positive_rate)
+    # Where the two would cross, everything is settled: there is no unsure band to leave.
+    ham_cutoff = min(
+        spam_cutoff, choose_ham_cutoff(scored, max_missed_spam_rate=max_missed_spam_rate)
+    )
+    ham_called_spam = int(np.count_nonzero(~is_spam & (p_spam >= spam_cutoff)))
+    spam_called_ham = int(np.count_nonzero(is_spam & (p_spam < ham_cutoff)))
+    n_spam = int(np.count_nonzero(is_spam))
+    return Fusion(
+        base=weights.base,
+        model_weight=weights.model,
+        signal_weights=weights.signals,
+        ham_cutoff=ham_cutoff,
+        spam_cutoff=spam_cutoff,
+        promises={
+            "ham_called_spam": promise(
+                max_false_positive_rate, ham_called_spam, len(is_spam) - n_spam
+            ),
+            "spam_called_ham": promise(max_missed_spam_rate, spam_called_ham, n_spam),
+        },
+    )
+
+
+def promise(rate: float, hits: int, count: int) -> dict[str, Any]:
+    """Return a promise beside what was measured, with its exact 95 % interval."""
+    low, high = clopper_pearson(hits, count)
+    return {
+        "promised_rate": rate,
+        "hits": hits,
+        "count": count,
+        "measured_rate": hits / count,
+        "interval_95": [round(low, 6), round(high, 6)],
+    }
 
 
 def _fit(

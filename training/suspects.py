@@ -27,7 +27,7 @@ from training.evidence import to_matrix
 from training.partition import AUTHORED, partition
 from training.regression import fit_table
 from training.split import assign_folds, group_examples
-from training.train import TrainConfig
+from training.baseline import BaselineConfig
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -44,7 +44,7 @@ class Suspect:
     p_label: float
 
 
-def find_suspects(examples: Sequence[Example], config: TrainConfig) -> list[Suspect]:
+def find_suspects(examples: Sequence[Example], config: BaselineConfig) -> list[Suspect]:
     """Return the comments whose label is doubted, the most doubtful first.
 
     Each probability comes from a linear model that saw no comment of the same group (post,
@@ -77,7 +77,7 @@ def confident_disagreement(is_spam: BoolArray, p_spam: FloatArray) -> BoolArray:
 
 
 def _p_spam_out_of_fold(
-    examples: Sequence[Example], is_spam: BoolArray, config: TrainConfig
+    examples: Sequence[Example], is_spam: BoolArray, config: BaselineConfig
 ) -> FloatArray:
     vectors = [count_features(example.input) for example in examples]
     matrix = to_matrix(vectors)
@@ -104,7 +104,7 @@ def _p_spam_out_of_fold(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return 0, or 1 after one clear message on standard error."""
     options = _parse(arguments)
-    config = TrainConfig()
+    config = BaselineConfig()
     try:
         dataset = read_dataset(options.data, corrections=options.corrections)
         parts = partition(dataset, seed=config.seed)

@@ -10,10 +10,11 @@ import pytest
 from tests.factories import make_comment
 from training.dataset import Dataset, Example, read_dataset
 from training.partition import Partition, describe, partition
-from training.train import DEFAULT_DATA, TrainConfig
+from training.baseline import BaselineConfig
+from training.dataset import DEFAULT_DATA
 
 ADVERT = "order your cheap and very reliable watches today at the shop of my brother in town"
-SEED = TrainConfig().seed
+SEED = BaselineConfig().seed
 # Whoever has to change this makes every figure on the authored test part incomparable.
 FROZEN_IDS_SHA256 = "1243343b86c1dc52a9ceb0b3ee57458f8b9cdf665c70da1d29072ce90b382ab5"
 

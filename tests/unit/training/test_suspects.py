@@ -11,7 +11,7 @@ import pytest
 from tests.unit.training.test_dataset import make_row, write_rows
 from training.dataset import read_dataset
 from training.suspects import confident_disagreement, find_suspects, main
-from training.train import TrainConfig
+from training.baseline import BaselineConfig
 
 HAM_WORDS = [
     "valve",
@@ -59,7 +59,7 @@ def make_rows(source: str, seed: int = 1) -> list[dict[str, object]]:
 def test_the_wrong_label_is_doubted_most(tmp_path):
     data = write_rows(tmp_path / "blog.jsonl", *make_rows("blog"))
 
-    suspects = find_suspects(read_dataset([data]).examples, TrainConfig())
+    suspects = find_suspects(read_dataset([data]).examples, BaselineConfig())
 
     assert suspects[0].example.comment.id == "blog-s39"
     assert suspects[0].p_label < 0.5
@@ -80,7 +80,7 @@ def test_one_label_alone_gives_no_ground_for_doubt(tmp_path):
     data = write_rows(tmp_path / "blog.jsonl", *rows)
 
     with pytest.raises(ValueError, match="spam and ham"):
-        find_suspects(read_dataset([data]).examples, TrainConfig())
+        find_suspects(read_dataset([data]).examples, BaselineConfig())
 
 
 def test_the_command_shows_texts_on_request_alone_and_nothing_that_is_tested_on(tmp_path, capsys):

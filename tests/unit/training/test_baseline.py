@@ -13,7 +13,7 @@ from models.registry import load_current, load_version, read_current_name
 from service.signals.registry import DETECTORS
 from training.dataset import read_dataset
 from training.fuse import HAM_SIGNALS
-from training.train import TrainConfig, main, train
+from training.baseline import BaselineConfig, main, train
 
 DATA = Path(__file__).parents[3] / "data" / "authored-t1.jsonl"
 
@@ -119,7 +119,7 @@ def test_without_marked_promotion_a_version_marks_nothing(small_data):
         dataclasses.replace(e, promo_spans=None if e.is_spam else ()) for e in dataset.examples
     )
 
-    trained = train(dataclasses.replace(dataset, examples=unmarked), TrainConfig())
+    trained = train(dataclasses.replace(dataset, examples=unmarked), BaselineConfig())
     answers = trained.classifier.score_batch([e.input for e in unmarked])
 
     assert max(answer.p_spam for answer in answers) > 0.9
@@ -132,7 +132,7 @@ def test_a_card_says_what_the_version_learnt_from_and_what_it_promises(models_di
 
     assert card["data"][0]["name"] == small_data.name
     assert card["data"][0]["n_spam"] + n_ham == 160
-    assert card["config"]["seed"] == TrainConfig().seed
+    assert card["config"]["seed"] == BaselineConfig().seed
     assert 0 < card["prevalence"] < 1
     assert card["cutoffs"]["ham_called_spam"]["hits"] <= 0.001 * n_ham
     assert card["cutoffs"]["spam_called_ham"]["interval_95"][1] > 0
@@ -166,9 +166,9 @@ def test_what_a_row_may_not_tell_changes_nothing(small_data, tmp_path):
     told = [row | {"kind": row["label"], "hardness": 1, "boundary": None} for row in rows]
     (tmp_path / "told.jsonl").write_text("\n".join(map(json.dumps, told)))
     # The source would change the groups' names, never their members.
-    plain = train(read_dataset([small_data]), TrainConfig())
+    plain = train(read_dataset([small_data]), BaselineConfig())
 
-    other = train(read_dataset([tmp_path]), TrainConfig())
+    other = train(read_dataset([tmp_path]), BaselineConfig())
 
     assert other.classifier.to_bytes() == plain.classifier.to_bytes()
     assert other.fusion == plain.fusion
