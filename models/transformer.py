@@ -34,7 +34,8 @@ class Calibration:
     """`p_spam = logistic(offset + network x its log-odds + linear x its log-odds)`.
 
     A stretch is marked as promotion where the mean log-odds of its tokens reach `marks_from`.
-    `voice_slope` and `voice_offset` calibrate the head for LLM voice in the same way.
+    `voice_slope` and `voice_offset` calibrate the head for LLM voice; a slope of 0 says that it
+    was taught nothing.
     """
 
     offset: float
@@ -135,12 +136,17 @@ class TransformerClassifier:
         linear = self._linear.sum_of(count_features(one))
         network = pool([s.spam for s in scores])
         p_spam = logistic(c.offset + c.network * network + c.linear * linear)
-        voice = pool([s.llm_voice for s in scores])
         return ModelOutput(
             p_spam=p_spam,
             promo_spans=self._mark(one, windows, scores) if p_spam >= MIN_P_SPAM_TO_MARK else (),
-            llm_voice=logistic(c.voice_offset + c.voice_slope * voice),
+            llm_voice=self._voice(scores),
         )
+
+    def _voice(self, scores: Sequence[WindowScores]) -> float | None:
+        c = self._calibration
+        if c.voice_slope == 0.0:
+            return None
+        return logistic(c.voice_offset + c.voice_slope * pool([s.llm_voice for s in scores]))
 
     def _mark(
         self, one: ModelInput, windows: Sequence[Window], scores: Sequence[WindowScores]

@@ -142,7 +142,9 @@ def _sums_out_of_fold(
     return sums
 
 
-def _fit_model(vectors: Sequence[Features], is_spam: BoolArray, config: BaselineConfig) -> LinearTable:
+def _fit_model(
+    vectors: Sequence[Features], is_spam: BoolArray, config: BaselineConfig
+) -> LinearTable:
     return fit_table(
         to_matrix(vectors),
         is_spam,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from importlib.metadata import version as installed_version
 
 from models.registry import Fusion
-from service.scoring.metrics import reliability_table
 from training.card import (
     FALSE_POSITIVE_RATES,
     KNOWN_WEAKNESSES,
@@ -30,19 +29,19 @@ def card_markdown(card: Card) -> str:
     parts = [
         *_opening(card),
         "## Cutoffs and what they promise",
-        _promise_lines(card.fusion),
-        *_separation(card),
+        promise_lines(card.fusion),
+        *separation_parts(card),
         "## Promotion marked",
-        _marked_line(card.marked),
-        *_weights(card.fusion),
-        *_slice_parts(card),
+        marked_line(card.marked),
+        *weight_parts(card.fusion),
+        *slice_parts(card),
         "## Mistakes at the cutoffs",
-        _ids_line("Ham called spam", ham_called_spam(card)),
-        _ids_line("Spam called ham", spam_called_ham(card)),
+        ids_line("Ham called spam", ham_called_spam(card)),
+        ids_line("Spam called ham", spam_called_ham(card)),
         "## Known weaknesses",
         "\n".join(f"- {weakness}" for weakness in KNOWN_WEAKNESSES),
         "## Data",
-        _table(
+        table(
             ["file", "spam", "ham", "SHA-256", "licence"],
             [
                 [f.name, f.n_spam, f.n_ham, f.sha256[:16], licence(f.name)]
@@ -64,7 +63,7 @@ def _opening(card: Card) -> list[str]:
             f"{len(card.fusion.signal_weights)} signals. Trained "
             f"{card.trained_at:%Y-%m-%d %H:%M} UTC on {len(is_spam):,} comments "
             f"({is_spam.sum():,} spam, {(~is_spam).sum():,} ham); the "
-            f"prevalence of spam in them is {_percent(float(is_spam.mean()))}. Seed "
+            f"prevalence of spam in them is {percent(float(is_spam.mean()))}. Seed "
             f"{card.config['seed']}, Python {platform.python_version()}, {packages}."
         ),
         (
@@ -74,23 +73,24 @@ def _opening(card: Card) -> list[str]:
     ]
 
 
-def _separation(card: Card) -> list[str]:
+def separation_parts(card: Card) -> list[str]:
+    """Return how well scores part spam from ham, and whether stated probabilities come true."""
     is_spam = card.is_spam
     alone, together = measure(is_spam, card.model_p_spam), measure(is_spam, card.p_spam)
     prevalence = float(is_spam.mean())
-    bins = [b for b in reliability_table(is_spam, card.p_spam) if b.n]
+    bins = [b for b in reliabilitytable(is_spam, card.p_spam) if b.n]
     return [
         "## How well spam and ham part",
-        _table(
-            ["", "AUC (95 %)", *(f"recall at {_percent(r)} FPR" for r in FALSE_POSITIVE_RATES)],
-            [["model alone", *_row(alone)], ["with signals", *_row(together)]],
+        table(
+            ["", "AUC (95 %)", *(f"recall at {percent(r)} FPR" for r in FALSE_POSITIVE_RATES)],
+            [["model alone", *figures_row(alone)], ["with signals", *figures_row(together)]],
         ),
         (
             f"Brier score {together['brier_score']:.4f}; stating the prevalence for every comment "
             f"would score {prevalence * (1 - prevalence):.4f}."
         ),
         "## Do stated probabilities come true",
-        _table(
+        table(
             ["p_spam", "comments", "stated", "observed"],
             [
                 [f"{b.low:.1f} to {b.high:.1f}", b.n, f"{b.mean_p_spam:.3f}", f"{b.observed:.3f}"]
@@ -100,7 +100,8 @@ def _separation(card: Card) -> list[str]:
     ]
 
 
-def _weights(fusion: Fusion) -> list[str]:
+def weight_parts(fusion: Fusion) -> list[str]:
+    """Return the weights of model and signals, largest first."""
     largest_first = sorted(fusion.signal_weights.items(), key=lambda item: (-abs(item[1]), item[0]))
     return [
         "## Weights",
@@ -109,20 +110,23 @@ def _weights(fusion: Fusion) -> list[str]:
             "sum of weight x strength. A signal at 0 did not pay on these comments, or fired too "
             "rarely to tell, and is only shown."
         ),
-        _table(["signal", "weight"], [[name, f"{weight:.3f}"] for name, weight in largest_first]),
+        table(["signal", "weight"], [[name, f"{weight:.3f}"] for name, weight in largest_first]),
     ]
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """Return a share as people read it."""
     return f"{100 * share:.3g} %"
 
 
-def _table(head: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
+def table(head: Sequence[object], rows: Sequence[Sequence[object]]) -> str:
+    """Return a table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
-def _promise_lines(fusion: Fusion) -> str:
+def promise_lines(fusion: Fusion) -> str:
+    """Return what each cutoff promises, beside what was measured when it was chosen."""
     lines = []
     for key, said in (
         ("ham_called_spam", f"Spam from p_spam {fusion.spam_cutoff:.4f} up. Ham called spam"),
@@ -131,14 +135,15 @@ def _promise_lines(fusion: Fusion) -> str:
         kept = fusion.promises[key]
         low, high = kept["interval_95"]
         lines.append(
-            f"- {said}: at most {_percent(kept['promised_rate'])} promised, "
+            f"- {said}: at most {percent(kept['promised_rate'])} promised, "
             f"{kept['hits']} of {kept['count']:,} measured. So few comments only show that the "
-            f"true rate lies between {_percent(low)} and {_percent(high)} (exact binomial, 95 %)."
+            f"true rate lies between {percent(low)} and {percent(high)} (exact binomial, 95 %)."
         )
     return "\n".join(lines)
 
 
-def _row(measured: Measured) -> list[str]:
+def figures_row(measured: Measured) -> list[str]:
+    """Return the cells of one line: the AUC, then recall at each false-positive rate."""
     low, high = measured["roc_auc_interval_95"]
     cells = [f"{measured['roc_auc']:.4f} ({low:.4f} to {high:.4f})"]
     for point in measured["recall_at_false_positive_rate"].values():
@@ -150,7 +155,8 @@ def _row(measured: Measured) -> list[str]:
     return cells
 
 
-def _marked_line(marked: MarkedTokens) -> str:
+def marked_line(marked: MarkedTokens) -> str:
+    """Return how marked promotion agrees with what people marked."""
     return (
         "Words marked as promotion, against those marked by hand in spam: precision "
         f"{marked.precision:.3f}, recall {marked.recall:.3f}, F1 {marked.f1:.3f} over "
@@ -159,7 +165,8 @@ def _marked_line(marked: MarkedTokens) -> str:
     )
 
 
-def _slice_parts(card: Card) -> list[str]:
+def slice_parts(card: Card) -> list[str]:
+    """Return a table for each way of slicing."""
     parts = []
     for name, rows in slices(card).items():
         head = [name, "spam", "called spam", "called ham", "caught at 1 % FPR"]
@@ -167,10 +174,11 @@ def _slice_parts(card: Card) -> list[str]:
         keys = ["value", "n_spam", "spam_called_spam", "spam_called_ham"]
         keys += ["spam_caught_at_1_percent", "n_ham", "ham_called_ham", "ham_called_spam"]
         keys += ["ham_lost_at_1_percent"]
-        parts += [f"## By {name}", _table(head, [[row[key] for key in keys] for row in rows])]
+        parts += [f"## By {name}", table(head, [[row[key] for key in keys] for row in rows])]
     return parts
 
 
-def _ids_line(what: str, ids: Sequence[str]) -> str:
+def ids_line(what: str, ids: Sequence[str]) -> str:
+    """Return ids as one line, a long list cut."""
     more = f" and {len(ids) - _MAX_LISTED} more in `card.json`" if len(ids) > _MAX_LISTED else ""
     return f"{what} ({len(ids)}): {', '.join(ids[:_MAX_LISTED]) or 'none'}{more}."

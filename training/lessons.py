@@ -91,9 +91,7 @@ def collect_hosts(lessons: Sequence[Lesson]) -> list[str]:
     return sorted({m[1].lower() for one in lessons for m in _LINK_HOST.finditer(one.input.text)})
 
 
-def vary(
-    lesson: Lesson, variation: Variation, hosts: Sequence[str], rng: random.Random
-) -> Lesson:
+def vary(lesson: Lesson, variation: Variation, hosts: Sequence[str], rng: random.Random) -> Lesson:
     """Return the lesson with some of its surface changed; what it teaches stays the same."""
     changes: dict[str, str] = {}
     for field, share in (

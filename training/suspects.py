@@ -21,13 +21,13 @@ import numpy.typing as npt
 from models.features import count_features
 from service.domain.errors import InvalidInputError
 from service.scoring.conclude import logistic
+from training.baseline import BaselineConfig
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import Example, read_dataset
 from training.evidence import to_matrix
 from training.partition import AUTHORED, partition
 from training.regression import fit_table
 from training.split import assign_folds, group_examples
-from training.baseline import BaselineConfig
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

@@ -22,6 +22,7 @@ import torch
 from models.engine import Engine
 from models.errors import ModelVersionError
 from models.features import count_features
+from models.inputs import ModelInput
 from models.linear import LinearTable, table_bytes
 from models.registry import SHIPPED_DIR, Fusion, check_free, promote, write_version
 from models.stretches import Stretch
@@ -40,20 +41,24 @@ from models.transformer import (
 )
 from service.domain.errors import InvalidInputError
 from service.scoring.conclude import logistic, logit
+from training.card import Measured, measure
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
 from training.evidence import signal_names, signal_strengths, to_matrix
 from training.export import export_network
 from training.finetune import FineTuneConfig, Progress, fine_tune
 from training.fingerprint import find_same, fingerprint
-from training.fuse import FittedWeights, choose_fusion, fit_fusion, fit_logistic
+from training.fuse import FittedWeights, choose_fusion, fit_fusion, fit_logistic, fit_platt
 from training.lessons import Lesson, lesson_of, voice_lesson
 from training.network import PACKAGED_BASE, Network, base_folder, load_network
 from training.partition import AUTHORED, Partition, partition
 from training.promotion import MarkedTokens, compare_tokens
 from training.regression import fit_table
 from training.split import assign_folds, group_examples
-from training.version_card import Measured, MeasuredPart, VersionCard, card_json, card_markdown
+from training.version_card import MeasuredPart, Scored, VersionCard, card_json, card_markdown
+
+# Fewer texts of either kind are no ground to say anything on.
+_MIN_VOICE_TEXTS = 20
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -75,6 +80,8 @@ class TrainConfig:
     other_language_weight: float = 2.0
     # Texts that teach LLM voice, drawn from those without a label.
     voice_texts: int = 1_500
+    # Others of them that calibrate it, and as many again that it is measured on.
+    voice_calibration_texts: int = 300
     # Windows that fix the ranges of int8 activations.
     int8_windows: int = 300
     # The linear member; see `training.baseline` for how its knobs were found.
@@ -112,7 +119,7 @@ def fine_tuned(
     torch.manual_seed(config.seed)
     network = load_network(config.base, layers=config.layers)
     lessons = [lesson_of(e, weight=_weight(e, config)) for e in parts.train]
-    lessons += _voice_lessons(dataset, config)
+    lessons += voice_lessons(dataset, config)[: config.voice_texts]
     fine_tune(
         network,
         tokeniser,
@@ -132,9 +139,10 @@ def _weight(example: Example, config: TrainConfig) -> float:
     return config.authored_weight if english else config.other_language_weight
 
 
-def _voice_lessons(dataset: Dataset, config: TrainConfig) -> list[Lesson]:
+def voice_lessons(dataset: Dataset, config: TrainConfig) -> list[Lesson]:
+    """Return what the texts without a label teach, in an order that the seed fixes."""
     lessons = [lesson for text in dataset.texts if (lesson := voice_lesson(text))]
-    order = np.random.default_rng(config.seed).permutation(len(lessons))[: config.voice_texts]
+    order = np.random.default_rng(config.seed).permutation(len(lessons))
     return [lessons[i] for i in order.tolist()]
 
 
@@ -148,16 +156,16 @@ def _tell(progress: Progress) -> None:
         )
 
 
-def read_comments(
-    examples: Sequence[Example], engine: Engine, tokeniser: CommentTokeniser, linear: LinearTable
+def read_inputs(
+    inputs: Sequence[ModelInput], engine: Engine, tokeniser: CommentTokeniser, linear: LinearTable
 ) -> Read:
     """Return what both members say, by the very code that serves."""
-    windows = [tokeniser.windows(e.input) for e in examples]
+    windows = [tokeniser.windows(one) for one in inputs]
     scores = iter(engine.read([w for some in windows for w in some]))
     of_comment = [[next(scores) for _ in some] for some in windows]
     return Read(
         network=np.array([pool([s.spam for s in some]) for some in of_comment]),
-        linear=np.array([linear.sum_of(count_features(e.input)) for e in examples]),
+        linear=np.array([linear.sum_of(count_features(one)) for one in inputs]),
         voice=np.array([pool([s.llm_voice for s in some]) for some in of_comment]),
         windows=windows,
         promotion=[[s.promotion for s in some] for some in of_comment],
@@ -180,7 +188,9 @@ def labels(examples: Sequence[Example]) -> BoolArray:
     return np.array([example.is_spam for example in examples], dtype=np.bool_)
 
 
-def calibrate(read: Read, examples: Sequence[Example], config: TrainConfig) -> Calibration:
+def calibrate(
+    read: Read, examples: Sequence[Example], voice: tuple[float, float], config: TrainConfig
+) -> Calibration:
     """Return how the members' log-odds make one probability, fitted on the calibration part."""
     offset, (network, linear) = fit_logistic(
         np.column_stack([read.network, read.linear]), labels(examples)
@@ -192,9 +202,27 @@ def calibrate(read: Read, examples: Sequence[Example], config: TrainConfig) -> C
         network=network,
         linear=linear,
         marks_from=max(by_f1, key=lambda t: by_f1[t]),
-        voice_offset=0.0,
-        voice_slope=1.0,
+        voice_slope=voice[0],
+        voice_offset=voice[1],
     )
+
+
+def calibrate_voice(
+    lessons: Sequence[Lesson], voice: FloatArray, config: TrainConfig
+) -> tuple[tuple[float, float], Measured | None]:
+    """Return slope and offset of the head for LLM voice, and what it is worth on other texts.
+
+    Both from texts that it was not taught with. Without enough of both kinds the slope is 0:
+    the head says nothing.
+    """
+    is_machine = np.array([bool(one.is_llm_voice) for one in lessons], dtype=np.bool_)
+    n = config.voice_calibration_texts
+    fitted, held = is_machine[:n], is_machine[n : 2 * n]
+    if min(fitted.sum(), (~fitted).sum(), held.sum(), (~held).sum()) < _MIN_VOICE_TEXTS:
+        return (0.0, 0.0), None
+    slope, offset = fit_platt(voice[:n], fitted)
+    p = np.array([logistic(slope * float(v) + offset) for v in voice[n : 2 * n]])
+    return (slope, offset), measure(held, p)
 
 
 def _p_spam(read: Read, offset: float, network: float, linear: float) -> FloatArray:
@@ -259,7 +287,7 @@ def measure_part(
     return MeasuredPart(
         name=name,
         examples=tuple(examples),
-        measured=Measured(
+        scored=Scored(
             network=np.array([logistic(float(s)) for s in read.network]),
             linear=np.array([logistic(float(s)) for s in read.linear]),
             model=model_p_spam,
@@ -333,9 +361,14 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         files = {name: Path(folder, name).read_bytes() for name in (NETWORK_FILE, WEIGHTS_FILE)}
         engine = Engine(Path(folder, NETWORK_FILE))
         # What follows is about the very network that serves, rounded to int8.
-        read = read_comments(parts.calibration, engine, tokeniser, linear)
-        read_test = read_comments(parts.test, engine, tokeniser, linear)
-    calibration = calibrate(read, parts.calibration, config)
+        read, read_test = (
+            read_inputs([e.input for e in part], engine, tokeniser, linear)
+            for part in (parts.calibration, parts.test)
+        )
+        voices = voice_lessons(dataset, config)[config.voice_texts :]
+        read_voice = read_inputs([one.input for one in voices], engine, tokeniser, linear)
+    voice, voice_measured = calibrate_voice(voices, read_voice.voice, config)
+    calibration = calibrate(read, parts.calibration, voice, config)
     model_p_spam = _p_spam(read, calibration.offset, calibration.network, calibration.linear)
     weights, p_spam = fit_weights(model_p_spam, parts.calibration, config)
     fusion = choose_fusion(
@@ -358,6 +391,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         partition=parts,
         fusion=fusion,
         calibration=calibration,
+        voice=voice_measured,
         parts=(
             measure_part("test", parts.test, read_test, calibration, fusion),
             measure_part("calibration", parts.calibration, read, calibration, fusion),

@@ -8,10 +8,9 @@ import json
 import pytest
 
 from tests.factories import make_comment
-from training.dataset import Dataset, Example, read_dataset
-from training.partition import Partition, describe, partition
 from training.baseline import BaselineConfig
-from training.dataset import DEFAULT_DATA
+from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
+from training.partition import Partition, describe, partition
 
 ADVERT = "order your cheap and very reliable watches today at the shop of my brother in town"
 SEED = BaselineConfig().seed

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.unit.training.test_dataset import make_row, write_rows
+from training.baseline import BaselineConfig
 from training.dataset import read_dataset
 from training.suspects import confident_disagreement, find_suspects, main
-from training.baseline import BaselineConfig
 
 HAM_WORDS = [
     "valve",

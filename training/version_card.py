@@ -1,0 +1,364 @@
+"""Writes what is known of a transformer version: learnt from what, measured on what, weak where."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from importlib.metadata import version as installed_version
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from models.registry import Fusion
+from models.transformer import Calibration
+from service.scoring.cutoffs import clopper_pearson
+from service.scoring.metrics import brier_score, reliability_table
+from training.card import (
+    FALSE_POSITIVE_RATES,
+    Card,
+    Measured,
+    ham_called_spam,
+    licence,
+    measure,
+    slices,
+    spam_called_ham,
+)
+from training.card_page import (
+    figures_row,
+    ids_line,
+    marked_line,
+    percent,
+    promise_lines,
+    slice_parts,
+    table,
+    weight_parts,
+)
+from training.dataset import DataFile, Dataset, Example
+from training.partition import AUTHORED, Partition, describe
+from training.promotion import MarkedTokens
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+PACKAGES = ("torch", "transformers", "openvino", "nncf", "tokenizers", "numpy", "scikit-learn")
+
+KNOWN_WEAKNESSES = (
+    "The encoder's vocabulary is English: other scripts are read nearly letter by letter.",
+    (
+        "Where spam is rarer than in the calibration part, p_spam is stated too high; the cutoffs "
+        "are promises about each label on its own and do not depend on it."
+    ),
+    "Account-aging spam and some author-link-only spam read exactly like ham (hardness 3).",
+    "Most ham of the public sources is about software, and in English.",
+    (
+        "Labels of the public sources are 0.2 to 5 % wrong; corrections were made in train and "
+        "calibration alone, so some of the worst ham lost on the test part is spam left over."
+    ),
+    "No sender history is in the data, so signals about earlier decisions have no weight yet.",
+    "Only the two ends of a text beyond 8,000 characters are read, in eight windows at most.",
+)
+
+_WAYS = {
+    "network": "network alone",
+    "linear": "linear member alone",
+    "model": "both, calibrated",
+    "all_evidence": "with signals",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """Each comment's probability of spam by what was asked; `network` and `linear` uncalibrated."""
+
+    network: FloatArray
+    linear: FloatArray
+    model: FloatArray
+    all_evidence: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredPart:
+    """One part of the data with what the finished version says of it."""
+
+    name: str
+    examples: tuple[Example, ...]
+    scored: Scored
+    marked: MarkedTokens
+
+    @property
+    def is_spam(self) -> BoolArray:
+        """Return the labels, in the order of the scores."""
+        return np.array([e.is_spam for e in self.examples], dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionCard:
+    """All that a card is written from; `parts` holds the test part first."""
+
+    version: str
+    trained_at: datetime
+    seconds: float
+    fingerprint: str
+    config: Mapping[str, object]
+    files: Sequence[DataFile]
+    partition: Partition
+    fusion: Fusion
+    calibration: Calibration
+    voice: Measured | None
+    parts: Sequence[MeasuredPart]
+
+
+def card_json(card: VersionCard) -> str:
+    """Return the card for programs."""
+    facts: dict[str, Any] = {
+        "version": card.version,
+        "trained_at": card.trained_at.isoformat(timespec="seconds"),
+        "training_seconds": round(card.seconds),
+        "fingerprint": card.fingerprint,
+        "config": dict(card.config),
+        "environment": {
+            "python": platform.python_version(),
+            **{name: installed_version(name) for name in PACKAGES},
+        },
+        "data": [asdict(f) | {"licence": licence(f.name)} for f in card.files],
+        "partition": describe(card.partition),
+        "calibration": asdict(card.calibration),
+        "cutoffs": {
+            "ham_cutoff": card.fusion.ham_cutoff,
+            "spam_cutoff": card.fusion.spam_cutoff,
+            **card.fusion.promises,
+        },
+        "weights": {
+            "base": card.fusion.base,
+            "model": card.fusion.model_weight,
+            "signals": dict(card.fusion.signal_weights),
+        },
+        "llm_voice": card.voice,
+        "parts": {part.name: _part_facts(card, part) for part in card.parts},
+        "known_weaknesses": list(KNOWN_WEAKNESSES),
+    }
+    return json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _part_facts(card: VersionCard, part: MeasuredPart) -> Measured:
+    of_part = _as_card(card, part)
+    return {
+        "prevalence": float(part.is_spam.mean()),
+        **{way: measure(part.is_spam, getattr(part.scored, way)) for way in _WAYS},
+        "reliability": [
+            asdict(b) for b in reliability_table(part.is_spam, part.scored.all_evidence) if b.n
+        ],
+        "at_the_cutoffs": _at_the_cutoffs(card, part.is_spam, part.scored.all_evidence),
+        "hard_slices": {
+            name: _hard_slice(card, part, spam) for name, spam in _hard_spam(part).items()
+        },
+        "slices": slices(of_part),
+        "promotion_marked": asdict(part.marked) | {"f1": part.marked.f1},
+        "ham_called_spam": ham_called_spam(of_part),
+        "spam_called_ham": spam_called_ham(of_part),
+    }
+
+
+def _as_card(card: VersionCard, part: MeasuredPart) -> Card:
+    """Return the part in the shape that tables of slices and ids are made from."""
+    return Card(
+        version=card.version,
+        trained_at=card.trained_at,
+        fingerprint=card.fingerprint,
+        config=card.config,
+        dataset=Dataset(examples=part.examples, files=tuple(card.files)),
+        fusion=card.fusion,
+        model_p_spam=part.scored.model,
+        p_spam=part.scored.all_evidence,
+        marked=part.marked,
+    )
+
+
+def _at_the_cutoffs(card: VersionCard, is_spam: BoolArray, p_spam: FloatArray) -> Measured:
+    """Return what becomes of spam and ham at the version's own cutoffs, with intervals."""
+    called_spam, called_ham = p_spam >= card.fusion.spam_cutoff, p_spam < card.fusion.ham_cutoff
+    counts = {
+        "ham_called_spam": (int((~is_spam & called_spam).sum()), int((~is_spam).sum())),
+        "spam_called_ham": (int((is_spam & called_ham).sum()), int(is_spam.sum())),
+        "spam_called_spam": (int((is_spam & called_spam).sum()), int(is_spam.sum())),
+        "ham_called_ham": (int((~is_spam & called_ham).sum()), int((~is_spam).sum())),
+        "unsure": (int((~called_spam & ~called_ham).sum()), len(is_spam)),
+    }
+    return {
+        name: {
+            "hits": hits,
+            "count": count,
+            "interval_95": list(clopper_pearson(hits, count)) if count else None,
+        }
+        for name, (hits, count) in counts.items()
+    }
+
+
+def _hard_spam(part: MeasuredPart) -> dict[str, BoolArray]:
+    """Return which spam makes up each slice that matters most, those without spam left out."""
+    examples = part.examples
+    is_llm = np.array([e.kind == "llm-spam" for e in examples], dtype=np.bool_)
+    linked = np.array(["http" in e.comment.text.lower() for e in examples], dtype=np.bool_)
+    authored = np.array([e.source.startswith(AUTHORED) for e in examples], dtype=np.bool_)
+    foreign = np.array([e.language not in (None, "en") for e in examples], dtype=np.bool_)
+    hardest = np.array([e.hardness == 3 for e in examples], dtype=np.bool_)
+    slices_of_spam = {
+        "machine-written, from public sources": is_llm,
+        "of these with a link": is_llm & linked,
+        "of these without": is_llm & ~linked,
+        "authored": authored,
+        "authored, not in English": authored & foreign,
+        "authored, hardness 3": hardest,
+    }
+    return {
+        name: chosen & part.is_spam
+        for name, chosen in slices_of_spam.items()
+        if (chosen & part.is_spam).any()
+    }
+
+
+def _hard_slice(card: VersionCard, part: MeasuredPart, spam: BoolArray) -> Measured:
+    """Return a slice of spam against all the part's ham, and what the cutoffs make of it."""
+    rows = spam | ~part.is_spam
+    is_spam, p_spam = part.is_spam[rows], part.scored.all_evidence[rows]
+    return measure(is_spam, p_spam) | {
+        "at_the_cutoffs": _at_the_cutoffs(card, part.is_spam[spam], part.scored.all_evidence[spam])
+    }
+
+
+def card_markdown(card: VersionCard) -> str:
+    """Return the card for people."""
+    parts = [*_opening(card), "## Cutoffs and what they promise", promise_lines(card.fusion)]
+    for part in card.parts:
+        parts += _part_page(card, part)
+    parts += [
+        *weight_parts(card.fusion),
+        "## LLM voice",
+        _voice_line(card.voice),
+        "## Known weaknesses",
+        "\n".join(f"- {weakness}" for weakness in KNOWN_WEAKNESSES),
+        "## Data",
+        _dropped_line(card.partition),
+        table(
+            ["file", "spam", "ham", "without label", "SHA-256", "licence"],
+            [
+                [f.name, f.n_spam, f.n_ham, f.n_unlabelled, f.sha256[:16], licence(f.name)]
+                for f in card.files
+            ],
+        ),
+        "Full fingerprints, the settings of the run and every count are in `card.json`.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _opening(card: VersionCard) -> list[str]:
+    c = card.calibration
+    packages = ", ".join(f"{name} {installed_version(name)}" for name in PACKAGES)
+    return [
+        f"# {card.version}",
+        (
+            "A fine-tuned transformer in int8 beside a linear member on hashed n-grams, "
+            f"calibrated together: log-odds = {c.offset:+.3f} + {c.network:.3f} x network + "
+            f"{c.linear:.3f} x linear. Trained {card.trained_at:%Y-%m-%d %H:%M} UTC in "
+            f"{card.seconds / 60:.0f} minutes on {len(card.partition.train):,} comments, calibrated on "
+            f"{len(card.partition.calibration):,} others, tested on {len(card.partition.test):,}. "
+            f"Seed {card.config['seed']}, Python {platform.python_version()}, {packages}."
+        ),
+        (
+            "The test part holds whole sources and whole authored posts of which nothing was "
+            "learnt, nothing was tuned on it, and its labels were not corrected."
+        ),
+    ]
+
+
+def _part_page(card: VersionCard, part: MeasuredPart) -> list[str]:
+    is_spam = part.is_spam
+    head = ["", "AUC (95 %)", *(f"recall at {percent(r)} FPR" for r in FALSE_POSITIVE_RATES)]
+    rows = [
+        [said, *figures_row(measure(is_spam, getattr(part.scored, way)))]
+        for way, said in _WAYS.items()
+    ]
+    rows += [
+        [name, *figures_row(_hard_slice(card, part, spam))]
+        for name, spam in _hard_spam(part).items()
+    ]
+    of_part = _as_card(card, part)
+    return [
+        f"# The {part.name} part",
+        (
+            f"{len(is_spam):,} comments, {int(is_spam.sum()):,} spam, {int((~is_spam).sum()):,} ham "
+            f"(prevalence {percent(float(is_spam.mean()))})."
+        ),
+        "## How well spam and ham part",
+        table(head, rows),
+        "Rows of a slice set its spam, by all evidence, against all ham of the part.",
+        "## What the cutoffs make of it",
+        _cutoff_table(card, part),
+        "## Do stated probabilities come true",
+        _reliability(part),
+        "## Promotion marked",
+        marked_line(part.marked),
+        *slice_parts(of_part),
+        "## Mistakes at the cutoffs",
+        ids_line("Ham called spam", ham_called_spam(of_part)),
+        ids_line("Spam called ham", spam_called_ham(of_part)),
+    ]
+
+
+def _cutoff_table(card: VersionCard, part: MeasuredPart) -> str:
+    everything = np.ones(len(part.examples), dtype=np.bool_)
+    rows = []
+    for name, chosen in ({"all": everything} | _hard_spam(part)).items():
+        found = _at_the_cutoffs(card, part.is_spam[chosen], part.scored.all_evidence[chosen])
+        rows.append([name, *(_counted(found[key]) for key in found)])
+    head = ["", "ham called spam", "spam called ham", "spam called spam", "ham called ham"]
+    return table([*head, "unsure"], rows)
+
+
+def _counted(found: Measured) -> str:
+    if not found["count"]:
+        return "—"
+    low, high = found["interval_95"]
+    share = found["hits"] / found["count"]
+    return (
+        f"{found['hits']:,} of {found['count']:,} = {percent(share)} "
+        f"({100 * low:.2f} to {100 * high:.2f})"
+    )
+
+
+def _reliability(part: MeasuredPart) -> str:
+    is_spam, p_spam = part.is_spam, part.scored.all_evidence
+    before, after = brier_score(is_spam, part.scored.network), brier_score(is_spam, p_spam)
+    prevalence = float(is_spam.mean())
+    bins = [b for b in reliability_table(is_spam, p_spam) if b.n]
+    rows = [
+        [f"{b.low:.1f} to {b.high:.1f}", b.n, f"{b.mean_p_spam:.3f}", f"{b.observed:.3f}"]
+        for b in bins
+    ]
+    return (
+        f"Brier score {before:.4f} before calibration (network alone), {after:.4f} after; stating "
+        f"the prevalence for every comment would score {prevalence * (1 - prevalence):.4f}.\n\n"
+        + table(["p_spam", "comments", "stated", "observed"], rows)
+    )
+
+
+def _voice_line(voice: Measured | None) -> str:
+    if voice is None:
+        return "There were no texts to learn it from: the head says nothing."
+    low, high = voice["roc_auc_interval_95"]
+    return (
+        f"On {voice['n_spam']:,} texts by language models and {voice['n_ham']:,} by people, of the "
+        f"same sources but not trained on: AUC {voice['roc_auc']:.3f} ({low:.3f} to {high:.3f}). "
+        "It is shown to moderators and weighs nothing."
+    )
+
+
+def _dropped_line(parts: Partition) -> str:
+    counts = Counter(parts.dropped.values())
+    reasons = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
+    return f"Left out of train and calibration: {reasons or 'nothing'}."
