@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13; do $$p -c '' 2>/dev
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
-.PHONY: help run install install-dev browser test lint format bench train demo screenshots clean
+.PHONY: help run install install-dev install-train browser test lint format bench train demo screenshots clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -33,15 +33,23 @@ install-dev: .venv/installed-dev ## The same with what the tests need
 	$(PIP) install --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
 
+# Pinned by constraints, not by hashes: torch has builds of its own for machines without a GPU.
+install-train: .venv/installed-train ## The same with what training needs: torch, transformers
+
+.venv/installed-train: .venv/installed requirements-train.lock
+	$(PIP) install --quiet --constraint requirements-train.lock torch
+	$(PIP) install --quiet --constraint requirements-train.lock -e .[train]
+	@touch $@
+
 browser:
 	@command -v chromium >/dev/null || { echo "The browser tests need Chromium; installing Debian's package." ; \
 		apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null ; } \
 		|| { echo "Install Chromium (as root: apt-get install chromium) for the browser tests." >&2; exit 1; }
 
-test: install-dev browser ## Run everything: unit, contract, integration, functional, behaviour, guards
+test: install-dev install-train browser ## Run everything: unit, contract, integration, functional, behaviour, guards
 	$(BIN)/python -m pytest
 
-lint: install-dev ## Check style, types and import contracts
+lint: install-dev install-train ## Check style, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -51,10 +59,10 @@ format: install-dev ## Rewrite the code in the project's layout
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: install-dev ## Measure speed and memory; prints tables
+bench: install-dev install-train ## Measure speed and memory; prints tables
 	$(BIN)/python -m tests.benchmarks
 
-train: install ## Train the classifier on data/ and write a candidate; ARGS="--data DIR" adds sources
+train: install-train ## Train the classifier and write a candidate; ARGS="--data DIR" adds sources
 	$(BIN)/python -m training.train $(ARGS)
 
 demo: install ## Feed a few hundred comments to a running Slopsieve and show the verdicts
@@ -66,6 +74,7 @@ screenshots: install-dev browser ## Photograph the pages into var/screenshots
 lock: ## Pin every package anew after a change of pyproject.toml (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate pyproject.toml -o requirements.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra dev pyproject.toml -o requirements-dev.lock
+	uv pip compile -q --python-version 3.11 --no-emit-index-url --no-annotate --extra train -c requirements.lock pyproject.toml -o requirements-train.lock
 
 clean: ## Remove the virtual environment and caches; keeps your data in var/
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -14,13 +14,13 @@ from models.view import View, view_text
 # every token costs the same arithmetic. The excerpt is left to the linear member.
 _TITLE_TOKENS, _NAME_TOKENS, _HOST_TOKENS = 24, 12, 14
 _CONTEXT_CHARS = 300
-# Eight of nine comments fit into one window; the next one repeats the last tokens of the one before, so
-# that a sentence cut by the edge is read whole once.
+# Nine of ten comments fit into one window. A next one repeats the last tokens of the one before,
+# so that a sentence cut by the edge is read whole once.
 WINDOW_TOKENS = 192
 OVERLAP_TOKENS = 32
 # Bounds the work on one hostile comment; the first, the last and those with links come first.
 MAX_WINDOWS = 8
-_LINK_TOKEN = "http"
+_LINK_WORD = "http"
 
 CONTEXT, TEXT = 0, 1
 
@@ -56,7 +56,7 @@ class CommentTokeniser:
         tokenizer.no_padding()
         self._tokenizer = tokenizer
         self._first, self._between = first, between
-        self._link = tokenizer.token_to_id(_LINK_TOKEN)
+        self._link = tokenizer.token_to_id(_LINK_WORD)
 
     def windows(self, inputs: ModelInput) -> list[Window]:
         """Return at least one window: title, author's name and host as marked fields, then text.

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from importlib.metadata import version as installed_version
 
 from models.registry import Fusion
+from service.scoring.metrics import reliability_table
 from training.card import (
     FALSE_POSITIVE_RATES,
     KNOWN_WEAKNESSES,
@@ -78,7 +79,7 @@ def separation_parts(card: Card) -> list[str]:
     is_spam = card.is_spam
     alone, together = measure(is_spam, card.model_p_spam), measure(is_spam, card.p_spam)
     prevalence = float(is_spam.mean())
-    bins = [b for b in reliabilitytable(is_spam, card.p_spam) if b.n]
+    bins = [b for b in reliability_table(is_spam, card.p_spam) if b.n]
     return [
         "## How well spam and ham part",
         table(

@@ -69,7 +69,8 @@ def fine_tune(
     """Train the network in place; on a GPU if there is one.
 
     With a `checkpoint`, a run that was cut off goes on from where it was last saved, a finished
-    one is not run again; the file is the caller's to delete. The same seed, data and machine give the same order of lessons.
+    one is not run again; the file is the caller's to delete. The same seed and data give the same
+    order of lessons on every machine.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device).train()

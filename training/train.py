@@ -244,9 +244,10 @@ def marked(
 def fit_weights(
     model_p_spam: FloatArray, examples: Sequence[Example], config: TrainConfig
 ) -> tuple[FittedWeights, FloatArray]:
-    """Return the weights of model and signals, and each comment's p_spam by weights not fitted on it.
+    """Return the weights of model and signals, and each comment's p_spam.
 
-    Both come from the calibration part; the second chooses the cutoffs.
+    Both come from the calibration part; the p_spam are by weights that were fitted on its other
+    folds, and choose the cutoffs.
     """
     is_spam = labels(examples)
     log_odds = np.array([logit(p) for p in model_p_spam])

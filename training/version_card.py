@@ -265,8 +265,9 @@ def _opening(card: VersionCard) -> list[str]:
             "A fine-tuned transformer in int8 beside a linear member on hashed n-grams, "
             f"calibrated together: log-odds = {c.offset:+.3f} + {c.network:.3f} x network + "
             f"{c.linear:.3f} x linear. Trained {card.trained_at:%Y-%m-%d %H:%M} UTC in "
-            f"{card.seconds / 60:.0f} minutes on {len(card.partition.train):,} comments, calibrated on "
-            f"{len(card.partition.calibration):,} others, tested on {len(card.partition.test):,}. "
+            f"{card.seconds / 60:.0f} minutes on {len(card.partition.train):,} comments, "
+            f"calibrated on {len(card.partition.calibration):,} others, tested on "
+            f"{len(card.partition.test):,}. "
             f"Seed {card.config['seed']}, Python {platform.python_version()}, {packages}."
         ),
         (
@@ -291,8 +292,8 @@ def _part_page(card: VersionCard, part: MeasuredPart) -> list[str]:
     return [
         f"# The {part.name} part",
         (
-            f"{len(is_spam):,} comments, {int(is_spam.sum()):,} spam, {int((~is_spam).sum()):,} ham "
-            f"(prevalence {percent(float(is_spam.mean()))})."
+            f"{len(is_spam):,} comments, {int(is_spam.sum()):,} spam, "
+            f"{int((~is_spam).sum()):,} ham (prevalence {percent(float(is_spam.mean()))})."
         ),
         "## How well spam and ham part",
         table(head, rows),
