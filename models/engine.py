@@ -10,9 +10,9 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-import openvino as ov
 
 from models.errors import ClassifierError
+from models.quiet_openvino import ov
 from models.tokens import Window
 
 # Lengths are rounded up to a multiple of this: each different length costs a kernel of its own

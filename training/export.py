@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import nncf
 import numpy as np
-import openvino as ov
 import torch
 
 from models.engine import PAD_TO
+from models.quiet_openvino import ov
 from models.tokens import Window
 from models.transformer import NETWORK_FILE
 from training.network import Network
@@ -29,6 +28,9 @@ def export_network(
     a comment's score would depend on how it is batched. Matrices and embeddings are stored as
     int8, the heads and everything between matrices stay in floating point.
     """
+    # Not earlier: it would load the telemetry that `models.quiet_openvino` shuts out.
+    import nncf
+
     model = _convert(network)
     if int8:
         data = nncf.Dataset([_arrays(window) for window in calibrate_on])

@@ -1,0 +1,17 @@
+"""Gives OpenVINO without its telemetry: nothing about a comment's machine leaves the machine.
+
+The package `openvino-telemetry` reports use to its makers unless a file in the home folder says
+no. Where it can't be imported, OpenVINO and NNCF do without; so it is made impossible to import.
+Import OpenVINO from here only, and NNCF only after this.
+"""
+
+from __future__ import annotations
+
+import sys
+
+# None is how Python marks a module whose import must fail (importlib's documentation).
+sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
+
+import openvino as ov  # noqa: E402  # only now
+
+__all__ = ["ov"]
