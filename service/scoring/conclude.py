@@ -9,6 +9,7 @@ from datetime import datetime
 from models.inputs import ModelOutput
 from service.domain.comment import CommentId
 from service.domain.verdict import Signal, Span, Verdict, WeighedSignal
+from service.scoring.model_signals import model_signals
 from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs, Weights
 
@@ -44,7 +45,7 @@ def conclude(
     """Return the verdict. `output` None or anything in `missing` makes it degraded, hence unsure.
 
     Signals are listed by the size of what they contributed, largest first; those without weight
-    follow, by name.
+    follow, by name. What the classifier sees besides spam is listed among them.
     """
     weighed = [
         WeighedSignal(
@@ -52,7 +53,7 @@ def conclude(
             weight=weights.of(signal.name),
             contribution=weights.of(signal.name) * signal.strength,
         )
-        for signal in signals
+        for signal in (*signals, *model_signals(output))
     ]
     weighed.sort(key=lambda w: (-abs(w.contribution), w.signal.name))
     model_contribution = weights.model * logit(output.p_spam) if output else 0.0
