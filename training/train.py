@@ -50,7 +50,7 @@ from training.finetune import FineTuneConfig, Progress, fine_tune
 from training.fingerprint import find_same, fingerprint
 from training.fuse import FittedWeights, choose_fusion, fit_fusion, fit_logistic, fit_platt
 from training.lessons import Lesson, lesson_of, voice_lesson
-from training.network import PACKAGED_BASE, Network, base_folder, load_network
+from training.network import PACKAGED_BASE, Network, load_network, read_tokeniser
 from training.partition import AUTHORED, Partition, partition
 from training.promotion import MarkedTokens, compare_tokens
 from training.regression import fit_table
@@ -325,7 +325,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, default=SHIPPED_DIR, help="folder of versions")
     parser.add_argument("--name", help="the version's name; minilm-DATE by default")
-    parser.add_argument("--base", help="a pretrained encoder: folder or id; the packaged by default")
+    parser.add_argument(
+        "--base", help="a pretrained encoder: folder or id; the packaged by default"
+    )
     parser.add_argument("--promote", action="store_true", help="make it the current version")
     parser.add_argument("--force", action="store_true", help="train even if nothing changed")
     options = parser.parse_args(arguments)
@@ -358,7 +360,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     )
     options.out.mkdir(parents=True, exist_ok=True)
     checkpoint = options.out / f".training-{mark[:16]}.pt"
-    tokeniser_json = (Path(base_folder(config.base)) / TOKENISER_FILE).read_text("utf-8")
+    tokeniser_json = read_tokeniser(config.base)
     tokeniser = CommentTokeniser(tokeniser_json)
     linear = fit_linear(parts.train, config)
     network = fine_tuned(parts, dataset, tokeniser, config, checkpoint)
