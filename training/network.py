@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 from transformers import AutoModel
-from transformers.utils import cached_file
+from transformers.utils.hub import cached_file
 
 from models.transformer import TOKENISER_FILE
 
@@ -86,7 +86,8 @@ def base_folder(base: str) -> str:
 def read_tokeniser(base: str) -> str:
     """Return the base's `tokenizer.json`. Raise `ValueError` if there is none at hand."""
     try:
-        return Path(cached_file(base_folder(base), TOKENISER_FILE)).read_text("utf-8")
+        folder = base_folder(base)
+        return Path(cached_file(folder, TOKENISER_FILE) or folder).read_text("utf-8")
     except OSError as error:
         msg = f"the base {base} has no {TOKENISER_FILE} at hand: name a folder or a hub's id"
         raise ValueError(msg) from error
