@@ -26,6 +26,7 @@ _UNKNOWN = -1.0
 # Batches are cut from runs of this many, sorted by length: hardly any padding, still mixed.
 _RUN_OF_BATCHES = 20
 _SAVE_EVERY_STEPS = 200
+_PAD_TO = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,7 +162,8 @@ def _collate(
         for place, lesson in enumerate(lessons)
         for window in _some(tokeniser.windows(lesson.input), config.max_windows, rng)
     ]
-    longest = max(len(window.ids) for _, window in owned)
+    # In steps, so that a run sees few shapes: for each one torch keeps plans and memory.
+    longest = -(-max(len(window.ids) for _, window in owned) // _PAD_TO) * _PAD_TO
     ids, kinds, mask = (torch.zeros((len(owned), longest), dtype=torch.long) for _ in range(3))
     promotion = torch.full((len(owned), longest), _UNKNOWN)
     for row, (place, window) in enumerate(owned):
@@ -190,12 +192,12 @@ def _some(windows: Sequence[Window], most: int, rng: random.Random) -> Sequence[
 
 def _taught(window: Window, lesson: Lesson) -> torch.Tensor:
     """Return 1 for each token inside promotion, 0 inside plain text, else unknown."""
-    answer = torch.full((len(window.spans),), _UNKNOWN)
+    answer = [_UNKNOWN] * len(window.spans)
     for spans, value in ((lesson.plain, 0.0), (lesson.promotion, 1.0)):
         for place, (start, end) in enumerate(window.spans):
             if end > start and any(a <= start < b for a, b in spans):
                 answer[place] = value
-    return answer
+    return torch.tensor(answer)
 
 
 def _known(values: Sequence[bool | None], device: torch.device) -> torch.Tensor:
