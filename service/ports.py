@@ -168,18 +168,22 @@ class VerdictStore(Protocol):
 class DecisionStore(Protocol):
     """Keeps decisions; nothing is ever deleted, only marked as undone."""
 
-    def add(self, decision: Decision) -> Decision | None:
+    def add(self, decision: Decision, *, deliveries: Sequence[Delivery] = ()) -> Decision | None:
         """Append a decision; return the one it replaces, marked as undone by it, if any.
 
         Both happen in one transaction, so that at most one decision of a comment is in force
-        however many moderators rule at once. Raise `NotFoundError` if the comment is not kept,
+        however many moderators rule at once. `deliveries` are kept in the same transaction, so
+        that neither is there without the other. Raise `NotFoundError` if the comment is not kept,
         `ConflictError` if the decision's id is taken.
         """
 
-    def undo(self, comment_id: CommentId, *, by: str, at: datetime) -> Decision:
+    def undo(
+        self, comment_id: CommentId, *, by: str, at: datetime, deliveries: Sequence[Delivery] = ()
+    ) -> Decision:
         """Mark the decision in force as undone and return it so marked.
 
-        Raise `NotFoundError` if the comment has no decision in force.
+        `deliveries` are kept in the same transaction. Raise `NotFoundError` if the comment has no
+        decision in force; nothing is kept then.
         """
 
 

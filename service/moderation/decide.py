@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from dataclasses import replace
 
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, SiteId
 from service.domain.decision import Decision, Ruling
-from service.domain.delivery import EventKind
+from service.domain.delivery import Delivery, EventKind
 from service.domain.errors import NotFoundError, StoreUnavailableError
-from service.moderation.announce import announce
+from service.moderation.announce import announce, wake_deliverers, write_messages
 from service.ports import AuditEntry, Services
 
 log = logging.getLogger(__name__)
@@ -27,8 +29,9 @@ def decide_comment(
     """Record a ruling and return the case as it stands then.
 
     The same ruling again changes nothing; another one undoes the first, so that the log shows
-    both. Histories learn from it; if they are away, the decision stands all the same. Raises
-    `NotFoundError` for a comment that is not kept or belongs to another site.
+    both. What its site wants to be told is kept with the ruling. Histories learn from it; if they
+    are away, the decision stands all the same. Raises `NotFoundError` for a comment that is not
+    kept or belongs to another site.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     if case.decision is not None and case.decision.ruling is ruling:
@@ -44,13 +47,14 @@ def decide_comment(
         decided_at=services.clock(),
         note=note,
     )
-    replaced = services.decisions.add(decision)
+    told = _messages(case, services, decision=decision)
+    replaced = services.decisions.add(decision, deliveries=told)
     if replaced is not None:
         _record(services, actor=decided_by, act="undo", comment_id=comment_id)
         _unlearn(replaced, case.comment, services)
     _record(services, actor=decided_by, act=ruling.value, comment_id=comment_id)
     _learn(decision, case.comment, services)
-    return _told(comment_id, services, site_id=site_id)
+    return _tell(case, told, services)
 
 
 def undo_decision(
@@ -64,16 +68,31 @@ def undo_decision(
     if case.decision is None:
         msg = "this comment has no decision to undo"
         raise NotFoundError(msg)
-    undone = services.decisions.undo(comment_id, by=undone_by, at=services.clock())
+    now = services.clock()
+    told = _messages(case, services, decision=None)
+    undone = services.decisions.undo(comment_id, by=undone_by, at=now, deliveries=told)
     _record(services, actor=undone_by, act="undo", comment_id=comment_id)
     _unlearn(undone, case.comment, services)
-    return _told(comment_id, services, site_id=site_id)
+    return _tell(case, told, services)
 
 
-def _told(comment_id: CommentId, services: Services, *, site_id: SiteId | None) -> Case:
-    """Tell the site how the case stands now, and return it."""
-    case = services.cases.get(comment_id, site_id=site_id)
-    announce(case, EventKind.DECISION, services)
+def _messages(case: Case, services: Services, *, decision: Decision | None) -> list[Delivery]:
+    """Return what its site wants to know of a case once this is the only decision in force.
+
+    It is to be kept together with the decision, so that neither is there without the other.
+    """
+    ruled = replace(case, decisions=(decision,) if decision else ())
+    return write_messages([(ruled, EventKind.DECISION)], services)
+
+
+def _tell(seen: Case, told: Sequence[Delivery], services: Services) -> Case:
+    """Have what was kept delivered, and return the case as it stands now."""
+    case = services.cases.get(seen.comment.id)
+    if case.verdict != seen.verdict:
+        # It came while the message was written, which therefore does not know it.
+        announce(case, EventKind.DECISION, services)
+    elif told:
+        wake_deliverers(services)
     return case
 
 

@@ -255,28 +255,38 @@ class MemoryVerdictStore:
 class MemoryDecisionStore:
     """Keeps decisions in memory; see `DecisionStore`."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: _State, deliveries: MemoryDeliveryStore) -> None:
         self._state = state
+        self._deliveries = deliveries
 
-    def add(self, decision: Decision) -> Decision | None:
+    def add(self, decision: Decision, *, deliveries: Sequence[Delivery] = ()) -> Decision | None:
         """See `DecisionStore.add`."""
         with self._state.lock:
-            decisions = self._state.kept(decision.comment_id).decisions
-            if any(earlier.id == decision.id for earlier in decisions):
+            kept = self._state.kept(decision.comment_id)
+            if any(earlier.id == decision.id for earlier in kept.decisions):
                 msg = f"there is a decision {decision.id!r} already"
                 raise ConflictError(msg)
+            decisions = [*kept.decisions]
             replaced = _take_back(decisions, by=decision.decided_by, at=decision.decided_at)
-            decisions.append(decision)
+            # Refuses before anything has changed.
+            self._deliveries.add(deliveries)
+            kept.decisions = [*decisions, decision]
             return replaced
 
-    def undo(self, comment_id: CommentId, *, by: str, at: datetime) -> Decision:
+    def undo(
+        self, comment_id: CommentId, *, by: str, at: datetime, deliveries: Sequence[Delivery] = ()
+    ) -> Decision:
         """See `DecisionStore.undo`."""
         with self._state.lock:
-            undone = _take_back(self._state.kept(comment_id).decisions, by=by, at=at)
-        if undone is None:
-            msg = f"comment {comment_id!r} has no decision in force"
-            raise NotFoundError(msg)
-        return undone
+            kept = self._state.kept(comment_id)
+            decisions = [*kept.decisions]
+            undone = _take_back(decisions, by=by, at=at)
+            if undone is None:
+                msg = f"comment {comment_id!r} has no decision in force"
+                raise NotFoundError(msg)
+            self._deliveries.add(deliveries)
+            kept.decisions = decisions
+            return undone
 
 
 def _take_back(decisions: list[Decision], *, by: str, at: datetime) -> Decision | None:
@@ -566,7 +576,7 @@ def memory_stores(
     return MemoryStores(
         comments=MemoryCommentStore(state),
         verdicts=MemoryVerdictStore(state, deliveries),
-        decisions=MemoryDecisionStore(state),
+        decisions=MemoryDecisionStore(state, deliveries),
         cases=MemoryCaseStore(state),
         sites=MemorySiteStore(state),
         users=MemoryUserStore(state),
