@@ -10,7 +10,7 @@ from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery, EventKind
-from service.domain.errors import NotFoundError, StoreUnavailableError
+from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
 from service.moderation.announce import announce, wake_deliverers, write_messages
 from service.ports import AuditEntry, Services
 
@@ -31,9 +31,10 @@ def decide_comment(
     The same ruling again changes nothing; another one undoes the first, so that the log shows
     both. What its site wants to be told is kept with the ruling. Histories learn from it; if they
     are away, the decision stands all the same. Raises `NotFoundError` for a comment that is not
-    kept or belongs to another site.
+    kept or belongs to another site, `ConflictError` for one that its site has withdrawn.
     """
     case = services.cases.get(comment_id, site_id=site_id)
+    _refuse_withdrawn(case)
     if case.decision is not None and case.decision.ruling is ruling:
         # Whoever asks again may have lost the answer to a crash, and the crash may have come
         # before this. What was learnt already is not learnt twice.
@@ -62,9 +63,11 @@ def undo_decision(
 ) -> Case:
     """Take the decision in force back and return the case as it stands then.
 
-    Raises `NotFoundError` if there is no such comment or no decision in force.
+    Raises `NotFoundError` if there is no such comment or no decision in force, `ConflictError` if
+    its site has withdrawn the comment.
     """
     case = services.cases.get(comment_id, site_id=site_id)
+    _refuse_withdrawn(case)
     if case.decision is None:
         msg = "this comment has no decision to undo"
         raise NotFoundError(msg)
@@ -74,6 +77,13 @@ def undo_decision(
     _record(services, actor=undone_by, act="undo", comment_id=comment_id)
     _unlearn(undone, case.comment, services)
     return _tell(case, told, services)
+
+
+def _refuse_withdrawn(case: Case) -> None:
+    # Nobody can see what they rule on, and no history can learn from it any more.
+    if case.withdrawn_at is not None:
+        msg = "The site has withdrawn this comment, so there is nothing left to decide."
+        raise ConflictError(msg)
 
 
 def _messages(case: Case, services: Services, *, decision: Decision | None) -> list[Delivery]:
