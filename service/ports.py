@@ -46,7 +46,10 @@ class AddOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewComment:
-    """A comment on its way in, with what makes repeats of it recognisable."""
+    """A comment on its way in, with what makes repeats of it recognisable.
+
+    `lane` is kept with it, and it is never queued in another one.
+    """
 
     comment: Comment
     lane: Lane
@@ -103,17 +106,17 @@ class CommentStore(Protocol):
         """
 
     def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
-        """Remember that these ids were handed to the queue at `at`."""
+        """Remember that these ids were handed to the queue at `at`, each in its own lane."""
 
     def find_stranded(
-        self, *, queued_before: datetime, received_before: datetime, limit: int
+        self, lane: Lane, *, queued_before: datetime, received_before: datetime, limit: int
     ) -> list[PendingComment]:
-        """Return comments without a verdict, oldest first, that the queue seems to have lost.
+        """Return a lane's comments without a verdict, oldest first, that it seems to have lost.
 
         That is: never queued and received before `received_before`, or queued before
         `queued_before`, or queued well before a comment of the same lane that already has its
         verdict (a lane is first in, first out), that is earlier than the newest judged one's
-        `queued_at` less one minute.
+        `queued_at` less one minute. What goes on in other lanes changes nothing.
         """
 
     def find_by_content(

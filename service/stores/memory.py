@@ -147,23 +147,22 @@ class MemoryCommentStore:
                     self._state.comments[comment_id].queued_at = at
 
     def find_stranded(
-        self, *, queued_before: datetime, received_before: datetime, limit: int
+        self, lane: Lane, *, queued_before: datetime, received_before: datetime, limit: int
     ) -> list[PendingComment]:
         """See `CommentStore.find_stranded`."""
         with self._state.lock:
-            overtaken_before = self._overtaken_before()
+            of_lane = [kept for kept in self._state.comments.values() if kept.lane is lane]
+            judged = [k.queued_at for k in of_lane if k.verdict is not None and k.queued_at]
+            lost_before = max([queued_before, *(at - OVERTAKEN_BY for at in judged)])
 
             def is_stranded(kept: _Kept) -> bool:
                 if not kept.waits_for_verdict:
                     return False
                 if kept.queued_at is None:
                     return kept.comment.received_at < received_before
-                overtaken = overtaken_before.get(kept.lane)
-                return kept.queued_at < queued_before or (
-                    overtaken is not None and kept.queued_at < overtaken
-                )
+                return kept.queued_at < lost_before
 
-            stranded = [kept for kept in self._state.comments.values() if is_stranded(kept)]
+            stranded = [kept for kept in of_lane if is_stranded(kept)]
             stranded.sort(key=lambda kept: (kept.comment.received_at, kept.comment.id))
             return [
                 PendingComment(
@@ -174,14 +173,6 @@ class MemoryCommentStore:
                 )
                 for kept in stranded[:limit]
             ]
-
-    def _overtaken_before(self) -> dict[Lane, datetime]:
-        """Return, by lane, the moment before which whatever was queued should be judged by now."""
-        newest: dict[Lane, datetime] = {}
-        for kept in self._state.comments.values():
-            if kept.verdict is not None and kept.queued_at is not None:
-                newest[kept.lane] = max(kept.queued_at, newest.get(kept.lane, kept.queued_at))
-        return {lane: at - OVERTAKEN_BY for lane, at in newest.items()}
 
     def count_pending(self) -> Mapping[Lane, int]:
         """See `CommentStore.count_pending`."""
