@@ -281,3 +281,11 @@ inbound_seen = sa.Table(
     sa.Column("seen_at", UtcDateTime, nullable=False),
     sa.Index("ix_inbound_seen_age", "hook_id", "seen_at"),
 )
+
+# One row, written to see whether writing works.
+write_probe = sa.Table(
+    "write_probe",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("at", UtcDateTime, nullable=False),
+)
