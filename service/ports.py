@@ -367,6 +367,12 @@ class DeliveryStore(Protocol):
     def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
         """Return a delivery's attempts, oldest first."""
 
+    def prune(self, *, delivered_before: datetime, limit: int) -> int:
+        """Delete those delivered longest ago, with their attempts; return how many, at most limit.
+
+        What waits or was given up is never deleted, however old.
+        """
+
 
 class DeliveryQueue(Protocol):
     """Wakes whoever delivers."""

@@ -9,6 +9,7 @@ import signal
 import socket
 import sys
 import warnings
+from datetime import timedelta
 from typing import Any
 
 from celery.platforms import SecurityWarning
@@ -16,6 +17,7 @@ from celery.platforms import SecurityWarning
 from service.domain.errors import ModerationError
 from service.logs import configure_logging
 from service.moderation.judge import judge_batch
+from service.moderation.prune import prune_deliveries
 from service.moderation.sweep import sweep_stranded
 from service.processes import die_with
 from service.settings import SettingsError, load_settings
@@ -70,7 +72,12 @@ def make_worker(wired: Wired) -> Any:
     register_scoring(
         app, lambda ids: judge_batch(ids, services), batch_size=wired.settings.batch_size
     )
-    register_upkeep(app, lambda: sweep_stranded(services))
+    keep = timedelta(days=wired.settings.keep_deliveries_days)
+    register_upkeep(
+        app,
+        sweep=lambda: sweep_stranded(services),
+        prune=lambda: prune_deliveries(services, keep=keep),
+    )
     register_heartbeat(
         app,
         open_client(wired.valkey_url),

@@ -35,6 +35,7 @@ from service.moderation.callbacks import (
 )
 from service.moderation.decide import decide_comment, undo_decision
 from service.moderation.deliver import LEND_FOR, deliver, take_deliveries
+from service.moderation.prune import prune_deliveries
 from service.moderation.report import report_comment
 from service.moderation.submit import submit_comments
 from service.ports import NewComment
@@ -440,6 +441,25 @@ def test_a_site_replays_its_own_messages_alone_and_only_those_given_up(told):
     replay_own_delivery(message.id, told, actor="x", site_id=SITE)
     with pytest.raises(ConflictError):
         replay_own_delivery(message.id, told, actor="x", site_id=SITE)
+
+
+# Forgetting
+
+
+def test_delivered_messages_are_forgotten_after_their_time_and_given_up_ones_never(told, clock):
+    [dead, *_] = given_up(told)
+    submit(told)
+    run_all(told)
+
+    clock.advance(days=30)
+    too_early = prune_deliveries(told, keep=timedelta(days=30))
+    clock.advance(seconds=1)
+    pruned = prune_deliveries(told, keep=timedelta(days=30))
+
+    left = told.deliveries.recent(state=None, site_id=None, limit=9)
+    assert (too_early, pruned) == (0, 2)
+    assert {one.state for one in left} == {DeliveryState.DEAD}
+    assert dead in left
 
 
 # Choosing

@@ -1,4 +1,4 @@
-"""Make room for the proof that writes work."""
+"""Make room for the proof that writes work; find delivered messages by their age."""
 
 from __future__ import annotations
 
@@ -21,8 +21,17 @@ def upgrade() -> None:
         sa.Column("at", _MOMENT, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_write_probe"),
     )
+    delivered = sa.text("state = 'delivered'")
+    op.create_index(
+        "ix_deliveries_delivered",
+        "deliveries",
+        ["ended_at", "seq"],
+        sqlite_where=delivered,
+        postgresql_where=delivered,
+    )
 
 
 def downgrade() -> None:
     """Take the change back."""
+    op.drop_index("ix_deliveries_delivered", "deliveries")
     op.drop_table("write_probe")
