@@ -252,6 +252,12 @@ class UserStore(Protocol):
     def replace(self, user: User) -> None:
         """Replace the account with this id. Raise `NotFoundError` for an unknown one."""
 
+    def end_sessions(self, user_id: str) -> None:
+        """Add one to an account's `session_epoch`, and leave everything else as it is by then.
+
+        Raise `NotFoundError` for an unknown one.
+        """
+
     def get(self, user_id: str) -> User | None:
         """Return an account by id."""
 

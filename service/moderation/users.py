@@ -1,4 +1,4 @@
-"""Adds moderators, and hands out, checks and changes their passwords."""
+"""Adds moderators, hands out, checks and changes their passwords, ends their sessions."""
 
 from __future__ import annotations
 
@@ -70,6 +70,14 @@ def authenticate_user(name: str, password: str, services: Services) -> User:
         return user
     msg = "name and password do not fit"
     raise NotAuthenticatedError(msg)
+
+
+def end_sessions(user: User, services: Services) -> None:
+    """Sign a moderator out wherever they are signed in, and whoever holds a copy of the cookie.
+
+    Raises `StoreUnavailableError`; the sessions go on then.
+    """
+    services.users.end_sessions(user.id)
 
 
 def change_password(user: User, *, old: str, new: str, services: Services) -> User:

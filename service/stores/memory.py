@@ -498,6 +498,15 @@ class MemoryUserStore:
             self._refuse_taken_name(user)
             self._state.users[user.id] = user
 
+    def end_sessions(self, user_id: str) -> None:
+        """See `UserStore.end_sessions`."""
+        with self._state.lock:
+            user = self._state.users.get(user_id)
+            if user is None:
+                msg = f"there is no account {user_id!r}"
+                raise NotFoundError(msg)
+            self._state.users[user_id] = replace(user, session_epoch=user.session_epoch + 1)
+
     def _refuse_taken_name(self, user: User) -> None:
         holder = self.find(user.name)
         if holder is not None and holder.id != user.id:
