@@ -11,8 +11,9 @@ from service.domain.comment import Comment, CommentId, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery, EventKind
 from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
+from service.moderation.acts import record_act
 from service.moderation.announce import announce, wake_deliverers, write_messages
-from service.ports import AuditEntry, Services
+from service.ports import Services
 
 log = logging.getLogger(__name__)
 
@@ -51,9 +52,9 @@ def decide_comment(
     told = _messages(case, services, decision=decision)
     replaced = services.decisions.add(decision, deliveries=told)
     if replaced is not None:
-        _record(services, actor=decided_by, act="undo", comment_id=comment_id)
+        record_act(services, actor=decided_by, act="undo", subject=comment_id)
         _unlearn(replaced, case.comment, services)
-    _record(services, actor=decided_by, act=ruling.value, comment_id=comment_id)
+    record_act(services, actor=decided_by, act=ruling.value, subject=comment_id)
     _learn(decision, case.comment, services)
     return _tell(case, told, services)
 
@@ -74,7 +75,7 @@ def undo_decision(
     now = services.clock()
     told = _messages(case, services, decision=None)
     undone = services.decisions.undo(comment_id, by=undone_by, at=now, deliveries=told)
-    _record(services, actor=undone_by, act="undo", comment_id=comment_id)
+    record_act(services, actor=undone_by, act="undo", subject=comment_id)
     _unlearn(undone, case.comment, services)
     return _tell(case, told, services)
 
@@ -118,8 +119,3 @@ def _unlearn(undone: Decision, comment: Comment, services: Services) -> None:
         services.history.unlearn(undone.id, comment, undone.ruling)
     except StoreUnavailableError:
         log.warning("histories are away, an undo was not learnt", extra={"id": undone.id})
-
-
-def _record(services: Services, *, actor: str, act: str, comment_id: CommentId) -> None:
-    entry = AuditEntry(at=services.clock(), actor=actor, act=act, subject=comment_id)
-    services.audit_log.append(entry)
