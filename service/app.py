@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import socket
-import sys
 import time
 from types import FrameType
 from typing import Any
@@ -15,13 +14,10 @@ from typing import Any
 from waitress import wasyncore
 from waitress.server import create_server
 
-from service.domain.errors import ModerationError
 from service.listening import listen
-from service.logs import configure_logging
-from service.processes import die_with
 from service.readiness import readiness_checks
-from service.settings import SettingsError, load_settings
-from service.start_error import ExitCode
+from service.settings import Settings
+from service.starting import start
 from service.web.config import WebConfig
 from service.web.flask_app import create_app
 from service.wiring import Wired, wire
@@ -48,21 +44,15 @@ _THREADS_NEVER_WAITING = 0.25
 
 def main() -> None:
     """Run the API process; what keeps it from starting is said in one line."""
-    arguments = argparse.ArgumentParser(prog="python -m service.app")
-    arguments.add_argument("--fd", type=int, help="a listening socket to serve on")
-    arguments.add_argument("--parent", type=int, help="the process to die with")
-    given = arguments.parse_args()
-    configure_logging()
-    if given.parent:
-        die_with(given.parent, signal.SIGKILL)
-    try:
-        wired = wire(load_settings())
-        listener = _inherited(given.fd) if given.fd is not None else listen(wired.settings)
-    except (SettingsError, ModerationError) as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))
+    wired, listener = start("service.app", _prepare, inherits_socket=True)
     serve(wired, listener)
     wired.close()
+
+
+def _prepare(settings: Settings, given: argparse.Namespace) -> tuple[Wired, socket.socket]:
+    wired = wire(settings)
+    listener = _inherited(given.fd) if given.fd is not None else listen(settings)
+    return wired, listener
 
 
 def serve(wired: Wired, listener: socket.socket) -> None:
