@@ -23,8 +23,10 @@ RETRY_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 _JITTER = 0.25
 # However slow judging is: a batch has a cost of its own, which few would not carry.
 _SMALLEST_BATCH = 4
-# A lane is in use until so long after its last batch.
-_IN_USE_SECONDS = 0.2
+# A lane that gave way is looked at again after this long.
+_LOOK_AGAIN_SECONDS = 0.1
+# What share of the time a lane takes is measured over about so long.
+_SHARE_SECONDS = 1.0
 
 
 class Message(Protocol):
@@ -45,8 +47,8 @@ class LanePlan:
     A batch holds no more than what can be judged in `longest_seconds`, as the last ones went: while
     one is judged nobody else is, and no one's verdict is there before the whole batch's.
 
-    A lane with `gives_way_seconds` has no more than one batch judged in so long a time while the
-    lanes before it are in use.
+    A lane with `gives_way_seconds` rests so long from batch to batch while the lanes before it take
+    all of the time, half as long while they take half of it.
     """
 
     batch_size: int
@@ -88,6 +90,7 @@ class Batcher:
         self._monotonic = monotonic
         self._seconds_each = 0.0
         self._judged_at = dict.fromkeys(plans, -math.inf)
+        self._busy_seconds = dict.fromkeys(plans, 0.0)
         self._looks_again: set[Lane] = set()
         self._waiting: dict[Lane, list[_Waiting]] = {lane: [] for lane in plans}
         self._last_size = dict.fromkeys(plans, 0)
@@ -155,12 +158,15 @@ class Batcher:
             self._look_again(last)
 
     def _gives_way(self, lane: Lane) -> bool:
-        now = self._monotonic()
-        if now - self._judged_at[lane] >= self._plans[lane].gives_way_seconds:
-            return False
         lanes = list(self._plans)
-        before = lanes[: lanes.index(lane)]
-        return any(now - self._judged_at[earlier] < _IN_USE_SECONDS for earlier in before)
+        taken = sum(self._share(earlier) for earlier in lanes[: lanes.index(lane)])
+        rest = self._plans[lane].gives_way_seconds * min(taken, 1.0)
+        return self._monotonic() - self._judged_at[lane] < rest
+
+    def _share(self, lane: Lane) -> float:
+        """Return which share of the time was lately spent on a lane's batches."""
+        since = self._monotonic() - self._judged_at[lane]
+        return self._busy_seconds[lane] / _SHARE_SECONDS * math.exp(-since / _SHARE_SECONDS)
 
     def _look_again(self, lane: Lane) -> None:
         if lane in self._looks_again:
@@ -171,7 +177,7 @@ class Batcher:
             self._looks_again.discard(lane)
             self._flush_if_waiting(lane)
 
-        self._call_after(_IN_USE_SECONDS, look)
+        self._call_after(_LOOK_AGAIN_SECONDS, look)
 
     def _flush_one_batch(self, lane: Lane) -> None:
         size = self._size(self._plans[lane])
@@ -192,17 +198,18 @@ class Batcher:
                 extra={"batch": len(batch), "error": type(error).__name__},
             )
         else:
-            self._remember_pace((self._monotonic() - began) / len(batch))
+            self._remember_pace(lane, self._monotonic() - began, len(batch))
         self._retries = 0
         self._last_size[lane] = len(batch)
-        self._judged_at[lane] = self._monotonic()
         del self._waiting[lane][:size]
         _acknowledge([w.message for w in batch if w.message is not None])
 
-    def _remember_pace(self, seconds_each: float) -> None:
+    def _remember_pace(self, lane: Lane, seconds: float, count: int) -> None:
         """Take half of the last pace and half of this one: one odd batch says little."""
-        last = self._seconds_each or seconds_each
-        self._seconds_each = (last + seconds_each) / 2
+        last = self._seconds_each or seconds / count
+        self._seconds_each = (last + seconds / count) / 2
+        self._busy_seconds[lane] = self._share(lane) * _SHARE_SECONDS + seconds
+        self._judged_at[lane] = self._monotonic()
 
     def _pause(self) -> None:
         wait = RETRY_SECONDS[self._retries] * (1 + _JITTER * self._random_share())

@@ -277,8 +277,20 @@ def test_bulk_gives_way_while_people_wait_and_still_moves(loop):
     bulk = [batch for batch in judge.batches[1:] if batch[0].startswith("b")]
     interactive = [batch for batch in judge.batches if batch[0].startswith("i")]
     assert sum(map(len, interactive)) == 80
-    assert 1 <= len(bulk) <= (judge.clock() - began) / 2.0 + 1
+    assert 1 <= len(bulk) <= (judge.clock() - began) / 1.0 + 1
     assert all(len(batch) <= 6 for batch in bulk)
+
+
+def test_bulk_hardly_rests_while_few_people_wait(loop):
+    judge = SlowJudge(loop)
+    batcher = make_slow(loop, judge, gives_way_seconds=2.0)
+
+    for n in range(10):
+        receive(batcher, f"i{n}", lane=Lane.INTERACTIVE)
+        receive(batcher, *(f"b{n}-{m}" for m in range(6)))
+        loop.advance(1.0)
+
+    assert len(batcher) == 0
 
 
 def test_bulk_that_gave_way_goes_on_when_nobody_waits_any_more(loop):
