@@ -12,7 +12,10 @@ from types import FrameType
 from typing import Any
 
 from waitress import wasyncore
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
+from waitress.task import WSGITask
 
 from service.listening import listen
 from service.readiness import readiness_checks
@@ -20,6 +23,7 @@ from service.settings import Settings
 from service.starting import start
 from service.web.config import WebConfig
 from service.web.flask_app import create_app
+from service.web.headers import ARRIVED
 from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)
@@ -40,6 +44,34 @@ _MAX_BODY_BYTES = 17 * 1024 * 1024
 _KEY_MEMORY_SECONDS = 1.0
 # Threads kept for requests that do not wait for a verdict.
 _THREADS_NEVER_WAITING = 0.25
+
+
+class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress ships no types
+    """A request that knows when the last of it had come in."""
+
+    arrived = 0.0
+
+    def received(self, data: bytes) -> int:
+        """Take in more of the request; return how much of `data` is part of it."""
+        taken: int = super().received(data)
+        if self.completed and not self.arrived:
+            self.arrived = time.perf_counter()
+        return taken
+
+
+class _Task(WSGITask):  # type: ignore[misc]  # waitress ships no types
+    """A task that tells the application when its request came in, long before a thread was free."""
+
+    def get_environment(self) -> dict[str, Any]:
+        """Return the WSGI environment."""
+        environ: dict[str, Any] = super().get_environment()
+        environ[ARRIVED] = self.request.arrived
+        return environ
+
+
+class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
+    parser_class = _Parser
+    task_class = _Task
 
 
 def main() -> None:
@@ -71,6 +103,7 @@ def serve(wired: Wired, listener: socket.socket) -> None:
         # The application reads these headers itself, and only where a proxy is trusted.
         clear_untrusted_proxy_headers=settings.trusted_proxies == 0,
     )
+    server.channel_class = _Channel
     stopping = _stop_on_signals(server)
     log.info("api started", extra={"pid": os.getpid(), "threads": settings.api_threads})
     while not stopping:
