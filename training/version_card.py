@@ -125,7 +125,9 @@ def card_json(card: VersionCard) -> str:
             "python": platform.python_version(),
             **{name: installed_version(name) for name in PACKAGES},
         },
-        "data": [asdict(f) | {"licence": licence(f.name)} for f in card.files],
+        # Whoever measures this version looks here for what it has learnt from.
+        "data": [_file_facts(f) for f in card.files if not _is_tested_on(f, card.partition)],
+        "test_data": [_file_facts(f) for f in card.files if _is_tested_on(f, card.partition)],
         "partition": describe(card.partition),
         "calibration": asdict(card.calibration),
         "cutoffs": {
@@ -143,6 +145,17 @@ def card_json(card: VersionCard) -> str:
         "known_weaknesses": list(KNOWN_WEAKNESSES),
     }
     return json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _file_facts(file: DataFile) -> Measured:
+    return asdict(file) | {"licence": licence(file.name)}
+
+
+def _is_tested_on(file: DataFile, parts: Partition) -> bool:
+    """Say whether a file holds comments of a source that the test part has wholly."""
+    source = file.name.partition(".")[0]
+    learnt = {e.source for e in (*parts.train, *parts.calibration)}
+    return source not in learnt and any(e.source == source for e in parts.test)
 
 
 def _part_facts(card: VersionCard, part: MeasuredPart) -> Measured:
@@ -245,9 +258,17 @@ def card_markdown(card: VersionCard) -> str:
         "## Data",
         _dropped_line(card.partition),
         table(
-            ["file", "spam", "ham", "without label", "SHA-256", "licence"],
+            ["file", "used for", "spam", "ham", "without label", "SHA-256", "licence"],
             [
-                [f.name, f.n_spam, f.n_ham, f.n_unlabelled, f.sha256[:16], licence(f.name)]
+                [
+                    f.name,
+                    "test alone" if _is_tested_on(f, card.partition) else "all parts",
+                    f.n_spam,
+                    f.n_ham,
+                    f.n_unlabelled,
+                    f.sha256[:16],
+                    licence(f.name),
+                ]
                 for f in card.files
             ],
         ),
