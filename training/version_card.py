@@ -110,6 +110,7 @@ class VersionCard:
     fusion: Fusion
     calibration: Calibration
     voice: Measured | None
+    rounding: Measured
     parts: Sequence[MeasuredPart]
 
 
@@ -141,6 +142,7 @@ def card_json(card: VersionCard) -> str:
             "signals": dict(card.fusion.signal_weights),
         },
         "llm_voice": card.voice,
+        "rounding_to_int8": card.rounding,
         "parts": {part.name: _part_facts(card, part) for part in card.parts},
         "known_weaknesses": list(KNOWN_WEAKNESSES),
     }
@@ -253,6 +255,8 @@ def card_markdown(card: VersionCard) -> str:
         *weight_parts(card.fusion),
         "## LLM voice",
         _voice_line(card.voice),
+        "## Rounding to int8",
+        _rounding_line(card.rounding),
         "## Known weaknesses",
         "\n".join(f"- {weakness}" for weakness in KNOWN_WEAKNESSES),
         "## Data",
@@ -377,6 +381,19 @@ def _voice_line(voice: Measured | None) -> str:
         f"On {voice['n_spam']:,} texts by language models and {voice['n_ham']:,} by people, of the "
         f"same sources but not trained on: AUC {voice['roc_auc']:.3f} ({low:.3f} to {high:.3f}). "
         "It is shown to moderators and weighs nothing."
+    )
+
+
+def _rounding_line(rounding: Measured) -> str:
+    low, high = clopper_pearson(rounding["outcomes_changed"], rounding["n"])
+    return (
+        f"Of {rounding['n']:,} test comments, drawn by the seed, "
+        f"{rounding['outcomes_changed']} got "
+        f"another outcome than from the network before rounding (95 %: {percent(low)} to "
+        f"{percent(high)}), {rounding['ham_to_spam_or_back']} from ham to spam or back. p_spam "
+        f"moved by {rounding['mean_change_of_p_spam']:.4f} on average, by "
+        f"{rounding['largest_change_of_p_spam']:.3f} at most; AUC {rounding['roc_auc_before']:.4f} "
+        f"before, {rounding['roc_auc_after']:.4f} after."
     )
 
 
