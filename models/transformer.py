@@ -88,6 +88,11 @@ class TransformerClassifier:
         The network is read from the folder itself, so that processes share its pages. Raise
         `ValueError` or `KeyError` for content that is not one; nothing in it is ever executed.
         """
+        missing = [name for name in cls.FILES if name not in files]
+        if missing:
+            # The engine would read a network that lies in the folder, checked or not.
+            msg = f"the manifest does not list {', '.join(missing)}"
+            raise ValueError(msg)
         calibration = json.loads(files[CALIBRATION_FILE])
         try:
             numbers = Calibration(**calibration)

@@ -25,7 +25,6 @@ log = logging.getLogger(__name__)
 _UNKNOWN = -1.0
 # Batches are cut from runs of this many, sorted by length: hardly any padding, still mixed.
 _RUN_OF_BATCHES = 20
-_SAVE_EVERY_STEPS = 200
 _PAD_TO = 16
 
 
@@ -45,6 +44,8 @@ class FineTuneConfig:
     promotion_weight: float = 0.5
     voice_weight: float = 0.25
     variation: Variation = field(default_factory=Variation)
+    # So much work at most is lost when a run is cut off.
+    save_every_steps: int = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,7 @@ def fine_tune(
         schedule.step()
         ahead = (time.monotonic() - began) / (step + 1 - first) * (steps - step - 1)
         tell(Progress(step=step + 1, steps=steps, loss=float(loss.detach()), seconds_left=ahead))
-        due = (step + 1) % _SAVE_EVERY_STEPS == 0 or step + 1 == steps
+        due = (step + 1) % config.save_every_steps == 0 or step + 1 == steps
         if checkpoint is not None and due:
             _save(checkpoint, step + 1, network, optimiser, schedule)
     network.to("cpu").eval()

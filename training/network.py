@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -95,9 +96,9 @@ def load_network(base: str, *, layers: Sequence[int] | None = None) -> Network:
     return Network(encoder, hidden=encoder.config.hidden_size)
 
 
-def keep_layers(encoder: nn.Module, layers: Sequence[int]) -> None:
-    """Drop all layers of an encoder but those named. Raise `ValueError` for one it lacks."""
-    stack = encoder.encoder.layer
+def keep_layers(encoder: Any, layers: Sequence[int]) -> None:
+    """Drop all layers of a BERT encoder but those named. Raise `ValueError` for one it lacks."""
+    stack: nn.ModuleList = encoder.encoder.layer
     wrong = [n for n in layers if not 0 <= n < len(stack)]
     if wrong or not layers:
         msg = f"layers must be some of 0 to {len(stack) - 1}, got {list(layers)}"

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -361,19 +361,28 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         help="further data files (.jsonl, .jsonl.gz) or folders of them, beside the repository's",
     )
+    parser.add_argument(
+        "--no-own-data", action="store_true", help="leave out the repository's: only --data"
+    )
     parser.add_argument("--out", type=Path, default=SHIPPED_DIR, help="folder of versions")
     parser.add_argument("--name", help="the version's name; minilm-DATE by default")
-    parser.add_argument("--base", default=PACKAGED_BASE, help="a pretrained encoder: folder or id")
+    parser.add_argument("--base", help="a pretrained encoder: folder or id; the packaged by default")
     parser.add_argument("--promote", action="store_true", help="make it the current version")
     parser.add_argument("--force", action="store_true", help="train even if nothing changed")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.no_own_data and not options.data:
+        parser.error("--no-own-data leaves nothing to train on: name files with --data")
+    return options
 
 
 def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     started = time.monotonic()
     if options.name:
         check_free(options.out, options.name)
-    dataset = read_dataset([DEFAULT_DATA, *options.data], corrections=LABEL_CORRECTIONS)
+    if options.base:
+        config = replace(config, base=options.base)
+    own = [] if options.no_own_data else [DEFAULT_DATA]
+    dataset = read_dataset([*own, *options.data], corrections=LABEL_CORRECTIONS)
     mark = fingerprint(dataset.files, asdict(config))
     same = None if options.force or options.name else find_same(options.out, mark)
     if same is not None:
@@ -475,7 +484,8 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
 
 
 def _check_labels(parts: Partition) -> None:
-    for name, examples in (("train", parts.train), ("calibration", parts.calibration)):
+    named = {"train": parts.train, "calibration": parts.calibration, "test": parts.test}
+    for name, examples in named.items():
         is_spam = labels(examples)
         if is_spam.all() or not is_spam.any():
             msg = (
