@@ -366,7 +366,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, default=SHIPPED_DIR, help="folder of versions")
     parser.add_argument("--name", help="the version's name; minilm-DATE by default")
-    parser.add_argument("--base", help="a pretrained encoder: folder or id; the packaged by default")
+    parser.add_argument("--base", help="a pretrained encoder, folder or id; else packaged")
     parser.add_argument("--promote", action="store_true", help="make it the current version")
     parser.add_argument("--force", action="store_true", help="train even if nothing changed")
     options = parser.parse_args(arguments)
