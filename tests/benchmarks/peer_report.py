@@ -101,6 +101,8 @@ def to_markdown(record: Mapping[str, Any]) -> str:
         *(f"- {part}: {_counted(rows[part])}" for part in ("train", "calibration", "test")),
         "",
         "Every filter learns from the train part alone; the calibration part may choose a setting.",
+        "A Slopsieve version is scored as it is: its figures mean something only if it was trained on",
+        "the same train part.",
         "Recall is at the lowest threshold that calls at most the stated share of the slice's own",
         "ham spam: spam caught, and in brackets its share and the ham called spam. Intervals are",
         "DeLong's, 95 %. Seconds are of one run, not of a machine at rest.",
