@@ -37,6 +37,7 @@ PACKAGES = ("numpy", "scikit-learn", "scipy")
 
 _LICENCES = {
     "authored": "written for this project, Apache-2.0 like the code",
+    "label": "judgements of this project on comments of others, Apache-2.0 like the code",
 }
 _OTHER_LICENCE = "not this project's: see the data card of the source"
 

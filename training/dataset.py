@@ -6,7 +6,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from models.inputs import ModelInput
@@ -14,6 +14,7 @@ from service.domain.comment import Comment
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.record import comment_from_record
 from service.scoring.inputs import model_input
+from training.corrections import LABEL_CORRECTIONS, Correction, CorrectLabel, read_corrections
 
 _ENDINGS = (".jsonl", ".jsonl.gz")
 # After so many problems a file is plainly the wrong file; listing more helps nobody.
@@ -26,7 +27,8 @@ class Example:
     """One labelled comment.
 
     `comment` is all that detectors and the classifier may see. The other fields are for splitting
-    and for reporting: they never become inputs. `promo_spans` is None where nobody marked them.
+    and for reporting: they never become inputs. `promo_spans` is None where nobody marked them;
+    `is_corrected` says that the data have the other label.
     """
 
     comment: Comment
@@ -38,6 +40,7 @@ class Example:
     language: str | None = None
     hardness: int | None = None
     promo_spans: tuple[tuple[int, int], ...] | None = None
+    is_corrected: bool = False
 
     @property
     def input(self) -> ModelInput:
@@ -75,25 +78,29 @@ class DataFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dataset:
-    """Everything that was read, in a fixed order."""
+    """Everything that was read, in a fixed order.
+
+    `dropped` maps the ids of comments that a correction leaves out to a reason in fixed words. A
+    file of corrections is one of `files`, counted as holding no comments.
+    """
 
     examples: tuple[Example, ...]
     files: tuple[DataFile, ...]
     texts: tuple[UnlabelledText, ...] = ()
+    dropped: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_data_files(paths: Sequence[Path]) -> list[Path]:
     """Return the data files named, and those directly inside folders named, without repeats.
 
+    The file of corrections, which lies among them, is left out: it holds no comments.
     Raise `InvalidInputError` for a path that is not there, or holds no data file.
     """
     found: dict[Path, None] = {}
     problems = []
     for path in paths:
-        inside = (
-            sorted(p for p in path.iterdir() if p.name.endswith(_ENDINGS)) if path.is_dir() else []
-        )
-        files = inside if path.is_dir() else [path] if path.is_file() else []
+        inside = path.iterdir() if path.is_dir() else [path] if path.is_file() else []
+        files = [p for p in inside if p == path or p.name.endswith(_ENDINGS)]
         if not files:
             problems.append(
                 Problem(
@@ -105,45 +112,82 @@ def find_data_files(paths: Sequence[Path]) -> list[Path]:
         found |= {p.resolve(): None for p in files}
     if problems:
         raise InvalidInputError(problems)
-    return sorted(found)
+    return sorted(path for path in found if path.name != LABEL_CORRECTIONS.name)
 
 
-def read_dataset(paths: Sequence[Path]) -> Dataset:
+def read_dataset(paths: Sequence[Path], *, corrections: Path | None = None) -> Dataset:
     """Return the labelled comments of all files, and apart from them the texts without a label.
 
-    Files of the same content are read once, whatever their names. Raise `InvalidInputError` that
-    names the file and line of everything wrong at once, ids that occur twice included.
+    Files of the same content are read once, whatever their names. `corrections` names a file that
+    changes or drops labels; ids that the data do not hold are passed over. Raise
+    `InvalidInputError` that names the file and line of everything wrong at once, ids that occur
+    twice and corrections of another label than the data have included.
     """
-    problems: list[Problem] = []
-    examples: list[Example] = []
-    texts: list[UnlabelledText] = []
-    files: list[DataFile] = []
-    seen: dict[str, str] = {}
-    for path, sha256 in _distinct(find_data_files(paths)):
-        before, texts_before = len(examples), len(texts)
-        for where, row in _read_rows(path, problems):
-            wrong = _problems_of(where, row) or _repeats(where, row, seen)
-            problems += wrong
+    read = _Reading(read_corrections(corrections) if corrections else {})
+    files = [read.file(path, sha256) for path, sha256 in _distinct(find_data_files(paths))]
+    if read.problems:
+        raise InvalidInputError(read.problems[:_MAX_PROBLEMS])
+    if corrections:
+        sha256 = hashlib.sha256(corrections.read_bytes()).hexdigest()
+        files.append(
+            DataFile(name=corrections.name, sha256=sha256, n_spam=0, n_ham=0, n_unlabelled=0)
+        )
+    return Dataset(
+        examples=tuple(read.examples),
+        files=tuple(files),
+        texts=tuple(read.texts),
+        dropped=read.dropped,
+    )
+
+
+class _Reading:
+    """What was read so far, and what was wrong with it."""
+
+    def __init__(self, corrections: Mapping[str, Correction]) -> None:
+        self.examples: list[Example] = []
+        self.texts: list[UnlabelledText] = []
+        self.dropped: dict[str, str] = {}
+        self.problems: list[Problem] = []
+        self._corrections = corrections
+        self._seen: dict[str, str] = {}
+
+    def file(self, path: Path, sha256: str) -> DataFile:
+        """Read one file's rows; return what it held."""
+        before, texts_before = len(self.examples), len(self.texts)
+        for where, row in _read_rows(path, self.problems):
+            wrong = _problems_of(where, row) or _repeats(where, row, self._seen)
+            self.problems += wrong
             if wrong:
                 continue
             if row.get("label") is None:
-                texts.append(_unlabelled_text(row, path))
+                self.texts.append(_unlabelled_text(row, path))
             else:
-                examples.append(_example(row, path))
-        added = examples[before:]
+                self._labelled(row, path)
+        added = self.examples[before:]
         n_spam = sum(e.is_spam for e in added)
-        files.append(
-            DataFile(
-                name=path.name,
-                sha256=sha256,
-                n_spam=n_spam,
-                n_ham=len(added) - n_spam,
-                n_unlabelled=len(texts) - texts_before,
-            )
+        return DataFile(
+            name=path.name,
+            sha256=sha256,
+            n_spam=n_spam,
+            n_ham=len(added) - n_spam,
+            n_unlabelled=len(self.texts) - texts_before,
         )
-    if problems:
-        raise InvalidInputError(problems[:_MAX_PROBLEMS])
-    return Dataset(examples=tuple(examples), files=tuple(files), texts=tuple(texts))
+
+    def _labelled(self, row: Mapping[str, object], path: Path) -> None:
+        """Keep a labelled row as its correction, if there is one, says."""
+        correction = self._corrections.get(str(row["id"]))
+        if correction is None:
+            self.examples.append(_example(row, path))
+        elif row["label"] != correction.was:
+            what, remedy = "is not the label in the data", "judge the comment again"
+            self.problems.append(_problem(f"{correction.where} was", what, remedy))
+        elif correction.correct is CorrectLabel.DROP:
+            self.dropped[correction.id] = "left out by a correction of labels"
+        else:
+            # What the data say beside the label was said of the wrong label.
+            unknown = {"kind": None, "promo_spans": None, "boundary": None}
+            corrected = {**row, **unknown, "label": correction.correct.value}
+            self.examples.append(replace(_example(corrected, path), is_corrected=True))
 
 
 def _distinct(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:

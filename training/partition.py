@@ -26,7 +26,7 @@ TEST_SOURCES = frozenset({"haacked", "travisdowns", "gabeluci", "willymcallister
 # Mobile development, Azure, Linux on phones, a web developer; spam of 2015 to 2024.
 CALIBRATION_SOURCES = frozenset({"chrisrisner", "hajekj", "bloggerbust", "eduardoboucas"})
 
-_AUTHORED = "authored-"
+AUTHORED = "authored-"
 # Authored comments alone have marked promotion, campaigns and hardness, so some are tested on.
 _AUTHORED_TEST_SHARE = 0.15
 _CALIBRATION_SHARE = 0.15
@@ -105,7 +105,7 @@ def partition(
         train=tuple(kept[Part.TRAIN]),
         calibration=tuple(kept[Part.CALIBRATION]),
         test=tuple(kept[Part.TEST]),
-        dropped=dropped,
+        dropped={**dataset.dropped, **dropped},
     )
 
 
@@ -123,13 +123,13 @@ def _draw(
         elif example.source in calibration:
             part_of[example.comment.id] = Part.CALIBRATION
         else:
-            is_authored = example.source.startswith(_AUTHORED)
-            to_draw[_AUTHORED if is_authored else example.source].append(example)
+            is_authored = example.source.startswith(AUTHORED)
+            to_draw[AUTHORED if is_authored else example.source].append(example)
     for source, drawn in to_draw.items():
-        test_share = _AUTHORED_TEST_SHARE if source == _AUTHORED else 0.0
+        test_share = _AUTHORED_TEST_SHARE if source == AUTHORED else 0.0
         for group in _groups_of(drawn):
             part = _part_of_group(group, seed, test_share)
-            if source != _AUTHORED and len(group) > _MAX_DRAWN_SHARE * len(drawn):
+            if source != AUTHORED and len(group) > _MAX_DRAWN_SHARE * len(drawn):
                 part = Part.TRAIN
             part_of |= {example.comment.id: part for example in group}
     return part_of
@@ -220,6 +220,7 @@ def describe(parts: Partition) -> Counts:
         elsewhere = set(chain.from_iterable(short[other] for other in Part if other is not part))
         answer[part.value] = {
             **_labels(examples),
+            "with_corrected_label": sum(e.is_corrected for e in examples),
             "by_source": _labels_by(examples, [e.source for e in examples]),
             "by_kind": _labels_by(examples, [e.kind for e in examples]),
             "by_language": _labels_by(examples, [e.language for e in examples]),
