@@ -33,7 +33,8 @@ from tests.benchmarks.peer_filters import (
 )
 from tests.benchmarks.peer_mail import bogofilter, spamassassin_bayes
 from tests.benchmarks.peer_report import count_slices, measure, slices_of, to_markdown
-from training.dataset import Dataset, Example, find_data_files, read_dataset
+from training.corrections import LABEL_CORRECTIONS
+from training.dataset import Dataset, Example, read_dataset
 from training.partition import partition
 from training.train import DEFAULT_DATA, TrainConfig
 
@@ -52,11 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what is asked for and print the report; return the process's exit code."""
     given = _parse(arguments)
     try:
-        dataset = read_dataset(given.data)
+        dataset = read_dataset(given.data, corrections=given.corrections)
         parts = partition(dataset, seed=TrainConfig().seed)
         rows = Rows(train=parts.train, calibration=parts.calibration, test=parts.test)
         record = start_record(dataset, rows, earlier=_read(given.out))
-        for name, (title, function) in _filters(given).items():
+        for name, (title, function) in _filters(given, dataset).items():
             if is_wanted(name, record, given.only):
                 print(f"measuring {title}", file=sys.stderr)
                 record["filters"][name] = {"title": title, **measure_filter(function, rows)}
@@ -123,7 +124,7 @@ def _labels(rows: Rows) -> Flags:
     return np.array([example.is_spam for example in rows.test], dtype=np.bool_)
 
 
-def _filters(given: argparse.Namespace) -> dict[str, tuple[str, Filter]]:
+def _filters(given: argparse.Namespace, dataset: Dataset) -> dict[str, tuple[str, Filter]]:
     """Return title and function of every filter by its name; a version's name holds its own."""
     functions: dict[str, Filter] = {
         "tfidf": tfidf_regression,
@@ -134,15 +135,15 @@ def _filters(given: argparse.Namespace) -> dict[str, tuple[str, Filter]]:
     filters = {name: (TITLES[name], function) for name, function in functions.items()}
     if given.version:
         folder = given.version.resolve()
-        measure_version = partial(_version, folder=folder, data=given.data)
+        read = frozenset(file.sha256 for file in dataset.files if file.n_spam or file.n_ham)
+        measure_version = partial(_version, folder=folder, read=read)
         filters[f"{_VERSION} {folder.name}"] = (f"Slopsieve {folder.name}", measure_version)
     return filters
 
 
-def _version(rows: Rows, folder: Path, data: Sequence[Path]) -> Scored:
-    """Score with a version, and note where its card does not say that it learnt from `data`."""
+def _version(rows: Rows, folder: Path, read: frozenset[str]) -> Scored:
+    """Score with a version, and note which of the files `read` (SHA-256) its card doesn't name."""
     scored = version_model(rows, folder)
-    read = {hashlib.sha256(path.read_bytes()).hexdigest() for path in find_data_files(data)}
     unnamed = len(read - trained_on(folder.name, folder.parent))
     if not unnamed:
         return scored
@@ -153,6 +154,13 @@ def _version(rows: Rows, folder: Path, data: Sequence[Path]) -> Scored:
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.peers", description=__doc__)
     parser.add_argument("--data", type=Path, nargs="+", default=[DEFAULT_DATA], metavar="DIR")
+    parser.add_argument(
+        "--corrections",
+        type=Path,
+        metavar="FILE",
+        default=LABEL_CORRECTIONS,
+        help="labels to correct before anything is drawn, the repository's own by default",
+    )
     parser.add_argument("--version", type=Path, metavar="FOLDER", help="a Slopsieve version")
     parser.add_argument("--only", nargs="+", choices=[*TITLES, _VERSION])
     parser.add_argument("--out", type=Path, metavar="FILE.md", help="FILE.json is kept beside it")
