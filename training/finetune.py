@@ -149,6 +149,7 @@ class _Batch:
     is_spam: torch.Tensor
     is_llm_voice: torch.Tensor
     weight: torch.Tensor
+    linear: torch.Tensor
 
 
 def _collate(
@@ -182,6 +183,7 @@ def _collate(
         is_spam=_known([one.is_spam for one in lessons], device),
         is_llm_voice=_known([one.is_llm_voice for one in lessons], device),
         weight=torch.tensor([one.weight for one in lessons], device=device),
+        linear=torch.tensor([one.linear for one in lessons], device=device),
     )
 
 
@@ -209,9 +211,9 @@ def _loss(network: Network, batch: _Batch, config: FineTuneConfig) -> torch.Tens
     with torch.autocast(batch.ids.device.type, torch.bfloat16):
         spam, promotion, voice = network(batch.ids, batch.kinds, batch.mask)
     count = len(batch.is_spam)
-    loss = _one_a_lesson(
-        _pool(spam.float(), batch.owner, count), batch.is_spam, batch.weight, config.label_smoothing
-    )
+    # Both members' log-odds add up, in serving as here.
+    together = _pool(spam.float(), batch.owner, count) + batch.linear
+    loss = _one_a_lesson(together, batch.is_spam, batch.weight, config.label_smoothing)
     loss = loss + config.voice_weight * _one_a_lesson(
         _pool(voice.float(), batch.owner, count), batch.is_llm_voice, batch.weight, 0.0
     )

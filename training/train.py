@@ -61,6 +61,9 @@ from training.version_card import MeasuredPart, Scored, VersionCard, card_json, 
 # Fewer texts of either kind are no ground to say anything on.
 _MIN_VOICE_TEXTS = 20
 
+# Beyond this the linear member would leave the network nothing to learn, and it is sometimes wrong.
+_MAX_LINEAR = 4.0
+
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
@@ -121,7 +124,11 @@ def fine_tuned(
     """Return the network, fine-tuned on the train part and on texts that teach LLM voice."""
     torch.manual_seed(config.seed)
     network = load_network(config.base, layers=config.layers)
-    lessons = [lesson_of(e, weight=_weight(e, config)) for e in parts.train]
+    linear = linear_out_of_fold(parts.train, config)
+    lessons = [
+        lesson_of(e, weight=_weight(e, config), linear=float(x))
+        for e, x in zip(parts.train, linear, strict=True)
+    ]
     lessons += voice_lessons(dataset, config)[: config.voice_texts]
     fine_tune(
         network,
@@ -184,6 +191,20 @@ def fit_linear(examples: Sequence[Example], config: TrainConfig) -> LinearTable:
         min_rows=config.min_comments,
         seed=config.seed,
     )
+
+
+def linear_out_of_fold(examples: Sequence[Example], config: TrainConfig) -> FloatArray:
+    """Return the linear member's calibrated log-odds of each comment, by one that never saw it."""
+    is_spam = labels(examples)
+    folds = assign_folds(group_examples(examples), n_folds=config.n_folds, seed=config.seed)
+    sums = np.zeros(len(examples))
+    for fold in range(config.n_folds):
+        rest = [e for e, f in zip(examples, folds, strict=True) if f != fold]
+        table = fit_linear(rest, config)
+        for i in np.flatnonzero(folds == fold).tolist():
+            sums[i] = table.sum_of(count_features(examples[i].input))
+    slope, offset = fit_platt(sums, is_spam)
+    return np.clip(slope * sums + offset, -_MAX_LINEAR, _MAX_LINEAR)
 
 
 def labels(examples: Sequence[Example]) -> BoolArray:
