@@ -7,23 +7,23 @@ import logging
 import os
 import signal
 import socket
-import sys
 import time
 from types import FrameType
 from typing import Any
 
 from waitress import wasyncore
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
+from waitress.task import WSGITask
 
-from service.domain.errors import ModerationError
 from service.listening import listen
-from service.logs import configure_logging
-from service.processes import die_with
 from service.readiness import readiness_checks
-from service.settings import SettingsError, load_settings
-from service.start_error import ExitCode
+from service.settings import Settings
+from service.starting import start
 from service.web.config import WebConfig
 from service.web.flask_app import create_app
+from service.web.headers import ARRIVED
 from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)
@@ -46,23 +46,45 @@ _KEY_MEMORY_SECONDS = 1.0
 _THREADS_NEVER_WAITING = 0.25
 
 
+class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress ships no types
+    """A request that knows when the last of it had come in."""
+
+    arrived = 0.0
+
+    def received(self, data: bytes) -> int:
+        """Take in more of the request; return how much of `data` is part of it."""
+        taken: int = super().received(data)
+        if self.completed and not self.arrived:
+            self.arrived = time.perf_counter()
+        return taken
+
+
+class _Task(WSGITask):  # type: ignore[misc]  # waitress ships no types
+    """A task that tells the application when its request came in, long before a thread was free."""
+
+    def get_environment(self) -> dict[str, Any]:
+        """Return the WSGI environment."""
+        environ: dict[str, Any] = super().get_environment()
+        environ[ARRIVED] = self.request.arrived
+        return environ
+
+
+class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
+    parser_class = _Parser
+    task_class = _Task
+
+
 def main() -> None:
     """Run the API process; what keeps it from starting is said in one line."""
-    arguments = argparse.ArgumentParser(prog="python -m service.app")
-    arguments.add_argument("--fd", type=int, help="a listening socket to serve on")
-    arguments.add_argument("--parent", type=int, help="the process to die with")
-    given = arguments.parse_args()
-    configure_logging()
-    if given.parent:
-        die_with(given.parent, signal.SIGKILL)
-    try:
-        wired = wire(load_settings())
-        listener = _inherited(given.fd) if given.fd is not None else listen(wired.settings)
-    except (SettingsError, ModerationError) as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))
+    wired, listener = start("service.app", _prepare, inherits_socket=True)
     serve(wired, listener)
     wired.close()
+
+
+def _prepare(settings: Settings, given: argparse.Namespace) -> tuple[Wired, socket.socket]:
+    wired = wire(settings)
+    listener = _inherited(given.fd) if given.fd is not None else listen(settings)
+    return wired, listener
 
 
 def serve(wired: Wired, listener: socket.socket) -> None:
@@ -81,6 +103,7 @@ def serve(wired: Wired, listener: socket.socket) -> None:
         # The application reads these headers itself, and only where a proxy is trusted.
         clear_untrusted_proxy_headers=settings.trusted_proxies == 0,
     )
+    server.channel_class = _Channel
     stopping = _stop_on_signals(server)
     log.info("api started", extra={"pid": os.getpid(), "threads": settings.api_threads})
     while not stopping:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
-import signal
 import socket
 import sys
 import warnings
@@ -14,12 +12,8 @@ from typing import Any
 
 from celery.platforms import SecurityWarning
 
-from service.domain.errors import ModerationError
-from service.logs import configure_logging
 from service.moderation.deliver import deliver, take_deliveries
-from service.processes import die_with
-from service.settings import SettingsError, load_settings
-from service.start_error import ExitCode
+from service.starting import start
 from service.tasks.broker import open_client
 from service.tasks.callbacks import register_callbacks
 from service.tasks.celery_app import make_celery
@@ -36,18 +30,7 @@ _DRAIN_SECONDS = 16.0
 
 def main() -> None:
     """Run the callbacks process; what keeps it from starting is said in one line."""
-    arguments = argparse.ArgumentParser(prog="python -m service.callbacks")
-    arguments.add_argument("--parent", type=int, help="the process to die with")
-    given = arguments.parse_args()
-    configure_logging()
-    if given.parent:
-        die_with(given.parent, signal.SIGKILL)
-    try:
-        wired = wire(load_settings())
-    except (SettingsError, ModerationError) as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))
-    sys.exit(run_callbacks(wired))
+    sys.exit(run_callbacks(start("service.callbacks", lambda settings, _: wire(settings))))
 
 
 def run_callbacks(wired: Wired) -> int:

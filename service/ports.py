@@ -46,7 +46,10 @@ class AddOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewComment:
-    """A comment on its way in, with what makes repeats of it recognisable."""
+    """A comment on its way in, with what makes repeats of it recognisable.
+
+    `lane` is kept with it, and it is never queued in another one.
+    """
 
     comment: Comment
     lane: Lane
@@ -103,17 +106,17 @@ class CommentStore(Protocol):
         """
 
     def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
-        """Remember that these ids were handed to the queue at `at`."""
+        """Remember that these ids were handed to the queue at `at`, each in its own lane."""
 
     def find_stranded(
-        self, *, queued_before: datetime, received_before: datetime, limit: int
+        self, lane: Lane, *, queued_before: datetime, received_before: datetime, limit: int
     ) -> list[PendingComment]:
-        """Return comments without a verdict, oldest first, that the queue seems to have lost.
+        """Return a lane's comments without a verdict, oldest first, that it seems to have lost.
 
         That is: never queued and received before `received_before`, or queued before
         `queued_before`, or queued well before a comment of the same lane that already has its
         verdict (a lane is first in, first out), that is earlier than the newest judged one's
-        `queued_at` less one minute.
+        `queued_at` less one minute. What goes on in other lanes changes nothing.
         """
 
     def find_by_content(
@@ -168,18 +171,22 @@ class VerdictStore(Protocol):
 class DecisionStore(Protocol):
     """Keeps decisions; nothing is ever deleted, only marked as undone."""
 
-    def add(self, decision: Decision) -> Decision | None:
+    def add(self, decision: Decision, *, deliveries: Sequence[Delivery] = ()) -> Decision | None:
         """Append a decision; return the one it replaces, marked as undone by it, if any.
 
         Both happen in one transaction, so that at most one decision of a comment is in force
-        however many moderators rule at once. Raise `NotFoundError` if the comment is not kept,
+        however many moderators rule at once. `deliveries` are kept in the same transaction, so
+        that neither is there without the other. Raise `NotFoundError` if the comment is not kept,
         `ConflictError` if the decision's id is taken.
         """
 
-    def undo(self, comment_id: CommentId, *, by: str, at: datetime) -> Decision:
+    def undo(
+        self, comment_id: CommentId, *, by: str, at: datetime, deliveries: Sequence[Delivery] = ()
+    ) -> Decision:
         """Mark the decision in force as undone and return it so marked.
 
-        Raise `NotFoundError` if the comment has no decision in force.
+        `deliveries` are kept in the same transaction. Raise `NotFoundError` if the comment has no
+        decision in force; nothing is kept then.
         """
 
 
@@ -244,6 +251,12 @@ class UserStore(Protocol):
 
     def replace(self, user: User) -> None:
         """Replace the account with this id. Raise `NotFoundError` for an unknown one."""
+
+    def end_sessions(self, user_id: str) -> None:
+        """Add one to an account's `session_epoch`, and leave everything else as it is by then.
+
+        Raise `NotFoundError` for an unknown one.
+        """
 
     def get(self, user_id: str) -> User | None:
         """Return an account by id."""
@@ -359,6 +372,12 @@ class DeliveryStore(Protocol):
 
     def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
         """Return a delivery's attempts, oldest first."""
+
+    def prune(self, *, delivered_before: datetime, limit: int) -> int:
+        """Delete those delivered longest ago, with their attempts; return how many, at most limit.
+
+        What waits or was given up is never deleted, however old.
+        """
 
 
 class DeliveryQueue(Protocol):

@@ -103,6 +103,9 @@ class Settings(BaseSettings):
     callback_delays: Listed[Annotated[float, Field(ge=0, le=604_800)]] = RETRY_DELAYS
     """Seconds between one attempt to deliver a callback and the next; then it is given up."""
 
+    keep_deliveries_days: Annotated[int, Field(ge=1, le=3_650)] = 30
+    """How long delivered callbacks are kept; those given up stay until they are replayed."""
+
     audit_share: Annotated[float, Field(ge=0, le=1)] = 0.02
     """Share of confident verdicts that moderators check all the same."""
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import os
-import signal
 import socket
 import sys
 import warnings
+from datetime import timedelta
 from typing import Any
 
 from celery.platforms import SecurityWarning
 
-from service.domain.errors import ModerationError
-from service.logs import configure_logging
 from service.moderation.judge import judge_batch
+from service.moderation.prune import prune_deliveries
 from service.moderation.sweep import sweep_stranded
-from service.processes import die_with
-from service.settings import SettingsError, load_settings
-from service.start_error import ExitCode
+from service.starting import start
 from service.tasks.broker import open_client
 from service.tasks.celery_app import make_celery
 from service.tasks.heartbeat import register_heartbeat
@@ -33,18 +29,7 @@ log = logging.getLogger(__name__)
 
 def main() -> None:
     """Run the worker process; what keeps it from starting is said in one line."""
-    arguments = argparse.ArgumentParser(prog="python -m service.worker")
-    arguments.add_argument("--parent", type=int, help="the process to die with")
-    given = arguments.parse_args()
-    configure_logging()
-    if given.parent:
-        die_with(given.parent, signal.SIGKILL)
-    try:
-        wired = wire(load_settings())
-    except (SettingsError, ModerationError) as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))
-    sys.exit(run_worker(wired))
+    sys.exit(run_worker(start("service.worker", lambda settings, _: wire(settings))))
 
 
 def run_worker(wired: Wired) -> int:
@@ -70,7 +55,12 @@ def make_worker(wired: Wired) -> Any:
     register_scoring(
         app, lambda ids: judge_batch(ids, services), batch_size=wired.settings.batch_size
     )
-    register_upkeep(app, lambda: sweep_stranded(services))
+    keep = timedelta(days=wired.settings.keep_deliveries_days)
+    register_upkeep(
+        app,
+        sweep=lambda: sweep_stranded(services),
+        prune=lambda: prune_deliveries(services, keep=keep),
+    )
     register_heartbeat(
         app,
         open_client(wired.valkey_url),

@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 _UNKNOWN = -1.0
 # Batches are cut from runs of this many, sorted by length: hardly any padding, still mixed.
 _RUN_OF_BATCHES = 20
+_PAD_TO = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +149,7 @@ class _Batch:
     is_spam: torch.Tensor
     is_llm_voice: torch.Tensor
     weight: torch.Tensor
+    linear: torch.Tensor
 
 
 def _collate(
@@ -162,7 +164,8 @@ def _collate(
         for place, lesson in enumerate(lessons)
         for window in _some(tokeniser.windows(lesson.input), config.max_windows, rng)
     ]
-    longest = max(len(window.ids) for _, window in owned)
+    # In steps, so that a run sees few shapes: for each one torch keeps plans and memory.
+    longest = -(-max(len(window.ids) for _, window in owned) // _PAD_TO) * _PAD_TO
     ids, kinds, mask = (torch.zeros((len(owned), longest), dtype=torch.long) for _ in range(3))
     promotion = torch.full((len(owned), longest), _UNKNOWN)
     for row, (place, window) in enumerate(owned):
@@ -180,6 +183,7 @@ def _collate(
         is_spam=_known([one.is_spam for one in lessons], device),
         is_llm_voice=_known([one.is_llm_voice for one in lessons], device),
         weight=torch.tensor([one.weight for one in lessons], device=device),
+        linear=torch.tensor([one.linear for one in lessons], device=device),
     )
 
 
@@ -191,12 +195,12 @@ def _some(windows: Sequence[Window], most: int, rng: random.Random) -> Sequence[
 
 def _taught(window: Window, lesson: Lesson) -> torch.Tensor:
     """Return 1 for each token inside promotion, 0 inside plain text, else unknown."""
-    answer = torch.full((len(window.spans),), _UNKNOWN)
+    answer = [_UNKNOWN] * len(window.spans)
     for spans, value in ((lesson.plain, 0.0), (lesson.promotion, 1.0)):
         for place, (start, end) in enumerate(window.spans):
             if end > start and any(a <= start < b for a, b in spans):
                 answer[place] = value
-    return answer
+    return torch.tensor(answer)
 
 
 def _known(values: Sequence[bool | None], device: torch.device) -> torch.Tensor:
@@ -207,9 +211,9 @@ def _loss(network: Network, batch: _Batch, config: FineTuneConfig) -> torch.Tens
     with torch.autocast(batch.ids.device.type, torch.bfloat16):
         spam, promotion, voice = network(batch.ids, batch.kinds, batch.mask)
     count = len(batch.is_spam)
-    loss = _one_a_lesson(
-        _pool(spam.float(), batch.owner, count), batch.is_spam, batch.weight, config.label_smoothing
-    )
+    # Both members' log-odds add up, in serving as here.
+    together = _pool(spam.float(), batch.owner, count) + batch.linear
+    loss = _one_a_lesson(together, batch.is_spam, batch.weight, config.label_smoothing)
     loss = loss + config.voice_weight * _one_a_lesson(
         _pool(voice.float(), batch.owner, count), batch.is_llm_voice, batch.weight, 0.0
     )

@@ -41,6 +41,7 @@ from models.transformer import (
 )
 from service.domain.errors import InvalidInputError
 from service.scoring.conclude import logistic, logit
+from service.scoring.metrics import roc_auc
 from training.card import Measured, measure
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
@@ -59,6 +60,9 @@ from training.version_card import MeasuredPart, Scored, VersionCard, card_json, 
 
 # Fewer texts of either kind are no ground to say anything on.
 _MIN_VOICE_TEXTS = 20
+
+# Beyond this the linear member would leave the network nothing to learn, and it is sometimes wrong.
+_MAX_LINEAR = 4.0
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -89,6 +93,8 @@ class TrainConfig:
     min_comments: int = 2
     # Which log-odds of promotion mark a stretch: the best of these on the calibration part.
     mark_thresholds: tuple[float, ...] = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
+    # On so many test comments the int8 network is compared with the one it was rounded from.
+    rounding_comments: int = 5_000
     signal_penalty: float = 2.0
     min_firings: int = 5
     n_folds: int = 5
@@ -118,7 +124,11 @@ def fine_tuned(
     """Return the network, fine-tuned on the train part and on texts that teach LLM voice."""
     torch.manual_seed(config.seed)
     network = load_network(config.base, layers=config.layers)
-    lessons = [lesson_of(e, weight=_weight(e, config)) for e in parts.train]
+    linear = linear_out_of_fold(parts.train, config)
+    lessons = [
+        lesson_of(e, weight=_weight(e, config), linear=float(x))
+        for e, x in zip(parts.train, linear, strict=True)
+    ]
     lessons += voice_lessons(dataset, config)[: config.voice_texts]
     fine_tune(
         network,
@@ -181,6 +191,20 @@ def fit_linear(examples: Sequence[Example], config: TrainConfig) -> LinearTable:
         min_rows=config.min_comments,
         seed=config.seed,
     )
+
+
+def linear_out_of_fold(examples: Sequence[Example], config: TrainConfig) -> FloatArray:
+    """Return the linear member's calibrated log-odds of each comment, by one that never saw it."""
+    is_spam = labels(examples)
+    folds = assign_folds(group_examples(examples), n_folds=config.n_folds, seed=config.seed)
+    sums = np.zeros(len(examples))
+    for fold in range(config.n_folds):
+        rest = [e for e, f in zip(examples, folds, strict=True) if f != fold]
+        table = fit_linear(rest, config)
+        for i in np.flatnonzero(folds == fold).tolist():
+            sums[i] = table.sum_of(count_features(examples[i].input))
+    slope, offset = fit_platt(sums, is_spam)
+    return np.clip(slope * sums + offset, -_MAX_LINEAR, _MAX_LINEAR)
 
 
 def labels(examples: Sequence[Example]) -> BoolArray:
@@ -272,6 +296,47 @@ def fit_weights(
     return fit(np.ones(len(examples), dtype=np.bool_)), p_spam
 
 
+def _all_evidence(
+    model_p_spam: FloatArray, examples: Sequence[Example], fusion: Fusion
+) -> FloatArray:
+    """Return each comment's p_spam as serving would state it for a sender never seen before."""
+    log_odds = np.array([logit(p) for p in model_p_spam])
+    row = np.array([fusion.signal_weights[name] for name in signal_names()])
+    scores = fusion.base + fusion.model_weight * log_odds + signal_strengths(examples) @ row
+    return np.array([logistic(float(s)) for s in scores])
+
+
+def measure_rounding(
+    network: Network,
+    examples: Sequence[Example],
+    p_spam: FloatArray,
+    tokeniser: CommentTokeniser,
+    linear: LinearTable,
+    calibration: Calibration,
+    fusion: Fusion,
+) -> Measured:
+    """Return what rounding to int8 changed: outcomes, and p_spam at most, on these comments."""
+    with tempfile.TemporaryDirectory() as folder:
+        export_network(network, Path(folder), calibrate_on=(), int8=False)
+        read = read_inputs(
+            [e.input for e in examples], Engine(Path(folder, NETWORK_FILE)), tokeniser, linear
+        )
+    c = calibration
+    before = _all_evidence(_p_spam(read, c.offset, c.network, c.linear), examples, fusion)
+    cutoffs = (fusion.ham_cutoff, fusion.spam_cutoff)
+    changed = np.digitize(before, cutoffs) != np.digitize(p_spam, cutoffs)
+    opposite = np.abs(np.digitize(before, cutoffs) - np.digitize(p_spam, cutoffs)) == 2
+    return {
+        "n": len(examples),
+        "outcomes_changed": int(changed.sum()),
+        "ham_to_spam_or_back": int(opposite.sum()),
+        "largest_change_of_p_spam": float(np.abs(before - p_spam).max()),
+        "mean_change_of_p_spam": float(np.abs(before - p_spam).mean()),
+        "roc_auc_before": roc_auc(labels(examples), before),
+        "roc_auc_after": roc_auc(labels(examples), p_spam),
+    }
+
+
 def measure_part(
     name: str,
     examples: Sequence[Example],
@@ -282,9 +347,6 @@ def measure_part(
     """Return everything that a card says about one part."""
     c = calibration
     model_p_spam = _p_spam(read, c.offset, c.network, c.linear)
-    log_odds = np.array([logit(p) for p in model_p_spam])
-    row = np.array([fusion.signal_weights[name] for name in signal_names()])
-    scores = fusion.base + fusion.model_weight * log_odds + signal_strengths(examples) @ row
     return MeasuredPart(
         name=name,
         examples=tuple(examples),
@@ -292,7 +354,7 @@ def measure_part(
             network=np.array([logistic(float(s)) for s in read.network]),
             linear=np.array([logistic(float(s)) for s in read.linear]),
             model=model_p_spam,
-            all_evidence=np.array([logistic(float(s)) for s in scores]),
+            all_evidence=_all_evidence(model_p_spam, examples, fusion),
         ),
         marked=marked(read, examples, model_p_spam, c.marks_from),
     )
@@ -325,9 +387,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, default=SHIPPED_DIR, help="folder of versions")
     parser.add_argument("--name", help="the version's name; minilm-DATE by default")
-    parser.add_argument(
-        "--base", help="a pretrained encoder: folder or id; the packaged by default"
-    )
+    parser.add_argument("--base", help="a pretrained encoder, folder or id; else packaged")
     parser.add_argument("--promote", action="store_true", help="make it the current version")
     parser.add_argument("--force", action="store_true", help="train even if nothing changed")
     options = parser.parse_args(arguments)
@@ -391,6 +451,18 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         max_missed_spam_rate=config.max_missed_spam_rate,
     )
 
+    test = measure_part("test", parts.test, read_test, calibration, fusion)
+    some = np.sort(rng.permutation(len(parts.test))[: config.rounding_comments])
+    rounding = measure_rounding(
+        network,
+        [parts.test[i] for i in some.tolist()],
+        test.scored.all_evidence[some],
+        tokeniser,
+        linear,
+        calibration,
+        fusion,
+    )
+
     now = datetime.now(UTC)
     version = options.name or _free_name(options.out, f"minilm-{now:%Y%m%d}")
     card = VersionCard(
@@ -404,8 +476,9 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         fusion=fusion,
         calibration=calibration,
         voice=voice_measured,
+        rounding=rounding,
         parts=(
-            measure_part("test", parts.test, read_test, calibration, fusion),
+            test,
             measure_part("calibration", parts.calibration, read, calibration, fusion),
         ),
     )

@@ -110,6 +110,7 @@ class VersionCard:
     fusion: Fusion
     calibration: Calibration
     voice: Measured | None
+    rounding: Measured
     parts: Sequence[MeasuredPart]
 
 
@@ -125,7 +126,9 @@ def card_json(card: VersionCard) -> str:
             "python": platform.python_version(),
             **{name: installed_version(name) for name in PACKAGES},
         },
-        "data": [asdict(f) | {"licence": licence(f.name)} for f in card.files],
+        # Whoever measures this version looks here for what it has learnt from.
+        "data": [_file_facts(f) for f in card.files if not _is_tested_on(f, card.partition)],
+        "test_data": [_file_facts(f) for f in card.files if _is_tested_on(f, card.partition)],
         "partition": describe(card.partition),
         "calibration": asdict(card.calibration),
         "cutoffs": {
@@ -139,10 +142,22 @@ def card_json(card: VersionCard) -> str:
             "signals": dict(card.fusion.signal_weights),
         },
         "llm_voice": card.voice,
+        "rounding_to_int8": card.rounding,
         "parts": {part.name: _part_facts(card, part) for part in card.parts},
         "known_weaknesses": list(KNOWN_WEAKNESSES),
     }
     return json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _file_facts(file: DataFile) -> Measured:
+    return asdict(file) | {"licence": licence(file.name)}
+
+
+def _is_tested_on(file: DataFile, parts: Partition) -> bool:
+    """Say whether a file holds comments of a source that the test part has wholly."""
+    source = file.name.partition(".")[0]
+    learnt = {e.source for e in (*parts.train, *parts.calibration)}
+    return source not in learnt and any(e.source == source for e in parts.test)
 
 
 def _part_facts(card: VersionCard, part: MeasuredPart) -> Measured:
@@ -240,14 +255,24 @@ def card_markdown(card: VersionCard) -> str:
         *weight_parts(card.fusion),
         "## LLM voice",
         _voice_line(card.voice),
+        "## Rounding to int8",
+        _rounding_line(card.rounding),
         "## Known weaknesses",
         "\n".join(f"- {weakness}" for weakness in KNOWN_WEAKNESSES),
         "## Data",
         _dropped_line(card.partition),
         table(
-            ["file", "spam", "ham", "without label", "SHA-256", "licence"],
+            ["file", "used for", "spam", "ham", "without label", "SHA-256", "licence"],
             [
-                [f.name, f.n_spam, f.n_ham, f.n_unlabelled, f.sha256[:16], licence(f.name)]
+                [
+                    f.name,
+                    "test alone" if _is_tested_on(f, card.partition) else "all parts",
+                    f.n_spam,
+                    f.n_ham,
+                    f.n_unlabelled,
+                    f.sha256[:16],
+                    licence(f.name),
+                ]
                 for f in card.files
             ],
         ),
@@ -356,6 +381,19 @@ def _voice_line(voice: Measured | None) -> str:
         f"On {voice['n_spam']:,} texts by language models and {voice['n_ham']:,} by people, of the "
         f"same sources but not trained on: AUC {voice['roc_auc']:.3f} ({low:.3f} to {high:.3f}). "
         "It is shown to moderators and weighs nothing."
+    )
+
+
+def _rounding_line(rounding: Measured) -> str:
+    low, high = clopper_pearson(rounding["outcomes_changed"], rounding["n"])
+    return (
+        f"Of {rounding['n']:,} test comments, drawn by the seed, "
+        f"{rounding['outcomes_changed']} got "
+        f"another outcome than from the network before rounding (95 %: {percent(low)} to "
+        f"{percent(high)}), {rounding['ham_to_spam_or_back']} from ham to spam or back. p_spam "
+        f"moved by {rounding['mean_change_of_p_spam']:.4f} on average, by "
+        f"{rounding['largest_change_of_p_spam']:.3f} at most; AUC {rounding['roc_auc_before']:.4f} "
+        f"before, {rounding['roc_auc_after']:.4f} after."
     )
 
 

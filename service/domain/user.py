@@ -10,7 +10,7 @@ from datetime import datetime
 class User:
     """A moderator's account. `must_change_password` is set while a one-time password is in force.
 
-    `session_epoch` grows whenever the password changes, which ends every older session.
+    `session_epoch` grows when the password changes and at signing out: every older session ends.
     """
 
     id: str

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from service.domain.comment import SiteId
 from service.domain.delivery import Delivery, DeliveryState, Endpoint, EventKind
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
+from service.moderation.acts import record_act
 from service.moderation.announce import wake_deliverers
-from service.ports import AuditEntry, Services
+from service.ports import Services
 
 # During a rotation messages carry a signature by each secret; two are enough to change one.
 MAX_SECRETS = 2
@@ -48,7 +49,7 @@ def set_callback(
         site_id=site_id, url=url, secrets=(secret,), events=tuple(dict.fromkeys(events))
     )
     services.endpoints.put(endpoint)
-    _record(services, actor=actor, act="set callback", subject=site_id)
+    record_act(services, actor=actor, act="set callback", subject=site_id)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
@@ -74,7 +75,7 @@ def change_callback(
     )
     _refuse(endpoint.url, endpoint.events, services)
     services.endpoints.put(endpoint)
-    _record(services, actor=actor, act="change callback", subject=site_id)
+    record_act(services, actor=actor, act="change callback", subject=site_id)
     return endpoint
 
 
@@ -89,14 +90,14 @@ def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> IssuedS
     secrets = (secret, *old.secrets)[:MAX_SECRETS]
     endpoint = Endpoint(site_id=site_id, url=old.url, secrets=secrets, events=old.events)
     services.endpoints.put(endpoint)
-    _record(services, actor=actor, act="rotate callback secret", subject=site_id)
+    record_act(services, actor=actor, act="rotate callback secret", subject=site_id)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
 def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
     """Tell a site nothing more; what still waits is given up when its turn comes."""
     services.endpoints.remove(site_id)
-    _record(services, actor=actor, act="remove callback", subject=site_id)
+    record_act(services, actor=actor, act="remove callback", subject=site_id)
 
 
 def get_callback(site_id: SiteId, services: Services) -> Endpoint:
@@ -126,7 +127,7 @@ def replay_deliveries(
     replayed = services.deliveries.replay(ids, at=services.clock())
     if replayed:
         subject = ids[0] if len(ids) == 1 else site_id or "deliveries"
-        _record(services, actor=actor, act="replay", subject=subject, detail=str(replayed))
+        record_act(services, actor=actor, act="replay", subject=subject, detail=str(replayed))
         wake_deliverers(services)
     return replayed
 
@@ -179,9 +180,3 @@ def _new_secret(services: Services) -> str:
     """Return a Standard Webhooks secret: a prefix and the base64 of 32 bytes."""
     key = hashlib.sha256(services.new_secret().encode()).digest()
     return _SECRET_PREFIX + base64.b64encode(key).decode("ascii")
-
-
-def _record(services: Services, *, actor: str, act: str, subject: str, detail: str = "") -> None:
-    services.audit_log.append(
-        AuditEntry(at=services.clock(), actor=actor, act=act, subject=subject, detail=detail)
-    )

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
+from dataclasses import replace
 
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, SiteId
 from service.domain.decision import Decision, Ruling
-from service.domain.delivery import EventKind
-from service.domain.errors import NotFoundError, StoreUnavailableError
-from service.moderation.announce import announce
-from service.ports import AuditEntry, Services
+from service.domain.delivery import Delivery, EventKind
+from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
+from service.moderation.acts import record_act
+from service.moderation.announce import announce, wake_deliverers, write_messages
+from service.ports import Services
 
 log = logging.getLogger(__name__)
 
@@ -27,10 +30,12 @@ def decide_comment(
     """Record a ruling and return the case as it stands then.
 
     The same ruling again changes nothing; another one undoes the first, so that the log shows
-    both. Histories learn from it; if they are away, the decision stands all the same. Raises
-    `NotFoundError` for a comment that is not kept or belongs to another site.
+    both. What its site wants to be told is kept with the ruling. Histories learn from it; if they
+    are away, the decision stands all the same. Raises `NotFoundError` for a comment that is not
+    kept or belongs to another site, `ConflictError` for one that its site has withdrawn.
     """
     case = services.cases.get(comment_id, site_id=site_id)
+    _refuse_withdrawn(case)
     if case.decision is not None and case.decision.ruling is ruling:
         # Whoever asks again may have lost the answer to a crash, and the crash may have come
         # before this. What was learnt already is not learnt twice.
@@ -44,13 +49,14 @@ def decide_comment(
         decided_at=services.clock(),
         note=note,
     )
-    replaced = services.decisions.add(decision)
+    told = _messages(case, services, decision=decision)
+    replaced = services.decisions.add(decision, deliveries=told)
     if replaced is not None:
-        _record(services, actor=decided_by, act="undo", comment_id=comment_id)
+        record_act(services, actor=decided_by, act="undo", subject=comment_id)
         _unlearn(replaced, case.comment, services)
-    _record(services, actor=decided_by, act=ruling.value, comment_id=comment_id)
+    record_act(services, actor=decided_by, act=ruling.value, subject=comment_id)
     _learn(decision, case.comment, services)
-    return _told(comment_id, services, site_id=site_id)
+    return _tell(case, told, services)
 
 
 def undo_decision(
@@ -58,22 +64,46 @@ def undo_decision(
 ) -> Case:
     """Take the decision in force back and return the case as it stands then.
 
-    Raises `NotFoundError` if there is no such comment or no decision in force.
+    Raises `NotFoundError` if there is no such comment or no decision in force, `ConflictError` if
+    its site has withdrawn the comment.
     """
     case = services.cases.get(comment_id, site_id=site_id)
+    _refuse_withdrawn(case)
     if case.decision is None:
         msg = "this comment has no decision to undo"
         raise NotFoundError(msg)
-    undone = services.decisions.undo(comment_id, by=undone_by, at=services.clock())
-    _record(services, actor=undone_by, act="undo", comment_id=comment_id)
+    now = services.clock()
+    told = _messages(case, services, decision=None)
+    undone = services.decisions.undo(comment_id, by=undone_by, at=now, deliveries=told)
+    record_act(services, actor=undone_by, act="undo", subject=comment_id)
     _unlearn(undone, case.comment, services)
-    return _told(comment_id, services, site_id=site_id)
+    return _tell(case, told, services)
 
 
-def _told(comment_id: CommentId, services: Services, *, site_id: SiteId | None) -> Case:
-    """Tell the site how the case stands now, and return it."""
-    case = services.cases.get(comment_id, site_id=site_id)
-    announce(case, EventKind.DECISION, services)
+def _refuse_withdrawn(case: Case) -> None:
+    # Nobody can see what they rule on, and no history can learn from it any more.
+    if case.withdrawn_at is not None:
+        msg = "The site has withdrawn this comment, so there is nothing left to decide."
+        raise ConflictError(msg)
+
+
+def _messages(case: Case, services: Services, *, decision: Decision | None) -> list[Delivery]:
+    """Return what its site wants to know of a case once this is the only decision in force.
+
+    It is to be kept together with the decision, so that neither is there without the other.
+    """
+    ruled = replace(case, decisions=(decision,) if decision else ())
+    return write_messages([(ruled, EventKind.DECISION)], services)
+
+
+def _tell(seen: Case, told: Sequence[Delivery], services: Services) -> Case:
+    """Have what was kept delivered, and return the case as it stands now."""
+    case = services.cases.get(seen.comment.id)
+    if case.verdict != seen.verdict:
+        # It came while the message was written, which therefore does not know it.
+        announce(case, EventKind.DECISION, services)
+    elif told:
+        wake_deliverers(services)
     return case
 
 
@@ -89,8 +119,3 @@ def _unlearn(undone: Decision, comment: Comment, services: Services) -> None:
         services.history.unlearn(undone.id, comment, undone.ruling)
     except StoreUnavailableError:
         log.warning("histories are away, an undo was not learnt", extra={"id": undone.id})
-
-
-def _record(services: Services, *, actor: str, act: str, comment_id: CommentId) -> None:
-    entry = AuditEntry(at=services.clock(), actor=actor, act=act, subject=comment_id)
-    services.audit_log.append(entry)

@@ -8,7 +8,8 @@ import binascii
 from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.domain.inbound import InboundHook, Platform
-from service.ports import AuditEntry, Services
+from service.moderation.acts import record_act
+from service.ports import Services
 
 _STANDARD_PREFIX = "whsec_"
 _MIN_KEY_BYTES, _MAX_KEY_BYTES = 24, 64
@@ -47,7 +48,7 @@ def add_hook(
         created_at=services.clock(),
     )
     services.inbound.add(hook)
-    _record(services, actor=actor, act="add hook", subject=hook.id)
+    record_act(services, actor=actor, act="add hook", subject=hook.id)
     return hook
 
 
@@ -60,7 +61,7 @@ def revoke_hook(hook_id: str, services: Services, *, actor: str) -> InboundHook:
     if known.revoked_at is not None:
         return known
     hook = services.inbound.revoke(hook_id, at=services.clock())
-    _record(services, actor=actor, act="revoke hook", subject=hook_id)
+    record_act(services, actor=actor, act="revoke hook", subject=hook_id)
     return hook
 
 
@@ -100,8 +101,3 @@ def _check_standard(secret: str) -> None:
 
 def _refusal(problem: str, remedy: str) -> InvalidInputError:
     return InvalidInputError([Problem(field="secret", problem=problem, remedy=remedy)])
-
-
-def _record(services: Services, *, actor: str, act: str, subject: str) -> None:
-    entry = AuditEntry(at=services.clock(), actor=actor, act=act, subject=subject)
-    services.audit_log.append(entry)

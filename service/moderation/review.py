@@ -61,8 +61,7 @@ def decide_as_seen(
     """Record a ruling made in view of `seen_decision_id`, and return the case as it stands then.
 
     Raises `ConflictError` if somebody ruled the other way in the meantime: two moderators on one
-    comment must not overrule each other unknowingly. So it does for a comment that its site has
-    withdrawn. Raises `NotFoundError` as `decide_comment`.
+    comment must not overrule each other unknowingly. Raises what `decide_comment` raises, too.
     """
     _refuse_stale(services.cases.get(comment_id), seen_decision_id, ruling=ruling)
     return decide_comment(comment_id, ruling, services, decided_by=decided_by)
@@ -74,7 +73,7 @@ def undo_as_seen(
     """Take back the decision that was seen, and return the case as it stands then.
 
     A decision that is undone already changes nothing. Raises `ConflictError` if another one is in
-    force by now, or the site has withdrawn the comment.
+    force by now, and what `undo_decision` raises.
     """
     case = services.cases.get(comment_id)
     _refuse_stale(case, seen_decision_id, ruling=None)
@@ -82,10 +81,6 @@ def undo_as_seen(
 
 
 def _refuse_stale(case: Case, seen_decision_id: str | None, *, ruling: Ruling | None) -> None:
-    if case.withdrawn_at is not None:
-        # Nobody can see what they rule on, and no history can learn from it any more.
-        msg = "the site has withdrawn this comment"
-        raise ConflictError(msg)
     current = case.decision
     if current is None or current.id == seen_decision_id or current.ruling is ruling:
         return

@@ -18,7 +18,8 @@ from service.domain.errors import (
     Problem,
 )
 from service.domain.site import AKISMET_KEY_ID, Site, SiteKey, SiteSettings
-from service.ports import AuditEntry, Services
+from service.moderation.acts import record_act
+from service.ports import Services
 
 _KEY_PREFIX = "slop_"
 _MAX_NAME_CHARS = 100
@@ -64,7 +65,7 @@ def add_site(
         settings=settings or SiteSettings(),
     )
     services.sites.add(site)
-    _record(services, actor=actor, act="add site", subject=site.id)
+    record_act(services, actor=actor, act="add site", subject=site.id)
     return site, issue_key(site.id, services, actor=actor)
 
 
@@ -86,7 +87,7 @@ def issue_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
         created_at=services.clock(),
     )
     services.sites.add_key(key)
-    _record(services, actor=actor, act="issue key", subject=key.id)
+    record_act(services, actor=actor, act="issue key", subject=key.id)
     return IssuedKey(key=key, secret=secret)
 
 
@@ -117,7 +118,7 @@ def _issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> Is
         created_at=services.clock(),
     )
     services.sites.add_key(key)
-    _record(services, actor=actor, act="issue Akismet key", subject=key.id)
+    record_act(services, actor=actor, act="issue Akismet key", subject=key.id)
     return IssuedKey(key=key, secret=secret)
 
 
@@ -140,7 +141,7 @@ def rotate_keys(
         if key.id != issued.key.id and key.is_valid(now) and not key.is_akismet:
             end = min(key.expires_at or now + overlap, now + overlap)
             services.sites.end_key(key.id, expires_at=end)
-            _record(services, actor=actor, act="expire key", subject=key.id)
+            record_act(services, actor=actor, act="expire key", subject=key.id)
     return issued
 
 
@@ -155,7 +156,7 @@ def revoke_key(
     if site_id is not None:
         _refuse_lockout(key_id, site_id, services)
     key = services.sites.end_key(key_id, revoked_at=services.clock())
-    _record(services, actor=actor, act="revoke key", subject=key_id)
+    record_act(services, actor=actor, act="revoke key", subject=key_id)
     return key
 
 
@@ -164,7 +165,7 @@ def update_site_settings(
 ) -> Site:
     """Replace a site's settings. Raises `NotFoundError` for an unknown site."""
     site = services.sites.update_settings(site_id, settings)
-    _record(services, actor=actor, act="change settings", subject=site_id)
+    record_act(services, actor=actor, act="change settings", subject=site_id)
     return site
 
 
@@ -230,9 +231,3 @@ def _akismet_hash(secret: str, services: Services) -> str:
 
 def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _record(services: Services, *, actor: str, act: str, subject: str) -> None:
-    services.audit_log.append(
-        AuditEntry(at=services.clock(), actor=actor, act=act, subject=subject)
-    )

@@ -19,13 +19,17 @@ def submit_comments(comments: Sequence[NewComment], services: Services) -> list[
     sweep queues them later; a repeat is kept and judged only once.
     """
     added = services.comments.add(comments)
+    queued: list[CommentId] = []
     for lane in Lane:
         new = [
             answer.comment_id
             for comment, answer in zip(comments, added, strict=True)
             if answer.outcome is AddOutcome.NEW and comment.lane is lane
         ]
-        queue_comments(new, lane, services)
+        if new and _put(new, lane, services):
+            queued += new
+    # Once for both lanes: each is a transaction, and those of the workers wait for it.
+    _mark_queued(queued, services)
     return added
 
 
@@ -33,14 +37,26 @@ def queue_comments(ids: Sequence[CommentId], lane: Lane, services: Services) -> 
     """Hand ids to the queue and remember when; return whether the queue took them."""
     if not ids:
         return True
+    taken = _put(ids, lane, services)
+    if taken:
+        _mark_queued(ids, services)
+    return taken
+
+
+def _put(ids: Sequence[CommentId], lane: Lane, services: Services) -> bool:
     try:
         services.queue.put(ids, lane)
     except StoreUnavailableError:
         log.warning("queue is away, the sweep will queue later", extra={"comments": len(ids)})
         return False
+    return True
+
+
+def _mark_queued(ids: Sequence[CommentId], services: Services) -> None:
+    if not ids:
+        return
     try:
         services.comments.mark_queued(ids, services.clock())
     except StoreUnavailableError:
         # They are kept and queued: a refusal now would have their site send them once more.
         log.warning("queueing was not noted, the sweep may repeat it", extra={"comments": len(ids)})
-    return True

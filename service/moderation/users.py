@@ -1,4 +1,4 @@
-"""Adds moderators, and hands out, checks and changes their passwords."""
+"""Adds moderators, hands out, checks and changes their passwords, ends their sessions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from service.domain.errors import (
     Problem,
 )
 from service.domain.user import User
-from service.ports import AuditEntry, Services
+from service.moderation.acts import record_act
+from service.ports import Services
 
 MIN_PASSWORD_CHARS = 12
 _MAX_PASSWORD_CHARS = 1_000
@@ -41,7 +42,7 @@ def add_user(name: str, services: Services, *, actor: str) -> tuple[User, str]:
         created_at=services.clock(),
     )
     services.users.add(user)
-    _record(services, actor=actor, act="add user", subject=user.id)
+    record_act(services, actor=actor, act="add user", subject=user.id)
     return user, password
 
 
@@ -56,7 +57,7 @@ def reset_password(name: str, services: Services, *, actor: str) -> str:
         raise NotFoundError(msg)
     password = services.new_secret()
     _set_password(user, password, services, must_change=True)
-    _record(services, actor=actor, act="reset password", subject=user.id)
+    record_act(services, actor=actor, act="reset password", subject=user.id)
     return password
 
 
@@ -70,6 +71,14 @@ def authenticate_user(name: str, password: str, services: Services) -> User:
         return user
     msg = "name and password do not fit"
     raise NotAuthenticatedError(msg)
+
+
+def end_sessions(user: User, services: Services) -> None:
+    """Sign a moderator out wherever they are signed in, and whoever holds a copy of the cookie.
+
+    Raises `StoreUnavailableError`; the sessions go on then.
+    """
+    services.users.end_sessions(user.id)
 
 
 def change_password(user: User, *, old: str, new: str, services: Services) -> User:
@@ -97,7 +106,7 @@ def change_password(user: User, *, old: str, new: str, services: Services) -> Us
     if problems:
         raise InvalidInputError(problems)
     changed = _set_password(user, new, services, must_change=False)
-    _record(services, actor=user.name, act="change password", subject=user.id)
+    record_act(services, actor=user.name, act="change password", subject=user.id)
     return changed
 
 
@@ -110,9 +119,3 @@ def _set_password(user: User, password: str, services: Services, *, must_change:
     )
     services.users.replace(changed)
     return changed
-
-
-def _record(services: Services, *, actor: str, act: str, subject: str) -> None:
-    services.audit_log.append(
-        AuditEntry(at=services.clock(), actor=actor, act=act, subject=subject)
-    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 
 from service.domain.comment import CommentId, SiteId
-from service.ports import AuditEntry, Services
+from service.moderation.acts import record_act
+from service.ports import Services
 
 log = logging.getLogger(__name__)
 
@@ -21,8 +22,7 @@ def withdraw_comment(
     case = services.cases.get(comment_id, site_id=site_id)
     if case.withdrawn_at is not None:
         return False
-    now = services.clock()
-    services.comments.withdraw(comment_id, at=now)
-    services.audit_log.append(AuditEntry(at=now, actor=by, act="withdraw", subject=comment_id))
+    services.comments.withdraw(comment_id, at=services.clock())
+    record_act(services, actor=by, act="withdraw", subject=comment_id)
     log.info("comment withdrawn", extra={"comment_id": comment_id})
     return True

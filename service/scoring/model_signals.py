@@ -22,6 +22,6 @@ def model_signals(output: ModelOutput | None) -> list[Signal]:
         Signal(
             name=LLM_VOICE,
             strength=output.llm_voice,
-            reason="reads as if a language model wrote or polished it, which many honest people use",
+            reason="reads as if a language model wrote or polished it, as honest people often do",
         )
     ]

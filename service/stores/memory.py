@@ -147,23 +147,22 @@ class MemoryCommentStore:
                     self._state.comments[comment_id].queued_at = at
 
     def find_stranded(
-        self, *, queued_before: datetime, received_before: datetime, limit: int
+        self, lane: Lane, *, queued_before: datetime, received_before: datetime, limit: int
     ) -> list[PendingComment]:
         """See `CommentStore.find_stranded`."""
         with self._state.lock:
-            overtaken_before = self._overtaken_before()
+            of_lane = [kept for kept in self._state.comments.values() if kept.lane is lane]
+            judged = [k.queued_at for k in of_lane if k.verdict is not None and k.queued_at]
+            lost_before = max([queued_before, *(at - OVERTAKEN_BY for at in judged)])
 
             def is_stranded(kept: _Kept) -> bool:
                 if not kept.waits_for_verdict:
                     return False
                 if kept.queued_at is None:
                     return kept.comment.received_at < received_before
-                overtaken = overtaken_before.get(kept.lane)
-                return kept.queued_at < queued_before or (
-                    overtaken is not None and kept.queued_at < overtaken
-                )
+                return kept.queued_at < lost_before
 
-            stranded = [kept for kept in self._state.comments.values() if is_stranded(kept)]
+            stranded = [kept for kept in of_lane if is_stranded(kept)]
             stranded.sort(key=lambda kept: (kept.comment.received_at, kept.comment.id))
             return [
                 PendingComment(
@@ -174,14 +173,6 @@ class MemoryCommentStore:
                 )
                 for kept in stranded[:limit]
             ]
-
-    def _overtaken_before(self) -> dict[Lane, datetime]:
-        """Return, by lane, the moment before which whatever was queued should be judged by now."""
-        newest: dict[Lane, datetime] = {}
-        for kept in self._state.comments.values():
-            if kept.verdict is not None and kept.queued_at is not None:
-                newest[kept.lane] = max(kept.queued_at, newest.get(kept.lane, kept.queued_at))
-        return {lane: at - OVERTAKEN_BY for lane, at in newest.items()}
 
     def count_pending(self) -> Mapping[Lane, int]:
         """See `CommentStore.count_pending`."""
@@ -255,28 +246,38 @@ class MemoryVerdictStore:
 class MemoryDecisionStore:
     """Keeps decisions in memory; see `DecisionStore`."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: _State, deliveries: MemoryDeliveryStore) -> None:
         self._state = state
+        self._deliveries = deliveries
 
-    def add(self, decision: Decision) -> Decision | None:
+    def add(self, decision: Decision, *, deliveries: Sequence[Delivery] = ()) -> Decision | None:
         """See `DecisionStore.add`."""
         with self._state.lock:
-            decisions = self._state.kept(decision.comment_id).decisions
-            if any(earlier.id == decision.id for earlier in decisions):
+            kept = self._state.kept(decision.comment_id)
+            if any(earlier.id == decision.id for earlier in kept.decisions):
                 msg = f"there is a decision {decision.id!r} already"
                 raise ConflictError(msg)
+            decisions = [*kept.decisions]
             replaced = _take_back(decisions, by=decision.decided_by, at=decision.decided_at)
-            decisions.append(decision)
+            # Refuses before anything has changed.
+            self._deliveries.add(deliveries)
+            kept.decisions = [*decisions, decision]
             return replaced
 
-    def undo(self, comment_id: CommentId, *, by: str, at: datetime) -> Decision:
+    def undo(
+        self, comment_id: CommentId, *, by: str, at: datetime, deliveries: Sequence[Delivery] = ()
+    ) -> Decision:
         """See `DecisionStore.undo`."""
         with self._state.lock:
-            undone = _take_back(self._state.kept(comment_id).decisions, by=by, at=at)
-        if undone is None:
-            msg = f"comment {comment_id!r} has no decision in force"
-            raise NotFoundError(msg)
-        return undone
+            kept = self._state.kept(comment_id)
+            decisions = [*kept.decisions]
+            undone = _take_back(decisions, by=by, at=at)
+            if undone is None:
+                msg = f"comment {comment_id!r} has no decision in force"
+                raise NotFoundError(msg)
+            self._deliveries.add(deliveries)
+            kept.decisions = decisions
+            return undone
 
 
 def _take_back(decisions: list[Decision], *, by: str, at: datetime) -> Decision | None:
@@ -497,6 +498,15 @@ class MemoryUserStore:
             self._refuse_taken_name(user)
             self._state.users[user.id] = user
 
+    def end_sessions(self, user_id: str) -> None:
+        """See `UserStore.end_sessions`."""
+        with self._state.lock:
+            user = self._state.users.get(user_id)
+            if user is None:
+                msg = f"there is no account {user_id!r}"
+                raise NotFoundError(msg)
+            self._state.users[user_id] = replace(user, session_epoch=user.session_epoch + 1)
+
     def _refuse_taken_name(self, user: User) -> None:
         holder = self.find(user.name)
         if holder is not None and holder.id != user.id:
@@ -566,7 +576,7 @@ def memory_stores(
     return MemoryStores(
         comments=MemoryCommentStore(state),
         verdicts=MemoryVerdictStore(state, deliveries),
-        decisions=MemoryDecisionStore(state),
+        decisions=MemoryDecisionStore(state, deliveries),
         cases=MemoryCaseStore(state),
         sites=MemorySiteStore(state),
         users=MemoryUserStore(state),

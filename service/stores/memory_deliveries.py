@@ -37,6 +37,7 @@ class MemoryDeliveryStore:
         self._lock = threading.RLock()
         self._kept: dict[str, _Kept] = {}
         self._attempts: list[DeliveryAttempt] = []
+        self._last_seq = 0
 
     def add(self, deliveries: Sequence[Delivery]) -> None:
         """See `DeliveryStore.add`."""
@@ -47,7 +48,8 @@ class MemoryDeliveryStore:
         with self._lock:
             for delivery in deliveries:
                 if delivery.id not in self._kept:
-                    numbered = replace(delivery, seq=len(self._kept) + 1)
+                    self._last_seq += 1
+                    numbered = replace(delivery, seq=self._last_seq)
                     self._kept[delivery.id] = _Kept(delivery=numbered)
 
     def take_due(
@@ -148,3 +150,19 @@ class MemoryDeliveryStore:
         """See `DeliveryStore.attempts`."""
         with self._lock:
             return [one for one in self._attempts if one.delivery_id == delivery_id]
+
+    def prune(self, *, delivered_before: datetime, limit: int) -> int:
+        """See `DeliveryStore.prune`."""
+        with self._lock:
+            old = [
+                (kept.delivery.ended_at, kept.delivery.seq, kept.delivery.id)
+                for kept in self._kept.values()
+                if kept.delivery.state is DeliveryState.DELIVERED
+                and kept.delivery.ended_at is not None
+                and kept.delivery.ended_at < delivered_before
+            ]
+            pruned = {delivery_id for _, _, delivery_id in sorted(old)[:limit]}
+            self._attempts = [one for one in self._attempts if one.delivery_id not in pruned]
+            for delivery_id in pruned:
+                del self._kept[delivery_id]
+            return len(pruned)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import random
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +21,12 @@ log = logging.getLogger(__name__)
 RETRY_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 # Workers that lost the same database must not all come back at the same moment.
 _JITTER = 0.25
+# However slow judging is: a batch has a cost of its own, which few would not carry.
+_SMALLEST_BATCH = 4
+# A lane that gave way is looked at again after this long.
+_LOOK_AGAIN_SECONDS = 0.1
+# What share of the time a lane takes is measured over about so long.
+_SHARE_SECONDS = 1.0
 
 
 class Message(Protocol):
@@ -35,12 +43,20 @@ class LanePlan:
     In a rush, after a batch of `rush_size`, it is `rush_wait_seconds` instead: receiving takes a
     millisecond or two for each message, so a short wait would make small batches just when large
     ones are needed.
+
+    A batch holds no more than what can be judged in `longest_seconds`, as the last ones went: while
+    one is judged nobody else is, and no one's verdict is there before the whole batch's.
+
+    A lane with `gives_way_seconds` rests so long from batch to batch while the lanes before it take
+    all of the time, half as long while they take half of it.
     """
 
     batch_size: int
     wait_seconds: float
     rush_size: int = 4
     rush_wait_seconds: float | None = None
+    longest_seconds: float | None = None
+    gives_way_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +71,7 @@ class Batcher:
     `judge` may raise `StoreUnavailableError`, upon which the batch is kept and tried again after
     each of `RETRY_SECONDS`, all later ones waiting behind it; then it is left to the sweep. Any
     other exception leaves the batch to the sweep at once. `call_after(seconds, function)` is the
-    event loop's; everything happens in its one thread.
+    event loop's; everything happens in its one thread. `monotonic` times the batches.
     """
 
     def __init__(
@@ -65,11 +81,17 @@ class Batcher:
         *,
         call_after: Callable[[float, Callable[[], None]], object],
         random_share: Callable[[], float] = random.random,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._judge = judge
         self._plans = plans
         self._call_after = call_after
         self._random_share = random_share
+        self._monotonic = monotonic
+        self._seconds_each = 0.0
+        self._judged_at = dict.fromkeys(plans, -math.inf)
+        self._busy_seconds = dict.fromkeys(plans, 0.0)
+        self._looks_again: set[Lane] = set()
         self._waiting: dict[Lane, list[_Waiting]] = {lane: [] for lane in plans}
         self._last_size = dict.fromkeys(plans, 0)
         self._retries = 0
@@ -82,7 +104,7 @@ class Batcher:
         plan = self._plans[lane]
         if self._paused:
             return
-        if len(waiting) >= plan.batch_size:
+        if len(waiting) >= self._size(plan):
             self._flush_up_to(lane)
         elif len(waiting) == 1:
             self._call_after(self._wait(lane), partial(self._flush_if_waiting, lane))
@@ -93,6 +115,12 @@ class Batcher:
             return plan.wait_seconds
         return plan.rush_wait_seconds
 
+    def _size(self, plan: LanePlan) -> int:
+        if plan.longest_seconds is None or self._seconds_each <= 0.0:
+            return plan.batch_size
+        in_time = int(plan.longest_seconds / self._seconds_each)
+        return min(max(in_time, _SMALLEST_BATCH), plan.batch_size)
+
     def forget_messages(self, call_after: Callable[[float, Callable[[], None]], object]) -> None:
         """Keep the ids but not their messages, which died with a connection; go on by a new loop.
 
@@ -101,6 +129,7 @@ class Batcher:
         self._call_after = call_after
         self._paused = False
         self._retries = 0
+        self._looks_again.clear()
         for lane, waiting in self._waiting.items():
             self._waiting[lane] = [_Waiting(comment_id=w.comment_id, message=None) for w in waiting]
             if waiting:
@@ -116,15 +145,44 @@ class Batcher:
 
     def _flush_up_to(self, last: Lane) -> None:
         """Judge what waits in the lanes before `last`, then `last`: waiting people come first."""
+        if self._gives_way(last):
+            # Those before it are not judged early on its account either: they gather company.
+            self._look_again(last)
+            return
         for lane in self._plans:
-            while self._waiting[lane] and not self._paused:
+            while self._waiting[lane] and not self._paused and not self._gives_way(lane):
                 self._flush_one_batch(lane)
             if lane is last:
-                return
+                break
+        if self._waiting[last]:
+            self._look_again(last)
+
+    def _gives_way(self, lane: Lane) -> bool:
+        lanes = list(self._plans)
+        taken = sum(self._share(earlier) for earlier in lanes[: lanes.index(lane)])
+        rest = self._plans[lane].gives_way_seconds * min(taken, 1.0)
+        return self._monotonic() - self._judged_at[lane] < rest
+
+    def _share(self, lane: Lane) -> float:
+        """Return which share of the time was lately spent on a lane's batches."""
+        since = self._monotonic() - self._judged_at[lane]
+        return self._busy_seconds[lane] / _SHARE_SECONDS * math.exp(-since / _SHARE_SECONDS)
+
+    def _look_again(self, lane: Lane) -> None:
+        if lane in self._looks_again:
+            return
+        self._looks_again.add(lane)
+
+        def look() -> None:
+            self._looks_again.discard(lane)
+            self._flush_if_waiting(lane)
+
+        self._call_after(_LOOK_AGAIN_SECONDS, look)
 
     def _flush_one_batch(self, lane: Lane) -> None:
-        size = self._plans[lane].batch_size
+        size = self._size(self._plans[lane])
         batch = self._waiting[lane][:size]
+        began = self._monotonic()
         try:
             self._judge([w.comment_id for w in batch])
         except StoreUnavailableError:
@@ -139,10 +197,19 @@ class Batcher:
                 "a batch failed, the sweep will queue again",
                 extra={"batch": len(batch), "error": type(error).__name__},
             )
+        else:
+            self._remember_pace(lane, self._monotonic() - began, len(batch))
         self._retries = 0
         self._last_size[lane] = len(batch)
         del self._waiting[lane][:size]
         _acknowledge([w.message for w in batch if w.message is not None])
+
+    def _remember_pace(self, lane: Lane, seconds: float, count: int) -> None:
+        """Take half of the last pace and half of this one: one odd batch says little."""
+        last = self._seconds_each or seconds / count
+        self._seconds_each = (last + seconds / count) / 2
+        self._busy_seconds[lane] = self._share(lane) * _SHARE_SECONDS + seconds
+        self._judged_at[lane] = self._monotonic()
 
     def _pause(self) -> None:
         wait = RETRY_SECONDS[self._retries] * (1 + _JITTER * self._random_share())

@@ -13,6 +13,9 @@ from service.tasks.names import QueueName, TaskName
 # costs one indexed query. Messages that no worker took in time expire rather than pile up.
 SWEEP_EVERY_SECONDS = 5.0
 _SWEEP_EXPIRES_SECONDS = 10.0
+# At most 1,000 delivered messages go each time, that is 2.9 million a day.
+PRUNE_EVERY_SECONDS = 30.0
+_PRUNE_EXPIRES_SECONDS = 60.0
 # Fresh messages are announced at once; this finds those whose time to be tried again has come.
 DELIVER_EVERY_SECONDS = 1.0
 _DELIVER_EXPIRES_SECONDS = 4.0
@@ -53,6 +56,14 @@ def make_celery(valkey_url: str) -> Celery:
                 "options": {
                     "queue": QueueName.UPKEEP.value,
                     "expires": _SWEEP_EXPIRES_SECONDS,
+                },
+            },
+            "prune": {
+                "task": TaskName.PRUNE_DELIVERIES.value,
+                "schedule": PRUNE_EVERY_SECONDS,
+                "options": {
+                    "queue": QueueName.UPKEEP.value,
+                    "expires": _PRUNE_EXPIRES_SECONDS,
                 },
             },
             "deliver": {

@@ -30,12 +30,15 @@ class CourierPlan:
     """How much is done at once.
 
     Sites wait for their own messages alone: one that takes its time holds at most about twice
-    `a_site` of the `at_once` places, and one that is down is left in peace for `rest_seconds`.
+    `a_site` of the `at_once` places, and one that is down is left in peace for `rest_seconds`. One
+    whose message still lacks its verdict is left alone for `verdict_seconds`: in a flood thousands
+    do, and looking at each again and again takes the database from those who judge.
     """
 
     at_once: int = 32
     a_site: int = 4
     rest_seconds: float = 5.0
+    verdict_seconds: float = 1.0
 
 
 class Courier:
@@ -94,24 +97,28 @@ class Courier:
         return full | self._resting.keys()
 
     def _run(self, delivery: Delivery) -> None:
-        outcome = self._try(delivery)
+        rest = self._try(delivery)
         with self._lock:
             self._busy[delivery.site_id] -= 1
             self._busy += Counter()
             self._running = {future for future in self._running if not future.done()}
-            if outcome is not None and outcome.attempt.status is None:
-                self._resting[delivery.site_id] = self._monotonic() + self._plan.rest_seconds
+            if rest > 0:
+                self._resting[delivery.site_id] = self._monotonic() + rest
         try:
             self.set_out()
         except StoreUnavailableError:
             log.warning("stores are away, deliveries wait for the clock")
 
-    def _try(self, delivery: Delivery) -> SendOutcome | None:
+    def _try(self, delivery: Delivery) -> float:
+        """Deliver; return for how many seconds the site is then left in peace."""
         try:
-            return self._deliver(delivery)
+            outcome = self._deliver(delivery)
         except Exception as error:  # noqa: BLE001  # it is lent for a time only and comes back
             log.error(  # noqa: TRY400  # a traceback could carry the message
                 "delivering failed",
                 extra={"delivery_id": delivery.id, "error": type(error).__name__},
             )
-            return None
+            return 0.0
+        if outcome is None:
+            return self._plan.verdict_seconds
+        return self._plan.rest_seconds if outcome.attempt.status is None else 0.0

@@ -21,6 +21,7 @@ class TaskName(StrEnum):
     """The tasks that a message can ask for by name."""
 
     SWEEP_STRANDED = "slopsieve.sweep_stranded"
+    PRUNE_DELIVERIES = "slopsieve.prune_deliveries"
     DELIVER_DUE = "slopsieve.deliver_due"
 
 

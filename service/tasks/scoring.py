@@ -21,7 +21,15 @@ log = logging.getLogger(__name__)
 _INTERACTIVE_WAIT_SECONDS = 0.01
 # 2026-11-20, 200 comments a second: with 10 ms batches stayed at seven while thousands waited.
 _INTERACTIVE_RUSH_WAIT_SECONDS = 0.04
+# A batch of two costs nearly what one of ten does: two transactions.
+_INTERACTIVE_RUSH_SIZE = 2
 _BULK_WAIT_SECONDS = 0.25
+# Of the 0.6 s that an Akismet client may wait, so that its comment can wait for the batch that is
+# being judged, one of the bulk lane as well, and then be judged in one.
+_LONGEST_BATCH_SECONDS = 0.12
+# Whoever waits in the bulk lane was told that it will take a while. A batch in so long keeps its
+# messages from being delivered again.
+_BULK_GIVES_WAY_SECONDS = 1.0
 _MAX_ID_CHARS = 100
 
 
@@ -31,9 +39,16 @@ def lane_plans(batch_size: int) -> Mapping[Lane, LanePlan]:
         Lane.INTERACTIVE: LanePlan(
             batch_size=batch_size,
             wait_seconds=_INTERACTIVE_WAIT_SECONDS,
+            rush_size=_INTERACTIVE_RUSH_SIZE,
             rush_wait_seconds=_INTERACTIVE_RUSH_WAIT_SECONDS,
+            longest_seconds=_LONGEST_BATCH_SECONDS,
         ),
-        Lane.BULK: LanePlan(batch_size=batch_size, wait_seconds=_BULK_WAIT_SECONDS),
+        Lane.BULK: LanePlan(
+            batch_size=batch_size,
+            wait_seconds=_BULK_WAIT_SECONDS,
+            longest_seconds=_LONGEST_BATCH_SECONDS,
+            gives_way_seconds=_BULK_GIVES_WAY_SECONDS,
+        ),
     }
 
 
@@ -60,9 +75,11 @@ class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ship
     def __init__(self, parent: Any, **options: Any) -> None:
         super().__init__(parent, **options)
         self._batcher: Batcher | None = None
+        self._connection: Any = None
 
     def start(self, parent: Any) -> None:
-        """Consume both lanes on a channel of their own."""
+        """Consume each lane on a channel of its own."""
+        self._connection = parent.connection
         call_after = parent.timer.call_after
         if self._batcher is None:
             self._batcher = Batcher(self.judge_ids, self.plans, call_after=call_after)
@@ -71,19 +88,20 @@ class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ship
         super().start(parent)
 
     def get_consumers(self, channel: Any) -> list[Consumer]:
-        """Return one consumer a lane; the channel asks for the first lane's messages first."""
-        # Ids that arrive while a batch is judged wait here and not in the queue, so few may:
-        # enough to fill the next batch of either lane.
-        channel.basic_qos(0, 2 * max(plan.batch_size for plan in self.plans.values()), False)  # noqa: FBT003  # kombu's own signature
-        return [
-            Consumer(
-                channel,
-                queues=[Queue(LANE_QUEUES[lane].value, channel=channel)],
-                on_message=partial(self._receive, lane),
-                accept=["json"],
-            )
-            for lane in self.plans
-        ]
+        """Return one consumer a lane, each on a channel of its own, the first on this one.
+
+        On one channel, bulk ids that give way would hold the places of those people wait for.
+        """
+        consumers: list[Consumer] = []
+        for lane, plan in self.plans.items():
+            own = self._connection.channel() if consumers else channel
+            # Ids that arrive while a batch is judged wait here and not in the queue, so few may:
+            # enough to fill the next batch.
+            own.basic_qos(0, 2 * plan.batch_size, False)  # noqa: FBT003  # kombu's own signature
+            queue = Queue(LANE_QUEUES[lane].value, channel=own)
+            receive = partial(self._receive, lane)
+            consumers.append(Consumer(own, queues=[queue], on_message=receive, accept=["json"]))
+        return consumers
 
     def _receive(self, lane: Lane, message: Any) -> None:
         comment_id = _comment_id(message)

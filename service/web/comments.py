@@ -55,6 +55,7 @@ def comment_routes(services: Services) -> list[Route]:
             body=DecisionRequest,
             answer=CommentAnswer,
             answered="The comment as it stands now.",
+            problems=(409,),
         ),
         Route(
             method="DELETE",
@@ -65,6 +66,7 @@ def comment_routes(services: Services) -> list[Route]:
             view=lambda call: _undo(call, services),
             answer=CommentAnswer,
             answered="The comment as it stands now.",
+            problems=(409,),
         ),
     ]
 

@@ -106,7 +106,10 @@ KINDS: Mapping[int, Kind] = {
     409: Kind(
         slug="conflict",
         title="The request contradicts what is kept",
-        meaning="The same key came with other content, or the change would lock the site out.",
+        meaning=(
+            "The same key came with other content, the comment was withdrawn by its site, or the "
+            "change would lock the site out."
+        ),
     ),
     413: Kind(
         slug="too-large",

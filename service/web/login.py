@@ -13,7 +13,12 @@ from flask_login import current_user, login_user, logout_user
 
 from service.domain.errors import InvalidInputError, NotAuthenticatedError, Problem
 from service.domain.user import User
-from service.moderation.users import MIN_PASSWORD_CHARS, authenticate_user, change_password
+from service.moderation.users import (
+    MIN_PASSWORD_CHARS,
+    authenticate_user,
+    change_password,
+    end_sessions,
+)
 from service.ports import Services
 from service.web.auth import open_to_all
 from service.web.pages import SignedIn, moderator, safe_next
@@ -49,6 +54,8 @@ def add_login(pages: Blueprint, services: Services, limiter: Limiter | None) -> 
 
     @pages.post("/sign-out")
     def sign_out() -> ResponseReturnValue:
+        # First: while the store is away the moderator stays signed in, is told, and tries again.
+        end_sessions(moderator(), services)
         logout_user()
         session.clear()
         return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)

@@ -72,7 +72,7 @@ _STALE_FORM = (
 
 
 class SignedIn(UserMixin):  # type: ignore[misc]  # the library ships no types
-    """A moderator as the session knows them; a changed password makes the session unknown."""
+    """A moderator as the session knows them; a changed password or signing out makes it unknown."""
 
     def __init__(self, user: User) -> None:
         self.user = user

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.errors import StoreUnavailableError
+from service.web.backlog import Backlog
 
 log = logging.getLogger(__name__)
 
@@ -18,6 +19,9 @@ _LOOK_EVERY_SECONDS = 0.01
 # Whoever has waited this long has no use for the last millisecond.
 _PATIENT_AFTER_SECONDS = 1.0
 _LOOK_SELDOM_SECONDS = 0.05
+# How many comments may be in line for each request that may wait: some are still being kept, some
+# are waited for no more.
+_LINE_SHARE = 2
 
 
 class _Seat:
@@ -34,17 +38,43 @@ class Waiting:
 
     `find_judged` returns those of the ids' cases that have their verdict. While anybody waits, one
     thread asks it: were every request to ask for itself, waiting would cost more than judging.
+    `monotonic` is the clock by which a backlog is judged.
     """
 
     def __init__(
-        self, find_judged: Callable[[Sequence[CommentId]], Sequence[Case]], *, max_waiting: int
+        self,
+        find_judged: Callable[[Sequence[CommentId]], Sequence[Case]],
+        *,
+        max_waiting: int,
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._find_judged = find_judged
         self._max_waiting = max(1, max_waiting)
+        self._monotonic = monotonic
         self._lock = threading.Lock()
+        self._backlog = Backlog(most=_LINE_SHARE * self._max_waiting)
         self._seats: dict[CommentId, list[_Seat]] = {}
         self._waiting = 0
         self._looking = False
+
+    def join(self, comment_id: CommentId, *, seconds: float) -> bool:
+        """Say whether a comment queued now for people who wait can be judged within `seconds`.
+
+        If so it counts as one that later ones come behind, until it has its verdict: also after
+        nobody waits for it any more. If not, it had better not stand in the way of those that can.
+        """
+        with self._lock:
+            now = self._monotonic()
+            full = self._waiting >= self._max_waiting
+            if full or not self._backlog.has_room(seconds=seconds, now=now):
+                return False
+            self._backlog.join(comment_id, seconds=seconds, now=now)
+        return True
+
+    def leave(self, comment_id: CommentId) -> None:
+        """Forget one that joined and was not queued after all."""
+        with self._lock:
+            self._backlog.forget(comment_id)
 
     def for_verdict(self, comment_id: CommentId, *, seconds: float) -> Case | None:
         """Return the case once it has a verdict, None if it has none when the time is over.
@@ -82,16 +112,18 @@ class Waiting:
                 self._seats.pop(comment_id, None)
 
     def _look(self) -> None:
-        """Look for verdicts until nobody waits any more."""
+        """Look for verdicts until none is awaited any more."""
         while True:
             with self._lock:
-                if not self._seats:
+                # Those that nobody waits for any more are looked for too: the line moves with them.
+                unjudged = self._backlog.unjudged(now=self._monotonic())
+                ids = list(dict.fromkeys([*self._seats, *unjudged]))
+                if not ids:
                     self._looking = False
                     return
-                ids = list(self._seats)
-                newest = max(seat.since for seats in self._seats.values() for seat in seats)
+                since = [seat.since for seats in self._seats.values() for seat in seats]
             self._hand_out(self._ask(ids))
-            patient = time.monotonic() - newest > _PATIENT_AFTER_SECONDS
+            patient = time.monotonic() - max(since, default=0.0) > _PATIENT_AFTER_SECONDS
             time.sleep(_LOOK_SELDOM_SECONDS if patient else _LOOK_EVERY_SECONDS)
 
     def _ask(self, ids: Sequence[CommentId]) -> Sequence[Case]:
@@ -107,7 +139,9 @@ class Waiting:
 
     def _hand_out(self, cases: Sequence[Case]) -> None:
         with self._lock:
+            now = self._monotonic()
             for case in cases:
+                self._backlog.leave(case.comment.id, now=now)
                 for seat in self._seats.pop(case.comment.id, ()):
                     seat.case = case
                     seat.judged.set()

@@ -35,6 +35,7 @@ from service.moderation.callbacks import (
 )
 from service.moderation.decide import decide_comment, undo_decision
 from service.moderation.deliver import LEND_FOR, deliver, take_deliveries
+from service.moderation.prune import prune_deliveries
 from service.moderation.report import report_comment
 from service.moderation.submit import submit_comments
 from service.ports import NewComment
@@ -185,18 +186,48 @@ def test_a_site_without_a_callback_is_told_nothing(told):
     assert told.delivery_queue.woken == 0
 
 
-def test_a_store_of_messages_that_is_away_fails_no_decision(told):
-    class Away:
-        def __getattr__(self, _name):
-            raise StoreUnavailableError("away")
+class CrashingLog:
+    """An audit log at which the process ends, right after the decision was kept."""
 
+    def append(self, entry):
+        raise SystemExit
+
+
+def test_a_crash_right_after_a_decision_or_its_undoing_loses_no_message(told):
     comment = submit(told)
+    run_all(told)
+    crashing = replace(told, audit_log=CrashingLog())
 
-    case = decide_comment(
-        comment.id, Ruling.REJECT, replace(told, deliveries=Away()), decided_by="ada"
-    )
+    with pytest.raises(SystemExit):
+        decide_comment(comment.id, Ruling.REJECT, crashing, decided_by="ada")
+    with pytest.raises(SystemExit):
+        undo_decision(comment.id, crashing, undone_by="ada")
 
-    assert case.decision.ruling is Ruling.REJECT
+    rulings = [json.loads(one.payload)["data"]["ruling"] for one in waiting(told)]
+    assert rulings == ["reject", None]
+
+
+class LateVerdicts:
+    """A store of decisions before whose every change a verdict comes in."""
+
+    def __init__(self, services):
+        self._services = services
+
+    def __getattr__(self, name):
+        self._services.queue.run()
+        return getattr(self._services.decisions, name)
+
+
+def test_an_undo_that_a_verdict_overtakes_tells_the_site_what_to_do_in_the_end(told, classifier):
+    classifier.answer = ModelOutput(p_spam=0.01)
+    told.queue.judges = False
+    comment = submit(told)
+    decide_comment(comment.id, Ruling.REJECT, told, decided_by="ada")
+
+    undo_decision(comment.id, replace(told, decisions=LateVerdicts(told)), undone_by="ada")
+
+    last = json.loads(waiting(told)[-1].payload)["data"]
+    assert (last["state"], last["action"]) == ("judged", "publish")
 
 
 def test_a_queue_that_is_away_costs_time_and_nothing_else(told):
@@ -410,6 +441,25 @@ def test_a_site_replays_its_own_messages_alone_and_only_those_given_up(told):
     replay_own_delivery(message.id, told, actor="x", site_id=SITE)
     with pytest.raises(ConflictError):
         replay_own_delivery(message.id, told, actor="x", site_id=SITE)
+
+
+# Forgetting
+
+
+def test_delivered_messages_are_forgotten_after_their_time_and_given_up_ones_never(told, clock):
+    [dead, *_] = given_up(told)
+    submit(told)
+    run_all(told)
+
+    clock.advance(days=30)
+    too_early = prune_deliveries(told, keep=timedelta(days=30))
+    clock.advance(seconds=1)
+    pruned = prune_deliveries(told, keep=timedelta(days=30))
+
+    left = told.deliveries.recent(state=None, site_id=None, limit=9)
+    assert (too_early, pruned) == (0, 2)
+    assert {one.state for one in left} == {DeliveryState.DEAD}
+    assert dead in left
 
 
 # Choosing

@@ -9,11 +9,12 @@ import pytest
 from service.domain.case import State
 from service.domain.comment import Lane, SiteId
 from service.domain.decision import Action, Mode, Ruling, choose_action
-from service.domain.errors import NotFoundError, StoreUnavailableError
+from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
 from service.domain.sender import make_sender
 from service.domain.verdict import Outcome
 from service.moderation.decide import decide_comment, undo_decision
 from service.moderation.submit import submit_comments
+from service.moderation.withdraw import withdraw_comment
 from service.ports import NewComment
 from tests.factories import make_comment
 from tests.fakes import make_services
@@ -118,6 +119,19 @@ def test_another_sites_comment_cannot_be_decided(services, comment):
         decide_comment(
             comment.id, Ruling.REJECT, services, decided_by="mod", site_id=SiteId("other")
         )
+
+
+def test_a_withdrawn_comment_is_decided_no_more_and_nothing_is_undone(services, comment):
+    decided = decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    withdraw_comment(comment.id, services, by="site")
+
+    for ruling in Ruling:
+        with pytest.raises(ConflictError, match="withdrawn"):
+            decide_comment(comment.id, ruling, services, decided_by="mod")
+    with pytest.raises(ConflictError, match="withdrawn"):
+        undo_decision(comment.id, services, undone_by="mod")
+
+    assert services.cases.get(comment.id).decisions == decided.decisions
 
 
 def test_nothing_to_undo_is_said_plainly(services, comment):

@@ -239,6 +239,51 @@ def test_a_lane_that_is_short_of_ids_is_filled_up_though_the_other_lane_is_long(
     assert services.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 2}
 
 
+@pytest.mark.parametrize("long", list(Lane))
+def test_the_backlog_of_one_lane_does_not_make_what_the_other_lost_wait(long):
+    clock = FixedClock()
+    services = make_services(judges=False, clock=clock)
+    short = next(lane for lane in Lane if lane is not long)
+    submit(services, make_comment(id="lost"), lane=short)
+    services.queue.take(1)
+    submit(services, make_comment(id="a"), make_comment(id="b"), lane=long)
+    clock.advance(seconds=21)
+
+    swept = sweep_stranded(services)
+
+    assert swept == 1
+    assert services.queue.depth() == {short: 1, long: 2}
+
+
+def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost():
+    clock = FixedClock()
+    services = make_services(judges=False, clock=clock)
+    submit(services, *(make_comment() for _ in range(2_001)), lane=Lane.BULK)
+    clock.advance(minutes=1)
+    submit(services, make_comment(id="lost"), lane=Lane.INTERACTIVE)
+    services.queue.take(1)
+    clock.advance(minutes=16)
+
+    swept = sweep_stranded(services)
+
+    assert swept == 1
+    assert services.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 2_001}
+
+
+def test_a_comment_that_was_sent_to_the_slow_lane_waits_there_and_is_not_queued_twice():
+    clock = FixedClock()
+    services = make_services(judges=False, clock=clock)
+    submit(services, make_comment(id="late"), make_comment(id="bulk"), lane=Lane.BULK)
+    submit(services, make_comment(id="in time"), lane=Lane.INTERACTIVE)
+    judge_batch(services.queue.take(1), services)
+
+    for _ in range(5):
+        clock.advance(minutes=4)
+        sweep_stranded(services)
+
+    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
+
+
 class ForgetfulStore:
     """A comment store that keeps comments and cannot be written to again right after."""
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from service.domain.case import CaseFilter
 from service.moderation.sites import add_site, issue_akismet_key
 from service.wiring import open_services
 
@@ -33,6 +34,9 @@ _SITES = 5
 _START_SECONDS = 120.0
 _STOP_SECONDS = 60.0
 _ANSWER_SECONDS = 15.0
+# A provisional answer sooner than this did not wait for a verdict: the comment was shed.
+_SHED_SECONDS = 0.4
+_JUDGED_SECONDS = 300.0
 _VERDICTS = (b"true", b"false")
 
 
@@ -44,6 +48,7 @@ class Figures:
     bodies: Counter[bytes] = field(default_factory=Counter)
     guids: set[bytes] = field(default_factory=set)
     rechecks: int = 0
+    shed: int = 0
     wrong: Counter[str] = field(default_factory=Counter)
 
 
@@ -57,12 +62,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="slopsieve-load-") as folder, _running(folder) as url:
         keys = _keys(folder)
         requests = _requests(url, keys)
-        asyncio.run(_offer(url, requests, rate=given.rate, seconds=given.warm_up))
+        warm = asyncio.run(_offer(url, requests, rate=given.rate, seconds=given.warm_up))
         before = os.getloadavg()[0]
         began = time.monotonic()
         figures = asyncio.run(_offer(url, requests, rate=given.rate, seconds=given.seconds))
         took = time.monotonic() - began
-    _print(figures, rate=given.rate, took=took, load=(before, os.getloadavg()[0]))
+        load = (before, os.getloadavg()[0])
+        afterwards = _wait_until_judged(folder, answered=len(warm.seconds) + len(figures.seconds))
+    _print(figures, rate=given.rate, took=took, load=load)
+    print(f"  {afterwards}")
 
 
 @contextmanager
@@ -133,6 +141,23 @@ def _request(url: str, key: str, row: Mapping[str, Any]) -> bytes:
     return head.encode() + body
 
 
+def _wait_until_judged(folder: str, *, answered: int) -> str:
+    """Wait until nothing is unjudged and say what is kept: one comment an answer, each judged."""
+    began = time.monotonic()
+    with open_services(data_dir=str(Path(folder, "data"))) as services:
+        unjudged = sum(services.comments.count_pending().values())
+        at_end = unjudged
+        while unjudged and time.monotonic() < began + _JUDGED_SECONDS:
+            time.sleep(0.5)
+            unjudged = sum(services.comments.count_pending().values())
+        kept = services.cases.count(CaseFilter())
+    took = time.monotonic() - began
+    return (
+        f"unjudged at the end: {at_end}, {took:.1f} s later: {unjudged}; "
+        f"comments kept: {kept}, answers to them: {answered}"
+    )
+
+
 async def _offer(url: str, requests: Sequence[bytes], *, rate: float, seconds: float) -> Figures:
     figures = Figures()
     began = time.monotonic()
@@ -154,12 +179,15 @@ async def _ask(url: str, request: bytes, due: float, figures: Figures) -> None:
     except (OSError, TimeoutError) as error:
         figures.wrong[type(error).__name__] += 1
         return
-    figures.seconds.append(time.monotonic() - due)
+    seconds = time.monotonic() - due
+    figures.seconds.append(seconds)
     head, _, body = answer.partition(b"\r\n\r\n")
     lines = head.lower().split(b"\r\n")
     headers = dict(line.split(b": ", 1) for line in lines[1:])
     figures.bodies[body[:60]] += 1
-    figures.rechecks += b"x-akismet-recheck-after" in headers
+    if b"x-akismet-recheck-after" in headers:
+        figures.rechecks += 1
+        figures.shed += seconds < _SHED_SECONDS
     guid = headers.get(b"x-akismet-guid", b"")
     if b" 200 " not in lines[0] or body not in _VERDICTS:
         figures.wrong[f"{lines[0][:20].decode()} {body[:60]!r}"] += 1
@@ -188,6 +216,7 @@ def _print(figures: Figures, *, rate: float, took: float, load: tuple[float, flo
         print(f"  {name:<6} {at * 1000:8.1f} ms")
     said = {body.decode("utf-8", "replace"): n for body, n in figures.bodies.most_common(5)}
     print(f"  bodies {said}; with recheck-after: {figures.rechecks}")
+    print(f"    of these within {_SHED_SECONDS} s: {figures.shed}")
     print(f"  wrong bodies: {sum(figures.wrong.values())} {dict(figures.wrong)}")
     print(f"  load average {load[0]:.2f} before, {load[1]:.2f} after, {os.cpu_count()} cores")
 

@@ -258,7 +258,7 @@ def act_out(stores, story) -> list[object]:
         *(stores.cases.count(criteria) for criteria in _CRITERIA),
         stores.comments.count_pending(),
         stores.comments.find_stranded(
-            queued_before=NOW, received_before=NOW + timedelta(days=1), limit=3
+            Lane.BULK, queued_before=NOW, received_before=NOW + timedelta(days=1), limit=3
         ),
         stores.comments.load_unjudged([CommentId(f"c{which}") for which in range(6)]),
         stores.comments.find_by_content(SITE, content_key(make_comment().text), since=NOW),

@@ -291,11 +291,12 @@ def test_attempts_are_counted_where_they_are_named(stores):
     assert [a.attempts for a in attempts] == [2, 0]
 
 
-def find_stranded(stores, limit: int = 10) -> list[str]:
+def find_stranded(stores, lane: Lane = Lane.BULK) -> list[str]:
     found = stores.comments.find_stranded(
+        lane,
         queued_before=NOW - timedelta(minutes=10),
         received_before=NOW - timedelta(seconds=30),
-        limit=limit,
+        limit=10,
     )
     return [pending.comment_id for pending in found]
 
@@ -330,6 +331,7 @@ def test_what_was_overtaken_in_its_lane_is_stranded(stores):
     judge(stores, ahead)
 
     assert find_stranded(stores) == [overtaken]
+    assert find_stranded(stores, Lane.INTERACTIVE) == []
 
 
 def test_a_judged_comment_is_never_stranded(stores):
@@ -347,7 +349,7 @@ def test_the_oldest_stranded_come_first_with_what_the_sweep_needs(stores):
     stores.comments.count_attempt([ids[1]])
 
     found = stores.comments.find_stranded(
-        queued_before=NOW - timedelta(minutes=10), received_before=NOW, limit=2
+        Lane.BULK, queued_before=NOW - timedelta(minutes=10), received_before=NOW, limit=2
     )
 
     assert [p.comment_id for p in found] == [ids[1], ids[2]]

@@ -12,9 +12,10 @@ import pytest
 from service.domain.case import CaseFilter, State
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import Decision, Ruling
+from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.errors import ConflictError, NotFoundError
 from service.ports import NewComment
-from tests.factories import NOW, make_comment, make_verdict
+from tests.factories import NOW, SITE, make_comment, make_verdict
 
 _numbers = itertools.count(1)
 
@@ -179,3 +180,60 @@ def test_of_decisions_made_at_the_same_time_all_are_kept_and_one_is_in_force(sto
     assert len(decisions) == 12
     assert sum(d.undone_at is None for d in decisions) == 1
     assert stores.cases.count(CaseFilter(needs_review=True)) == 0
+
+
+def test_what_is_to_be_told_is_kept_with_the_decision_and_its_undoing(stores):
+    kept = keep(stores)
+    decided, undone = make_message(kept, "m1"), make_message(kept, "m2")
+
+    stores.decisions.add(make_decision(kept), deliveries=[decided])
+    stores.decisions.undo(kept, by="ada", at=NOW, deliveries=[undone])
+
+    assert told(stores) == ["m1", "m2"]
+
+
+def test_where_nothing_was_decided_nothing_is_told(stores):
+    kept = keep(stores)
+    decision = make_decision(kept)
+
+    with pytest.raises(NotFoundError):
+        stores.decisions.undo(kept, by="ada", at=NOW, deliveries=[make_message(kept, "m1")])
+    stores.decisions.add(decision)
+    with pytest.raises(ConflictError):
+        stores.decisions.add(decision, deliveries=[make_message(kept, "m2")])
+
+    assert told(stores) == []
+
+
+def test_where_nothing_can_be_told_nothing_was_decided(stores):
+    fresh, decided = keep(stores), keep(stores)
+    decision = make_decision(decided)
+    stores.decisions.add(decision)
+    stray = make_message(CommentId("no"), "m1")
+
+    with pytest.raises(NotFoundError):
+        stores.decisions.add(make_decision(fresh), deliveries=[stray])
+    with pytest.raises(NotFoundError):
+        stores.decisions.undo(decided, by="ada", at=NOW, deliveries=[stray])
+
+    assert stores.cases.get(fresh).decisions == ()
+    assert stores.cases.get(decided).decisions == (decision,)
+
+
+def make_message(comment_id: CommentId, name: str) -> Delivery:
+    return Delivery(
+        id=name,
+        seq=0,
+        site_id=SITE,
+        comment_id=comment_id,
+        event=EventKind.DECISION,
+        form=DeliveryForm.STANDARD_WEBHOOK,
+        url="https://blog.example/hook",
+        payload="{}",
+        created_at=NOW,
+    )
+
+
+def told(stores) -> list[str]:
+    kept = stores.deliveries.recent(state=None, site_id=None, limit=9)
+    return [one.id for one in kept][::-1]

@@ -611,10 +611,63 @@ def test_replaying_while_others_take_never_lends_two_of_one_comment(stores):
     assert max(counted.values()) == 1
 
 
+def prune(stores, minutes: float, *, limit: int = 100) -> int:
+    return stores.deliveries.prune(delivered_before=moment(minutes), limit=limit)
+
+
+def listed(stores) -> set[str]:
+    return {one.id for one in stores.deliveries.recent(state=None, site_id=None, limit=100)}
+
+
+def test_what_was_delivered_long_ago_is_deleted_with_its_attempts(stores):
+    old, newer = add(stores, *keep(stores, 2))
+    tell(stores, old, DeliveryState.WAITING, 1, again=2)
+    tell(stores, old, minutes=9)
+    tell(stores, newer, minutes=10)
+
+    pruned = [prune(stores, 10), prune(stores, 10)]
+
+    assert pruned == [1, 0]
+    assert listed(stores) == {newer}
+    assert stores.deliveries.attempts(old) == []
+    assert len(stores.deliveries.attempts(newer)) == 1
+
+
+def test_what_was_not_delivered_is_never_deleted_however_old(stores):
+    waiting, lent, failed, dead = add(stores, *keep(stores, 4))
+    tell(stores, failed, DeliveryState.WAITING, again=1)
+    tell(stores, dead, DeliveryState.DEAD)
+    take(stores, limit=1)
+
+    assert prune(stores, 1_000_000) == 0
+    assert listed(stores) == {waiting, lent, failed, dead}
+
+
+def test_no_more_are_deleted_at_once_than_asked_for_the_oldest_first(stores):
+    ids = add(stores, *keep(stores, 5))
+    for minutes, one in enumerate(reversed(ids)):
+        tell(stores, one, minutes=minutes)
+
+    assert prune(stores, 60, limit=2) == 2
+    assert listed(stores) == set(ids[:3])
+
+
+def test_lines_go_on_after_what_was_before_is_deleted(stores):
+    (kept,) = keep(stores)
+    first, second = add(stores, kept, kept)
+    tell(stores, first, minutes=1)
+
+    prune(stores, 5)
+    (third,) = add(stores, kept)
+
+    assert read(stores, second).seq < read(stores, third).seq
+    assert take(stores, 6) == [second]
+
+
 acts = st.lists(
     st.tuples(
         st.sampled_from(
-            ["add", "take", "take", "deliver", "fail", "give up", "postpone", "replay"]
+            ["add", "take", "take", "deliver", "fail", "give up", "postpone", "replay", "prune"]
         ),
         st.integers(0, 7),
     ),
@@ -646,6 +699,8 @@ def _act(stores, minute: int, act: str, which: int) -> object:
     if act == "take":
         except_sites = [SITE] if which == 7 else []
         return take(stores, minute, limit=1 + which, except_sites=except_sites)
+    if act == "prune":
+        return prune(stores, minute - which, limit=1 + which)
     if act == "postpone":
         return stores.deliveries.postpone(delivery_id, until=moment(minute + 1))
     if act == "replay":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -79,3 +80,29 @@ def test_an_account_cannot_take_anothers_name(stores):
         stores.users.replace(replace(grace, name="ada"))
 
     assert stores.users.all() == [ada, grace]
+
+
+def test_ending_sessions_raises_the_epoch_and_leaves_all_else(stores):
+    ada, grace = make_user("Ada", session_epoch=3), make_user("Grace")
+    stores.users.add(ada)
+    stores.users.add(grace)
+    changed = replace(ada, password_hash="$argon2id$y", session_epoch=4)
+    stores.users.replace(changed)
+
+    stores.users.end_sessions(ada.id)
+
+    assert stores.users.all() == [replace(changed, session_epoch=5), grace]
+
+
+def test_of_many_who_end_sessions_at_once_each_counts(stores):
+    stores.users.add(make_user("Ada"))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(stores.users.end_sessions, ["u-Ada"] * 12))
+
+    assert stores.users.get("u-Ada").session_epoch == 12
+
+
+def test_the_sessions_of_an_unknown_account_cannot_be_ended(stores):
+    with pytest.raises(NotFoundError):
+        stores.users.end_sessions("no")

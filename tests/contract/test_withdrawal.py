@@ -165,7 +165,9 @@ def test_a_withdrawn_comment_waits_for_no_verdict(stores):
     stores.comments.withdraw(gone.id, at=LATER)
 
     unjudged = stores.comments.load_unjudged([gone.id, stays.id])
-    stranded = stores.comments.find_stranded(queued_before=LATER, received_before=LATER, limit=10)
+    stranded = stores.comments.find_stranded(
+        Lane.BULK, queued_before=LATER, received_before=LATER, limit=10
+    )
     assert [attempt.comment.id for attempt in unjudged] == [stays.id]
     assert [pending.comment_id for pending in stranded] == [stays.id]
     assert stores.comments.count_pending()[Lane.BULK] == 1

@@ -7,6 +7,7 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.decision import Ruling
 from service.moderation.decide import decide_comment
+from service.moderation.withdraw import withdraw_comment
 
 
 def _submit(api, text="One.", **fields) -> str:
@@ -183,6 +184,20 @@ def test_undoing_nothing_is_not_found(api):
     answer = api.delete(f"/v1/comments/{_submit(api)}/decision")
 
     assert answer.status_code == 404
+
+
+def test_a_withdrawn_comment_is_neither_decided_nor_undone(api, services):
+    comment_id = _submit(api)
+    path = f"/v1/comments/{comment_id}/decision"
+    api.post(path, json={"ruling": "approve"})
+    withdraw_comment(comment_id, services, by="site")
+
+    decided, undone = api.post(path, json={"ruling": "reject"}), api.delete(path)
+
+    for answer in (decided, undone):
+        assert answer.status_code == 409
+        assert "withdrawn this comment" in answer.get_json()["detail"]
+    assert api.get(f"/v1/comments/{comment_id}").get_json()["decision"]["ruling"] == "approve"
 
 
 def test_the_site_sees_what_our_moderators_decided(api, services):

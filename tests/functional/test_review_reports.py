@@ -134,12 +134,14 @@ def test_a_withdrawn_comment_says_when_in_place_of_its_words(services, client, w
     assert "data-by=" not in page.text
 
 
-def test_a_withdrawn_comment_has_no_buttons(services, client, withdrawn):
-    decide_comment(withdrawn.id, Ruling.REJECT, services, decided_by="Mara")
+def test_a_withdrawn_comment_has_no_buttons(services, client):
+    comment = keep(services)
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="Mara")
+    withdraw_comment(comment.id, services, by="site")
 
-    page = client.get(f"/review/comments/{withdrawn.id}")
+    page = client.get(f"/review/comments/{comment.id}")
 
-    assert f'action="/review/comments/{withdrawn.id}/' not in page.text
+    assert f'action="/review/comments/{comment.id}/' not in page.text
     assert "Rejected by Mara" in _words(page)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from service.domain.errors import StoreUnavailableError
 from service.moderation.users import MIN_PASSWORD_CHARS, add_user, change_password, reset_password
 from tests.fakes import make_services
 from tests.functional.moderators import (
@@ -197,6 +198,45 @@ def test_signing_out_needs_a_form_and_ends_the_session(services):
     assert by_link.status_code == 405
     assert by_form.location == "/sign-in"
     assert client.get("/review").status_code == 303
+
+
+def test_signing_out_ends_a_stolen_copy_of_the_session_and_every_other(services):
+    app = make_app(services)
+    here = signed_in(services, app=app)
+    there, thief = app.test_client(), app.test_client()
+    sign_in(there)
+    thief.set_cookie("slopsieve", here.get_cookie("slopsieve").value)
+    stolen = thief.get("/review").status_code
+
+    here.post("/sign-out", data={"csrf_token": token_of(here.get("/review"))})
+
+    assert stolen == 200
+    assert thief.get("/review").location.startswith("/sign-in")
+    assert there.get("/review").location.startswith("/sign-in")
+    assert sign_in(here).location == "/review"
+
+
+def test_while_the_store_is_away_nobody_is_told_that_they_are_signed_out(services):
+    class Away:
+        def __getattr__(self, name):
+            return getattr(services.users, name)
+
+        def end_sessions(self, _user_id):
+            raise StoreUnavailableError("away")
+
+    client = signed_in(services, app=make_app(replace(services, users=Away())))
+
+    answer = client.post("/sign-out", data={"csrf_token": token_of(client.get("/review"))})
+
+    assert answer.status_code == 503
+    assert client.get("/review").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/review", "/password"])
+def test_the_pages_say_that_signing_out_ends_every_session(services, path):
+    page = signed_in(services).get(path)
+
+    assert "ends your sessions on every device" in page.text.lower()
 
 
 def test_a_forged_session_is_none(services):

@@ -13,7 +13,7 @@ from service.tasks.upkeep import register_upkeep
 def _worker_app():
     app = make_celery("redis://localhost:1/0")
     register_scoring(app, lambda ids: None, batch_size=8)
-    register_upkeep(app, lambda: None)
+    register_upkeep(app, sweep=lambda: None, prune=lambda: None)
     register_callbacks(app, lambda: None)
     return app
 

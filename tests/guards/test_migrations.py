@@ -107,6 +107,7 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
         "ix_deliveries_due",
         "uq_deliveries_first_in_line",
         "ix_deliveries_line",
+        "ix_deliveries_delivered",
         "ix_deliveries_undelivered",
         "ix_deliveries_site_undelivered",
     }

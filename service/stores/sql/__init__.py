@@ -18,8 +18,9 @@ from service.stores.sql.reports import SqlReportStore
 from service.stores.sql.sites import SqlSiteStore
 from service.stores.sql.users import SqlUserStore
 from service.stores.sql.verdicts import SqlVerdictStore
+from service.stores.sql.write_probe import prove_write
 
-__all__ = ["SqlStores", "create_engine", "ping", "sql_stores"]
+__all__ = ["SqlStores", "create_engine", "ping", "prove_write", "sql_stores"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

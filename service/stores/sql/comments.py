@@ -78,23 +78,22 @@ class SqlCommentStore:
             write(self._engine, update)
 
     def find_stranded(
-        self, *, queued_before: datetime, received_before: datetime, limit: int
+        self, lane: Lane, *, queued_before: datetime, received_before: datetime, limit: int
     ) -> list[PendingComment]:
         """See `CommentStore.find_stranded`."""
         with reading(self._engine) as connection:
+            newest = _newest_judged(connection, lane)
+            lost_before = max(queued_before, newest - OVERTAKEN_BY) if newest else queued_before
             never_queued = comments.c.queued_at.is_(None) & (
                 comments.c.received_at < received_before
             )
-            lost = [
-                (comments.c.lane == lane.value)
-                & (comments.c.queued_at < max(queued_before, newest - OVERTAKEN_BY))
-                if newest is not None
-                else (comments.c.lane == lane.value) & (comments.c.queued_at < queued_before)
-                for lane, newest in _newest_judged(connection).items()
-            ]
             query = (
                 sa.select(comments.c.id, comments.c.lane, comments.c.queued_at, comments.c.attempts)
-                .where(waits_for_verdict, sa.or_(never_queued, *lost))
+                .where(
+                    waits_for_verdict,
+                    comments.c.lane == lane.value,
+                    sa.or_(never_queued, comments.c.queued_at < lost_before),
+                )
                 .order_by(comments.c.received_at, comments.c.id)
                 .limit(limit)
             )
@@ -175,15 +174,13 @@ def _withdraw(connection: sa.Connection, comment_id: CommentId, at: datetime) ->
     )
 
 
-def _newest_judged(connection: sa.Connection) -> dict[Lane, datetime | None]:
-    """Return when the newest judged comment of each lane was queued, None where there is none."""
-    columns = [
-        sa.select(sa.func.max(comments.c.queued_at))
-        .where(has_verdict, comments.c.lane == lane.value)
-        .scalar_subquery()
-        for lane in Lane
-    ]
-    return dict(zip(Lane, connection.execute(sa.select(*columns)).one(), strict=True))
+def _newest_judged(connection: sa.Connection, lane: Lane) -> datetime | None:
+    """Return when the newest judged comment of a lane was queued, None where there is none."""
+    query = sa.select(sa.func.max(comments.c.queued_at)).where(
+        has_verdict, comments.c.lane == lane.value
+    )
+    newest: datetime | None = connection.scalar(query)
+    return newest
 
 
 def _add(connection: sa.Connection, claimed: Sequence[tuple[NewComment, Claims]]) -> list[Added]:

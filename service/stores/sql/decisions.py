@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
 
 from service.domain.comment import CommentId
 from service.domain.decision import Decision
+from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
+from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.engine import write
 from service.stores.sql.rows import Row, decision_from, decision_values
 from service.stores.sql.schema import comments, decisions
@@ -22,7 +25,7 @@ class SqlDecisionStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(self, decision: Decision) -> Decision | None:
+    def add(self, decision: Decision, *, deliveries: Sequence[Delivery] = ()) -> Decision | None:
         """See `DecisionStore.add`."""
 
         def append(connection: sa.Connection) -> Decision | None:
@@ -35,11 +38,14 @@ class SqlDecisionStore:
                 msg = f"there is a decision {decision.id!r} already"
                 raise ConflictError(msg)
             _keep_in_step(connection, comment, decided=True)
+            insert_deliveries(connection, deliveries)
             return replaced
 
         return write(self._engine, append)
 
-    def undo(self, comment_id: CommentId, *, by: str, at: datetime) -> Decision:
+    def undo(
+        self, comment_id: CommentId, *, by: str, at: datetime, deliveries: Sequence[Delivery] = ()
+    ) -> Decision:
         """See `DecisionStore.undo`."""
 
         def undo(connection: sa.Connection) -> Decision:
@@ -49,6 +55,7 @@ class SqlDecisionStore:
                 msg = f"comment {comment_id!r} has no decision in force"
                 raise NotFoundError(msg)
             _keep_in_step(connection, comment, decided=False)
+            insert_deliveries(connection, deliveries)
             return undone
 
         return write(self._engine, undo)

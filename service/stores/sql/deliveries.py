@@ -23,6 +23,7 @@ from service.stores.sql.schema import (
     comments,
     deliveries,
     delivery_attempts,
+    is_delivered,
     is_first_in_line,
     is_undelivered,
     is_waiting,
@@ -155,6 +156,25 @@ class SqlDeliveryStore:
         )
         with reading(self._engine) as connection:
             return [attempt_from(row) for row in connection.execute(query)]
+
+    def prune(self, *, delivered_before: datetime, limit: int) -> int:
+        """See `DeliveryStore.prune`."""
+        old = (
+            sa.select(deliveries.c.id)
+            .where(is_delivered, deliveries.c.ended_at < delivered_before)
+            .order_by(deliveries.c.ended_at, deliveries.c.seq)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+
+        def prune(connection: sa.Connection) -> int:
+            ids = list(connection.scalars(old))
+            for some in chunks(ids):
+                for column in (delivery_attempts.c.delivery_id, deliveries.c.id):
+                    connection.execute(sa.delete(column.table).where(column.in_(some)))
+            return len(ids)
+
+        return write(self._engine, prune)
 
 
 def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> None:

@@ -237,6 +237,7 @@ deliveries = sa.Table(
 
 is_first_in_line = deliveries.c.due_at.is_not(None)
 is_waiting = deliveries.c.state == sa.literal_column("'waiting'")
+is_delivered = deliveries.c.state == sa.literal_column("'delivered'")
 is_undelivered = deliveries.c.state != sa.literal_column("'delivered'")
 
 _d = deliveries.c
@@ -247,6 +248,7 @@ _partial_index("ix_deliveries_line", _d.comment_id, _d.seq, where=is_waiting)
 sa.Index("ix_deliveries_site", _d.site_id, _d.seq)
 _partial_index("ix_deliveries_undelivered", _d.state, _d.seq, where=is_undelivered)
 _partial_index("ix_deliveries_site_undelivered", _d.site_id, _d.state, _d.seq, where=is_undelivered)
+_partial_index("ix_deliveries_delivered", _d.ended_at, _d.seq, where=is_delivered)
 
 delivery_attempts = sa.Table(
     "delivery_attempts",
@@ -280,4 +282,12 @@ inbound_seen = sa.Table(
     sa.Column("delivery_digest", LosslessText, primary_key=True),
     sa.Column("seen_at", UtcDateTime, nullable=False),
     sa.Index("ix_inbound_seen_age", "hook_id", "seen_at"),
+)
+
+# One row, written to see whether writing works.
+write_probe = sa.Table(
+    "write_probe",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("at", UtcDateTime, nullable=False),
 )

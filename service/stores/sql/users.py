@@ -44,8 +44,18 @@ class SqlUserStore:
         except IntegrityError:
             raise ConflictError(_TAKEN) from None
         if found is None:
-            msg = f"there is no account {user.id!r}"
-            raise NotFoundError(msg)
+            raise _unknown(user.id)
+
+    def end_sessions(self, user_id: str) -> None:
+        """See `UserStore.end_sessions`."""
+        statement = (
+            sa.update(users)
+            .where(users.c.id == user_id)
+            .values(session_epoch=users.c.session_epoch + 1)
+            .returning(users.c.id)
+        )
+        if write(self._engine, lambda c: c.execute(statement).one_or_none()) is None:
+            raise _unknown(user_id)
 
     def get(self, user_id: str) -> User | None:
         """See `UserStore.get`."""
@@ -64,3 +74,7 @@ class SqlUserStore:
         """See `UserStore.all`."""
         with reading(self._engine) as connection:
             return [user_from(row) for row in connection.execute(sa.select(users).order_by("name"))]
+
+
+def _unknown(user_id: str) -> NotFoundError:
+    return NotFoundError(f"there is no account {user_id!r}")

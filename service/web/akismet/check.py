@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from flask import Response
 
 from service.domain.case import Case
-from service.domain.comment import CommentId
+from service.domain.comment import CommentId, Lane
 from service.domain.delivery import Delivery
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.domain.normal_form import same_address
@@ -42,6 +42,14 @@ _SPAM_EMAIL = "akismet-guaranteed-spam@example.com"
 _ADMINISTRATOR = "administrator"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kept:
+    """The case of a kept comment; `may_wait` if its verdict may still come in time."""
+
+    case: Case
+    may_wait: bool
+
+
 class CommentCheck:
     """Answers checks with these services, in time: see `WAIT_BUDGET_SECONDS`."""
 
@@ -66,8 +74,9 @@ class CommentCheck:
         if forced is not None:
             return answers.text(forced, headers)
         site = self._site(call)
-        kept = self._keep(call, site)
-        case = self._await(kept, until=arrived + WAIT_BUDGET_SECONDS)
+        until = arrived + WAIT_BUDGET_SECONDS
+        kept = self._keep(call, site, until=until)
+        case = self._await(kept, until=until)
         if call.is_test:
             withdraw_comment(case.comment.id, self._services, by="Akismet test")
         label = plain_answer(case, site.settings)
@@ -93,15 +102,29 @@ class CommentCheck:
         blog = call.fields["blog"].strip()
         return register_blog(call.own_site, blog, self._services, actor=CLIENT)
 
-    def _keep(self, call: AkismetCall, site: Site) -> Case:
-        """Return the case that this check is about: a known comment's, or that of a new one."""
+    def _keep(self, call: AkismetCall, site: Site, *, until: float) -> _Kept:
+        """Return the case that this check is about: a known comment's, or that of a new one.
+
+        What cannot be judged `until` then is kept for the bulk lane: it is told later in any case,
+        and those who come after it may still be told in time.
+        """
         new = new_comment(call, site, self._services)
         known = self._find_known(new, site) if call.recheck and not call.is_test else None
         if known is not None:
-            return known
-        added = self._submit(new)
+            return _Kept(case=known, may_wait=True)
+        comment_id = new.comment.id
+        in_time = self._waiting.join(comment_id, seconds=until - time.perf_counter())
+        try:
+            added = self._submit(new if in_time else replace(new, lane=Lane.BULK))
+        except Exception:
+            self._waiting.leave(comment_id)
+            raise
+        is_repeat = added.comment_id != comment_id
+        if is_repeat:
+            self._waiting.leave(comment_id)
         kept = replace(new.comment, id=added.comment_id)
-        return Case(comment=kept, mode=site.settings.mode)
+        case = Case(comment=kept, mode=site.settings.mode)
+        return _Kept(case=case, may_wait=in_time or is_repeat)
 
     def _find_known(self, new: NewComment, site: Site) -> Case | None:
         """Return the comment that is asked about again, None if it is another one by now.
@@ -128,11 +151,12 @@ class CommentCheck:
         )
         return case if is_same else None
 
-    def _await(self, kept: Case, *, until: float) -> Case:
-        if kept.verdict is not None or kept.decision is not None:
-            return kept
+    def _await(self, kept: _Kept, *, until: float) -> Case:
+        case = kept.case
+        if case.verdict is not None or case.decision is not None or not kept.may_wait:
+            return case
         seconds = until - time.perf_counter()
-        return self._waiting.for_verdict(kept.comment.id, seconds=seconds) or kept
+        return self._waiting.for_verdict(case.comment.id, seconds=seconds) or case
 
     def _late(self, call: AkismetCall, comment_id: CommentId, guid: str, site: Site) -> Response:
         """Return the provisional answer; the comment is kept, and its verdict will be told."""

@@ -8,12 +8,20 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from flask import Flask
 
+from service.domain.comment import Lane
 from service.domain.delivery import DeliveryForm
 from service.moderation.akismet_callback import is_own_address, write_callback
+from service.moderation.submit import submit_comments
 from service.web.akismet.check import WAIT_BUDGET_SECONDS
+from service.web.akismet.doorkeeper import Doorkeeper
+from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.config import WebConfig
 from service.web.flask_app import create_app
+from service.web.headers import ARRIVED, register_headers
+from service.web.together import Together
+from service.web.waiting import Waiting
 from tests.functional.akismet.conftest import BLOG, HAM, SPAM, UNSURE, Akismet, kept_cases
 from tests.functional.akismet.conftest import akismet_headers as headers_of
 from tests.functional.conftest import SECRET_KEY
@@ -160,6 +168,102 @@ def test_a_late_test_promises_nothing_and_is_not_kept(late, services):
     assert deliveries_of(services) == []
     (case,) = kept_cases(services)
     assert (case.verdict, case.comment.text) == (None, "")
+
+
+class Behind(Waiting):
+    """A server whose interactive lane is further behind than a client can wait."""
+
+    def __init__(self, services) -> None:
+        super().__init__(services.cases.find_judged, max_waiting=8)
+        self.behind = True
+        self.awaited: list[str] = []
+
+    def join(self, comment_id, *, seconds):
+        """See `Waiting.join`."""
+        return not self.behind and super().join(comment_id, seconds=seconds)
+
+    def for_verdict(self, comment_id, *, seconds):
+        """See `Waiting.for_verdict`."""
+        self.awaited.append(comment_id)
+        return super().for_verdict(comment_id, seconds=seconds)
+
+
+@pytest.fixture
+def behind(services) -> Behind:
+    return Behind(services)
+
+
+@pytest.fixture
+def flooded(services, key, behind) -> Akismet:
+    """A client of a server that is behind."""
+    services.queue.judges = False
+    app = Flask("flooded")
+    register_headers(app, WebConfig(secret_key=SECRET_KEY))
+    doorkeeper = Doorkeeper(services, memory_seconds=0.0)
+    app.before_request(lambda: identify_akismet(services, doorkeeper))
+    submit = Together(lambda comments: submit_comments(comments, services))
+    register_akismet(app, services, submit, behind)
+    return Akismet(client=app.test_client(), key=key)
+
+
+def test_a_check_that_cannot_be_judged_in_time_is_answered_without_waiting(
+    flooded, behind, services
+):
+    answer = flooded.check(SPAM, callback=CALLBACK)
+
+    assert behind.awaited == []
+    assert answer.data == b"false"
+    assert set(headers_of(answer)) == {"x-akismet-guid", "x-akismet-recheck-after"}
+    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
+
+
+def test_what_was_not_waited_for_is_judged_once_and_told(flooded, services):
+    answer = flooded.check(SPAM, callback=CALLBACK)
+
+    judged = services.queue.run()
+
+    (case,) = kept_cases(services)
+    (delivery,) = deliveries_of(services)
+    told = json.loads(write_callback(delivery, services))["comments"]
+    assert judged == [case.comment.id]
+    assert told == [{"guid": headers_of(answer)["x-akismet-guid"], "result": "true"}]
+
+
+def test_a_repeat_of_what_has_its_verdict_is_answered_from_it_in_a_flood_too(
+    flooded, behind, services
+):
+    when = {"comment_date_gmt": "2026-01-02T03:04:05Z"}
+    flooded.check(SPAM, **when)
+    services.queue.run()
+
+    again = flooded.check(SPAM, **when)
+
+    assert again.data == b"true"
+    assert len(kept_cases(services)) == 1
+
+
+def test_when_the_lane_is_no_longer_behind_checks_are_waited_for_again(flooded, behind, services):
+    flooded.check(HAM)
+    services.queue.judges = True
+    behind.behind = False
+
+    answer = flooded.check(SPAM)
+
+    assert answer.data == b"true"
+    assert set(headers_of(answer)) == {"x-akismet-guid"}
+
+
+def test_a_request_that_waited_too_long_for_a_thread_is_answered_at_once(late, services, app, key):
+    arrived = time.perf_counter() - 2 * WAIT_BUDGET_SECONDS
+    form = {"api_key": key, "blog": BLOG, "user_ip": "192.0.2.7", "comment_content": SPAM}
+
+    answer = app.test_client().post(
+        "/1.1/comment-check", data=form, environ_overrides={ARRIVED: arrived}
+    )
+
+    assert answer.data == b"false"
+    assert "x-akismet-recheck-after" in headers_of(answer)
+    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
 
 
 def test_where_too_many_wait_the_others_are_answered_at_once(services, late):

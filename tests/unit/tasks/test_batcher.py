@@ -217,3 +217,105 @@ def test_a_pause_ends_with_the_connection_whose_timer_would_have_ended_it(batche
     new_loop.advance(0.01)
 
     assert judge.batches == [["a", "b", "c", "d"]]
+
+
+class SlowJudge(Judge):
+    """Takes a tenth of a second for each id."""
+
+    def __init__(self, loop) -> None:
+        super().__init__()
+        self._loop = loop
+        self._spent = 0.0
+
+    def __call__(self, ids):
+        super().__call__(ids)
+        self._spent += 0.1 * len(ids)
+
+    def clock(self):
+        return self._loop.now + self._spent
+
+
+def make_slow(loop, judge, **bulk) -> Batcher:
+    plans = {
+        Lane.INTERACTIVE: LanePlan(batch_size=32, wait_seconds=0.01, longest_seconds=0.5),
+        Lane.BULK: LanePlan(batch_size=32, wait_seconds=0.05, longest_seconds=0.5, **bulk),
+    }
+    return Batcher(judge, plans, call_after=loop.call_after, monotonic=judge.clock)
+
+
+def test_a_batch_holds_what_can_be_judged_in_its_longest_time(loop):
+    judge = SlowJudge(loop)
+    batcher = make_slow(loop, judge)
+    receive(batcher, *(f"a{n}" for n in range(32)))
+
+    receive(batcher, *(f"b{n}" for n in range(10)))
+
+    assert [len(batch) for batch in judge.batches] == [32, 5, 5]
+
+
+def test_a_batch_is_never_too_small_to_pay(loop):
+    judge = SlowJudge(loop)
+    plans = {Lane.BULK: LanePlan(batch_size=8, wait_seconds=0.05, longest_seconds=0.001)}
+    batcher = Batcher(judge, plans, call_after=loop.call_after, monotonic=judge.clock)
+    receive(batcher, *(f"a{n}" for n in range(8)))
+
+    receive(batcher, *(f"b{n}" for n in range(8)))
+
+    assert [len(batch) for batch in judge.batches] == [8, 4, 4]
+
+
+def test_bulk_gives_way_while_people_wait_and_still_moves(loop):
+    judge = SlowJudge(loop)
+    batcher = make_slow(loop, judge, gives_way_seconds=2.0)
+    receive(batcher, *(f"b{n}" for n in range(60)))
+    began = judge.clock()
+
+    for n in range(80):
+        receive(batcher, f"i{n}", lane=Lane.INTERACTIVE)
+        loop.advance(0.05)
+
+    bulk = [batch for batch in judge.batches[1:] if batch[0].startswith("b")]
+    interactive = [batch for batch in judge.batches if batch[0].startswith("i")]
+    assert sum(map(len, interactive)) == 80
+    assert 1 <= len(bulk) <= (judge.clock() - began) / 1.0 + 1
+    assert all(len(batch) <= 6 for batch in bulk)
+
+
+def test_bulk_hardly_rests_while_few_people_wait(loop):
+    judge = SlowJudge(loop)
+    batcher = make_slow(loop, judge, gives_way_seconds=2.0)
+
+    for n in range(10):
+        receive(batcher, f"i{n}", lane=Lane.INTERACTIVE)
+        receive(batcher, *(f"b{n}-{m}" for m in range(6)))
+        loop.advance(1.0)
+
+    assert len(batcher) == 0
+
+
+def test_bulk_that_gave_way_goes_on_when_nobody_waits_any_more(loop):
+    judge = SlowJudge(loop)
+    batcher = make_slow(loop, judge, gives_way_seconds=2.0)
+    receive(batcher, *(f"b{n}" for n in range(40)))
+    receive(batcher, "i", lane=Lane.INTERACTIVE)
+    loop.advance(0.02)
+
+    loop.advance(5.0)
+
+    assert len(batcher) == 0
+    judged = [comment_id for batch in judge.batches for comment_id in batch]
+    assert sorted(judged) == sorted(["i", *(f"b{n}" for n in range(40))])
+
+
+def test_bulk_gathering_does_not_cut_the_others_batch_short(loop):
+    judge = SlowJudge(loop)
+    batcher = make_slow(loop, judge, gives_way_seconds=2.0)
+    receive(batcher, *(f"b{n}" for n in range(32)))
+    receive(batcher, "i1", lane=Lane.INTERACTIVE)
+    loop.advance(0.02)
+    before = len(judge.batches)
+
+    receive(batcher, "i2", lane=Lane.INTERACTIVE)
+    receive(batcher, *(f"c{n}" for n in range(20)))
+
+    assert len(judge.batches) == before

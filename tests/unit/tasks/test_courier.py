@@ -165,3 +165,19 @@ def test_closing_does_not_wait_for_ever(post, courier):
 
     assert time.monotonic() - began < 5
     assert post.done == []
+
+
+def test_a_site_whose_message_lacks_its_verdict_is_not_asked_about_again_and_again(post):
+    def deliver(delivery):
+        post.done.append(delivery.site_id)
+        post.due.append(delivery)
+
+    courier = Courier(post.take, deliver, CourierPlan(at_once=8, a_site=2, verdict_seconds=60))
+    post.add(SLOW, 20)
+
+    courier.set_out()
+    until(lambda: courier._busy.total() == 0)
+    courier.set_out()
+    courier.close(seconds=DEADLINE_SECONDS)
+
+    assert 1 <= len(post.done) <= 4

@@ -129,6 +129,70 @@ def test_nobody_is_looked_for_when_nobody_waits(looks):
     until(lambda: not waiting._looking)
 
 
+class Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_comment_joins_while_those_before_it_are_judged_in_time(looks):
+    waiting = Waiting(looks, max_waiting=4, monotonic=Clock())
+
+    assert all(waiting.join(CommentId(f"c{n}"), seconds=0.6) for n in range(4))
+
+
+def test_behind_one_that_waits_longer_than_a_comment_may_it_does_not_join(looks):
+    clock = Clock()
+    waiting = Waiting(looks, max_waiting=4, monotonic=clock)
+    waiting.join(CommentId("c1"), seconds=0.6)
+    clock.now = 0.7
+
+    assert not waiting.join(CommentId("c2"), seconds=0.6)
+
+
+def test_a_comment_that_was_not_queued_after_all_is_in_nobodys_way(looks):
+    clock = Clock()
+    waiting = Waiting(looks, max_waiting=4, monotonic=clock)
+    waiting.join(CommentId("c1"), seconds=0.6)
+    clock.now = 0.7
+
+    waiting.leave(CommentId("c1"))
+
+    assert waiting.join(CommentId("c2"), seconds=0.6)
+
+
+def test_no_comment_joins_where_nobody_may_wait_any_more(looks):
+    waiting = Waiting(looks, max_waiting=1)
+
+    with ThreadPoolExecutor(1) as first:
+        patient = first.submit(waiting.for_verdict, CommentId("c1"), seconds=10)
+        until(lambda: waiting._waiting == 1)
+        joined = waiting.join(CommentId("c2"), seconds=10)
+        looks.judged = {"c1"}
+
+    assert not joined
+    assert patient.result() is not None
+
+
+def test_a_verdict_that_nobody_waits_for_any_more_moves_the_line_too(looks):
+    clock = Clock()
+    waiting = Waiting(looks, max_waiting=4, monotonic=clock)
+    waiting.join(CommentId("late"), seconds=0.6)
+    waiting.for_verdict(CommentId("late"), seconds=0.01)
+    clock.now = 0.7
+    before = waiting.join(CommentId("c2"), seconds=0.6)
+
+    looks.judged = {"late"}
+    until(lambda: not waiting._looking)
+
+    assert not before
+    assert waiting.join(CommentId("c2"), seconds=0.6)
+
+
 def until(holds) -> None:
     """Return once it holds; fail after ten seconds."""
     deadline = time.monotonic() + 10

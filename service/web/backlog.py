@@ -1,0 +1,102 @@
+"""Says whether a comment that is queued now can have its verdict in time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from service.domain.comment import CommentId
+
+# What is aimed at, of the time that a comment has: a batch more than usual still fits then. A
+# shorter line costs no throughput: the workers are never idle while there is one.
+_AIMED_SHARE = 0.8
+# As few may always wait at once; also what is needed to see that things go well again.
+_FEWEST = 24
+# How much one verdict changes the limit: they come by the dozen, and single ones are odd.
+_NEW_SHARE = 0.1
+# With nobody sent for so long, the next one is: it finds out how things stand.
+_PROBE_EVERY_SECONDS = 1.0
+# Verdicts come in the order of their comments, give or take a batch. Who was passed by one that
+# came this much later was lost, or withdrawn, and stands for nobody's wait.
+_OVERTAKEN_BY_SECONDS = 1.0
+# What has not come by then is somebody else's care: the sweep's.
+_FORGOTTEN_AFTER_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """When a comment joined, which in line it was, and how long its wait may be."""
+
+    joined: float
+    number: int
+    seconds: float
+
+
+class Backlog:
+    """The comments in a first-in, first-out lane that have no verdict yet, and how many may be.
+
+    Each verdict tells how long a line may be: if the twentieth in line waited half of the time
+    that is aimed at, forty can wait. A model that got slower is followed within some dozens of
+    verdicts, and so is a second worker. `now` is seconds of any clock that never goes back. Not
+    safe to share between threads.
+    """
+
+    def __init__(self, *, most: int) -> None:
+        """Let at most `most` wait at once, however quickly verdicts come."""
+        self._most = float(most)
+        self._limit = self._most
+        self._places: dict[CommentId, _Place] = {}
+        self._last_joined = -math.inf
+
+    def __len__(self) -> int:
+        """Return how many have no verdict yet."""
+        return len(self._places)
+
+    def has_room(self, *, seconds: float, now: float) -> bool:
+        """Say whether a comment that joins now may hope for its verdict within `seconds`.
+
+        A lone comment always may, and one a second whatever happened to those before it.
+        """
+        self._drop_before(now - _FORGOTTEN_AFTER_SECONDS)
+        if seconds <= 0:
+            return False
+        if now - self._last_joined > _PROBE_EVERY_SECONDS or not self._places:
+            return True
+        first = next(iter(self._places.values()))
+        return len(self._places) < self._limit and now - first.joined <= seconds
+
+    def join(self, comment_id: CommentId, *, seconds: float, now: float) -> None:
+        """Put a comment that may wait for `seconds` behind all others."""
+        number = len(self._places) + 1
+        self._places[comment_id] = _Place(joined=now, number=number, seconds=seconds)
+        self._last_joined = now
+
+    def leave(self, comment_id: CommentId, *, now: float) -> None:
+        """Take out a comment that has its verdict, and those that it must have overtaken."""
+        place = self._places.pop(comment_id, None)
+        if place is None:
+            return
+        self._drop_before(place.joined - _OVERTAKEN_BY_SECONDS)
+        aimed = place.seconds * _AIMED_SHARE
+        waited = max(now - place.joined, 0.001)
+        affordable = place.number * aimed / waited
+        # A short line in good time says nothing against a longer one.
+        if waited > aimed or affordable > self._limit:
+            limit = self._limit + _NEW_SHARE * (affordable - self._limit)
+            self._limit = min(max(limit, _FEWEST), self._most)
+
+    def forget(self, comment_id: CommentId) -> None:
+        """Take out a comment that never got into the lane."""
+        self._places.pop(comment_id, None)
+
+    def unjudged(self, *, now: float) -> list[CommentId]:
+        """Return who has no verdict yet, oldest first."""
+        self._drop_before(now - _FORGOTTEN_AFTER_SECONDS)
+        return list(self._places)
+
+    def _drop_before(self, moment: float) -> None:
+        while self._places:
+            comment_id, place = next(iter(self._places.items()))
+            if place.joined >= moment:
+                return
+            del self._places[comment_id]

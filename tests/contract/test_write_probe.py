@@ -1,0 +1,88 @@
+"""Holds every database to what `/readyz` relies on: a write that fails is noticed."""
+
+from __future__ import annotations
+
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+from psycopg import sql
+
+from service.domain.errors import StoreUnavailableError
+from service.stores.sql import create_engine, ping, prove_write
+from service.stores.sql.schema import write_probe
+from tests.factories import NOW
+
+
+def test_a_write_is_proven_again_and_again_and_nothing_grows(engine):
+    for seconds in range(3):
+        prove_write(engine, at=NOW + timedelta(seconds=seconds))
+
+    with engine.connect() as connection:
+        rows = connection.execute(sa.select(write_probe)).all()
+    assert [row.at for row in rows] == [NOW + timedelta(seconds=2)]
+
+
+def test_a_file_that_can_only_be_read_answers_but_proves_no_write(new_database):
+    with new_database("sqlite") as url:
+        path = url.removeprefix("sqlite:///")
+        engine = create_engine(f"sqlite:///file:{path}?mode=ro&uri=true")
+
+        ping(engine)
+        with pytest.raises(StoreUnavailableError):
+            prove_write(engine, at=NOW)
+        engine.dispose()
+
+
+def test_a_server_that_takes_reads_alone_answers_but_proves_no_write(new_database):
+    with new_database("postgresql") as url:
+        _make_read_only(url)
+        engine = create_engine(url)
+
+        with pytest.raises(StoreUnavailableError):
+            prove_write(engine, at=NOW)
+        ping(engine)
+        engine.dispose()
+
+
+def _make_read_only(url: str) -> None:
+    """Do what providers do to a server whose disk is nearly full."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(
+                sql.Identifier(connection.info.dbname)
+            )
+        )
+
+
+@contextmanager
+def full_disk(log: Path) -> Iterator[None]:
+    """Let no file of this process grow beyond the size of this one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_full_disk_answers_but_proves_no_write_until_there_is_room_again(new_database):
+    with new_database("sqlite") as url:
+        engine = create_engine(url)
+        prove_write(engine, at=NOW)
+        log = Path(url.removeprefix("sqlite:///") + "-wal")
+
+        with full_disk(log):
+            ping(engine)
+            with pytest.raises(StoreUnavailableError):
+                prove_write(engine, at=NOW + timedelta(seconds=1))
+        prove_write(engine, at=NOW + timedelta(seconds=2))
+        engine.dispose()

@@ -1,0 +1,55 @@
+"""Every process says in one line why it cannot start, and ends with the code for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from service.settings import ENV_PREFIX
+from service.start_error import ExitCode
+
+each_process = pytest.mark.parametrize(
+    "module", ["service.app", "service.worker", "service.callbacks", "service.beat"]
+)
+
+
+def run(module, *arguments, **settings):
+    names = {f"{ENV_PREFIX}{name.upper()}": str(value) for name, value in settings.items()}
+    return subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        env={**os.environ, **names},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@each_process
+def test_a_process_with_a_wrong_setting_names_it_and_ends(module, tmp_path):
+    ended = run(module, data_dir=tmp_path, batch_size=0)
+
+    assert ended.returncode == ExitCode.SETTINGS
+    assert ended.stderr.splitlines() == [
+        "SLOPSIEVE_BATCH_SIZE: Input should be greater than or equal to 1"
+    ]
+
+
+@each_process
+def test_a_process_without_valkey_says_what_to_do(module, tmp_path):
+    ended = run(module, data_dir=tmp_path, valkey_url="nonsense")
+
+    assert ended.returncode == ExitCode.VALKEY
+    (line,) = ended.stderr.splitlines()
+    assert "it must start with redis://" in line
+
+
+@pytest.mark.parametrize("module", ["service.worker", "service.callbacks", "service.beat"])
+def test_only_the_api_takes_a_socket(module, tmp_path):
+    ended = run(module, "--fd", "7", data_dir=tmp_path)
+
+    assert ended.returncode == 2
+    assert "unrecognized arguments: --fd 7" in ended.stderr
