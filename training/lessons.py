@@ -23,8 +23,9 @@ class Lesson:
     """One comment or text. None where nothing is known: that head learns nothing from it.
 
     `promotion` are stretches known to promote, `plain` those known not to; what lies in neither
-    is not taught. `weight` is how much the lesson counts. `linear` is what the linear member says of
-    the comment, in log-odds, when it has not seen it: the network is taught what that leaves open.
+    is not taught. `weight` is how much the lesson counts. `linear` is what the linear member
+    says of the comment, in log-odds, when it has not seen it: the network is taught what that
+    leaves open.
     """
 
     input: ModelInput

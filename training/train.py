@@ -21,7 +21,7 @@ import torch
 
 from models.engine import Engine
 from models.errors import ModelVersionError
-from models.features import count_features
+from models.features import Features, count_features
 from models.inputs import ModelInput
 from models.linear import LinearTable, table_bytes
 from models.registry import SHIPPED_DIR, Fusion, check_free, promote, write_version
@@ -117,14 +117,17 @@ class Read:
 def fine_tuned(
     parts: Partition,
     dataset: Dataset,
+    linear: FloatArray,
     tokeniser: CommentTokeniser,
     config: TrainConfig,
     checkpoint: Path | None,
 ) -> Network:
-    """Return the network, fine-tuned on the train part and on texts that teach LLM voice."""
+    """Return the network, fine-tuned on the train part and on texts that teach LLM voice.
+
+    `linear` holds the linear member's log-odds of each comment of the train part, out of fold.
+    """
     torch.manual_seed(config.seed)
     network = load_network(config.base, layers=config.layers)
-    linear = linear_out_of_fold(parts.train, config)
     lessons = [
         lesson_of(e, weight=_weight(e, config), linear=float(x))
         for e, x in zip(parts.train, linear, strict=True)
@@ -182,27 +185,29 @@ def read_inputs(
     )
 
 
-def fit_linear(examples: Sequence[Example], config: TrainConfig) -> LinearTable:
-    """Return the linear member, fitted on the train part."""
+def fit_linear(vectors: Sequence[Features], is_spam: BoolArray, config: TrainConfig) -> LinearTable:
+    """Return the linear member, fitted on these comments."""
     return fit_table(
-        to_matrix([count_features(e.input) for e in examples]),
-        labels(examples),
+        to_matrix(vectors),
+        is_spam,
         inverse_ridge=config.inverse_ridge,
         min_rows=config.min_comments,
         seed=config.seed,
     )
 
 
-def linear_out_of_fold(examples: Sequence[Example], config: TrainConfig) -> FloatArray:
+def linear_out_of_fold(
+    examples: Sequence[Example], vectors: Sequence[Features], config: TrainConfig
+) -> FloatArray:
     """Return the linear member's calibrated log-odds of each comment, by one that never saw it."""
     is_spam = labels(examples)
     folds = assign_folds(group_examples(examples), n_folds=config.n_folds, seed=config.seed)
     sums = np.zeros(len(examples))
     for fold in range(config.n_folds):
-        rest = [e for e, f in zip(examples, folds, strict=True) if f != fold]
-        table = fit_linear(rest, config)
+        rest = np.flatnonzero(folds != fold)
+        table = fit_linear([vectors[i] for i in rest.tolist()], is_spam[rest], config)
         for i in np.flatnonzero(folds == fold).tolist():
-            sums[i] = table.sum_of(count_features(examples[i].input))
+            sums[i] = table.sum_of(vectors[i])
     slope, offset = fit_platt(sums, is_spam)
     return np.clip(slope * sums + offset, -_MAX_LINEAR, _MAX_LINEAR)
 
@@ -422,8 +427,10 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     checkpoint = options.out / f".training-{mark[:16]}.pt"
     tokeniser_json = read_tokeniser(config.base)
     tokeniser = CommentTokeniser(tokeniser_json)
-    linear = fit_linear(parts.train, config)
-    network = fine_tuned(parts, dataset, tokeniser, config, checkpoint)
+    vectors = [count_features(e.input) for e in parts.train]
+    linear = fit_linear(vectors, labels(parts.train), config)
+    out_of_fold = linear_out_of_fold(parts.train, vectors, config)
+    network = fine_tuned(parts, dataset, out_of_fold, tokeniser, config, checkpoint)
 
     with tempfile.TemporaryDirectory() as folder:
         rng = np.random.default_rng(config.seed)
