@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
+import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
+from models.features import count_features
 from models.inputs import ModelInput
 from models.registry import load_current, load_version, read_current_name
+from service.scoring.metrics import roc_auc
 from service.signals.registry import DETECTORS
-from training.dataset import DEFAULT_DATA
+from training.dataset import DEFAULT_DATA, read_dataset
 from training.finetune import FineTuneConfig
 from training.fuse import HAM_SIGNALS
-from training.train import TrainConfig, main
+from training.lessons import Lesson
+from training.train import (
+    TrainConfig,
+    calibrate_voice,
+    fit_linear,
+    labels,
+    linear_out_of_fold,
+    main,
+)
 
 FILES = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2, 3)]
 TINY = TrainConfig(layers=(0,), fine_tune=FineTuneConfig(epochs=0.05), int8_windows=12)
@@ -135,6 +148,58 @@ def test_the_promises_are_measured_on_the_calibration_part(card):
     assert promises["ham_called_spam"]["hits"] <= 0.001 * counted["ham"]
     assert promises["spam_called_ham"]["count"] == counted["spam"]
     assert promises["spam_called_ham"]["interval_95"][1] > 0
+
+
+def test_the_card_says_what_rounding_to_int8_changed(card):
+    rounding, counted = card["rounding_to_int8"], card["partition"]["test"]
+
+    assert rounding["n"] == counted["spam"] + counted["ham"]
+    assert 0 <= rounding["ham_to_spam_or_back"] <= rounding["outcomes_changed"] <= rounding["n"]
+    assert 0.0 < rounding["largest_change_of_p_spam"] < 1.0
+
+
+def test_the_linear_member_speaks_of_comments_that_it_has_not_seen():
+    examples = read_dataset(FILES[:1]).examples
+    vectors = [count_features(example.input) for example in examples]
+    is_spam = labels(examples)
+    seen = fit_linear(vectors, is_spam, TINY)
+    auc_of_seen = roc_auc(is_spam, np.array([seen.sum_of(vector) for vector in vectors]))
+
+    log_odds = linear_out_of_fold(examples, vectors, TINY)
+
+    assert log_odds.shape == (len(examples),)
+    assert np.abs(log_odds).max() <= 4.0
+    assert 0.5 < roc_auc(is_spam, log_odds) < auc_of_seen
+
+
+def make_voices(machine: int, human: int) -> list[Lesson]:
+    texts = [True] * machine + [False] * human
+    lessons = [Lesson(input=ModelInput(text="x"), is_llm_voice=kind) for kind in texts]
+    random.Random(5).shuffle(lessons)
+    return lessons
+
+
+def test_llm_voice_is_calibrated_on_some_texts_and_measured_on_others():
+    lessons = make_voices(60, 60)
+    noise = random.Random(6)
+    voice = np.array([(1.0 if v.is_llm_voice else -1.0) + noise.gauss(0, 1) for v in lessons])
+    config = dataclasses.replace(TINY, voice_calibration_texts=60)
+
+    (slope, _), measured = calibrate_voice(lessons, voice, config)
+
+    assert slope > 0.0
+    assert measured is not None
+    assert measured["n_spam"] + measured["n_ham"] == 60
+    assert measured["roc_auc"] > 0.7
+
+
+@pytest.mark.parametrize(("machine", "human"), [(0, 0), (600, 0), (0, 600), (300, 10)])
+def test_too_few_texts_of_either_kind_are_no_ground_to_tell_llm_voice(machine, human):
+    lessons = make_voices(machine, human)
+
+    calibrated = calibrate_voice(lessons, np.zeros(len(lessons)), TINY)
+
+    assert calibrated == ((0.0, 0.0), None)
 
 
 def test_the_card_tells_the_settings_and_the_packages(card):
