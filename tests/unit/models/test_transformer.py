@@ -6,13 +6,15 @@ import dataclasses
 import json
 import math
 import threading
+import tracemalloc
+from array import array
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from models.engine import Engine
+from models.engine import Engine, WindowScores
 from models.errors import ModelVersionError
 from models.inputs import ModelInput
 from models.linear import LinearTable, table_bytes
@@ -189,9 +191,34 @@ def test_a_repeat_is_answered_without_the_network(tokeniser, engine):
     classifier = TransformerClassifier(counting, tokeniser, LINEAR, make_calibration())
 
     classifier.score_batch([COMMENTS[0]] * 3)
-    classifier.score_batch([COMMENTS[0]])
+    classifier.score_batch([COMMENTS[0], ModelInput(text="  THANKS")])
 
     assert counting.read_windows == 1
+
+
+def test_what_is_remembered_takes_two_kilobytes_a_window_at_most(tokeniser):
+    class ReadyEngine:
+        def read(self, windows):
+            return [
+                WindowScores(spam=1.0, promotion=array("f", [0.5] * len(w.spans)), llm_voice=0.5)
+                for w in windows
+            ]
+
+    classifier = TransformerClassifier(ReadyEngine(), tokeniser, LINEAR, make_calibration())
+    comments = [ModelInput(text=f"{n} " + "([" * 120, post_title="a title") for n in range(120)]
+    classifier.score_batch(comments[:20])
+
+    tracemalloc.start()
+    try:
+        for comment in comments[20:]:
+            classifier.score_batch([comment])
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    windows = sum(len(tokeniser.windows(comment)) for comment in comments[20:])
+    assert windows == 200
+    assert taken < 2_000 * windows
 
 
 def test_threads_may_share_a_classifier(make_classifier):
