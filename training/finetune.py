@@ -32,7 +32,10 @@ _PAD_TO = 16
 class FineTuneConfig:
     """The knobs of the fine-tuning."""
 
-    epochs: float = 4.0
+    # After 1.3 and 4 epochs, both members together, on the calibration part (2,430 ham, 938 spam):
+    # AUC 0.979 and 0.982, recall at 1 % false positives 0.736 and 0.739; on the authored
+    # comments in it AUC 0.880 and 0.901.
+    epochs: float = 3.0
     batch_size: int = 32
     learning_rate: float = 1.5e-4
     warm_up: float = 0.06
@@ -149,7 +152,6 @@ class _Batch:
     is_spam: torch.Tensor
     is_llm_voice: torch.Tensor
     weight: torch.Tensor
-    linear: torch.Tensor
 
 
 def _collate(
@@ -183,7 +185,6 @@ def _collate(
         is_spam=_known([one.is_spam for one in lessons], device),
         is_llm_voice=_known([one.is_llm_voice for one in lessons], device),
         weight=torch.tensor([one.weight for one in lessons], device=device),
-        linear=torch.tensor([one.linear for one in lessons], device=device),
     )
 
 
@@ -211,9 +212,9 @@ def _loss(network: Network, batch: _Batch, config: FineTuneConfig) -> torch.Tens
     with torch.autocast(batch.ids.device.type, torch.bfloat16):
         spam, promotion, voice = network(batch.ids, batch.kinds, batch.mask)
     count = len(batch.is_spam)
-    # Both members' log-odds add up, in serving as here.
-    together = _pool(spam.float(), batch.owner, count) + batch.linear
-    loss = _one_a_lesson(together, batch.is_spam, batch.weight, config.label_smoothing)
+    loss = _one_a_lesson(
+        _pool(spam.float(), batch.owner, count), batch.is_spam, batch.weight, config.label_smoothing
+    )
     loss = loss + config.voice_weight * _one_a_lesson(
         _pool(voice.float(), batch.owner, count), batch.is_llm_voice, batch.weight, 0.0
     )

