@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 
 import pytest
@@ -143,20 +142,6 @@ def test_a_head_learns_only_from_what_is_known_to_it(tokeniser):
     assert torch.equal(taught.llm_voice.weight, untaught.llm_voice.weight)
     assert not torch.equal(taught.spam.weight, untaught.spam.weight)
     assert not torch.equal(taught.promotion.weight, untaught.promotion.weight)
-
-
-def test_what_the_linear_member_knows_costs_less_to_learn(tokeniser):
-    def loss_of_first_step(linear: float) -> float:
-        told = []
-        lessons = [
-            dataclasses.replace(one, linear=linear if one.is_spam else -linear)
-            for one in make_lessons()
-        ]
-        config = make_config(epochs=0.25, promotion_weight=0.0)
-        tune(make_network(), tokeniser, lessons=lessons, config=config, tell=told.append)
-        return told[0].loss
-
-    assert loss_of_first_step(4.0) < loss_of_first_step(0.0) < loss_of_first_step(-4.0)
 
 
 def test_a_comment_of_many_windows_is_learnt_from(tokeniser):

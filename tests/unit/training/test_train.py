@@ -12,21 +12,16 @@ import numpy as np
 import pytest
 import torch
 
-from models.features import count_features
 from models.inputs import ModelInput
 from models.registry import load_current, load_version, read_current_name
-from service.scoring.metrics import roc_auc
 from service.signals.registry import DETECTORS
-from training.dataset import DEFAULT_DATA, read_dataset
+from training.dataset import DEFAULT_DATA
 from training.finetune import FineTuneConfig
 from training.fuse import HAM_SIGNALS
 from training.lessons import Lesson
 from training.train import (
     TrainConfig,
     calibrate_voice,
-    fit_linear,
-    labels,
-    linear_out_of_fold,
     main,
 )
 
@@ -156,20 +151,6 @@ def test_the_card_says_what_rounding_to_int8_changed(card):
     assert rounding["n"] == counted["spam"] + counted["ham"]
     assert 0 <= rounding["ham_to_spam_or_back"] <= rounding["outcomes_changed"] <= rounding["n"]
     assert 0.0 < rounding["largest_change_of_p_spam"] < 1.0
-
-
-def test_the_linear_member_speaks_of_comments_that_it_has_not_seen():
-    examples = read_dataset(FILES[:1]).examples
-    vectors = [count_features(example.input) for example in examples]
-    is_spam = labels(examples)
-    seen = fit_linear(vectors, is_spam, TINY)
-    auc_of_seen = roc_auc(is_spam, np.array([seen.sum_of(vector) for vector in vectors]))
-
-    log_odds = linear_out_of_fold(examples, vectors, TINY)
-
-    assert log_odds.shape == (len(examples),)
-    assert np.abs(log_odds).max() <= 4.0
-    assert 0.5 < roc_auc(is_spam, log_odds) < auc_of_seen
 
 
 def make_voices(machine: int, human: int) -> list[Lesson]:
