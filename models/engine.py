@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +26,13 @@ _OUTPUTS = ("spam", "promotion", "llm_voice")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowScores:
-    """The network's answers to one window, in log-odds; `promotion` has one a token of the text."""
+    """The network's answers to one window, in log-odds; `promotion` has one a token of the text.
+
+    Those are kept as an array of float32: a tuple would take eight times the memory.
+    """
 
     spam: float
-    promotion: tuple[float, ...]
+    promotion: Sequence[float]
     llm_voice: float
 
 
@@ -101,6 +105,6 @@ def _take(request: Any, wanted: tuple[list[WindowScores | None], int, Window]) -
     start = window.n_context
     found[place] = WindowScores(
         spam=float(spam[0]),
-        promotion=tuple(promotion[0, start : start + len(window.spans)].tolist()),
+        promotion=array("f", promotion[0, start : start + len(window.spans)].tolist()),
         llm_voice=float(llm_voice[0]),
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+from array import array
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -79,7 +81,7 @@ class TransformerClassifier:
         self._linear = linear
         self._calibration = calibration
         self._lock = Lock()
-        self._remembered: OrderedDict[Window, WindowScores] = OrderedDict()
+        self._remembered: OrderedDict[bytes, WindowScores] = OrderedDict()
 
     @classmethod
     def read(cls, folder: Path, files: Mapping[str, bytes]) -> Self:
@@ -88,6 +90,11 @@ class TransformerClassifier:
         The network is read from the folder itself, so that processes share its pages. Raise
         `ValueError` or `KeyError` for content that is not one; nothing in it is ever executed.
         """
+        missing = [name for name in cls.FILES if name not in files]
+        if missing:
+            # The engine would read a network that lies in the folder, checked or not.
+            msg = f"the manifest does not list {', '.join(missing)}"
+            raise ValueError(msg)
         calibration = json.loads(files[CALIBRATION_FILE])
         try:
             numbers = Calibration(**calibration)
@@ -117,17 +124,18 @@ class TransformerClassifier:
         return answers
 
     def _read(self, windows: Sequence[Window]) -> list[WindowScores]:
-        """Return the network's scores; each different window is read once."""
+        """Return the network's scores; windows of the same tokens are read once."""
+        keys = [_key(window) for window in windows]
         with self._lock:
-            known = {w: self._remembered[w] for w in windows if w in self._remembered}
-        fresh = [w for w in dict.fromkeys(windows) if w not in known]
-        known.update(zip(fresh, self._engine.read(fresh), strict=True))
+            known = {key: self._remembered[key] for key in keys if key in self._remembered}
+        fresh = {k: w for k, w in zip(keys, windows, strict=True) if k not in known}
+        known.update(zip(fresh, self._engine.read(list(fresh.values())), strict=True))
         with self._lock:
-            for window in fresh:
-                self._remembered[window] = known[window]
+            for key in fresh:
+                self._remembered[key] = known[key]
             while len(self._remembered) > _REMEMBERED_WINDOWS:
                 self._remembered.popitem(last=False)
-        return [known[w] for w in windows]
+        return [known[key] for key in keys]
 
     def _answer(
         self, one: ModelInput, windows: Sequence[Window], scores: Sequence[WindowScores]
@@ -154,6 +162,11 @@ class TransformerClassifier:
         return mark_stretches(
             one.text, windows, [s.promotion for s in scores], self._calibration.marks_from
         )
+
+
+def _key(window: Window) -> bytes:
+    """Return a digest of all that the network reads of a window; the window itself takes 30 kB."""
+    return hashlib.sha256(array("i", (window.n_context, *window.ids)).tobytes()).digest()
 
 
 def pool(log_odds: Sequence[float]) -> float:

@@ -7,6 +7,7 @@ import os
 import pytest
 from hypothesis import settings
 
+from tests.networks import tiny_network, tokeniser, tokeniser_json  # noqa: F401  # as below
 from tests.servers import postgresql, valkey  # noqa: F401  # fixtures for every room
 
 # How long an example takes says more about what else the machine does than about the code.

@@ -20,8 +20,9 @@ from models.baseline import MIN_P_SPAM_TO_MARK, BaselineClassifier
 from models.errors import ModelVersionError
 from models.features import Features, count_features
 from models.linear import LinearTable
-from models.promotion import PromotionMarker, Stretch
+from models.promotion import PromotionMarker
 from models.registry import SHIPPED_DIR, Fusion, check_free, promote, write_version
+from models.stretches import Stretch
 from service.domain.errors import InvalidInputError
 from service.scoring.conclude import logistic, logit
 from training.card import Card, card_json

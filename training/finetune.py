@@ -25,7 +25,6 @@ log = logging.getLogger(__name__)
 _UNKNOWN = -1.0
 # Batches are cut from runs of this many, sorted by length: hardly any padding, still mixed.
 _RUN_OF_BATCHES = 20
-_SAVE_EVERY_STEPS = 200
 _PAD_TO = 16
 
 
@@ -33,7 +32,10 @@ _PAD_TO = 16
 class FineTuneConfig:
     """The knobs of the fine-tuning."""
 
-    epochs: float = 4.0
+    # After 1.3 and 4 epochs, both members together, on the calibration part (2,430 ham, 938 spam):
+    # AUC 0.979 and 0.982, recall at 1 % false positives 0.736 and 0.739; on the authored
+    # comments in it AUC 0.880 and 0.901.
+    epochs: float = 3.0
     batch_size: int = 32
     learning_rate: float = 1.5e-4
     warm_up: float = 0.06
@@ -45,6 +47,8 @@ class FineTuneConfig:
     promotion_weight: float = 0.5
     voice_weight: float = 0.25
     variation: Variation = field(default_factory=Variation)
+    # So much work at most is lost when a run is cut off.
+    save_every_steps: int = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +102,7 @@ def fine_tune(
         schedule.step()
         ahead = (time.monotonic() - began) / (step + 1 - first) * (steps - step - 1)
         tell(Progress(step=step + 1, steps=steps, loss=float(loss.detach()), seconds_left=ahead))
-        due = (step + 1) % _SAVE_EVERY_STEPS == 0 or step + 1 == steps
+        due = (step + 1) % config.save_every_steps == 0 or step + 1 == steps
         if checkpoint is not None and due:
             _save(checkpoint, step + 1, network, optimiser, schedule)
     network.to("cpu").eval()

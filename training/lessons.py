@@ -11,7 +11,8 @@ from models.inputs import ModelInput
 from models.stretches import Stretch, split_stretches
 from training.dataset import Example, UnlabelledText
 
-_LINK_HOST = re.compile(r"(?<=://)(?:www\.)?([^\s<>\"'\])/]{1,200})")
+# What a sentence puts behind a host, such as a full stop, is none of it.
+_LINK_HOST = re.compile(r"(?<=://)(?:www\.)?([^\s<>\"'\])/]{0,199}[^\s<>\"'\])/.,;:!?])")
 _LINK = re.compile(r"https?://|\bwww\.", re.IGNORECASE)
 _MACHINE_KINDS = frozenset({"llm-text", "llm-rewritten-human"})
 _HUMAN_KINDS = frozenset({"human-text"})
@@ -53,9 +54,10 @@ def lesson_of(example: Example, *, weight: float = 1.0) -> Lesson:
     Spam whose promotion nobody marked teaches that a stretch with a link promotes, nothing more.
     """
     text = example.comment.text
-    whole = ((0, len(text)),)
+    promotion: tuple[Stretch, ...]
+    plain: tuple[Stretch, ...]
     if not example.is_spam:
-        promotion, plain = (), whole
+        promotion, plain = (), ((0, len(text)),)
     elif example.promo_spans is not None:
         promotion, plain = example.promo_spans, _rest(text, example.promo_spans)
     else:
@@ -111,12 +113,12 @@ def _swap_hosts(lesson: Lesson, hosts: Sequence[str], rng: random.Random) -> Les
     """Return the lesson with the hosts of its links drawn anew, its stretches moved along."""
     text = lesson.input.text
     parts: list[str] = []
-    moves: list[tuple[int, int]] = []
+    moves: list[_Move] = []
     last = 0
     for match in _LINK_HOST.finditer(text):
         host = rng.choice(hosts)
         parts += [text[last : match.start()], host]
-        moves.append((match.end(), len(host) - (match.end() - match.start())))
+        moves.append((match.start(), match.end(), len(host)))
         last = match.end()
     parts.append(text[last:])
     return replace(
@@ -127,8 +129,15 @@ def _swap_hosts(lesson: Lesson, hosts: Sequence[str], rng: random.Random) -> Les
     )
 
 
-def _moved(spans: Sequence[Stretch], moves: Sequence[tuple[int, int]]) -> tuple[Stretch, ...]:
-    def move(edge: int) -> int:
-        return edge + sum(by for end, by in moves if end <= edge)
+# Where a host began and ended, and how long the one in its place is.
+_Move = tuple[int, int, int]
 
-    return tuple((move(start), max(move(start), move(end))) for start, end in spans)
+
+def _moved(spans: Sequence[Stretch], moves: Sequence[_Move]) -> tuple[Stretch, ...]:
+    """Return the spans in the new text; an edge inside a host goes to the new one's end."""
+
+    def move(edge: int) -> int:
+        edge = max([edge, *(end for start, end, _ in moves if start < edge < end)])
+        return edge + sum(length - (end - start) for start, end, length in moves if end <= edge)
+
+    return tuple((move(start), move(end)) for start, end in spans)

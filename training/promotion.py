@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from models.features import Features
 from models.linear import LinearTable
-from models.promotion import PromotionMarker, Stretch, split_stretches, stretch_features
+from models.promotion import PromotionMarker, stretch_features
+from models.stretches import Stretch, split_stretches
 from training.dataset import Example
 from training.evidence import to_matrix
 from training.regression import fit_table

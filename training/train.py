@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,7 +21,7 @@ import torch
 
 from models.engine import Engine
 from models.errors import ModelVersionError
-from models.features import count_features
+from models.features import Features, count_features
 from models.inputs import ModelInput
 from models.linear import LinearTable, table_bytes
 from models.registry import SHIPPED_DIR, Fusion, check_free, promote, write_version
@@ -51,7 +51,7 @@ from training.finetune import FineTuneConfig, Progress, fine_tune
 from training.fingerprint import find_same, fingerprint
 from training.fuse import FittedWeights, choose_fusion, fit_fusion, fit_logistic, fit_platt
 from training.lessons import Lesson, lesson_of, voice_lesson
-from training.network import PACKAGED_BASE, Network, base_folder, load_network
+from training.network import PACKAGED_BASE, Network, load_network, read_tokeniser
 from training.partition import AUTHORED, Partition, partition
 from training.promotion import MarkedTokens, compare_tokens
 from training.regression import fit_table
@@ -72,7 +72,9 @@ class TrainConfig:
     # Any number does; it only has to stay the same for a run to be repeated.
     seed: int = 20_260
     base: str = PACKAGED_BASE
-    # Every second layer of six: half the arithmetic.
+    # Every second layer of six: half the arithmetic. After one epoch each, on the four calibration
+    # blogs (1,063 ham, 649 spam, labels uncorrected): AUC 0.951 with three and with six layers,
+    # recall at 1 % false positives 0.24 and 0.45, at 5 % 0.74 and 0.79; six take 2.6 times as long.
     layers: tuple[int, ...] = (0, 2, 4)
     fine_tune: FineTuneConfig = field(default_factory=FineTuneConfig)
     # The authored comments are few beside the public ones and hold what those lack: machine-written
@@ -175,11 +177,11 @@ def read_inputs(
     )
 
 
-def fit_linear(examples: Sequence[Example], config: TrainConfig) -> LinearTable:
-    """Return the linear member, fitted on the train part."""
+def fit_linear(vectors: Sequence[Features], is_spam: BoolArray, config: TrainConfig) -> LinearTable:
+    """Return the linear member, fitted on these comments."""
     return fit_table(
-        to_matrix([count_features(e.input) for e in examples]),
-        labels(examples),
+        to_matrix(vectors),
+        is_spam,
         inverse_ridge=config.inverse_ridge,
         min_rows=config.min_comments,
         seed=config.seed,
@@ -361,19 +363,28 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         default=[],
         help="further data files (.jsonl, .jsonl.gz) or folders of them, beside the repository's",
     )
+    parser.add_argument(
+        "--no-own-data", action="store_true", help="leave out the repository's: only --data"
+    )
     parser.add_argument("--out", type=Path, default=SHIPPED_DIR, help="folder of versions")
     parser.add_argument("--name", help="the version's name; minilm-DATE by default")
-    parser.add_argument("--base", default=PACKAGED_BASE, help="a pretrained encoder: folder or id")
+    parser.add_argument("--base", help="a pretrained encoder, folder or id; else packaged")
     parser.add_argument("--promote", action="store_true", help="make it the current version")
     parser.add_argument("--force", action="store_true", help="train even if nothing changed")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.no_own_data and not options.data:
+        parser.error("--no-own-data leaves nothing to train on: name files with --data")
+    return options
 
 
 def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     started = time.monotonic()
     if options.name:
         check_free(options.out, options.name)
-    dataset = read_dataset([DEFAULT_DATA, *options.data], corrections=LABEL_CORRECTIONS)
+    if options.base:
+        config = replace(config, base=options.base)
+    own = [] if options.no_own_data else [DEFAULT_DATA]
+    dataset = read_dataset([*own, *options.data], corrections=LABEL_CORRECTIONS)
     mark = fingerprint(dataset.files, asdict(config))
     same = None if options.force or options.name else find_same(options.out, mark)
     if same is not None:
@@ -390,9 +401,10 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     )
     options.out.mkdir(parents=True, exist_ok=True)
     checkpoint = options.out / f".training-{mark[:16]}.pt"
-    tokeniser_json = (Path(base_folder(config.base)) / TOKENISER_FILE).read_text("utf-8")
+    tokeniser_json = read_tokeniser(config.base)
     tokeniser = CommentTokeniser(tokeniser_json)
-    linear = fit_linear(parts.train, config)
+    vectors = [count_features(e.input) for e in parts.train]
+    linear = fit_linear(vectors, labels(parts.train), config)
     network = fine_tuned(parts, dataset, tokeniser, config, checkpoint)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -475,7 +487,8 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
 
 
 def _check_labels(parts: Partition) -> None:
-    for name, examples in (("train", parts.train), ("calibration", parts.calibration)):
+    named = {"train": parts.train, "calibration": parts.calibration, "test": parts.test}
+    for name, examples in named.items():
         is_spam = labels(examples)
         if is_spam.all() or not is_spam.any():
             msg = (

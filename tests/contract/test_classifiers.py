@@ -14,7 +14,8 @@ from models.inputs import ModelInput
 from models.registry import SHIPPED_DIR, load_version, read_current_name
 from tests.fakes import FixedClassifier
 
-SHIPPED = load_version(SHIPPED_DIR / read_current_name()).classifier
+SHIPPED_FOLDER = SHIPPED_DIR / read_current_name()
+SHIPPED = load_version(SHIPPED_FOLDER).classifier
 
 each_classifier = pytest.mark.parametrize(
     "classifier", [SHIPPED, FixedClassifier()], ids=["shipped", "fixed"]
@@ -68,6 +69,15 @@ def test_an_answer_never_depends_on_the_rest_of_the_batch(classifier):
     out_of_order = classifier.score_batch([batch[i] for i in shuffled])
 
     assert out_of_order == [in_order[i] for i in shuffled]
+
+
+def test_a_version_that_is_loaded_again_answers_the_same_whatever_it_was_asked_before():
+    batch = [SPAM, *ODD, HAM]
+    again = load_version(SHIPPED_FOLDER).classifier
+
+    one_by_one = [again.score_batch([one])[0] for one in reversed(batch)]
+
+    assert one_by_one == SHIPPED.score_batch(batch)[::-1]
 
 
 @each_classifier

@@ -10,7 +10,8 @@ import pytest
 from models.features import count_text
 from models.inputs import ModelInput
 from models.linear import LinearTable
-from models.promotion import MAX_STRETCHES, PromotionMarker, split_stretches
+from models.promotion import PromotionMarker
+from models.stretches import MAX_STRETCHES, split_stretches
 
 REMARK = "I had the same trouble with the valve."
 ADVERT = "Buy cheap watches now!"

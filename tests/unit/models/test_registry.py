@@ -48,7 +48,7 @@ def write(models_dir, name="baseline-1"):
         models_dir,
         name,
         kind=BaselineClassifier.KIND,
-        weights=make_classifier().to_bytes(),
+        weights={BaselineClassifier.WEIGHTS_FILE: make_classifier().to_bytes()},
         fusion=make_fusion(),
         documents={"card.md": "# A card"},
     )

@@ -1,0 +1,96 @@
+"""The network answers each window alone, with the same bits every time."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import pytest
+
+from models.engine import Engine
+from models.inputs import ModelInput
+
+
+@pytest.fixture(scope="module")
+def engine(tiny_network) -> Engine:
+    return Engine(tiny_network, threads=2)
+
+
+@pytest.fixture(scope="module")
+def windows(tokeniser):
+    """Return windows of many lengths, some of which are padded to the same one."""
+    texts = ["", "thanks", "buy now at https://shop.example/x", "谢谢", "word " * 400]
+    texts += [f"No. {n}: " + "green valve " * n for n in range(12)]
+    return [w for text in texts for w in tokeniser.windows(ModelInput(text=text))]
+
+
+def test_no_windows_get_no_answers(engine):
+    assert engine.read([]) == []
+
+
+def test_there_is_one_answer_of_promotion_a_token_of_the_text(engine, windows):
+    answers = engine.read(windows)
+
+    assert [len(a.promotion) for a in answers] == [len(w.spans) for w in windows]
+
+
+def test_a_window_gets_the_same_bits_alone_and_in_a_crowd(engine, windows):
+    together = engine.read(windows)
+
+    assert [engine.read([window])[0] for window in windows] == together
+
+
+def test_the_order_of_windows_changes_no_answer(engine, windows):
+    order = random.Random(3).sample(range(len(windows)), len(windows))
+    together = engine.read(windows)
+
+    assert engine.read([windows[i] for i in order]) == [together[i] for i in order]
+
+
+def test_more_threads_change_no_answer(engine, windows, tiny_network):
+    assert Engine(tiny_network, threads=3).read(windows) == engine.read(windows)
+
+
+def test_what_is_read_matters(engine, tokeniser):
+    one, other = (tokeniser.windows(ModelInput(text=text))[0] for text in ("thanks", "loans"))
+
+    first, second = engine.read([one, other])
+
+    assert first != second
+
+
+def test_threads_may_share_an_engine(engine, windows):
+    expected = engine.read(windows)
+    answers: list[object] = []
+
+    threads = [
+        threading.Thread(target=lambda: answers.append(engine.read(windows))) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert answers == [expected] * 4
+
+
+@pytest.mark.parametrize("content", [b"", b"no network", b"<?xml version='1.0'?><net></net>"])
+def test_a_file_that_is_no_network_is_refused(tmp_path, content):
+    (tmp_path / "network.xml").write_bytes(content)
+
+    with pytest.raises(ValueError, match="cannot be read by the engine"):
+        Engine(tmp_path / "network.xml")
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="cannot be read by the engine"):
+        Engine(tmp_path / "network.xml")
+
+
+def test_another_network_is_refused(tmp_path, tiny_network):
+    renamed = tiny_network.read_text("utf-8").replace('"llm_voice"', '"weather"')
+    (tmp_path / "network.xml").write_text(renamed, "utf-8")
+    (tmp_path / "network.bin").write_bytes(tiny_network.with_suffix(".bin").read_bytes())
+
+    with pytest.raises(ValueError, match="not the ones expected"):
+        Engine(tmp_path / "network.xml")

@@ -1,0 +1,219 @@
+"""How a comment becomes the windows of tokens that the network reads."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from tokenizers import Tokenizer
+
+from models.inputs import ModelInput
+from models.text import MAX_WINDOW_CHARS
+from models.tokens import MAX_WINDOWS, OVERLAP_TOKENS, WINDOW_TOKENS, CommentTokeniser, Window
+
+
+@pytest.fixture(scope="module")
+def vocabulary(tokeniser_json) -> Tokenizer:
+    return Tokenizer.from_str(tokeniser_json)
+
+
+@pytest.fixture
+def tokens_of(vocabulary):
+    """Return a function from a window to its tokens as they are spelt in the vocabulary."""
+    return lambda window: [vocabulary.id_to_token(number) for number in window.ids]
+
+
+def words_of(text: str, window: Window) -> list[str]:
+    return [text[start:end] for start, end in window.spans]
+
+
+def long_text(words: int, *, seed: int = 7) -> str:
+    """Return a text of short words, one token each."""
+    known = ["valve", "boiler", "water", "house", "river", "green", "seven", "table"]
+    rng = random.Random(seed)
+    return " ".join(rng.choice(known) for _ in range(words))
+
+
+def test_title_name_and_host_come_before_the_text_each_with_its_mark(tokeniser, tokens_of):
+    (window,) = tokeniser.windows(
+        ModelInput(
+            text="thank you",
+            post_title="green house",
+            author_name="mara",
+            author_host="shop.com",
+        )
+    )
+
+    assert tokens_of(window) == [
+        *("[CLS]", "green", "house", "[SEP]"),
+        *("mara", "[SEP]"),
+        *("shop", ".", "com", "[SEP]"),
+        *("thank", "you", "[SEP]"),
+    ]
+    assert tokens_of(window)[window.n_context :] == ["thank", "you", "[SEP]"]
+
+
+def test_absent_fields_leave_their_marks(tokeniser, tokens_of):
+    (window,) = tokeniser.windows(ModelInput(text="thanks"))
+
+    assert tokens_of(window) == ["[CLS]", "[SEP]", "[SEP]", "[SEP]", "thanks", "[SEP]"]
+
+
+def test_an_empty_comment_is_one_window_without_words(tokeniser):
+    (window,) = tokeniser.windows(ModelInput(text=""))
+
+    assert window.spans == ()
+
+
+def test_a_long_title_takes_no_room_from_the_comment(tokeniser):
+    (short,) = tokeniser.windows(ModelInput(text="thank you"))
+    (window,) = tokeniser.windows(
+        ModelInput(
+            text="thank you",
+            post_title="word " * 9_000,
+            author_name="name " * 9_000,
+            author_host="host." * 9_000,
+        )
+    )
+
+    assert window.spans == short.spans
+    assert len(window.ids) <= 60
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Café NOËL", ["Café", "NOËL"]),
+        ("Cafe\u0301 water", ["Cafe", "water"]),
+        ("𝐜𝐡𝐞𝐚𝐩 watch", ["𝐜𝐡𝐞𝐚𝐩", "watch"]),
+        ("谢谢 you", ["谢", "谢", "you"]),
+        ("a\tb\nc", ["a", "b", "c"]),
+        ("green 👍 house", ["green", "👍", "house"]),
+        ("one \ud800 two", ["one", "two"]),
+        ("one\0two", ["one", "two"]),
+    ],
+)
+def test_spans_name_the_words_of_the_original(tokeniser, text, words):
+    (window,) = tokeniser.windows(ModelInput(text=text))
+
+    assert "".join(words_of(text, window)) == "".join(words)
+
+
+def test_each_plain_word_has_a_span_of_its_own(tokeniser):
+    text = "The GREEN house,   by the River!"
+
+    (window,) = tokeniser.windows(ModelInput(text=text))
+
+    assert words_of(text, window) == ["The", "GREEN", "house", ",", "by", "the", "River", "!"]
+
+
+def test_a_zero_width_character_shifts_no_span(tokeniser):
+    text = "green\u200b house \u200dby the river"
+
+    (window,) = tokeniser.windows(ModelInput(text=text))
+
+    assert words_of(text, window)[-2:] == ["the", "river"]
+
+
+def test_tokens_of_a_link_stand_for_the_whole_link(tokeniser):
+    text = "see https://shop.example/cheap-watches now"
+
+    (window,) = tokeniser.windows(ModelInput(text=text))
+
+    assert set(words_of(text, window)) == {"see", "https://shop.example/cheap-watches", "now"}
+
+
+def test_a_long_comment_gives_windows_that_overlap_and_cover_all_of_it(tokeniser):
+    text = long_text(900)
+
+    windows = tokeniser.windows(ModelInput(text=text))
+
+    assert 1 < len(windows) <= MAX_WINDOWS
+    read = sorted({span for window in windows for span in window.spans})
+    assert [text[start:end] for start, end in read] == text.split()
+
+
+def test_no_window_is_longer_than_the_network_reads(tokeniser):
+    windows = tokeniser.windows(ModelInput(text=long_text(1_100), post_title=long_text(90)))
+
+    assert {len(window.spans) for window in windows} == {WINDOW_TOKENS}
+    assert all(len(w.ids) == w.n_context + WINDOW_TOKENS + 1 for w in windows)
+
+
+def test_neighbouring_windows_share_their_edge(tokeniser):
+    first, second, *_ = tokeniser.windows(ModelInput(text=long_text(900)))
+
+    assert first.spans[-OVERLAP_TOKENS:] == second.spans[:OVERLAP_TOKENS]
+
+
+def test_every_window_has_the_same_context(tokeniser):
+    windows = tokeniser.windows(ModelInput(text=long_text(900), post_title="green house"))
+
+    assert len({window.ids[: window.n_context] for window in windows}) == 1
+
+
+def test_of_too_many_windows_the_first_two_and_the_last_two_are_kept(tokeniser):
+    # A bracket is a token of its own, so that the ends that are read hold 8,000.
+    text = "([" * 30_000
+
+    windows = tokeniser.windows(ModelInput(text=text))
+
+    assert len(windows) == MAX_WINDOWS
+    assert windows[0].spans[0] == (0, 1)
+    assert windows[1].spans[0][0] == WINDOW_TOKENS - OVERLAP_TOKENS
+    assert windows[-1].spans[-1] == (len(text) - 1, len(text))
+    assert windows[-2].spans[0][0] > len(text) - MAX_WINDOW_CHARS // 2
+
+
+def test_of_too_many_windows_one_with_a_link_is_kept(tokeniser):
+    link = "https://shop.example/x"
+    plain = "([" * 1_500
+    text = f"{plain} {link} {plain}"
+
+    windows = tokeniser.windows(ModelInput(text=text))
+
+    assert len(windows) == MAX_WINDOWS
+    assert any(link in words_of(text, window) for window in windows)
+
+
+def test_windows_come_in_the_order_of_the_text(tokeniser):
+    text = "([" * 1_500 + " https://shop.example/x " + "([" * 1_500
+
+    starts = [window.spans[0] for window in tokeniser.windows(ModelInput(text=text))]
+
+    assert starts == sorted(starts)
+
+
+def test_the_same_comment_always_gives_the_same_windows(tokeniser, tokeniser_json):
+    comment = ModelInput(text=long_text(900), post_title="green house", author_name="Mara")
+
+    first = tokeniser.windows(comment)
+    tokeniser.windows(ModelInput(text="something else"))
+
+    assert tokeniser.windows(comment) == first
+    assert CommentTokeniser(tokeniser_json).windows(comment) == first
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\0", "\ud800" * 400, "a" * 65_536, "\u0301" * 30_000, "\u200b" * 5_000, "�" * 5_000],
+    ids=["nul", "surrogates", "one letter", "marks", "zero width", "replacement"],
+)
+def test_odd_texts_have_windows_whose_spans_lie_inside(tokeniser, text):
+    windows = tokeniser.windows(ModelInput(text=text, post_title=text, author_name=text))
+
+    assert 1 <= len(windows) <= MAX_WINDOWS
+    assert all(0 <= start <= end <= len(text) for w in windows for start, end in w.spans)
+
+
+@pytest.mark.parametrize("content", ["", "no JSON", "{}", "[]"])
+def test_a_file_that_is_no_tokeniser_is_refused(content):
+    with pytest.raises(ValueError, match="tokeniser's file"):
+        CommentTokeniser(content)
+
+
+def test_a_tokeniser_without_the_marks_is_refused(tokeniser_json):
+    strange = tokeniser_json.replace("[SEP]", "[END]")
+
+    with pytest.raises(ValueError, match=r"no \[CLS\] and \[SEP\]"):
+        CommentTokeniser(strange)

@@ -1,0 +1,329 @@
+"""The classifier that ships: how windows become one answer, and what it answers twice."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import threading
+import tracemalloc
+from array import array
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.engine import Engine, WindowScores
+from models.errors import ModelVersionError
+from models.inputs import ModelInput
+from models.linear import LinearTable, table_bytes
+from models.registry import Fusion, load_version, write_version
+from models.tokens import Window
+from models.transformer import (
+    CALIBRATION_FILE,
+    LINEAR_FILE,
+    NETWORK_FILE,
+    TOKENISER_FILE,
+    WEIGHTS_FILE,
+    Calibration,
+    TransformerClassifier,
+    logistic,
+    mark_stretches,
+    pool,
+)
+
+LINEAR = LinearTable(ids=np.arange(64), coefficients=np.full(64, 0.5), intercept=-0.25)
+COMMENTS = [
+    ModelInput(text="thanks"),
+    ModelInput(text="Nice one. Buy cheap watches at https://shop.example/x now!", author_name="M"),
+    ModelInput(text="The valve is behind the boiler. " * 60, post_title="Bleeding a radiator"),
+    ModelInput(text=""),
+]
+
+
+def make_calibration(**changes) -> Calibration:
+    values = {
+        "offset": 0.1,
+        "network": 1.5,
+        "linear": 0.5,
+        "marks_from": -100.0,
+        "voice_offset": 0.2,
+        "voice_slope": 1.25,
+    }
+    return Calibration(**(values | changes))
+
+
+@pytest.fixture(scope="module")
+def engine(tiny_network) -> Engine:
+    return Engine(tiny_network, threads=2)
+
+
+@pytest.fixture
+def make_classifier(engine, tokeniser):
+    """Return a function from changes of the calibration to a classifier that remembers nothing."""
+    return lambda **changes: TransformerClassifier(
+        engine, tokeniser, LINEAR, make_calibration(**changes)
+    )
+
+
+@pytest.fixture
+def write(tmp_path, tiny_network, tokeniser_json):
+    """Return a function that writes a version, some of its files changed, None for left out."""
+
+    def write_with(changes=None):
+        files = {
+            NETWORK_FILE: tiny_network.read_bytes(),
+            WEIGHTS_FILE: tiny_network.with_name(WEIGHTS_FILE).read_bytes(),
+            TOKENISER_FILE: tokeniser_json.encode("utf-8"),
+            LINEAR_FILE: table_bytes(LINEAR),
+            CALIBRATION_FILE: json.dumps(dataclasses.asdict(make_calibration())).encode(),
+        } | (changes or {})
+        return write_version(
+            tmp_path,
+            "tiny-1",
+            kind=TransformerClassifier.KIND,
+            weights={name: content for name, content in files.items() if content is not None},
+            fusion=Fusion(
+                base=0.0,
+                model_weight=1.0,
+                signal_weights={},
+                ham_cutoff=0.1,
+                spam_cutoff=0.9,
+                promises={},
+            ),
+            documents={},
+        )
+
+    return write_with
+
+
+def windows_of(*words: tuple[int, int]) -> Window:
+    return Window(ids=(0, *range(len(words)), 1), n_context=1, spans=words)
+
+
+def test_a_written_version_loads_and_answers_the_same(write, make_classifier):
+    loaded = load_version(write())
+
+    assert loaded.classifier.score_batch(COMMENTS) == make_classifier().score_batch(COMMENTS)
+
+
+@pytest.mark.parametrize("name", [NETWORK_FILE, WEIGHTS_FILE, TOKENISER_FILE, CALIBRATION_FILE])
+def test_a_file_that_was_changed_is_noticed(write, name):
+    folder = write()
+    content = bytearray((folder / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (folder / name).write_bytes(content)
+
+    with pytest.raises(ModelVersionError, match=f"was changed: {name}"):
+        load_version(folder)
+
+
+@pytest.mark.parametrize("name", [NETWORK_FILE, WEIGHTS_FILE, TOKENISER_FILE, LINEAR_FILE])
+def test_a_version_that_does_not_list_a_file_is_refused(write, name):
+    folder = write({name: None})
+
+    with pytest.raises(ModelVersionError, match=f"does not list {name}"):
+        load_version(folder)
+
+
+def test_a_network_that_lies_there_unlisted_is_not_read(write, tiny_network):
+    folder = write({WEIGHTS_FILE: None})
+    (folder / WEIGHTS_FILE).write_bytes(tiny_network.with_name(WEIGHTS_FILE).read_bytes())
+
+    with pytest.raises(ModelVersionError, match=f"does not list {WEIGHTS_FILE}"):
+        load_version(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (NETWORK_FILE, b"no network"),
+        (WEIGHTS_FILE, b"cut off"),
+        (TOKENISER_FILE, b"\xff\xfe"),
+        (LINEAR_FILE, b"no archive"),
+        (CALIBRATION_FILE, b"[]"),
+        (CALIBRATION_FILE, b'{"offset": 1}'),
+        (CALIBRATION_FILE, b"nonsense"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_refused(write, name, content):
+    folder = write({name: content})
+
+    with pytest.raises(ModelVersionError, match="cannot be used"):
+        load_version(folder)
+
+
+@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(Calibration)])
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_calibration_is_made_of_finite_numbers(field, value):
+    with pytest.raises(ValueError, match=f"finite numbers: {field}$"):
+        make_calibration(**{field: value})
+
+
+def test_a_calibration_of_words_is_refused(write):
+    words = dict.fromkeys(dataclasses.asdict(make_calibration()), "much")
+    folder = write({CALIBRATION_FILE: json.dumps(words).encode()})
+
+    with pytest.raises(ModelVersionError, match="six numbers"):
+        load_version(folder)
+
+
+def test_a_repeat_gets_the_same_bits_as_a_fresh_read(make_classifier):
+    classifier = make_classifier()
+
+    first = classifier.score_batch(COMMENTS)
+
+    assert classifier.score_batch(COMMENTS) == first
+    assert make_classifier().score_batch(list(reversed(COMMENTS))) == first[::-1]
+
+
+def test_a_repeat_is_answered_without_the_network(tokeniser, engine):
+    class CountingEngine:
+        def __init__(self):
+            self.read_windows = 0
+
+        def read(self, windows):
+            self.read_windows += len(windows)
+            return engine.read(windows)
+
+    counting = CountingEngine()
+    classifier = TransformerClassifier(counting, tokeniser, LINEAR, make_calibration())
+
+    classifier.score_batch([COMMENTS[0]] * 3)
+    classifier.score_batch([COMMENTS[0], ModelInput(text="  THANKS")])
+
+    assert counting.read_windows == 1
+
+
+def test_what_is_remembered_takes_two_kilobytes_a_window_at_most(tokeniser):
+    class ReadyEngine:
+        def read(self, windows):
+            return [
+                WindowScores(spam=1.0, promotion=array("f", [0.5] * len(w.spans)), llm_voice=0.5)
+                for w in windows
+            ]
+
+    classifier = TransformerClassifier(ReadyEngine(), tokeniser, LINEAR, make_calibration())
+    comments = [ModelInput(text=f"{n} " + "([" * 120, post_title="a title") for n in range(120)]
+    classifier.score_batch(comments[:20])
+
+    tracemalloc.start()
+    try:
+        for comment in comments[20:]:
+            classifier.score_batch([comment])
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    windows = sum(len(tokeniser.windows(comment)) for comment in comments[20:])
+    assert windows == 200
+    assert taken < 2_000 * windows
+
+
+def test_threads_may_share_a_classifier(make_classifier):
+    expected = make_classifier().score_batch(COMMENTS)
+    classifier, answers = make_classifier(), []
+
+    threads = [
+        threading.Thread(target=lambda: answers.append(classifier.score_batch(COMMENTS)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert answers == [expected] * 4
+
+
+def test_both_members_weigh_as_the_calibration_says(make_classifier):
+    comment = COMMENTS[:1]
+
+    (offset,) = make_classifier(network=0.0, linear=0.0).score_batch(comment)
+    (plain,) = make_classifier(network=1.0, linear=0.0, offset=0.0).score_batch(comment)
+    (both,) = make_classifier(network=1.0, linear=1.0, offset=0.0).score_batch(comment)
+
+    assert offset.p_spam == logistic(0.1)
+    assert plain.p_spam != both.p_spam
+
+
+def test_no_promotion_is_marked_in_what_is_rather_ham(make_classifier):
+    (ham,) = make_classifier(offset=-50.0).score_batch(COMMENTS[1:2])
+    (spam,) = make_classifier(offset=50.0).score_batch(COMMENTS[1:2])
+
+    assert ham.promo_spans == ()
+    assert spam.promo_spans == ((0, len(COMMENTS[1].text)),)
+
+
+def test_a_head_that_was_taught_nothing_says_nothing(make_classifier):
+    answers = make_classifier(voice_slope=0.0).score_batch(COMMENTS)
+
+    assert [answer.llm_voice for answer in answers] == [None] * len(COMMENTS)
+
+
+def test_llm_voice_is_a_probability(make_classifier):
+    answers = make_classifier().score_batch(COMMENTS)
+
+    assert all(0.0 < answer.llm_voice < 1.0 for answer in answers)
+
+
+def test_one_window_pools_to_itself():
+    assert pool([1.75]) == 1.75
+
+
+def test_no_window_pools_to_nothing():
+    assert pool([]) == 0.0
+
+
+def test_one_window_of_spam_makes_the_comment_spam():
+    assert pool([9.0, -5.0, -5.0, -5.0]) > 7.0
+
+
+@given(st.lists(st.floats(min_value=-200, max_value=200), min_size=1, max_size=8))
+def test_several_windows_pool_to_something_between_their_mean_and_the_highest(log_odds):
+    pooled = pool(log_odds)
+
+    assert sum(log_odds) / len(log_odds) - 1e-9 <= pooled <= max(log_odds) + 1e-9
+
+
+def test_a_sentence_is_marked_whole_where_its_words_promote_on_average():
+    text = "Nice one. Buy watches now! Bye."
+    words = [(0, 4), (5, 8), (8, 9), (10, 13), (14, 21), (22, 25), (25, 26), (27, 30), (30, 31)]
+    promotion = [-3.0, -3.0, -3.0, 4.0, 4.0, -1.0, -1.0, -2.0, -2.0]
+
+    spans = mark_stretches(text, [windows_of(*words)], [promotion], 0.0)
+
+    assert [text[start:end] for start, end in spans] == ["Buy watches now!"]
+
+
+def test_neighbouring_sentences_are_marked_as_one():
+    text = "Buy watches now! Buy again. Bye."
+    words = [(0, 3), (4, 11), (12, 15), (17, 20), (21, 26), (28, 31)]
+
+    spans = mark_stretches(text, [windows_of(*words)], [[1.0] * 5 + [-1.0]], 0.0)
+
+    assert [text[start:end] for start, end in spans] == ["Buy watches now! Buy again."]
+
+
+def test_what_overlapping_windows_say_of_a_sentence_is_averaged():
+    text = "Buy now. Bye."
+    first, second = windows_of((0, 3), (4, 7)), windows_of((4, 7), (9, 12))
+
+    marked = mark_stretches(text, [first, second], [[2.0, 2.0], [-3.0, -3.0]], 0.0)
+    unmarked = mark_stretches(text, [first, second], [[2.0, 2.0], [-5.0, -3.0]], 0.0)
+
+    assert marked == ((0, 8),)
+    assert unmarked == ()
+
+
+def test_a_sentence_that_no_window_read_is_not_marked():
+    text = "Buy now. Bye."
+
+    assert mark_stretches(text, [windows_of((0, 3), (4, 7))], [[1.0, 1.0]], 0.0) == ((0, 8),)
+
+
+@pytest.mark.parametrize("log_odds", [-1e6, -500.0, 0.0, 500.0, 1e6])
+def test_a_log_odds_of_any_size_is_a_probability(log_odds):
+    assert 0.0 <= logistic(log_odds) <= 1.0
+    assert logistic(log_odds) + logistic(-log_odds) == pytest.approx(1.0)
