@@ -168,6 +168,7 @@ def measure(
 ) -> Measured:
     """Return all passes. A first one is not counted: it compiles what each length needs."""
     measured: Measured = {}
+    print("warming up, not counted", file=sys.stderr, flush=True)
     measure_pass(workers, next(iter(mixes.values())), 1, 0)
     for turn in range(repeats):
         for mix, records in mixes.items():
