@@ -2,54 +2,34 @@
 
 from __future__ import annotations
 
-import json
-import random
 import resource
 import statistics
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 
-from models.registry import load_current
 from service.domain.history import History
 from service.domain.record import comment_from_record
 from service.moderation.judge import judge_comments
-from service.ports import JudgingModel
-from service.scoring.weights import Cutoffs, Weights
+from tests.benchmarks.comment_mix import sample_records
+from tests.benchmarks.judging_model import current_folder, forget_windows, load_judging_model
 
-_DATA = Path(__file__).resolve().parents[2] / "data"
 _COMMENTS = 1_024
 _REPEATS = 5
 _BATCH_SIZES = (1, 8, 64, 256)
 
 
-def load_model() -> JudgingModel:
-    """Return the shipped version, as the worker would use it."""
-    version = load_current()
-    return JudgingModel(
-        version=version.version,
-        classifier=version.classifier,
-        weights=Weights(
-            base=version.base, model=version.model_weight, signals=version.signal_weights
-        ),
-        cutoffs=Cutoffs(ham_cutoff=version.ham_cutoff, spam_cutoff=version.spam_cutoff),
-    )
-
-
 def main() -> None:
     """Print comments a second by batch size, medians of interleaved repeats."""
-    rows = [
-        json.loads(line) for path in sorted(_DATA.glob("authored-*.jsonl")) for line in path.open()
-    ]
-    comments = [comment_from_record(row) for row in random.Random(7).sample(rows, _COMMENTS)]
+    comments = [comment_from_record(row) for row in sample_records(_COMMENTS)]
     started = time.perf_counter()
-    model = load_model()
+    model = load_judging_model(current_folder())
     judge_comments(comments[:1], model, histories=[History()], now=datetime.now(UTC))
     print(f"model {model.version}: load and first verdict {time.perf_counter() - started:.2f} s")
 
     rates: dict[int, list[float]] = {size: [] for size in _BATCH_SIZES}
     for _ in range(_REPEATS):
         for size in _BATCH_SIZES:
+            forget_windows(model.classifier)
             started = time.perf_counter()
             for start in range(0, _COMMENTS, size):
                 batch = comments[start : start + size]
