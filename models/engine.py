@@ -45,9 +45,13 @@ class Engine:
     Threads may share an engine; they take turns.
     """
 
-    def __init__(self, network: Path, *, threads: int | None = None) -> None:
-        """Raise `ValueError` if the file is no network with the inputs and outputs expected."""
-        at_once = threads or len(os.sched_getaffinity(0))
+    def __init__(self, network: Path, *, threads: int | None = None, exact: bool = False) -> None:
+        """Raise `ValueError` if the file is no network with the inputs and outputs expected.
+
+        What is not int8 is computed in bfloat16 where the CPU can, else in float32; `exact` asks
+        for float32 everywhere, to tell what the shorter numbers change.
+        """
+        at_once = threads or _cores()
         core = ov.Core()
         try:
             model = core.read_model(network)
@@ -62,6 +66,7 @@ class Engine:
                     "NUM_STREAMS": str(at_once),
                     "INFERENCE_NUM_THREADS": str(at_once),
                     "ENABLE_CPU_PINNING": "NO",
+                    **({"INFERENCE_PRECISION_HINT": "f32"} if exact else {}),
                 },
             )
         except RuntimeError as error:
@@ -86,6 +91,13 @@ class Engine:
         if any(scores is None for scores in found):
             raise ClassifierError("the engine left a window unread")
         return [scores for scores in found if scores is not None]
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _arrays(window: Window) -> dict[str, Any]:

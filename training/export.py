@@ -26,7 +26,8 @@ def export_network(
 
     The ranges of activations are fixed once, on `calibrate_on`: with ranges taken from each input
     a comment's score would depend on how it is batched. Matrices and embeddings are stored as
-    int8, the heads and everything between matrices stay in floating point.
+    int8, the heads and everything between matrices stay in floating point. Without `int8` all is
+    kept in float32.
     """
     # Not earlier: it would load the telemetry that `models.quiet_openvino` shuts out.
     import nncf
@@ -41,7 +42,7 @@ def export_network(
             preset=nncf.QuantizationPreset.MIXED,
             subset_size=len(calibrate_on),
         )
-    ov.save_model(model, folder / NETWORK_FILE, compress_to_fp16=True)
+    ov.save_model(model, folder / NETWORK_FILE, compress_to_fp16=int8)
 
 
 def _convert(network: Network) -> ov.Model:

@@ -296,12 +296,11 @@ def measure_rounding(
     calibration: Calibration,
     fusion: Fusion,
 ) -> Measured:
-    """Return what rounding to int8 changed: outcomes, and p_spam at most, on these comments."""
+    """Return what rounding changed on these comments, against the network in float32."""
     with tempfile.TemporaryDirectory() as folder:
         export_network(network, Path(folder), calibrate_on=(), int8=False)
-        read = read_inputs(
-            [e.input for e in examples], Engine(Path(folder, NETWORK_FILE)), tokeniser, linear
-        )
+        engine = Engine(Path(folder, NETWORK_FILE), exact=True)
+        read = read_inputs([e.input for e in examples], engine, tokeniser, linear)
     c = calibration
     before = _all_evidence(_p_spam(read, c.offset, c.network, c.linear), examples, fusion)
     cutoffs = (fusion.ham_cutoff, fusion.spam_cutoff)
