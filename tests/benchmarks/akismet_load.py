@@ -61,7 +61,8 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="slopsieve-load-") as folder, _running(folder) as url:
         keys = _keys(folder)
-        requests = _requests(url, keys)
+        count = round(given.rate * (given.warm_up + given.seconds)) + 1
+        requests = iter(list(_requests(url, keys, count)))
         warm = asyncio.run(_offer(url, requests, rate=given.rate, seconds=given.warm_up))
         before = os.getloadavg()[0]
         began = time.monotonic()
@@ -102,13 +103,18 @@ def _keys(folder: str) -> list[str]:
         return [issue_akismet_key(site.id, services, actor="load").secret for site in sites]
 
 
-def _requests(url: str, keys: Sequence[str]) -> list[bytes]:
-    """Return requests as WordPress sends them, with texts of the authored corpus, shuffled."""
+def _requests(url: str, keys: Sequence[str], count: int) -> Iterator[bytes]:
+    """Return requests as WordPress sends them, with texts of the authored corpus, shuffled.
+
+    Each text ends in a number of its own: what repeats is remembered and would cost next to nothing.
+    """
     rows = [
         json.loads(line) for path in sorted(_DATA.glob("authored-*.jsonl")) for line in path.open()
     ]
     random.Random(20).shuffle(rows)
-    return [_request(url, keys[n % len(keys)], row) for n, row in enumerate(rows)]
+    for n in range(count):
+        row = rows[n % len(rows)]
+        yield _request(url, keys[n % len(keys)], row | {"text": f"{row['text']} {n}"})
 
 
 def _request(url: str, key: str, row: Mapping[str, Any]) -> bytes:
@@ -158,7 +164,8 @@ def _wait_until_judged(folder: str, *, answered: int) -> str:
     )
 
 
-async def _offer(url: str, requests: Sequence[bytes], *, rate: float, seconds: float) -> Figures:
+async def _offer(url: str, requests: Iterator[bytes], *, rate: float, seconds: float) -> Figures:
+    """Offer the next requests at that rate, and return what came back."""
     figures = Figures()
     began = time.monotonic()
     tasks = []
@@ -166,8 +173,7 @@ async def _offer(url: str, requests: Sequence[bytes], *, rate: float, seconds: f
         due = began + number / rate
         if (ahead := due - time.monotonic()) > 0:
             await asyncio.sleep(ahead)
-        request = requests[random.randrange(len(requests))]
-        tasks.append(asyncio.create_task(_ask(url, request, due, figures)))
+        tasks.append(asyncio.create_task(_ask(url, next(requests), due, figures)))
     await asyncio.gather(*tasks)
     return figures
 
