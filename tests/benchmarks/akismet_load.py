@@ -106,7 +106,7 @@ def _keys(folder: str) -> list[str]:
 def _requests(url: str, keys: Sequence[str], count: int) -> Iterator[bytes]:
     """Return requests as WordPress sends them, with texts of the authored corpus, shuffled.
 
-    Each text ends in a number of its own: what repeats is remembered and would cost next to nothing.
+    Each text ends in a number of its own: what repeats is remembered and costs next to nothing.
     """
     rows = [
         json.loads(line) for path in sorted(_DATA.glob("authored-*.jsonl")) for line in path.open()
