@@ -212,7 +212,7 @@ def _show(
     console.print(f"{len(answers)} comments judged in {seconds:.1f} s, {degraded} degraded.")
     console.print(
         "The classifier was trained on this corpus, so these figures flatter it; "
-        "models/README.md has those of blogs it never saw."
+        "README.md has those of blogs it never saw."
     )
     console.print(f"Now look at {base_url}/review (the unsure ones) and {base_url}/docs (the API).")
 
