@@ -28,7 +28,7 @@ def conclude_with(llm_voice):
 
 
 def test_a_comment_polished_by_a_language_model_stays_ham_and_is_said_to_be():
-    verdict = conclude_with(0.99)
+    verdict = conclude_with(0.999)
 
     assert verdict.outcome is Outcome.HAM
     assert verdict.score == conclude_with(None).score
@@ -36,7 +36,7 @@ def test_a_comment_polished_by_a_language_model_stays_ham_and_is_said_to_be():
     assert any("language model" in line and "not weighed" in line for line in explain(verdict))
 
 
-@pytest.mark.parametrize("llm_voice", [None, 0.0, 0.5, 0.89])
+@pytest.mark.parametrize("llm_voice", [None, 0.0, 0.5, 0.99])
 def test_a_doubtful_voice_is_not_mentioned(llm_voice):
     assert conclude_with(llm_voice).signals == ()
 
