@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
-from waitress import wasyncore
-from waitress.server import create_server
 from werkzeug.test import TestResponse
 
 from models.inputs import ModelOutput
@@ -20,6 +16,7 @@ from service.moderation.sites import issue_akismet_key
 from service.ports import Services
 from tests.factories import SITE
 from tests.fakes import FixedClassifier
+from tests.functional.serving import serving
 
 BLOG = "https://blog.example/"
 SPAM = "Win big at our casino, claim your bonus today."
@@ -90,19 +87,5 @@ def kept_cases(services: Services) -> list[Case]:
 @pytest.fixture
 def address(app: Flask) -> Iterator[tuple[str, int]]:
     """A loopback address at which the application answers, through the real server."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = create_server(app, sockets=[listener], map={}, threads=4, ident=None)
-    stop = threading.Event()
-
-    def serve() -> None:
-        while not stop.is_set():
-            wasyncore.loop(timeout=0.05, map=server._map, count=1)
-
-    thread = threading.Thread(target=serve)
-    thread.start()
-    yield listener.getsockname()
-    stop.set()
-    thread.join()
-    # The threads end before what they would wake is closed.
-    server.task_dispatcher.shutdown(cancel_pending=True, timeout=5)
-    wasyncore.close_all(server._map)
+    with serving(app) as place:
+        yield place

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
-from waitress.server import create_server
 
 from service.ports import Services
 from tests.fakes import make_services
 from tests.functional.moderators import PASSWORD, add_moderator, make_app
+from tests.functional.serving import serving
 
 _ARGUMENTS = (
     "--no-sandbox",
@@ -75,12 +74,8 @@ def services() -> Services:
 @pytest.fixture
 def address(services: Services) -> Iterator[str]:
     """Return where a production server serves the application."""
-    server = create_server(make_app(services), host="127.0.0.1", port=0, threads=4)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    server.close()
-    thread.join(timeout=10)
+    with serving(make_app(services)) as (host, port):
+        yield f"http://{host}:{port}"
 
 
 @pytest.fixture
