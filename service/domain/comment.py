@@ -47,17 +47,59 @@ class Author:
     account_age_days: int | None = None
 
 
+class ListKind(StrEnum):
+    """What the entries of a reputation list are."""
+
+    NETWORKS = "networks"
+    DOMAINS = "domains"
+    MAIL_DOMAINS = "mail_domains"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """One reputation list that held the sender when the comment came in.
+
+    `age_days` is how old the list was by then: an old list says little about today's sender.
+    """
+
+    list_name: str
+    kind: ListKind
+    age_days: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sender:
     """Keyed hashes that recognise a sender again without saying who it is.
 
-    `email_domain` is kept in the clear because throw-away and look-alike domains are evidence.
+    `network_key` is of the IPv4 /24 or the IPv6 /64, `wide_network_key` of the IPv6 /48,
+    `name_key` of the author's name as normalised. In the clear are `email_domain`, because
+    throw-away and look-alike domains are evidence, and `system`, the number of the autonomous
+    system, which millions share. `before_rotation` holds the same keys as made with the secret
+    before the present one, while the two overlap. `listings` were looked up when the comment came
+    in, as its address is forgotten then.
     """
 
     address_key: str | None = None
     network_key: str | None = None
+    wide_network_key: str | None = None
+    system: int | None = None
     email_key: str | None = None
     email_domain: str | None = None
+    name_key: str | None = None
+    before_rotation: Sender | None = None
+    listings: tuple[Listing, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormEvidence:
+    """What the site's form saw of the one who filled it in; None is not known.
+
+    `seconds_on_page` passed between the page's loading and its sending; `honeypot_filled` says
+    whether a field was filled in that people cannot see.
+    """
+
+    seconds_on_page: float | None = None
+    honeypot_filled: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +113,7 @@ class Comment:
     post: Post = field(default_factory=Post)
     author: Author = field(default_factory=Author)
     sender: Sender = field(default_factory=Sender)
+    form: FormEvidence = field(default_factory=FormEvidence)
     site_comment_id: str | None = None
     written_at: datetime | None = None
     language: str | None = None
@@ -89,7 +132,8 @@ class Comment:
         """Return a SHA-256 over what the site sent, the same for every repeat of one request.
 
         Left out: our id, the time of arrival, the sender's keyed hashes (their key rotates) and
-        the user agent (a retry may come from another client library).
+        listings, what the form saw (a retry took longer), and the user agent (a retry may come
+        from another client library).
         """
         parts = [
             self.site_id,

@@ -1,4 +1,4 @@
-"""What is remembered about a comment's sender from earlier decisions."""
+"""What is remembered about a comment's sender, its targets and its words from earlier ones."""
 
 from __future__ import annotations
 
@@ -6,22 +6,45 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """How moderators ruled on earlier comments that share one key (an address, a domain)."""
+class Record:
+    """What is remembered under one key (an address, a domain).
 
-    approved: int = 0
-    rejected: int = 0
+    `approved` and `rejected` count moderators' decisions, each worth less the longer ago it was
+    made, hence fractions. `seen_hour` and `seen_day` count other comments seen within about the
+    last hour and day, whatever became of them; seeing is no decision and teaches nothing.
+    """
+
+    approved: float = 0.0
+    rejected: float = 0.0
+    seen_hour: int = 0
+    seen_day: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """The records of one key: at the comment's own site, and at all sites, its own included."""
+
+    here: Record = field(default_factory=Record)
+    everywhere: Record = field(default_factory=Record)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """Earlier decisions on the same address, network, e-mail and linked domains, on all sites.
+    """Everything remembered that a comment touches.
 
-    An empty history means "never seen"; a history that could not be fetched is None where one is
-    expected, and makes the verdict degraded.
+    `network` is the IPv4 /24 or IPv6 /64, `wide_network` the IPv6 /48, `system` the autonomous
+    system. `domains` is the standing of the linked registered domain that speaks most against the
+    comment: a sum would let a well-known domain launder the bad one beside it. `content` is that
+    of near-copies of the text. An empty history means "never seen"; a history that could not be
+    fetched is None where one is expected, and makes the verdict degraded.
     """
 
-    address: Tally = field(default_factory=Tally)
-    network: Tally = field(default_factory=Tally)
-    email: Tally = field(default_factory=Tally)
-    domains: Tally = field(default_factory=Tally)
+    address: Standing = field(default_factory=Standing)
+    network: Standing = field(default_factory=Standing)
+    wide_network: Standing = field(default_factory=Standing)
+    system: Standing = field(default_factory=Standing)
+    email: Standing = field(default_factory=Standing)
+    email_domain: Standing = field(default_factory=Standing)
+    name: Standing = field(default_factory=Standing)
+    domains: Standing = field(default_factory=Standing)
+    content: Standing = field(default_factory=Standing)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from service.domain.comment import Comment
-from service.domain.history import History, Tally
+from service.domain.history import History, Record, Standing
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
-from service.signals.senders import lean, plural, tallies_of
+from service.signals.senders import lean, plural, records_of
 
 
 def approved_sender_before(_comment: Comment, history: History) -> Signal | None:
     """Fire where decisions on one of the sender's keys lean to approving, naming the clearest."""
     strength, key, count = max(
-        (lean(tally.approved, tally.rejected) * factor, key, tally.approved)
-        for key, tally, factor in tallies_of(history)
+        (lean(record.approved, record.rejected) * factor, key, record.approved)
+        for key, record, factor in records_of(history)
     )
     if strength <= 0.0:
         return None
@@ -30,13 +30,17 @@ APPROVED_SENDER_BEFORE = Detector(
     name="approved_sender_before",
     detect=approved_sender_before,
     fires_on=(
-        Example(text=_TEXT, history=History(address=Tally(approved=4))),
-        Example(text=_TEXT, history=History(domains=Tally(approved=9, rejected=1))),
-        Example(text=_TEXT, history=History(network=Tally(approved=1))),
+        Example(text=_TEXT, history=History(address=Standing(everywhere=Record(approved=4)))),
+        Example(
+            text=_TEXT, history=History(domains=Standing(everywhere=Record(approved=9, rejected=1)))
+        ),
+        Example(text=_TEXT, history=History(network=Standing(everywhere=Record(approved=1)))),
     ),
     silent_on=(
         Example(text=_TEXT),
-        Example(text=_TEXT, history=History(address=Tally(approved=1, rejected=1))),
-        Example(text=_TEXT, history=History(email=Tally(rejected=7))),
+        Example(
+            text=_TEXT, history=History(address=Standing(everywhere=Record(approved=1, rejected=1)))
+        ),
+        Example(text=_TEXT, history=History(email=Standing(everywhere=Record(rejected=7)))),
     ),
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from service.domain.comment import Comment
-from service.domain.history import History, Tally
+from service.domain.history import History, Record, Standing
 from service.stores.limits import MAX_DOMAINS_PER_COMMENT
 
 DomainsOf = Callable[[Comment], Sequence[str]]
@@ -45,22 +45,27 @@ def history_keys(comment: Comment, domains_of: DomainsOf) -> HistoryKeys:
     )
 
 
-def history_from(keys: HistoryKeys, tally_of: Callable[[str], Tally]) -> History:
+def history_from(keys: HistoryKeys, record_of: Callable[[str], Record]) -> History:
     """Return a comment's history from the tallies by name."""
     address, network, email = (
-        tally_of(key) if key is not None else Tally()
+        record_of(key) if key is not None else Record()
         for key in (keys.address, keys.network, keys.email)
     )
-    domains = worst_tally(tally_of(key) for key in keys.domains)
-    return History(address=address, network=network, email=email, domains=domains)
+    domains = worst_record(record_of(key) for key in keys.domains)
+    return History(
+        address=Standing(everywhere=address),
+        network=Standing(everywhere=network),
+        email=Standing(everywhere=email),
+        domains=Standing(everywhere=domains),
+    )
 
 
-def worst_tally(tallies: Iterable[Tally]) -> Tally:
+def worst_record(tallies: Iterable[Record]) -> Record:
     """Return the tally that speaks most against a comment, an empty one if there is none.
 
     A sum would let one well-known domain launder the bad one beside it.
     """
-    return max(tallies, key=lambda t: (t.rejected - t.approved, t.rejected), default=Tally())
+    return max(tallies, key=lambda t: (t.rejected - t.approved, t.rejected), default=Record())
 
 
 def _sender_key(kind: str, keyed_hash: str | None) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from service.domain.comment import Comment
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.history import History, Tally
+from service.domain.history import History, Record
 from service.stores.history_keys import DomainsOf, history_from, history_keys, no_domains
 
 
@@ -24,7 +24,7 @@ class MemoryHistoryStore:
         self._lock = threading.Lock()
         # None marks a decision that was taken back: a delayed repeat must not count it again.
         self._counted: dict[str, Ruling | None] = {}
-        self._tallies: dict[str, Tally] = {}
+        self._tallies: dict[str, Record] = {}
 
     def gather(self, comments: Sequence[Comment]) -> list[History]:
         """See `HistoryStore.gather`."""
@@ -58,12 +58,12 @@ class MemoryHistoryStore:
         if not self.available:
             raise StoreUnavailableError("the history store is switched off")
 
-    def _tally(self, key: str) -> Tally:
-        return self._tallies.get(key, Tally())
+    def _tally(self, key: str) -> Record:
+        return self._tallies.get(key, Record())
 
     def _count(self, comment: Comment, ruling: Ruling, step: int) -> None:
         for key in history_keys(comment, self._domains_of).all():
             tally = self._tally(key)
             approved = tally.approved + (step if ruling is Ruling.APPROVE else 0)
             rejected = tally.rejected + (step if ruling is Ruling.REJECT else 0)
-            self._tallies[key] = Tally(approved=approved, rejected=rejected)
+            self._tallies[key] = Record(approved=approved, rejected=rejected)

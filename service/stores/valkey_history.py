@@ -13,7 +13,7 @@ from redis.retry import Retry
 from service.domain.comment import Comment
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.history import History, Tally
+from service.domain.history import History, Record
 from service.stores.history_keys import DomainsOf, history_from, history_keys, no_domains
 
 _T = TypeVar("_T")
@@ -124,6 +124,6 @@ def _asked(question: Callable[[], _T]) -> _T:
         raise StoreUnavailableError(msg) from error
 
 
-def _tally(answer: Sequence[Any]) -> Tally:
+def _tally(answer: Sequence[Any]) -> Record:
     approved, rejected = (int(value) if value is not None else 0 for value in answer)
-    return Tally(approved=approved, rejected=rejected)
+    return Record(approved=approved, rejected=rejected)

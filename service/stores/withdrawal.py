@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from service.domain.comment import Author, Comment, Sender
+from service.domain.comment import Author, Comment, FormEvidence, Sender
 
 
 def blanked(comment: Comment) -> Comment:
@@ -18,6 +18,7 @@ def blanked(comment: Comment) -> Comment:
         text="",
         author=Author(),
         sender=Sender(),
+        form=FormEvidence(),
         user_agent=None,
         post=replace(comment.post, excerpt=None),
     )

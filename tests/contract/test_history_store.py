@@ -10,7 +10,7 @@ import pytest
 
 from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
-from service.domain.history import History, Tally
+from service.domain.history import History, Record, Standing
 from service.ports import HistoryStore
 from service.stores.memory_history import MemoryHistoryStore
 from service.stores.valkey_history import ValkeyHistoryStore
@@ -50,7 +50,7 @@ def test_who_was_never_seen_has_an_empty_history(history):
 def test_a_decision_counts_for_address_network_and_email(history):
     counted = history.learn("d1", sent_by(), Ruling.REJECT)
 
-    once = Tally(rejected=1)
+    once = Standing(everywhere=Record(rejected=1))
     assert counted
     assert history.gather([sent_by()]) == [History(address=once, network=once, email=once)]
 
@@ -61,7 +61,8 @@ def test_only_what_two_senders_share_is_remembered_of_both(history):
 
     seen = history.gather([sent_by("a2", "n1", "e9")])
 
-    assert seen == [History(address=Tally(rejected=1), network=Tally(approved=1, rejected=1))]
+    both = Standing(everywhere=Record(approved=1, rejected=1))
+    assert seen == [History(address=Standing(everywhere=Record(rejected=1)), network=both)]
 
 
 def test_equal_hashes_of_different_kinds_never_meet(history):
@@ -78,14 +79,14 @@ def test_histories_come_in_the_order_of_the_comments(history):
 
     seen = history.gather(comments)
 
-    assert [h.address.rejected for h in seen] == [0, 0, 1, 0]
+    assert [h.address.everywhere.rejected for h in seen] == [0, 0, 1, 0]
 
 
 def test_the_same_decision_is_counted_once(history):
     answers = [history.learn("d1", sent_by(), Ruling.REJECT) for _ in range(3)]
 
     assert answers == [True, False, False]
-    assert history.gather([sent_by()])[0].address == Tally(rejected=1)
+    assert history.gather([sent_by()])[0].address.everywhere == Record(rejected=1)
 
 
 def test_a_decision_is_taken_back_exactly(history):
@@ -95,7 +96,7 @@ def test_a_decision_is_taken_back_exactly(history):
     answers = [history.unlearn("d1", sent_by(), Ruling.REJECT) for _ in range(2)]
 
     assert answers == [True, False]
-    assert history.gather([sent_by()])[0].address == Tally(approved=1)
+    assert history.gather([sent_by()])[0].address.everywhere == Record(approved=1)
 
 
 def test_taking_back_what_was_never_counted_is_harmless(history):
@@ -128,7 +129,7 @@ def test_linked_domains_are_remembered_whoever_links_them(history):
 
     seen = history.gather([make_comment("again shop.example")])
 
-    assert seen == [History(domains=Tally(rejected=1))]
+    assert seen == [History(domains=Standing(everywhere=Record(rejected=1)))]
 
 
 def test_of_several_domains_the_worst_one_speaks(history):
@@ -138,20 +139,22 @@ def test_of_several_domains_the_worst_one_speaks(history):
 
     seen = history.gather([make_comment("video.example and shop.example")])
 
-    assert seen[0].domains == Tally(rejected=1)
+    assert seen[0].domains.everywhere == Record(rejected=1)
 
 
 def test_a_comment_that_names_a_domain_twice_counts_once(history):
     history.learn("d1", make_comment("shop.example SHOP.example"), Ruling.REJECT)
 
-    assert history.gather([make_comment("shop.example")])[0].domains == Tally(rejected=1)
+    assert history.gather([make_comment("shop.example")])[0].domains.everywhere == Record(
+        rejected=1
+    )
 
 
 def test_a_hostile_domain_is_only_a_name(history):
     hostile = "x" * 100_000 + ".example\r\n\ud800"
     history.learn("d1", make_comment(hostile), Ruling.REJECT)
 
-    assert history.gather([make_comment(hostile)])[0].domains == Tally(rejected=1)
+    assert history.gather([make_comment(hostile)])[0].domains.everywhere == Record(rejected=1)
 
 
 def test_decisions_learnt_at_the_same_time_are_each_counted_once(history):
@@ -164,4 +167,4 @@ def test_decisions_learnt_at_the_same_time_are_each_counted_once(history):
         )
 
     assert sum(answers) == 10
-    assert history.gather([sent_by()])[0].address == Tally(rejected=10)
+    assert history.gather([sent_by()])[0].address.everywhere == Record(rejected=10)

@@ -11,7 +11,18 @@ import pytest
 import sqlalchemy as sa
 
 from service.domain.case import Case, CaseFilter, Order, State
-from service.domain.comment import Author, Comment, CommentId, Lane, Post, Sender, SiteId
+from service.domain.comment import (
+    Author,
+    Comment,
+    CommentId,
+    FormEvidence,
+    Lane,
+    Listing,
+    ListKind,
+    Post,
+    Sender,
+    SiteId,
+)
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import NotFoundError
 from service.domain.normal_form import content_key
@@ -40,9 +51,15 @@ def make_full_comment(**changes) -> Comment:
         "sender": Sender(
             address_key=f"a-{MARK}",
             network_key=f"n-{MARK}",
+            wide_network_key=f"w-{MARK}",
+            system=64_500,
             email_key=f"e-{MARK}",
             email_domain=f"{MARK}.example",
+            name_key=f"m-{MARK}",
+            before_rotation=Sender(address_key=f"old-{MARK}"),
+            listings=(Listing(list_name=f"l-{MARK}", kind=ListKind.NETWORKS, age_days=2.0),),
         ),
+        "form": FormEvidence(seconds_on_page=3.5, honeypot_filled=True),
         "post": Post(
             url="https://blog.example/p/1", title="Bleeding a radiator", excerpt=f"{MARK} said"
         ),

@@ -8,7 +8,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from service.domain.comment import Author, Comment, Post, Sender
+from service.domain.comment import (
+    Author,
+    Comment,
+    FormEvidence,
+    Listing,
+    ListKind,
+    Post,
+    Sender,
+)
 from service.domain.decision import Decision, Mode, Ruling
 from service.domain.delivery import (
     Delivery,
@@ -31,6 +39,8 @@ from service.stores.repeats import Claims
 Row = sa.Row[*tuple[Any, ...]]
 Values = dict[str, Any]
 
+_SENDER_KEYS = ("address_key", "network_key", "wide_network_key", "email_key", "name_key")
+_SENDER_COLUMNS = (*_SENDER_KEYS, "system", "email_domain")
 _SETTINGS = tuple(field.name for field in fields(SiteSettings))
 
 
@@ -71,11 +81,26 @@ def sent_values(comment: Comment) -> Values:
         "author_url": author.url,
         "author_account_id": author.account_id,
         "author_account_age_days": author.account_age_days,
-        "sender_address_key": sender.address_key,
-        "sender_network_key": sender.network_key,
-        "sender_email_key": sender.email_key,
-        "sender_email_domain": sender.email_domain,
+        **{f"sender_{name}": getattr(sender, name) for name in _SENDER_COLUMNS},
+        "sender_before_rotation": _older_keys(sender.before_rotation),
+        "sender_listings": _listing_values(sender.listings),
+        "form_seconds_on_page": comment.form.seconds_on_page,
+        "form_honeypot_filled": comment.form.honeypot_filled,
     }
+
+
+def _older_keys(older: Sender | None) -> Values | None:
+    """Return the keys that there are, by name; autonomous system and mail domain never rotate."""
+    if older is None:
+        return None
+    return {name: value for name in _SENDER_KEYS if (value := getattr(older, name)) is not None}
+
+
+def _listing_values(listings: Sequence[Listing]) -> list[Values] | None:
+    return [
+        {"list": one.list_name, "kind": one.kind.value, "age_days": one.age_days}
+        for one in listings
+    ] or None
 
 
 def comment_from(row: Row) -> Comment:
@@ -93,16 +118,26 @@ def comment_from(row: Row) -> Comment:
             account_age_days=row.author_account_age_days,
         ),
         sender=Sender(
-            address_key=row.sender_address_key,
-            network_key=row.sender_network_key,
-            email_key=row.sender_email_key,
-            email_domain=row.sender_email_domain,
+            **{name: getattr(row, f"sender_{name}") for name in _SENDER_COLUMNS},
+            before_rotation=None
+            if row.sender_before_rotation is None
+            else Sender(**row.sender_before_rotation),
+            listings=tuple(_listing_from(one) for one in row.sender_listings or ()),
+        ),
+        form=FormEvidence(
+            seconds_on_page=row.form_seconds_on_page, honeypot_filled=row.form_honeypot_filled
         ),
         site_comment_id=row.site_comment_id,
         written_at=row.written_at,
         language=row.language,
         user_agent=row.user_agent,
         reply_to=row.reply_to,
+    )
+
+
+def _listing_from(values: Values) -> Listing:
+    return Listing(
+        list_name=values["list"], kind=ListKind(values["kind"]), age_days=values["age_days"]
     )
 
 

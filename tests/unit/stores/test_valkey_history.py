@@ -12,7 +12,7 @@ import redis
 from service.domain.comment import Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.history import Tally
+from service.domain.history import Record
 from service.stores.valkey_history import ValkeyHistoryStore
 from tests.factories import make_comment
 from tests.servers import free_port, running_valkey
@@ -74,7 +74,7 @@ def test_a_restart_of_the_server_is_not_noticed(tmp_path: Path):
         seen = store.gather([COMMENT])
         store.close()
 
-    assert seen[0].address == Tally(rejected=1)
+    assert seen[0].address.everywhere == Record(rejected=1)
 
 
 def test_everything_expires_and_a_decision_refreshes_it(valkey):
@@ -107,7 +107,7 @@ def test_taking_back_what_has_expired_leaves_no_debt(valkey):
 
     client.close()
     store.close()
-    assert seen[0].address == Tally()
+    assert seen[0].address.everywhere == Record()
 
 
 def test_a_batch_is_gathered_in_one_round_trip(valkey):
