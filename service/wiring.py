@@ -19,9 +19,9 @@ from service.ids import new_id
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
 from service.ports import Services
+from service.reputation.linked_domains import linked_domains
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
-from service.stores.linked_domains import linked_domains
 from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.sql import create_engine, sql_stores
