@@ -19,7 +19,6 @@ from service.ids import new_id
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
 from service.ports import Services
-from service.reputation.linked_domains import linked_domains
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.model_versions import ModelVersions
@@ -69,7 +68,7 @@ def wire(settings: Settings) -> Wired:
     models = ModelVersions(settings.models_dir)
     queue = CeleryScoringQueue(valkey_url)
     delivery_queue = CeleryDeliveryQueue(valkey_url)
-    history = ValkeyHistoryStore(valkey_url, domains_of=linked_domains)
+    history = ValkeyHistoryStore(valkey_url)
     services = Services(
         comments=stores.comments,
         verdicts=stores.verdicts,

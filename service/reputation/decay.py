@@ -49,7 +49,7 @@ _HOUR = _Window("h", timedelta(minutes=10), 7)
 _DAY = _Window("d", timedelta(hours=3), 9)
 SIGHTINGS_KEPT = timedelta(hours=27)
 
-_LETTER = {Ruling.APPROVE: "a", Ruling.REJECT: "r"}
+LETTERS = {Ruling.APPROVE: "a", Ruling.REJECT: "r"}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,7 +67,7 @@ def fading_of(kind: Kind) -> Fading:
 
 def decision_field(kind: Kind, ruling: Ruling, at: datetime) -> str:
     """Return the field that a decision made at this moment is counted in."""
-    return f"{_LETTER[ruling]}:{fading_of(kind).number_of(at)}"
+    return f"{LETTERS[ruling]}:{fading_of(kind).number_of(at)}"
 
 
 def sighting_fields(at: datetime) -> tuple[str, str]:
@@ -75,9 +75,9 @@ def sighting_fields(at: datetime) -> tuple[str, str]:
     return _field(_HOUR, at), _field(_DAY, at)
 
 
-def is_past(name: str, now: datetime) -> bool:
-    """Say whether a sighting's field lies outside its window and can be dropped."""
-    return not any(_is_within(window, name, now) for window in (_HOUR, _DAY))
+def oldest_sightings(now: datetime) -> tuple[int, int]:
+    """Return the numbers of the oldest stretches of the hour and of the day that still count."""
+    return _oldest(_HOUR, now), _oldest(_DAY, now)
 
 
 def record_from(
@@ -92,8 +92,8 @@ def record_from(
     fading = fading_of(kind)
     own = sighting_fields(own_sighting) if own_sighting else ()
     return Record(
-        approved=_faded(tally.decisions, _LETTER[Ruling.APPROVE], fading, now),
-        rejected=_faded(tally.decisions, _LETTER[Ruling.REJECT], fading, now),
+        approved=_faded(tally.decisions, LETTERS[Ruling.APPROVE], fading, now),
+        rejected=_faded(tally.decisions, LETTERS[Ruling.REJECT], fading, now),
         seen_hour=_seen(tally.sightings, _HOUR, own, now),
         seen_day=_seen(tally.sightings, _DAY, own, now),
     )
@@ -117,7 +117,11 @@ def _seen(counts: Mapping[str, int], window: _Window, own: tuple[str, ...], now:
 
 def _is_within(window: _Window, name: str, now: datetime) -> bool:
     letter, _, number = name.partition(":")
-    return letter == window.letter and int(number) > _number(now, window.stretch) - window.stretches
+    return letter == window.letter and int(number) >= _oldest(window, now)
+
+
+def _oldest(window: _Window, now: datetime) -> int:
+    return _number(now, window.stretch) - window.stretches + 1
 
 
 def _field(window: _Window, at: datetime) -> str:
