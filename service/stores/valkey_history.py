@@ -50,10 +50,10 @@ class ValkeyHistoryStore:
 
     def gather(self, comments: Sequence[Comment], *, now: datetime) -> list[History]:
         """See `HistoryStore.gather`."""
-        if not comments:
-            return []
         batch = [names_of(comment) for comment in comments]
         wanted = list(dict.fromkeys(name for names in batch for name in names.read()))
+        if not wanted:
+            return [History() for _ in comments]
         keys = [
             self._key("sites"),
             *(self._key(f"seen:{comment.id}") for comment in comments),
@@ -61,7 +61,8 @@ class ValkeyHistoryStore:
             *(self._key(f"s:{name}") for name in wanted),
         ]
         args = gather_args(batch, wanted, now=now)
-        seen, decisions, sightings = _asked(lambda: self._gather(keys=keys, args=args))
+        answers = _asked(lambda: self._gather(keys=keys, args=args))
+        seen, decisions, sightings = (answer.decode().split("\n") for answer in answers)
         tallies = {
             name: Tally(decisions=_counts(decided), sightings=_counts(sighted))
             for name, decided, sighted in zip(wanted, decisions, sightings, strict=True)
@@ -130,5 +131,6 @@ def _asked(question: Callable[[], _T]) -> _T:
         raise StoreUnavailableError(msg) from error
 
 
-def _counts(flat: Sequence[bytes]) -> dict[str, int]:
-    return {flat[i].decode(): int(flat[i + 1]) for i in range(0, len(flat), 2)}
+def _counts(line: str) -> dict[str, int]:
+    parts = line.split()
+    return dict(zip(parts[::2], map(int, parts[1::2]), strict=True))
