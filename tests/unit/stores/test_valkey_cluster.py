@@ -9,10 +9,11 @@ import redis
 
 from service.domain.comment import Sender
 from service.domain.decision import Ruling
+from service.domain.errors import StoreUnavailableError
 from service.domain.history import Record, Standing
 from service.stores.valkey_history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
-from tests.servers import Server, running_valkey_cluster
+from tests.servers import Server, free_port, running_valkey_cluster
 
 WORDS = (
     "Our workshop delivers handmade larch benches assembled and polished throughout the country, "
@@ -64,3 +65,12 @@ def test_every_key_of_a_cluster_lies_on_one_node(cluster):
         client.close()
     store.close()
     assert sorted(size > 0 for size in sizes) == [False, False, True]
+
+
+def test_a_cluster_that_is_away_is_unavailable_at_the_first_call():
+    store = ValkeyHistoryStore(f"redis://127.0.0.1:{free_port()}/0", cluster=True)
+
+    with pytest.raises(StoreUnavailableError):
+        store.ping()
+
+    store.close()
