@@ -45,6 +45,7 @@ def main() -> None:
         same_address_share=given.same_address,
         same_network_share=given.same_network,
         addresses_as_written=given.addresses_as_written,
+        names_for_readers=given.names_for_readers,
     )
     began = time.monotonic()
     stream = _stream(given.ham, config, test_only=given.split == "test")
@@ -82,6 +83,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--addresses-as-written", action="store_true", help="three networks for all"
     )
+    parser.add_argument("--names-for-readers", action="store_true", help="for ham of the files")
     return parser.parse_args()
 
 

@@ -213,7 +213,10 @@ def test_some_readers_sit_with_a_spammer():
     assert not {network_of(p) for p in by_shares[Shares.NOTHING]} & networks
 
 
-def test_real_ham_gets_a_name_and_a_mail_address_of_its_own():
-    authors = [p.body["author"] for p in stream_of() if p.source == "blog"]
+def test_real_ham_gets_a_mail_address_of_its_own_and_a_name_if_asked():
+    plain = [p.body["author"] for p in stream_of() if p.source == "blog"]
+    named = [p.body["author"] for p in stream_of(names_for_readers=True) if p.source == "blog"]
 
-    assert len({a["email"] for a in authors}) == len({a["name"] for a in authors}) == 40
+    assert len({author["email"] for author in plain}) == 40
+    assert not any("name" in author for author in plain)
+    assert len({author["name"] for author in named}) == 40
