@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from models.baseline import MIN_P_SPAM_TO_MARK, BaselineClassifier
+from models.baseline import BaselineClassifier
 from models.errors import ModelVersionError
 from models.features import Features, count_features
+from models.inputs import MIN_P_SPAM_TO_MARK
 from models.linear import LinearTable
 from models.promotion import PromotionMarker
 from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version

@@ -22,7 +22,7 @@ import torch
 from models.engine import Engine
 from models.errors import ModelVersionError
 from models.features import Features, count_features
-from models.inputs import ModelInput
+from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput
 from models.linear import LinearTable, table_bytes
 from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
 from models.stretches import Stretch
@@ -30,7 +30,6 @@ from models.tokens import CommentTokeniser, Window
 from models.transformer import (
     CALIBRATION_FILE,
     LINEAR_FILE,
-    MIN_P_SPAM_TO_MARK,
     NETWORK_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
