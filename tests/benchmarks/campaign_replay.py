@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 from service.domain.verdict import Outcome
-from tests.benchmarks.flood import Api
+from tests.benchmarks.flood import Api, read_lines
 from tests.benchmarks.judging_model import current_folder
 from tests.benchmarks.own_service import running
 from tests.benchmarks.replay_report import Judged, to_markdown, to_record
-from tests.benchmarks.replay_stream import Posted, StreamConfig, make_stream, read_rows
+from tests.benchmarks.replay_stream import Posted, StreamConfig, make_stream
 from training.dataset import find_data_files, read_dataset
 from training.partition import TEST_SOURCES, partition
 
@@ -89,8 +89,7 @@ def _arguments() -> argparse.Namespace:
 
 def _stream(files: Sequence[Path], config: StreamConfig, *, test_only: bool) -> list[Posted]:
     paths = sorted(_DATA.glob("authored-*.jsonl"))
-    authored = [row for path in paths for row in read_rows(path)]
-    real = [row for path in files for row in read_rows(path)]
+    authored, real = list(read_lines(paths)), list(read_lines(files))
     # Which authored comments are for test depends on nothing that is read beside them.
     parts = partition(read_dataset(find_data_files(paths)), seed=_partition_seed())
     test_ids = {example.comment.id for example in parts.test}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,8 +32,8 @@ class CampaignRow:
     """One campaign: its members in order, with the first rejected and with nothing decided.
 
     `settled_from` is the first member from which on all go to spam or unsure, None if the last
-    one goes to ham. `let_through` counts the members after the first that go to ham, and
-    `let_through_undecided` those that do so where nothing is decided.
+    one goes to ham; `spam_from` likewise for spam alone. `let_through` counts the members after
+    the first that go to ham. What ends in `_undecided` is the same where nothing is decided.
     """
 
     campaign: str
@@ -42,6 +42,8 @@ class CampaignRow:
     decided: tuple[Judged, ...]
     undecided: tuple[Judged, ...]
     settled_from: int | None
+    spam_from: int | None
+    spam_from_undecided: int | None
     let_through: int
     let_through_undecided: int
 
@@ -80,7 +82,9 @@ def count_campaigns(
                 ids=ids,
                 decided=with_them,
                 undecided=without,
-                settled_from=_settled_from(with_them),
+                settled_from=_all_from(with_them, {Outcome.SPAM, Outcome.UNSURE}),
+                spam_from=_all_from(with_them, {Outcome.SPAM}),
+                spam_from_undecided=_all_from(without, {Outcome.SPAM}),
                 let_through=_n_ham(with_them[1:]),
                 let_through_undecided=_n_ham(without[1:]),
             )
@@ -99,9 +103,10 @@ def changed_ham(
     ]
 
 
-def _settled_from(judged: Sequence[Judged]) -> int | None:
-    last_ham = max((n for n, j in enumerate(judged, 1) if j.outcome is Outcome.HAM), default=0)
-    return last_ham + 1 if last_ham < len(judged) else None
+def _all_from(judged: Sequence[Judged], wanted: Collection[Outcome]) -> int | None:
+    """Return from which member on, counted from 1, all outcomes are wanted ones."""
+    last_other = max((n for n, j in enumerate(judged, 1) if j.outcome not in wanted), default=0)
+    return last_other + 1 if last_other < len(judged) else None
 
 
 def _n_ham(judged: Iterable[Judged]) -> int:
@@ -148,6 +153,8 @@ def to_record(
                 "decided": [_plain(j) for j in row.decided],
                 "undecided": [_plain(j) for j in row.undecided],
                 "settled_from": row.settled_from,
+                "spam_from": row.spam_from,
+                "spam_from_undecided": row.spam_from_undecided,
                 "let_through": row.let_through,
                 "let_through_undecided": row.let_through_undecided,
             }
@@ -161,19 +168,24 @@ def _plain(judged: Judged) -> dict[str, Any]:
 
 
 def _totals(rows: Sequence[CampaignRow]) -> dict[str, Any]:
-    settled = Counter(row.settled_from for row in rows)
     return {
         "campaigns": len(rows),
-        "settled_from": {
-            "never" if n is None else str(n): settled[n]
-            for n in sorted(settled, key=lambda n: (n is None, n or 0))
-        },
+        "settled_from": _members(row.settled_from for row in rows),
+        "spam_from": _members(row.spam_from for row in rows),
+        "spam_from_undecided": _members(row.spam_from_undecided for row in rows),
         "members_after_first": sum(len(row.ids) - 1 for row in rows),
         "let_through": sum(row.let_through for row in rows),
         "let_through_undecided": sum(row.let_through_undecided for row in rows),
         "called_spam": _n_spam(row.decided for row in rows),
         "called_spam_undecided": _n_spam(row.undecided for row in rows),
     }
+
+
+def _members(numbers: Iterable[int | None]) -> dict[str, int]:
+    """Return how many campaigns were at rest from each member on, in order, "never" last."""
+    counts = Counter(numbers)
+    in_order = sorted(counts, key=lambda n: (n is None, n or 0))
+    return {"never" if n is None else str(n): counts[n] for n in in_order}
 
 
 def _n_spam(campaigns: Iterable[Sequence[Judged]]) -> int:
@@ -252,8 +264,9 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def _campaign_table(totals: Mapping[str, Mapping[str, Any]]) -> str:
     head = [
-        "campaigns", "n", "rest is spam or unsure from member", "members after the first",
-        "to ham, nothing decided", "to ham, first rejected",
+        "campaigns", "n", "rest is spam or unsure from member: campaigns",
+        "rest is spam from member, nothing decided", "the same, first rejected",
+        "members after the first", "to ham, nothing decided", "to ham, first rejected",
         "called spam, nothing decided", "called spam, first rejected",
     ]  # fmt: skip
     return _table(
@@ -262,7 +275,10 @@ def _campaign_table(totals: Mapping[str, Mapping[str, Any]]) -> str:
             [
                 name,
                 one["campaigns"],
-                ", ".join(f"{n}: {count}" for n, count in one["settled_from"].items()),
+                *(
+                    ", ".join(f"{n}: {count}" for n, count in one[key].items())
+                    for key in ("settled_from", "spam_from_undecided", "spam_from")
+                ),
                 one["members_after_first"],
                 one["let_through_undecided"],
                 one["let_through"],
@@ -313,8 +329,13 @@ def _changed_list(changed: Sequence[Mapping[str, Any]]) -> str:
 def _row_table(record: Mapping[str, Any]) -> str:
     rows = [row for row in record["rows"] if row["is_test"] or "all" in record["campaigns"]]
     width = max((len(row["ids"]) for row in rows), default=0)
-    head = ["campaign", "test part", *(f"member {n}" for n in range(1, width + 1)), "rest from"]
-    head += ["to ham after the first", "the same, nothing decided"]
+    head = ["campaign", "test part", *(f"member {n}" for n in range(1, width + 1))]
+    head += [
+        "rest from",
+        "rest is spam from",
+        "to ham after the first",
+        "the same, nothing decided",
+    ]
     return _table(
         head,
         [
@@ -324,6 +345,7 @@ def _row_table(record: Mapping[str, Any]) -> str:
                 *(f"{one['outcome']} {one['p_spam']:.3f}" for one in row["decided"]),
                 *([""] * (width - len(row["ids"]))),
                 row["settled_from"] or "never",
+                row["spam_from"] or "never",
                 row["let_through"],
                 row["let_through_undecided"],
             ]

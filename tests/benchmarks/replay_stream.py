@@ -1,6 +1,6 @@
 """Makes the stream of a campaign replay: campaigns in order among ham, with senders of their own.
 
-Pure but for reading files, and the same for the same seed. The authored comments all come from
+Pure, and the same for the same seed. The authored comments all come from
 three networks reserved for documentation, so that every reader would share one with every
 spammer. They are therefore moved: each campaign keeps its pattern of addresses and networks but
 has networks of its own, and ham is spread over others, except for the shares that sit with a
@@ -9,15 +9,12 @@ spammer behind one address (carrier NAT, an office) or in one network.
 
 from __future__ import annotations
 
-import gzip
 import ipaddress
-import json
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from service.domain.comment import MAX_EXCERPT_CHARS, MAX_TITLE_CHARS
@@ -86,12 +83,6 @@ class StreamConfig:
     # sign of spam: of 300 ham of haacked it called 209 ham, and 71 with made-up names (2026-11-21).
     # Ham that is unsure to begin with can hardly be harmed, so names are not made up unasked.
     names_for_readers: bool = False
-
-
-def read_rows(path: Path) -> list[Row]:
-    """Return the rows of a JSONL or JSONL.gz file."""
-    with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
-        return [json.loads(line) for line in lines]
 
 
 def make_stream(

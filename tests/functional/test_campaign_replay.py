@@ -60,6 +60,12 @@ def test_a_campaign_is_settled_behind_its_last_member_that_went_to_ham(outcomes,
     assert one_row(outcomes).settled_from == settled_from
 
 
+def test_where_the_rest_is_surely_spam_is_told_with_and_without_decisions():
+    row = one_row([UNSURE, SPAM, SPAM], [UNSURE, SPAM, UNSURE])
+
+    assert (row.settled_from, row.spam_from, row.spam_from_undecided) == (1, 2, None)
+
+
 def test_the_first_member_is_not_counted_as_let_through():
     row = one_row([HAM, SPAM, HAM, HAM], [HAM, HAM, HAM, HAM])
 
