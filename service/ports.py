@@ -25,6 +25,7 @@ from service.domain.delivery import (
 )
 from service.domain.history import History
 from service.domain.inbound import InboundHook
+from service.domain.precedent import Precedent, PrecedentPage
 from service.domain.report import Report
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.tally import Tally
@@ -187,6 +188,25 @@ class DecisionStore(Protocol):
 
         `deliveries` are kept in the same transaction. Raise `NotFoundError` if the comment has no
         decision in force; nothing is kept then.
+        """
+
+    def find_unremembered(self, *, limit: int) -> list[Precedent]:
+        """Return decisions whose making or undoing histories may not know of, the oldest first.
+
+        `add` and `undo` put a decision here in their own transactions, `mark_remembered` takes it
+        out again.
+        """
+
+    def mark_remembered(self, decisions: Sequence[Decision]) -> None:
+        """Say that histories know of these decisions as they stand in the arguments.
+
+        One that was undone since is left where it is: histories know of its making alone.
+        """
+
+    def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
+        """Return decisions in force in the order they were made in, from the first if `after` is 0.
+
+        A page's `next_after` is the next one's `after`. What is decided meanwhile comes later.
         """
 
 

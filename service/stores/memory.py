@@ -14,6 +14,7 @@ from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.normal_form import content_key
+from service.domain.precedent import Precedent, PrecedentPage
 from service.domain.report import Label, Report
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.tally import Tally
@@ -65,6 +66,9 @@ class _State:
     keys: dict[str, SiteKey] = field(default_factory=dict)
     users: dict[str, User] = field(default_factory=dict)
     audit_log: list[AuditEntry] = field(default_factory=list)
+    # Ids of all decisions in the order they were made in, and since when some are unremembered.
+    decided: list[tuple[str, CommentId]] = field(default_factory=list)
+    unremembered: dict[str, datetime] = field(default_factory=dict)
     reports: dict[str, Report] = field(default_factory=dict)
 
     def site(self, site_id: SiteId) -> Site:
@@ -262,6 +266,10 @@ class MemoryDecisionStore:
             # Refuses before anything has changed.
             self._deliveries.add(deliveries)
             kept.decisions = [*decisions, decision]
+            self._state.decided.append((decision.id, decision.comment_id))
+            self._state.unremembered[decision.id] = decision.decided_at
+            if replaced is not None:
+                self._state.unremembered[replaced.id] = decision.decided_at
             return replaced
 
     def undo(
@@ -277,7 +285,49 @@ class MemoryDecisionStore:
                 raise NotFoundError(msg)
             self._deliveries.add(deliveries)
             kept.decisions = decisions
+            self._state.unremembered[undone.id] = at
             return undone
+
+    def find_unremembered(self, *, limit: int) -> list[Precedent]:
+        """See `DecisionStore.find_unremembered`."""
+        with self._state.lock:
+            waiting = [
+                (self._state.unremembered[decision_id], number, comment_id, decision_id)
+                for number, (decision_id, comment_id) in enumerate(self._state.decided)
+                if decision_id in self._state.unremembered
+            ]
+            return [
+                self._precedent(comment_id, decision_id)
+                for _, _, comment_id, decision_id in sorted(waiting)[:limit]
+            ]
+
+    def mark_remembered(self, decisions: Sequence[Decision]) -> None:
+        """See `DecisionStore.mark_remembered`."""
+        with self._state.lock:
+            for told in decisions:
+                kept = self._precedent(told.comment_id, told.id).decision
+                if (kept.undone_at is None) is (told.undone_at is None):
+                    self._state.unremembered.pop(told.id, None)
+
+    def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
+        """See `DecisionStore.find_in_force`."""
+        with self._state.lock:
+            found = [
+                (number, precedent)
+                for number, (decision_id, comment_id) in enumerate(self._state.decided, 1)
+                if number > after
+                and (precedent := self._precedent(comment_id, decision_id)).decision.undone_at
+                is None
+            ][:limit]
+        return PrecedentPage(
+            precedents=tuple(precedent for _, precedent in found),
+            next_after=found[-1][0] if found else None,
+        )
+
+    def _precedent(self, comment_id: CommentId, decision_id: str) -> Precedent:
+        kept = self._state.kept(comment_id)
+        [decision] = [one for one in kept.decisions if one.id == decision_id]
+        return Precedent(decision=decision, comment=kept.comment)
 
 
 def _take_back(decisions: list[Decision], *, by: str, at: datetime) -> Decision | None:

@@ -214,7 +214,7 @@ def _spans_from(values: Sequence[Sequence[int]]) -> tuple[Span, ...]:
 
 
 def decision_values(decision: Decision) -> Values:
-    """Return a decision's row."""
+    """Return a new decision's row: no history knows of it yet."""
     return {
         "id": decision.id,
         "comment_id": decision.comment_id,
@@ -224,6 +224,7 @@ def decision_values(decision: Decision) -> Values:
         "note": decision.note,
         "undone_at": decision.undone_at,
         "undone_by": decision.undone_by,
+        "unremembered_since": decision.decided_at,
     }
 
 
