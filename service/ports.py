@@ -14,7 +14,7 @@ from typing import Protocol
 
 from models.inputs import ModelInput, ModelOutput
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
-from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import (
     Delivery,
@@ -148,6 +148,20 @@ class CommentStore(Protocol):
 
     def count_pending(self) -> Mapping[Lane, int]:
         """Return how many kept comments have no verdict, by lane."""
+
+    def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
+        """Return comments with the address, e-mail or name key of this sender, in no order.
+
+        Its keys before the rotation count as well; what is None finds nothing. Looks at every
+        comment there is: nobody waits for it.
+        """
+
+    def erase_senders(self, ids: Sequence[CommentId]) -> None:
+        """Take all that is known of their senders off these comments; `Sender()` is left.
+
+        The comment's own words and names stay, and so does its `fingerprint`, by which repeats
+        are known.
+        """
 
 
 class VerdictStore(Protocol):
@@ -454,21 +468,47 @@ class InboundStore(Protocol):
 class HistoryStore(Protocol):
     """Remembers decisions by sender. Only decisions teach it."""
 
-    def gather(self, comments: Sequence[Comment]) -> list[History]:
+    def gather(self, comments: Sequence[Comment], *, now: datetime) -> list[History]:
         """Return the history of each comment, in order, in one round trip for all."""
 
-    def learn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+    def learn(
+        self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime
+    ) -> bool:
         """Count a decision once; a repeat of the same `decision_id` changes nothing.
 
         Return whether it was counted now.
         """
 
-    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+    def unlearn(
+        self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime
+    ) -> bool:
         """Take a counted decision back exactly; harmless if it is not counted.
 
         It is never counted again afterwards, so a delayed repeat of `learn` does no harm.
         Return whether it was taken back now.
         """
+
+    def forget(self, sender: Sender) -> None:
+        """Drop the records that are this person's."""
+
+    def is_blank(self) -> bool:
+        """Say whether the store lost everything, or never was marked filled."""
+
+    def mark_filled(self) -> None:
+        """Say that the store knows of all decisions."""
+
+
+class RebuildPlace(Protocol):
+    """Keeps how far a rebuild of the histories has come, where whatever wipes them wipes it too."""
+
+    def find(self) -> int:
+        """Return the place; where there is none it is 0 from now on."""
+
+    def move(self, seen: int, to: int) -> bool:
+        """Set the place if it is still `seen`; return whether it was."""
+
+    def clear(self, seen: int) -> bool:
+        """Forget the place if it is still `seen`; return whether it was."""
 
 
 class ScoringQueue(Protocol):
@@ -536,6 +576,7 @@ class Services:
     delivery_queue: DeliveryQueue
     notifier: SiteNotifier
     history: HistoryStore
+    rebuild_place: RebuildPlace
     queue: ScoringQueue
     current_model: Callable[[], JudgingModel]
     clock: Clock

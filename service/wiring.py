@@ -21,11 +21,13 @@ from service.outbound.sender import HttpSiteNotifier
 from service.ports import Services
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
+from service.stores.breaker import BreakerHistoryStore
 from service.stores.linked_domains import linked_domains
 from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.sql import create_engine, sql_stores
 from service.stores.valkey_history import ValkeyHistoryStore
+from service.stores.valkey_rebuild import ValkeyRebuildPlace
 from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
 
@@ -45,6 +47,8 @@ class Wired:
     queue: CeleryScoringQueue
     delivery_queue: CeleryDeliveryQueue
     history: ValkeyHistoryStore
+    history_breaker: BreakerHistoryStore
+    rebuild_place: ValkeyRebuildPlace
     valkey_url: str = field(repr=False)
     session_secret: str = field(repr=False)
 
@@ -53,6 +57,7 @@ class Wired:
         self.queue.close()
         self.delivery_queue.close()
         self.history.close()
+        self.rebuild_place.close()
         self.engine.dispose()
 
 
@@ -70,6 +75,8 @@ def wire(settings: Settings) -> Wired:
     queue = CeleryScoringQueue(valkey_url)
     delivery_queue = CeleryDeliveryQueue(valkey_url)
     history = ValkeyHistoryStore(valkey_url, domains_of=linked_domains)
+    breaker = BreakerHistoryStore(history)
+    rebuild_place = ValkeyRebuildPlace(valkey_url)
     services = Services(
         comments=stores.comments,
         verdicts=stores.verdicts,
@@ -84,7 +91,8 @@ def wire(settings: Settings) -> Wired:
         inbound=stores.inbound,
         delivery_queue=delivery_queue,
         notifier=HttpSiteNotifier(outbound_rules(settings)),
-        history=history,
+        history=breaker,
+        rebuild_place=rebuild_place,
         queue=queue,
         current_model=models.current,
         clock=lambda: datetime.now(UTC),
@@ -103,6 +111,8 @@ def wire(settings: Settings) -> Wired:
         queue=queue,
         delivery_queue=delivery_queue,
         history=history,
+        history_breaker=breaker,
+        rebuild_place=rebuild_place,
         valkey_url=valkey_url,
         session_secret=_derive(secret, "sessions").hex(),
     )

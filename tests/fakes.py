@@ -18,6 +18,7 @@ from service.ports import Clock, JudgingModel, Services
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.memory import MemoryStores, memory_stores
 from service.stores.memory_queue import MemoryScoringQueue
+from service.stores.memory_rebuild import MemoryRebuildPlace
 from tests.factories import NOW, SITE
 
 
@@ -152,10 +153,13 @@ def make_services(
 ) -> Services:
     """Return services over memory stores, with one site, whose queue judges inline.
 
+    Their histories know of all decisions there are.
+
     `services.queue` is an `InlineQueue`, `services.clock` a `FixedClock`, `services.notifier` a
     `RecordingNotifier`.
     """
     stores = stores or memory_stores(sites=[make_site()] if sites is None else sites)
+    stores.history.mark_filled()
     classifier = classifier or FixedClassifier()
     queue = InlineQueue(judges=judges)
     clock = clock or FixedClock()
@@ -181,6 +185,7 @@ def make_services(
         "delivery_queue": CountingDeliveryQueue(),
         "notifier": RecordingNotifier(clock),
         "history": stores.history,
+        "rebuild_place": MemoryRebuildPlace(),
         "queue": queue,
         "current_model": lambda: model,
         "clock": clock,

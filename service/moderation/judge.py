@@ -15,6 +15,7 @@ from service.domain.history import History
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.announce import wake_deliverers, write_verdict_messages
+from service.moderation.rebuild import lacks_decisions
 from service.ports import Attempt, JudgingModel, Services
 from service.scoring.conclude import conclude
 from service.scoring.inputs import model_input
@@ -156,7 +157,11 @@ def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[Mode
 
 def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History] | None:
     try:
-        return services.history.gather(comments)
+        histories = services.history.gather(comments, now=services.clock())
+        if not lacks_decisions(services):
+            return histories
+        log.warning("histories are being filled again, verdicts are degraded")
+        return None
     except StoreUnavailableError:
         log.warning("histories are away, verdicts are degraded", extra={"comments": len(comments)})
         return None

@@ -153,9 +153,9 @@ class BreakerHistoryStore:
         """See `HistoryStore.unlearn`."""
         return self.teaching.call(lambda: self._store.unlearn(decision_id, comment, ruling, at=at))
 
-    def forget(self, sender: Sender) -> int:
+    def forget(self, sender: Sender) -> None:
         """See `HistoryStore.forget`."""
-        return self.teaching.call(lambda: self._store.forget(sender))
+        self.teaching.call(lambda: self._store.forget(sender))
 
     def is_blank(self) -> bool:
         """See `HistoryStore.is_blank`."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
-from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
@@ -29,6 +29,7 @@ from service.stores.memory_endpoints import MemoryEndpointStore
 from service.stores.memory_history import MemoryHistoryStore
 from service.stores.memory_inbound import MemoryInboundStore
 from service.stores.memory_queue import MemoryScoringQueue
+from service.stores.personal_keys import personal_keys
 from service.stores.repeats import Held, claims_of, resolve, site_comment_digest
 from service.stores.tally import tally_of
 from service.stores.withdrawal import blanked
@@ -183,6 +184,26 @@ class MemoryCommentStore:
         with self._state.lock:
             counts = Counter(k.lane for k in self._state.comments.values() if k.waits_for_verdict)
         return {lane: counts[lane] for lane in Lane}
+
+    def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
+        """See `CommentStore.find_sent_by`."""
+        wanted = personal_keys(sender)
+        with self._state.lock:
+            return [
+                kept.comment.id
+                for kept in self._state.comments.values()
+                if any(
+                    getattr(kept.comment.sender, name) in keys for name, keys in wanted.items()
+                )
+            ][:limit]
+
+    def erase_senders(self, ids: Sequence[CommentId]) -> None:
+        """See `CommentStore.erase_senders`."""
+        with self._state.lock:
+            for comment_id in ids:
+                if comment_id in self._state.comments:
+                    kept = self._state.comments[comment_id]
+                    kept.comment = replace(kept.comment, sender=Sender())
 
     def find_by_content(
         self, site_id: SiteId, content_key: str, *, since: datetime

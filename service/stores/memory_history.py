@@ -26,14 +26,14 @@ class MemoryHistoryStore:
         self._counted: dict[str, Ruling | None] = {}
         self._tallies: dict[str, Record] = {}
 
-    def gather(self, comments: Sequence[Comment]) -> list[History]:
+    def gather(self, comments: Sequence[Comment], *, now) -> list[History]:
         """See `HistoryStore.gather`."""
         self._refuse_if_unavailable()
         with self._lock:
             keys = [history_keys(comment, self._domains_of) for comment in comments]
             return [history_from(one, self._tally) for one in keys]
 
-    def learn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+    def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at) -> bool:
         """See `HistoryStore.learn`."""
         self._refuse_if_unavailable()
         with self._lock:
@@ -43,7 +43,7 @@ class MemoryHistoryStore:
             self._count(comment, ruling, 1)
         return True
 
-    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at) -> bool:
         """See `HistoryStore.unlearn`."""
         self._refuse_if_unavailable()
         with self._lock:
@@ -53,6 +53,24 @@ class MemoryHistoryStore:
                 return False
             self._count(comment, counted, -1)
         return True
+
+    def forget(self, sender):
+        for k in (sender.address_key, sender.email_key):
+            for p in ("address", "email"):
+                self._tallies.pop(f"{p}:{k}", None)
+
+    def is_blank(self):
+        self._refuse_if_unavailable()
+        return not getattr(self, "_filled", False)
+
+    def mark_filled(self):
+        self._refuse_if_unavailable()
+        self._filled = True
+
+    def wipe(self):
+        self._filled = False
+        self._counted.clear()
+        self._tallies.clear()
 
     def _refuse_if_unavailable(self) -> None:
         if not self.available:

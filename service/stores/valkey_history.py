@@ -77,7 +77,7 @@ class ValkeyHistoryStore:
         self._learn = self._client.register_script(_LEARN)
         self._unlearn = self._client.register_script(_UNLEARN)
 
-    def gather(self, comments: Sequence[Comment]) -> list[History]:
+    def gather(self, comments: Sequence[Comment], *, now) -> list[History]:
         """See `HistoryStore.gather`."""
         keys = [history_keys(comment, self._domains_of) for comment in comments]
         wanted = list(dict.fromkeys(name for one in keys for name in one.all()))
@@ -90,16 +90,25 @@ class ValkeyHistoryStore:
         tallies = {name: _tally(answer) for name, answer in zip(wanted, answers, strict=True)}
         return [history_from(one, tallies.__getitem__) for one in keys]
 
-    def learn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+    def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at) -> bool:
         """See `HistoryStore.learn`."""
         keys = self._keys(decision_id, comment)
         args: list[str | int] = [_FIELD[ruling], _KEPT_SECONDS]
         return bool(_asked(lambda: self._learn(keys=keys, args=args)))
 
-    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at) -> bool:
         """See `HistoryStore.unlearn`."""
         keys = self._keys(decision_id, comment)
         return bool(_asked(lambda: self._unlearn(keys=keys, args=[_KEPT_SECONDS])))
+
+    def forget(self, sender):
+        _asked(lambda: self._client.delete(*[self._prefix + f"{p}:{k}" for p in ("address","email") for k in (sender.address_key, sender.email_key)]))
+
+    def is_blank(self):
+        return not _asked(lambda: self._client.exists(self._prefix + "filled"))
+
+    def mark_filled(self):
+        _asked(lambda: self._client.set(self._prefix + "filled", "1"))
 
     def ping(self) -> None:
         """Return if the server answers. Raise `StoreUnavailableError` if not."""

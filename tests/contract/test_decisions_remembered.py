@@ -1,4 +1,4 @@
-"""Holds every decision store to its word on what histories do not know yet, and on what is in force."""
+"""Holds every decision store to its word: what histories do not know yet, what is in force."""
 
 from __future__ import annotations
 

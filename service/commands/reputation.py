@@ -1,0 +1,46 @@
+"""The commands that fill histories of senders again, and that forget a person."""
+
+from __future__ import annotations
+
+import click
+
+from service.commands.output import data_dir_option
+from service.commands.progress import CountingProgress
+from service.moderation.forget import find_sender, forget_sender
+from service.moderation.rebuild import rebuild_all
+from service.wiring import open_services
+
+_ACTOR = "command line"
+_DECISIONS_A_LINE = 10_000
+
+
+@click.command("rebuild")
+@data_dir_option
+def rebuild_command(data_dir: str | None) -> None:
+    """Learn every decision in the database again.
+
+    For a Valkey that lost its data; the service does so by itself when it finds none there, slowly
+    and beside its other work. Repeating it is harmless, and what was interrupted is gone on with.
+    """
+    with (
+        open_services(data_dir=data_dir) as services,
+        CountingProgress("Rebuilding", unit="decisions", a_line=_DECISIONS_A_LINE) as progress,
+    ):
+        done = rebuild_all(services, show=progress.show)
+    click.echo(f"Histories know of all decisions in force; {done:,} were read.")
+
+
+@click.command("forget")
+@click.option("--email", default=None, help="The person's e-mail address.")
+@click.option("--address", default=None, help="An IP address that is theirs alone.")
+@data_dir_option
+def forget_command(email: str | None, address: str | None, data_dir: str | None) -> None:
+    """Erase what would recognise a person again as the sender of comments.
+
+    Their records go, and the sender keys of their comments. Words, names and links of the comments
+    stay, as do verdicts and decisions.
+    """
+    with open_services(data_dir=data_dir) as services:
+        sender = find_sender(services, address=address, email=email)
+        erased = forget_sender(sender, services, by=_ACTOR)
+    click.echo(f"Forgotten; {erased:,} comments lost the keys of their sender.")
