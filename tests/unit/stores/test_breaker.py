@@ -81,19 +81,19 @@ def test_after_the_pause_one_call_tries_and_an_answer_closes_the_circuit(circuit
     assert not circuit.counts().is_open
 
 
-def test_each_failed_try_doubles_the_pause_up_to_half_a_minute(circuit, store):
+def test_each_failed_try_doubles_the_pause_up_to_eight_seconds(circuit, store):
     store.away = True
     fail(circuit, store, 3)
     tried_at = []
 
-    for quarter in range(4 * 120):
+    for quarter in range(4 * 40):
         store.seconds = quarter / 4
         before = store.asked
         fail(circuit, store, 1)
         if store.asked > before:
             tried_at.append(store.seconds)
 
-    assert tried_at == [1, 3, 7, 15, 31, 61, 91]
+    assert tried_at == [1, 3, 7, 15, 23, 31, 39]
 
 
 def test_an_answer_makes_the_next_pause_short_again(circuit, store):
