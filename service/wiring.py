@@ -22,7 +22,6 @@ from service.ports import Services
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.breaker import BreakerHistoryStore
-from service.stores.linked_domains import linked_domains
 from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.sql import create_engine, sql_stores
@@ -74,7 +73,7 @@ def wire(settings: Settings) -> Wired:
     models = ModelVersions(settings.models_dir)
     queue = CeleryScoringQueue(valkey_url)
     delivery_queue = CeleryDeliveryQueue(valkey_url)
-    history = ValkeyHistoryStore(valkey_url, domains_of=linked_domains)
+    history = ValkeyHistoryStore(valkey_url)
     breaker = BreakerHistoryStore(history)
     rebuild_place = ValkeyRebuildPlace(valkey_url)
     services = Services(

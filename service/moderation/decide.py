@@ -30,8 +30,9 @@ def decide_comment(
 
     The same ruling again changes nothing; another one undoes the first, so that the log shows
     both. What its site wants to be told is kept with the ruling. Histories learn from it; if they
-    are away, the decision stands all the same and they learn of it later. Raises `NotFoundError` for a comment that is not
-    kept or belongs to another site, `ConflictError` for one that its site has withdrawn.
+    are away, the decision stands all the same and they learn of it later. Raises `NotFoundError`
+    for a comment that is not kept or belongs to another site, `ConflictError` for one that its
+    site has withdrawn.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)

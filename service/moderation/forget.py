@@ -17,9 +17,7 @@ log = logging.getLogger(__name__)
 _PORTION = 500
 
 
-def find_sender(
-    services: Services, *, address: str | None, email: str | None
-) -> Sender:
+def find_sender(services: Services, *, address: str | None, email: str | None) -> Sender:
     """Return the keys that a person's comments are known by.
 
     Raises `InvalidInputError` for what is no address, and where nothing is given.

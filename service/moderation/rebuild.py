@@ -8,9 +8,12 @@ and the rebuild begins anew.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from service.domain.comment import Comment
+from service.domain.errors import HistoryBlankError
+from service.domain.history import History
 from service.moderation.remember import teach
 from service.ports import Services
 
@@ -29,15 +32,20 @@ class Portion:
     is_last: bool
 
 
-def lacks_decisions(services: Services) -> bool:
-    """Say whether histories were lost and are not filled again: what they say then is half a story.
+def gather_whole(comments: Sequence[Comment], services: Services) -> list[History]:
+    """Return the history of each comment, in order, in one round trip.
 
-    A new installation has blank histories too, but no decisions that could be missing from them.
-    Raises `StoreUnavailableError`.
+    Raises `HistoryBlankError` where histories were lost and are not filled again: what they say
+    then is half a story. A new installation's are blank too, but no decision is missing from
+    them. Raises `StoreUnavailableError`.
     """
-    if not services.history.is_blank():
-        return False
-    return bool(services.decisions.find_in_force(after=0, limit=1).precedents)
+    now = services.clock()
+    try:
+        return services.history.gather(comments, now=now, only_filled=True)
+    except HistoryBlankError:
+        if services.decisions.find_in_force(after=0, limit=1).precedents:
+            raise
+    return services.history.gather(comments, now=now)
 
 
 def rebuild_if_blank(services: Services) -> bool:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
-from service.domain.errors import StoreUnavailableError
+from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.history import History
 from service.ports import HistoryStore
 
@@ -41,8 +41,8 @@ class Circuit:
     """Refuses calls for a while after several failed in a row, then lets a single one try.
 
     The pause is one second at first and doubles with each try that fails, up to eight seconds; a
-    call that is answered ends it all. Only `StoreUnavailableError` counts as a failure. Safe for
-    threads; `monotonic` returns seconds.
+    call that is answered ends it all. Only `StoreUnavailableError` counts as a failure; a store
+    that says it is blank has answered. Safe for threads; `monotonic` returns seconds.
     """
 
     def __init__(self, name: str, *, monotonic: Callable[[], float] = time.monotonic) -> None:
@@ -62,6 +62,9 @@ class Circuit:
         is_try = self._enter()
         try:
             answer = question()
+        except HistoryBlankError:
+            self._answered()
+            raise
         except StoreUnavailableError:
             self._failed(is_try=is_try)
             raise
@@ -138,9 +141,13 @@ class BreakerHistoryStore:
         self.reading = Circuit("reading", monotonic=monotonic)
         self.teaching = Circuit("teaching", monotonic=monotonic)
 
-    def gather(self, comments: Sequence[Comment], *, now: datetime) -> list[History]:
+    def gather(
+        self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
+    ) -> list[History]:
         """See `HistoryStore.gather`."""
-        return self.reading.call(lambda: self._store.gather(comments, now=now))
+        return self.reading.call(
+            lambda: self._store.gather(comments, now=now, only_filled=only_filled)
+        )
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """See `HistoryStore.learn`."""

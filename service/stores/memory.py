@@ -22,7 +22,6 @@ from service.domain.user import User
 from service.domain.verdict import Outcome, Verdict
 from service.ports import Added, AddOutcome, Attempt, AuditEntry, NewComment
 from service.stores.cursor import decode_cursor, encode_cursor, place_of
-from service.stores.history_keys import DomainsOf, no_domains
 from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
 from service.stores.memory_deliveries import MemoryDeliveryStore
 from service.stores.memory_endpoints import MemoryEndpointStore
@@ -192,9 +191,7 @@ class MemoryCommentStore:
             return [
                 kept.comment.id
                 for kept in self._state.comments.values()
-                if any(
-                    getattr(kept.comment.sender, name) in keys for name, keys in wanted.items()
-                )
+                if any(getattr(kept.comment.sender, name) in keys for name, keys in wanted.items())
             ][:limit]
 
     def erase_senders(self, ids: Sequence[CommentId]) -> None:
@@ -638,9 +635,7 @@ class MemoryStores:
     queue: MemoryScoringQueue
 
 
-def memory_stores(
-    *, sites: Sequence[Site] = (), domains_of: DomainsOf = no_domains
-) -> MemoryStores:
+def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
     """Return a fresh set of memory adapters that share one state, with these sites in it."""
     state = _State(sites={site.id: site for site in sites})
     deliveries = MemoryDeliveryStore(lambda comment_id: state.kept(comment_id).comment.site_id)
@@ -656,6 +651,6 @@ def memory_stores(
         endpoints=MemoryEndpointStore(state.site),
         deliveries=deliveries,
         inbound=MemoryInboundStore(state.site),
-        history=MemoryHistoryStore(domains_of=domains_of),
+        history=MemoryHistoryStore(),
         queue=MemoryScoringQueue(),
     )

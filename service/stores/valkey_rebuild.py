@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import redis
 from redis.backoff import NoBackoff
@@ -27,17 +28,21 @@ return 1
 
 
 class ValkeyRebuildPlace:
-    """Keeps the place of a rebuild in Valkey or Redis 7 and later; see `RebuildPlace`."""
+    """Keeps the place of a rebuild in Valkey or Redis 7 and later; see `RebuildPlace`.
 
-    def __init__(self, url: str, *, prefix: str = "slopsieve") -> None:
-        self._client = redis.Redis.from_url(
+    With `cluster` the URL names any node of a cluster; the place lies on the node of the histories.
+    """
+
+    def __init__(self, url: str, *, prefix: str = "slopsieve", cluster: bool = False) -> None:
+        kind: Any = redis.RedisCluster if cluster else redis.Redis
+        self._client: redis.Redis = kind.from_url(
             url,
             decode_responses=True,
             socket_timeout=_TIMEOUT_SECONDS,
             socket_connect_timeout=_TIMEOUT_SECONDS,
             retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
         )
-        self._key = f"{prefix}:history-rebuild"
+        self._key = f"{prefix}:{{reputation}}:rebuild"
         self._move = self._client.register_script(_MOVE)
 
     def find(self) -> int:

@@ -35,10 +35,12 @@ class CountedHistoryStore:
         self.calls: Counter[str] = Counter()
         self._store = store
 
-    def gather(self, comments: Sequence[Comment], *, now: datetime) -> list[History]:
+    def gather(
+        self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
+    ) -> list[History]:
         """See `HistoryStore.gather`."""
         self.calls["gather"] += 1
-        return self._store.gather(comments, now=now)
+        return self._store.gather(comments, now=now, only_filled=only_filled)
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """See `HistoryStore.learn`."""

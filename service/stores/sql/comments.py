@@ -165,8 +165,7 @@ class SqlCommentStore:
     def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
         """See `CommentStore.find_sent_by`."""
         has_key = [
-            comments.c[f"sender_{name}"].in_(keys)
-            for name, keys in personal_keys(sender).items()
+            comments.c[f"sender_{name}"].in_(keys) for name, keys in personal_keys(sender).items()
         ]
         if not has_key:
             return []

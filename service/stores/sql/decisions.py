@@ -98,9 +98,7 @@ def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[Prece
     for some in chunks(sorted({row.comment_id for row in rows})):
         query = sa.select(comments).where(comments.c.id.in_(some))
         found.update({row.id: comment_from(row) for row in connection.execute(query)})
-    return [
-        Precedent(decision=decision_from(row), comment=found[row.comment_id]) for row in rows
-    ]
+    return [Precedent(decision=decision_from(row), comment=found[row.comment_id]) for row in rows]
 
 
 def _mark_remembered(connection: sa.Connection, known: Sequence[Decision]) -> None:
