@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import sqlalchemy as sa
+from pydantic import SecretStr
 
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
 from service.ids import new_id
@@ -31,6 +32,7 @@ from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
 
 _VALKEY_SCHEMES = {"redis", "rediss", "unix"}
+_CLUSTER = "+cluster"
 _SCHEME_ALIASES = {"valkey": "redis", "valkeys": "rediss", "redis+unix": "unix"}
 
 
@@ -73,9 +75,9 @@ def wire(settings: Settings) -> Wired:
     models = ModelVersions(settings.models_dir)
     queue = CeleryScoringQueue(valkey_url)
     delivery_queue = CeleryDeliveryQueue(valkey_url)
-    history = ValkeyHistoryStore(valkey_url)
+    history = open_history(settings, valkey_url)
+    rebuild_place = _open_rebuild_place(settings, valkey_url)
     breaker = BreakerHistoryStore(history)
-    rebuild_place = ValkeyRebuildPlace(valkey_url)
     services = Services(
         comments=stores.comments,
         verdicts=stores.verdicts,
@@ -167,12 +169,39 @@ def find_valkey_url(settings: Settings, folder: DataFolder) -> str:
     """Return where Valkey answers, as redis-py writes it. Raise `StartError` for another form."""
     if settings.valkey_url is None:
         return folder.read_valkey_url()
-    given = settings.valkey_url.get_secret_value().strip()
-    scheme, separator, rest = given.partition("://")
+    return _as_redis_writes_it(settings.valkey_url, "VALKEY_URL")
+
+
+def open_history(settings: Settings, valkey_url: str) -> ValkeyHistoryStore:
+    """Return the histories, which share the queue's Valkey unless they have one of their own.
+
+    The queue cannot use a cluster, histories can. Raises `StartError` for a URL of another form.
+    """
+    url, cluster = _find_history_server(settings, valkey_url)
+    return ValkeyHistoryStore(url, cluster=cluster)
+
+
+def _open_rebuild_place(settings: Settings, valkey_url: str) -> ValkeyRebuildPlace:
+    # On the server of the histories, so that it is lost with them.
+    url, cluster = _find_history_server(settings, valkey_url)
+    return ValkeyRebuildPlace(url, cluster=cluster)
+
+
+def _find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:
+    """Return where the histories lie, and whether that is a cluster."""
+    if settings.history_url is None:
+        return valkey_url, False
+    scheme, separator, rest = settings.history_url.get_secret_value().strip().partition("://")
+    single = SecretStr(f"{scheme.lower().removesuffix(_CLUSTER)}{separator}{rest}")
+    return _as_redis_writes_it(single, "HISTORY_URL"), scheme.lower().endswith(_CLUSTER)
+
+
+def _as_redis_writes_it(given: SecretStr, variable: str) -> str:
+    scheme, separator, rest = given.get_secret_value().strip().partition("://")
     scheme = _SCHEME_ALIASES.get(scheme.lower(), scheme.lower())
     if not separator or not rest or scheme not in _VALKEY_SCHEMES:
         msg = (
-            f"{ENV_PREFIX}VALKEY_URL cannot be used: it must start with redis://, rediss:// or "
+            f"{ENV_PREFIX}{variable} cannot be used: it must start with redis://, rediss:// or "
             "unix://, for example redis://:PASSWORD@localhost:6379/0"
         )
         raise StartError(msg, ExitCode.VALKEY)

@@ -6,9 +6,9 @@ is exact and their order never matters; only reading weighs them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 from service.domain.decision import Ruling
@@ -75,9 +75,12 @@ def sighting_fields(at: datetime) -> tuple[str, str]:
     return _field(_HOUR, at), _field(_DAY, at)
 
 
-def oldest_sightings(now: datetime) -> tuple[int, int]:
-    """Return the numbers of the oldest stretches of the hour and of the day that still count."""
-    return _oldest(_HOUR, now), _oldest(_DAY, now)
+def oldest_sightings(now: datetime) -> dict[str, int]:
+    """Return the number of the oldest stretch that still counts, by the letter of its window."""
+    return {
+        window.letter: _number(now, window.stretch) - window.stretches + 1
+        for window in (_HOUR, _DAY)
+    }
 
 
 def record_from(
@@ -89,39 +92,50 @@ def record_from(
     week (of the running day for content) counts whole, as does one from a clock that is ahead.
     `own_sighting` is when the comment that asks was counted itself; it is left out.
     """
-    fading = fading_of(kind)
-    own = sighting_fields(own_sighting) if own_sighting else ()
-    return Record(
-        approved=_faded(tally.decisions, LETTERS[Ruling.APPROVE], fading, now),
-        rejected=_faded(tally.decisions, LETTERS[Ruling.REJECT], fading, now),
-        seen_hour=_seen(tally.sightings, _HOUR, own, now),
-        seen_day=_seen(tally.sightings, _DAY, own, now),
-    )
+    approved, rejected = _faded(tally.decisions, fading_of(kind), now)
+    hour, day = _seen(tally.sightings, own_sighting, now)
+    return Record(approved=approved, rejected=rejected, seen_hour=hour, seen_day=day)
 
 
-def _faded(counts: Mapping[str, int], letter: str, fading: Fading, now: datetime) -> float:
-    running, oldest = fading.number_of(now), fading.number_of(now - fading.kept)
-    ratio = fading.stretch / fading.half_life
-    total = 0.0
-    # In order of time, so that the sum is the same to the last digit however fields are stored.
-    for number in sorted(int(name[2:]) for name in counts if name[0] == letter):
-        if number >= oldest:
-            total += counts[f"{letter}:{number}"] * 0.5 ** (max(0, running - number) * ratio)
-    return total
+def _faded(counts: Counts, fading: Fading, now: datetime) -> tuple[float, float]:
+    if not counts:
+        return 0.0, 0.0
+    running, oldest = _weighed_stretches(fading, now)
+    totals = dict.fromkeys(LETTERS.values(), 0.0)
+    # In one order, so that the sum is the same to the last digit however fields are stored.
+    for name in sorted(counts):
+        letter, _, number = name.partition(":")
+        if int(number) >= oldest:
+            stretches_ago = max(0, running - int(number))
+            totals[letter] += counts[name] * 0.5 ** (
+                stretches_ago * (fading.stretch / fading.half_life)
+            )
+    return totals[LETTERS[Ruling.APPROVE]], totals[LETTERS[Ruling.REJECT]]
 
 
-def _seen(counts: Mapping[str, int], window: _Window, own: tuple[str, ...], now: datetime) -> int:
-    seen = sum(count for name, count in counts.items() if _is_within(window, name, now))
-    return max(0, seen - sum(_is_within(window, name, now) for name in own))
+def _seen(counts: Counts, own: datetime | None, now: datetime) -> tuple[int, int]:
+    if not counts:
+        return 0, 0
+    oldest = _cached_oldest(now)
+    totals = dict.fromkeys(oldest, 0)
+    for name, count in counts.items():
+        letter, _, number = name.partition(":")
+        if int(number) >= oldest[letter]:
+            totals[letter] += count
+    for name in sighting_fields(own) if own else ():
+        letter, _, number = name.partition(":")
+        totals[letter] -= int(number) >= oldest[letter]
+    return max(0, totals[_HOUR.letter]), max(0, totals[_DAY.letter])
 
 
-def _is_within(window: _Window, name: str, now: datetime) -> bool:
-    letter, _, number = name.partition(":")
-    return letter == window.letter and int(number) >= _oldest(window, now)
+# A batch reads thousands of tallies at one moment.
+_cached_oldest = lru_cache(maxsize=4)(oldest_sightings)
 
 
-def _oldest(window: _Window, now: datetime) -> int:
-    return _number(now, window.stretch) - window.stretches + 1
+@lru_cache(maxsize=8)
+def _weighed_stretches(fading: Fading, now: datetime) -> tuple[int, int]:
+    """Return the numbers of the running stretch and of the oldest one that still weighs."""
+    return fading.number_of(now), fading.number_of(now - fading.kept)
 
 
 def _field(window: _Window, at: datetime) -> str:

@@ -24,10 +24,11 @@ Arg = str | int | float
 # ARGV: n, m, now, seconds to keep, the fields of the hour and of the day to count in, the oldest
 # number of each that still counts, how many sites, seconds to keep them, the sites; then for each
 # tally which comments are counted in it, as numbers parted by blanks; 1 if it must be filled.
-# Returns when each comment was counted before ("" if now), the decisions, and the sightings as
-# they were before this batch; nothing if the store must be filled and is not. Old fields of a tally
-# that is touched all the time go here. A server that is full or only replicates refuses to write:
-# then nothing is counted, and what is known is returned all the same.
+# Returns three texts of as many lines: when each comment was counted before (empty if now), fields
+# and counts of the decisions, and of the sightings as they were before this batch; nothing if the
+# store must be filled and is not. Thousands of small answers would cost the client more than all
+# else. Old sightings of what is seen all the time go here. A server that is full or only replicates
+# refuses to write: then nothing is counted, and what is known is returned all the same.
 GATHER = """
 local n, m, kept = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[4]
 local hour, day = ARGV[5], ARGV[6]
@@ -51,10 +52,10 @@ for i = 1, n do
 end
 local decisions, sightings = {}, {}
 for j = 1, m do
-    decisions[j] = redis.call('HGETALL', KEYS[1 + n + j])
+    decisions[j] = table.concat(redis.call('HGETALL', KEYS[1 + n + j]), ' ')
     local key = KEYS[1 + n + m + j]
     local before = redis.call('HGETALL', key)
-    sightings[j] = before
+    sightings[j] = table.concat(before, ' ')
     local new = 0
     for i in string.gmatch(ARGV[first + j], '%d+') do
         if seen[tonumber(i)] == '' then new = new + 1 end
@@ -72,7 +73,9 @@ for j = 1, m do
         end
     end
 end
-return {seen, decisions, sightings}
+return {
+    table.concat(seen, '\\n'), table.concat(decisions, '\\n'), table.concat(sightings, '\\n')
+}
 """
 
 # KEYS: the decision's marker, the set of sites, its tallies. ARGV: the letter to count under, the
@@ -131,7 +134,7 @@ def gather_args(
     sites = list(dict.fromkeys(names.site_id for names in batch))
     kept = int(SIGHTINGS_KEPT.total_seconds())
     args: list[Arg] = [len(batch), len(wanted), int(now.timestamp()), kept]
-    args += [*sighting_fields(now), *oldest_sightings(now)]
+    args += [*sighting_fields(now), *oldest_sightings(now).values()]
     args += [len(sites), int(SENDERS.kept.total_seconds()), *sites]
     return args + [" ".join(numbers) for numbers in counted_in.values()]
 

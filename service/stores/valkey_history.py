@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import threading
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -17,7 +19,7 @@ from service.domain.history import History
 from service.reputation.decay import Tally
 from service.reputation.gathering import gather_histories
 from service.reputation.names import CommentNames, at_site, names_of, names_of_person
-from service.stores.history_scripts import GATHER, LEARN, UNLEARN, gather_args, learn_args
+from service.stores.history_scripts import GATHER, LEARN, UNLEARN, Arg, gather_args, learn_args
 
 _T = TypeVar("_T")
 
@@ -33,29 +35,20 @@ class ValkeyHistoryStore:
     """
 
     def __init__(self, url: str, *, prefix: str = "slopsieve", cluster: bool = False) -> None:
-        # One more try at once, for a connection that broke while it lay in the pool; what timed
-        # out is not tried again, a second wait would double what a batch waits.
-        kind: Any = redis.RedisCluster if cluster else redis.Redis
-        self._client: redis.Redis = kind.from_url(
-            url,
-            socket_timeout=_TIMEOUT_SECONDS,
-            socket_connect_timeout=_TIMEOUT_SECONDS,
-            retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
-        )
+        self._url, self._cluster = url, cluster
+        self._opened: redis.Redis | None = None
+        self._opening = threading.Lock()
         # The braces keep all keys on one node of a cluster, where a script needs them.
         self._prefix = f"{prefix}:{{reputation}}:"
-        self._gather = self._client.register_script(GATHER)
-        self._learn = self._client.register_script(LEARN)
-        self._unlearn = self._client.register_script(UNLEARN)
 
     def gather(
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
     ) -> list[History]:
         """See `HistoryStore.gather`."""
-        if not comments:
-            return []
         batch = [names_of(comment) for comment in comments]
         wanted = list(dict.fromkeys(name for names in batch for name in names.read()))
+        if not wanted:
+            return [History() for _ in comments]
         keys = [
             self._key("sites"),
             *(self._key(f"seen:{comment.id}") for comment in comments),
@@ -64,10 +57,10 @@ class ValkeyHistoryStore:
             self._key("filled"),
         ]
         args = [*gather_args(batch, wanted, now=now), int(only_filled)]
-        answer = _asked(lambda: self._gather(keys=keys, args=args))
-        if answer is None:
+        answers = self._asked(lambda client: _run(client, GATHER, keys, args))
+        if answers is None:
             raise HistoryBlankError("the history store lost what it knew, or was never filled")
-        seen, decisions, sightings = answer
+        seen, decisions, sightings = (answer.decode().split("\n") for answer in answers)
         tallies = {
             name: Tally(decisions=_counts(decided), sightings=_counts(sighted))
             for name, decided, sighted in zip(wanted, decisions, sightings, strict=True)
@@ -80,61 +73,87 @@ class ValkeyHistoryStore:
         names = names_of(comment)
         keys = self._decision_keys(decision_id, names)
         args = learn_args(names, ruling, at=at)
-        return bool(_asked(lambda: self._learn(keys=keys, args=args)))
+        return bool(self._asked(lambda client: _run(client, LEARN, keys, args)))
 
     def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """See `HistoryStore.unlearn`."""
         names = names_of(comment)
         keys = self._decision_keys(decision_id, names)
         args = learn_args(names, ruling, at=at)
-        return bool(_asked(lambda: self._unlearn(keys=keys, args=args)))
+        return bool(self._asked(lambda client: _run(client, UNLEARN, keys, args)))
 
     def forget(self, sender: Sender) -> None:
         """See `HistoryStore.forget`."""
         names = names_of_person(sender)
         if names:
-            _asked(lambda: self._forget(names))
+            self._asked(lambda client: self._forget(client, names))
 
     def is_blank(self) -> bool:
         """See `HistoryStore.is_blank`."""
-        return not _asked(lambda: self._client.exists(self._key("filled")))
+        return not self._asked(lambda client: client.exists(self._key("filled")))
 
     def mark_filled(self) -> None:
         """See `HistoryStore.mark_filled`."""
-        _asked(lambda: self._client.set(self._key("filled"), 1))
+        self._asked(lambda client: client.set(self._key("filled"), 1))
 
     def ping(self) -> None:
         """Return if the server answers. Raise `StoreUnavailableError` if not."""
-        _asked(self._client.ping)
+        self._asked(lambda client: client.ping())
 
     def close(self) -> None:
         """Close all connections; a later call opens new ones."""
-        self._client.close()
+        with self._opening:
+            if self._opened is not None:
+                self._opened.close()
+            self._opened = None
 
-    def _forget(self, names: Sequence[str]) -> None:
-        known: set[Any] = self._client.smembers(self._key("sites"))
+    def _forget(self, client: redis.Redis, names: Sequence[str]) -> None:
+        known: set[Any] = client.smembers(self._key("sites"))
         sites = [SiteId(site.decode()) for site in known]
         everywhere = [*names, *(at_site(name, site) for name in names for site in sites)]
         for start in range(0, len(everywhere), 500):
             some = everywhere[start : start + 500]
-            self._client.unlink(*(self._key(f"{part}:{name}") for name in some for part in "ds"))
+            client.unlink(*(self._key(f"{part}:{name}") for name in some for part in "ds"))
 
     def _decision_keys(self, decision_id: str, names: CommentNames) -> list[str]:
         tallies = (self._key(f"d:{name}") for _kind, name in names.written())
         return [self._key(f"decision:{decision_id}"), self._key("sites"), *tallies]
 
+    def _asked(self, question: Callable[[redis.Redis], _T]) -> _T:
+        try:
+            return question(self._client())
+        except (redis.RedisError, redis.exceptions.RedisClusterException) as error:
+            # The message may name the server's address or user: only the kind of failure is told.
+            msg = f"the history store cannot be used now: {type(error).__name__}"
+            raise StoreUnavailableError(msg) from error
+
+    def _client(self) -> redis.Redis:
+        # A cluster's client asks for the nodes when it is made, so that waits for the first call.
+        with self._opening:
+            if self._opened is None:
+                kind: Any = redis.RedisCluster if self._cluster else redis.Redis
+                # One more try at once, for a connection that broke while it lay in the pool; what
+                # timed out is not tried again, a second wait would double what a batch waits.
+                self._opened = kind.from_url(
+                    self._url,
+                    socket_timeout=_TIMEOUT_SECONDS,
+                    socket_connect_timeout=_TIMEOUT_SECONDS,
+                    retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+                )
+            return self._opened
+
     def _key(self, name: str) -> str:
         return self._prefix + name
 
 
-def _asked(question: Callable[[], _T]) -> _T:
+def _run(client: redis.Redis, script: str, keys: Sequence[str], args: Sequence[Arg]) -> Any:
     try:
-        return question()
-    except redis.RedisError as error:
-        # The message may name the server's address or user, so only the kind of failure is told.
-        msg = f"the history store cannot be used now: {type(error).__name__}"
-        raise StoreUnavailableError(msg) from error
+        digest = hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
+        return client.evalsha(digest, len(keys), *keys, *args)
+    except redis.exceptions.NoScriptError:
+        return client.eval(script, len(keys), *keys, *args)
 
 
-def _counts(flat: Sequence[bytes]) -> dict[str, int]:
-    return {flat[i].decode(): int(flat[i + 1]) for i in range(0, len(flat), 2)}
+def _counts(line: str) -> dict[str, int]:
+    parts = line.split()
+    return dict(zip(parts[::2], map(int, parts[1::2]), strict=True))

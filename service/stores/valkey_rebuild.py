@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from service.domain.errors import StoreUnavailableError
+
+_T = TypeVar("_T")
 
 # A rebuild that nobody went on with for so long begins anew: who knows what has expired since.
 _KEPT_SECONDS = int(timedelta(days=1).total_seconds())
@@ -30,28 +34,21 @@ return 1
 class ValkeyRebuildPlace:
     """Keeps the place of a rebuild in Valkey or Redis 7 and later; see `RebuildPlace`.
 
-    With `cluster` the URL names any node of a cluster; the place lies on the node of the histories.
+    With `cluster` the URL names any node of a cluster; the place lies on the node of the
+    histories. Nothing is opened before the first call.
     """
 
     def __init__(self, url: str, *, prefix: str = "slopsieve", cluster: bool = False) -> None:
-        kind: Any = redis.RedisCluster if cluster else redis.Redis
-        self._client: redis.Redis = kind.from_url(
-            url,
-            decode_responses=True,
-            socket_timeout=_TIMEOUT_SECONDS,
-            socket_connect_timeout=_TIMEOUT_SECONDS,
-            retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
-        )
+        self._url, self._cluster = url, cluster
+        self._opened: redis.Redis | None = None
+        self._opening = threading.Lock()
         self._key = f"{prefix}:{{reputation}}:rebuild"
-        self._move = self._client.register_script(_MOVE)
 
     def find(self) -> int:
         """See `RebuildPlace.find`."""
-        try:
-            self._client.set(self._key, "0", nx=True, ex=_KEPT_SECONDS)
-            return int(self._client.get(self._key) or 0)
-        except redis.RedisError as error:
-            raise _unavailable(error) from error
+        self._asked(lambda client: client.set(self._key, "0", nx=True, ex=_KEPT_SECONDS))
+        found: Any = self._asked(lambda client: client.get(self._key))
+        return int(found or 0)
 
     def move(self, seen: int, to: int) -> bool:
         """See `RebuildPlace.move`."""
@@ -63,17 +60,32 @@ class ValkeyRebuildPlace:
 
     def close(self) -> None:
         """Close all connections; a later call opens new ones."""
-        self._client.close()
+        with self._opening:
+            if self._opened is not None:
+                self._opened.close()
+            self._opened = None
 
     def _moved(self, seen: int, to: str) -> bool:
+        args = [str(seen), to, str(_KEPT_SECONDS)]
+        return bool(self._asked(lambda client: client.eval(_MOVE, 1, self._key, *args)))
+
+    def _asked(self, question: Callable[[redis.Redis], _T]) -> _T:
         try:
-            return bool(self._move(keys=[self._key], args=[str(seen), to, _KEPT_SECONDS]))
-        except redis.RedisError as error:
-            raise _unavailable(error) from error
+            return question(self._client())
+        except (redis.RedisError, redis.exceptions.RedisClusterException) as error:
+            # The message may name the server's address or user: only the kind of failure is told.
+            msg = f"the place of a rebuild cannot be used now: {type(error).__name__}"
+            raise StoreUnavailableError(msg) from error
 
-
-def _unavailable(error: redis.RedisError) -> StoreUnavailableError:
-    # The message may name the server's address or user, so only the kind of failure is told.
-    return StoreUnavailableError(
-        f"the place of a rebuild cannot be used now: {type(error).__name__}"
-    )
+    def _client(self) -> redis.Redis:
+        # A cluster's client asks for the nodes when it is made, so that waits for the first call.
+        with self._opening:
+            if self._opened is None:
+                kind: Any = redis.RedisCluster if self._cluster else redis.Redis
+                self._opened = kind.from_url(
+                    self._url,
+                    socket_timeout=_TIMEOUT_SECONDS,
+                    socket_connect_timeout=_TIMEOUT_SECONDS,
+                    retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+                )
+            return self._opened
