@@ -1,0 +1,1 @@
+"""What senders are remembered by, and lists of them; pure."""
