@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import click
 
@@ -21,6 +20,7 @@ _COMMANDS = {
     "users": "service.commands.users:users_group",
     "callbacks": "service.commands.callbacks:callbacks_group",
     "hooks": "service.commands.hooks:hooks_group",
+    "reputation": "service.commands.reputation_lists:reputation_group",
     "import": "service.commands.transfer:import_command",
     "export": "service.commands.transfer:export_command",
     "audit": "service.commands.audit:audit_command",
@@ -28,43 +28,28 @@ _COMMANDS = {
     "evaluate": "service.commands.offline:evaluate_command",
     "demo": "service.commands.demo:demo_command",
 }
-_REPUTATION_COMMANDS = {
-    "rebuild": "service.commands.reputation:rebuild_command",
-    "forget": "service.commands.reputation:forget_command",
-}
 _WRONG_INPUT = 2
 
 
 class _LazyGroup(click.Group):
     """A group that imports a command's module only when the command is needed."""
 
-    def __init__(self, *args: Any, found_in: Mapping[str, str], **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._found_in = found_in
-
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*self._found_in, *super().list_commands(ctx)]
+        return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self._found_in:
-            return super().get_command(ctx, cmd_name)
-        module, _, attribute = self._found_in[cmd_name].partition(":")
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, attribute = _COMMANDS[cmd_name].partition(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)  # noqa: S101  # the table above is ours
         return command
 
 
-@click.group(
-    cls=_LazyGroup, found_in=_COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="slopsieve")
 def cli() -> None:
     """Comment moderation on your own hardware: every verdict says why."""
-
-
-@cli.group("reputation", cls=_LazyGroup, found_in=_REPUTATION_COMMANDS)
-def reputation_group() -> None:
-    """Look after what is remembered of senders."""
 
 
 def main(args: Sequence[str] | None = None) -> None:

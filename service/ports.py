@@ -14,7 +14,7 @@ from typing import Protocol
 
 from models.inputs import ModelInput, ModelOutput
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
-from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
+from service.domain.comment import Comment, CommentId, Lane, Listing, ListKind, Sender, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import (
     Delivery,
@@ -27,6 +27,7 @@ from service.domain.history import History
 from service.domain.inbound import InboundHook
 from service.domain.precedent import Precedent, PrecedentPage
 from service.domain.report import Report
+from service.domain.sender import SenderSecrets
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.tally import Tally
 from service.domain.user import User
@@ -519,6 +520,28 @@ class RebuildPlace(Protocol):
         """Forget the place if it is still `seen`; return whether it was."""
 
 
+class ReputationLists(Protocol):
+    """Looks senders up in the lists that were imported; answers from memory and never raises."""
+
+    def has(self, kind: ListKind) -> bool:
+        """Say whether there is a list of this kind, be it expired."""
+
+    def find(
+        self,
+        *,
+        address: str | None,
+        domains: Sequence[str],
+        mail_domain: str | None,
+        at: datetime,
+    ) -> Sequence[Listing]:
+        """Return the lists that hold the address, one of the domains or the mail domain.
+
+        Each list comes at most once, with its age at this moment; one past its expiry says
+        nothing. Addresses of private networks are on no list. At most `MAX_LOOKED_UP` domains
+        are looked up.
+        """
+
+
 class ScoringQueue(Protocol):
     """Carries ids, never comments, to the workers."""
 
@@ -565,7 +588,9 @@ class Services:
 
     `current_model` is asked once a batch, so that a swap of versions never mixes one.
     `new_id(prefix)` returns a fresh identifier that sorts by time, `new_secret()` at least 128
-    random bits in URL-safe characters. `sender_secret` keys the hashes that recognise senders.
+    random bits in URL-safe characters. `sender_secrets` key the hashes that recognise senders,
+    `sender_secret` those of Akismet keys and of clients held to a rate. `find_system(address)`
+    returns the number of the autonomous system that announces an address, None for an unknown one.
     `audit_share` is the share of confident verdicts, in [0, 1], that goes to a moderator as the
     audit sample.
     """
@@ -592,4 +617,7 @@ class Services:
     new_id: Callable[[str], str]
     new_secret: Callable[[], str]
     sender_secret: bytes
+    sender_secrets: SenderSecrets
+    reputation_lists: ReputationLists
+    find_system: Callable[[str], int | None]
     audit_share: float = 0.02

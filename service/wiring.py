@@ -16,6 +16,7 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
+from service.domain.sender import SenderSecrets
 from service.ids import new_id
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
@@ -25,7 +26,9 @@ from service.start_error import ExitCode, StartError
 from service.stores.breaker import BreakerHistoryStore
 from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
+from service.stores.reputation_lists import ListFolder
 from service.stores.sql import create_engine, sql_stores
+from service.stores.systems import open_systems
 from service.stores.valkey_history import ValkeyHistoryStore
 from service.stores.valkey_rebuild import ValkeyRebuildPlace
 from service.tasks.delivery_queue import CeleryDeliveryQueue
@@ -101,6 +104,9 @@ def wire(settings: Settings) -> Wired:
         new_id=new_id,
         new_secret=lambda: secrets.token_urlsafe(32),
         sender_secret=_derive(secret, "senders"),
+        sender_secrets=_sender_secrets(settings, secret),
+        reputation_lists=ListFolder(folder.lists_folder),
+        find_system=open_systems(settings.systems_file),
         audit_share=settings.audit_share,
     )
     return Wired(
@@ -222,11 +228,26 @@ def _fit_schema(wired: Wired) -> None:
 def _secret_key(settings: Settings, folder: DataFolder) -> str:
     if settings.secret_key is None:
         return folder.secret_key()
-    given = settings.secret_key.get_secret_value()
-    if len(given) < MIN_SECRET_CHARS:
-        msg = f"{ENV_PREFIX}SECRET_KEY: needs at least {MIN_SECRET_CHARS} characters"
+    return _long_enough(settings.secret_key, "SECRET_KEY")
+
+
+def _sender_secrets(settings: Settings, secret: str) -> SenderSecrets:
+    """Return what keys senders, derived alike wherever it comes from: so it can move house."""
+    present, before = settings.sender_secret, settings.sender_secret_before
+    if present is not None:
+        secret = _long_enough(present, "SENDER_SECRET")
+    return SenderSecrets(
+        present=_derive(secret, "senders"),
+        before=_derive(_long_enough(before, "SENDER_SECRET_BEFORE"), "senders") if before else None,
+    )
+
+
+def _long_enough(given: SecretStr, name: str) -> str:
+    value = given.get_secret_value()
+    if len(value) < MIN_SECRET_CHARS:
+        msg = f"{ENV_PREFIX}{name}: needs at least {MIN_SECRET_CHARS} characters"
         raise SettingsError(msg)
-    return given
+    return value
 
 
 def _derive(secret: str, purpose: str) -> bytes:

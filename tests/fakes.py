@@ -12,6 +12,7 @@ from models.inputs import ModelInput, ModelOutput
 from service.domain.comment import CommentId, Lane
 from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, SendOutcome
 from service.domain.errors import ModelUnavailableError
+from service.domain.sender import SenderSecrets
 from service.domain.site import Site
 from service.moderation.judge import judge_batch
 from service.ports import Clock, JudgingModel, Services
@@ -19,6 +20,7 @@ from service.scoring.weights import Cutoffs, Weights
 from service.stores.memory import MemoryStores, memory_stores
 from service.stores.memory_queue import MemoryScoringQueue
 from service.stores.memory_rebuild import MemoryRebuildPlace
+from service.stores.reputation_lists import MemoryReputationLists
 from tests.factories import NOW, SITE
 
 
@@ -193,6 +195,9 @@ def make_services(
         "new_id": lambda prefix: f"{prefix}_{next(numbers):08d}",
         "new_secret": lambda: secrets.token_urlsafe(32),
         "sender_secret": b"a secret for tests, long enough",
+        "sender_secrets": SenderSecrets(present=b"a secret for tests, long enough"),
+        "reputation_lists": MemoryReputationLists(),
+        "find_system": lambda _address: None,
         "audit_share": 0.0,
     }
     services = Services(**(values | changes))

@@ -1,4 +1,4 @@
-"""The commands that fill histories of senders again, and that forget a person."""
+"""The commands about what is remembered of senders, and about lists of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ _ACTOR = "command line"
 _DECISIONS_A_LINE = 10_000
 
 
-@click.command("rebuild")
+@click.group("reputation")
+def reputation_group() -> None:
+    """Import lists of known senders, and tend what is remembered of them."""
+
+
+@reputation_group.command("rebuild")
 @data_dir_option
 def rebuild_command(data_dir: str | None) -> None:
     """Learn every decision in the database again.
@@ -30,17 +35,20 @@ def rebuild_command(data_dir: str | None) -> None:
     click.echo(f"Histories know of all decisions in force; {done:,} were read.")
 
 
-@click.command("forget")
+@reputation_group.command("forget")
 @click.option("--email", default=None, help="The person's e-mail address.")
+@click.option("--name", default=None, help="A name that nobody else signs with.")
 @click.option("--address", default=None, help="An IP address that is theirs alone.")
 @data_dir_option
-def forget_command(email: str | None, address: str | None, data_dir: str | None) -> None:
+def forget_command(
+    email: str | None, name: str | None, address: str | None, data_dir: str | None
+) -> None:
     """Erase what would recognise a person again as the sender of comments.
 
     Their records go, and the sender keys of their comments. Words, names and links of the comments
     stay, as do verdicts and decisions.
     """
     with open_services(data_dir=data_dir) as services:
-        sender = find_sender(services, address=address, email=email)
+        sender = find_sender(services, address=address, email=email, name=name)
         erased = forget_sender(sender, services, by=_ACTOR)
     click.echo(f"Forgotten; {erased:,} comments lost the keys of their sender.")

@@ -17,20 +17,26 @@ log = logging.getLogger(__name__)
 _PORTION = 500
 
 
-def find_sender(services: Services, *, address: str | None, email: str | None) -> Sender:
-    """Return the keys that a person's comments are known by.
+def find_sender(
+    services: Services,
+    *,
+    address: str | None = None,
+    email: str | None = None,
+    name: str | None = None,
+) -> Sender:
+    """Return the keys that a person's comments are known by, those before the rotation too.
 
-    Raises `InvalidInputError` for what is no address, and where nothing is given.
+    Raises `InvalidInputError` for what is no address, and where nothing is given that has a key.
     """
-    if not (address or email):
-        problem = Problem(
-            field="--email, --address",
-            problem="nothing says who is to be forgotten",
-            remedy="give at least one of them",
-        )
-        raise InvalidInputError([problem])
+    secrets = services.sender_secrets
     try:
-        return make_sender(address=address, email=email, secret=services.sender_secret)
+        sender = make_sender(
+            address=address,
+            email=email,
+            name=name,
+            secret=secrets.present,
+            secret_before=secrets.before,
+        )
     except ValueError:
         problem = Problem(
             field="--address",
@@ -38,6 +44,14 @@ def find_sender(services: Services, *, address: str | None, email: str | None) -
             remedy="give one such as 192.0.2.7 or 2001:db8::7",
         )
         raise InvalidInputError([problem]) from None
+    if not (sender.address_key or sender.email_key or sender.name_key):
+        problem = Problem(
+            field="--email, --name, --address",
+            problem="nothing says who is to be forgotten",
+            remedy="give at least one of them",
+        )
+        raise InvalidInputError([problem])
+    return sender
 
 
 def forget_sender(sender: Sender, services: Services, *, by: str) -> int:

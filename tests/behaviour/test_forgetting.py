@@ -9,6 +9,7 @@ import pytest
 from service.domain.comment import Comment, Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, StoreUnavailableError
+from service.domain.sender import SenderSecrets
 from service.moderation.decide import decide_comment
 from service.moderation.forget import find_sender, forget_sender
 from service.moderation.rebuild import rebuild_all
@@ -26,8 +27,8 @@ def services():
     return make_services()
 
 
-def keep(services, *, email: str | None = None, address: str | None = None) -> Comment:
-    sender = find_sender(services, email=email, address=address)
+def keep(services, **known: str) -> Comment:
+    sender = find_sender(services, **known)
     comment = make_comment(sender=sender)
     submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
@@ -58,7 +59,7 @@ def test_a_forgotten_persons_records_and_keys_are_gone_and_others_stay(services)
 def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):
     mara = keep(services, email=MARA)
 
-    forget_sender(find_sender(services, email=MARA, address=None), services, by="operator")
+    forget_sender(find_sender(services, email=MARA), services, by="operator")
 
     [entry] = services.audit_log.recent(limit=1)
     assert (entry.actor, entry.act) == ("operator", "forget sender")
@@ -69,7 +70,7 @@ def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):
 
 def test_a_rebuild_does_not_bring_a_forgotten_person_back(services):
     mara = keep(services, email=MARA)
-    forget_sender(find_sender(services, email=MARA, address=None), services, by="operator")
+    forget_sender(find_sender(services, email=MARA), services, by="operator")
     lost = replace(services, history=MemoryHistoryStore())
 
     rebuild_all(lost)
@@ -79,7 +80,7 @@ def test_a_rebuild_does_not_bring_a_forgotten_person_back(services):
 
 def test_where_a_store_fails_the_same_call_finishes_what_was_begun(services):
     mara = keep(services, email=MARA)
-    sender = find_sender(services, email=MARA, address=None)
+    sender = find_sender(services, email=MARA)
     services.history.available = False
     with pytest.raises(StoreUnavailableError):
         forget_sender(sender, services, by="operator")
@@ -91,10 +92,33 @@ def test_where_a_store_fails_the_same_call_finishes_what_was_begun(services):
     assert rejected(services, mara) == (0, 0)
 
 
+def test_a_person_may_be_known_by_the_name_they_sign_with(services):
+    mara = keep(services, name="Mara Quill")
+
+    erased = forget_sender(find_sender(services, name="mara  quill"), services, by="operator")
+
+    assert erased == 1
+    assert services.cases.get(mara.id).comment.sender == Sender()
+
+
+def test_comments_from_before_the_rotation_of_the_secret_are_forgotten_too(services):
+    old = keep(services, email=MARA)
+    secrets = SenderSecrets(present=b"another secret", before=services.sender_secrets.present)
+    rotated = replace(services, sender_secrets=secrets)
+    new = keep(rotated, email=MARA)
+
+    erased = forget_sender(find_sender(rotated, email=MARA), rotated, by="operator")
+
+    assert erased == 2
+    for comment in (old, new):
+        assert services.cases.get(comment.id).comment.sender == Sender()
+        assert rejected(services, comment) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("given", "field"),
     [
-        ({"email": None, "address": None}, "--email, --address"),
+        ({}, "--email, --name, --address"),
         ({"email": MARA, "address": "not an address"}, "--address"),
     ],
 )

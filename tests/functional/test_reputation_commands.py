@@ -1,121 +1,152 @@
-"""The commands that fill histories again and forget a person, as an operator types them."""
+"""The commands about reputation lists, as an operator types them."""
 
 from __future__ import annotations
 
+import gzip
 import json
+from datetime import UTC, datetime
 
 import pytest
-import redis
 from click.testing import CliRunner
 
 from service.cli import cli, main
-from service.domain.comment import CommentId, Lane, Sender
-from service.domain.decision import Ruling
-from service.domain.sender import make_sender
-from service.moderation.decide import decide_comment
-from service.moderation.sites import add_site
-from service.moderation.submit import submit_comments
-from service.ports import NewComment
+from service.domain.errors import InvalidInputError, NotFoundError
+from service.moderation.senders import with_sender
 from service.wiring import open_services
 from tests.factories import make_comment
-from tests.servers import free_port, running_valkey
 
-MARA = "mara@example.org"
+NOW = datetime.now(UTC)
 
 
 @pytest.fixture
-def valkey_url(monkeypatch):
-    """Give a server of its own to the test, and its address to the commands."""
-    with running_valkey() as server:
-        monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", server.url)
-        yield server.url
+def run(tmp_path):
+    """Run a command on a data folder of its own; return its output, or its JSON lines."""
+
+    def run(*words: str, given: bytes | None = None):
+        done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path)], input=given)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        if "--json" in words:
+            return [json.loads(line) for line in done.output.splitlines()]
+        return done.output
+
+    return run
 
 
-def run(tmp_path, *words: str) -> str:
-    done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.output
-
-
-def keep_rejected(tmp_path, count: int) -> list[CommentId]:
-    """Keep comments of Mara's, have them rejected and return their ids."""
+def listings(tmp_path, address: str):
     with open_services(data_dir=str(tmp_path)) as services:
-        site, _ = add_site("Garden", services, actor="test")
-        sender = make_sender(address=None, email=MARA, secret=services.sender_secret)
-        kept = [make_comment(site_id=site.id, sender=sender) for _ in range(count)]
-        submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in kept], services)
-        for one in kept:
-            decide_comment(one.id, Ruling.REJECT, services, decided_by="mod")
-    return [one.id for one in kept]
+        comment = make_comment(received_at=NOW)
+        return with_sender(comment, address=address, email=None, services=services).sender.listings
 
 
-def rejected(tmp_path) -> float:
-    """Return how many rejections are known of Mara."""
-    with open_services(data_dir=str(tmp_path)) as services:
-        sender = make_sender(address=None, email=MARA, secret=services.sender_secret)
-        asked = make_comment(sender=sender)
-        [history] = services.history.gather([asked], now=services.clock())
-    return history.email.everywhere.rejected
+def test_an_imported_list_is_looked_up_at_intake(run, tmp_path):
+    words = ("import", "-", "--name", "abuse", "--kind", "networks", "--source", "a friend")
+
+    told = run("reputation", *words, given=b"192.0.2.0/24\n198.51.100.7\n")
+
+    (row,) = run("reputation", "lists", "--json")
+    (listing,) = listings(tmp_path, "192.0.2.9")
+    assert "2 entries" in told
+    assert (row["name"], row["entries"], row["state"]) == ("abuse", 2, "fresh")
+    assert row["source"] == "a friend"
+    assert (listing.list_name, listing.age_days) == ("abuse", 0.0)
 
 
-def test_a_rebuild_after_a_wipe_brings_everything_back(tmp_path, valkey_url):
-    keep_rejected(tmp_path, 3)
-    with redis.Redis.from_url(valkey_url) as client:
-        client.flushall()
-    lost = rejected(tmp_path)
+def test_a_gzipped_list_is_unpacked(run, tmp_path):
+    packed = tmp_path / "abuse.ipset.gz"
+    packed.write_bytes(gzip.compress(b"192.0.2.1\n"))
 
-    said = [run(tmp_path, "reputation", "rebuild") for _ in range(2)]
+    run("reputation", "import", str(packed), "--name", "abuse", "--kind", "networks")
 
-    assert lost == 0
-    assert said == ["Histories know of all decisions in force; 3 were read.\n"] * 2
-    assert rejected(tmp_path) == 3
+    assert listings(tmp_path, "192.0.2.1")
 
 
-def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(tmp_path, valkey_url):
-    kept = keep_rejected(tmp_path, 3)
+def test_an_old_list_is_imported_and_said_to_be_expired(run, tmp_path):
+    words = ("import", "-", "--name", "abuse", "--kind", "networks", "--date", "2020-01-31")
 
-    said = run(tmp_path, "reputation", "forget", "--email", MARA.upper())
-    run(tmp_path, "reputation", "rebuild")
+    told = run("reputation", *words, given=b"192.0.2.1\n")
 
-    assert said == "Forgotten; 3 comments lost the keys of their sender.\n"
-    assert rejected(tmp_path) == 0
-    with open_services(data_dir=str(tmp_path)) as services:
-        assert {services.cases.get(one).comment.sender for one in kept} == {Sender()}
-    [entry] = [
-        row
-        for row in map(json.loads, run(tmp_path, "audit", "--json").splitlines())
-        if row["act"] == "forget sender"
-    ]
-    assert "mara" not in str(entry)
+    assert "The list is expired" in told
+    assert "expired" in run("reputation", "lists")
+    assert listings(tmp_path, "192.0.2.1") == ()
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "said"),
-    [
-        (["forget"], 2, "nothing says who is to be forgotten"),
-        (["forget", "--address", "somewhere"], 2, "is not an IP address"),
-        (["rebuild"], 1, "check that it runs"),
-    ],
-)
-def test_what_went_wrong_is_said_in_one_clear_line(
-    tmp_path, monkeypatch, capsys, words, code, said
-):
-    monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", f"redis://127.0.0.1:{free_port()}/0")
+def test_a_longer_expiry_keeps_an_old_list(run, tmp_path):
+    words = ("import", "-", "--name", "tor", "--kind", "networks", "--date", "2020-01-31")
 
+    told = run("reputation", *words, "--expires-days", "36500", given=b"192.0.2.1\n")
+
+    (listing,) = listings(tmp_path, "192.0.2.1")
+    assert "The list is stale" in told
+    assert listing.age_days > 2_000
+
+
+def test_wrong_lines_are_told_by_number(run):
+    words = ("import", "-", "--name", "abuse", "--kind", "networks")
+
+    told = run("reputation", *words, given=b"192.0.2.1\n<b>\n192.0.2.2\n")
+
+    assert "1 lines were wrong" in told
+    assert "line 2: it is no IP address" in told
+    assert "<b>" not in told
+
+
+def test_a_refused_file_leaves_the_earlier_list_in_place(run, tmp_path):
+    words = ("reputation", "import", "-", "--name", "abuse", "--kind", "networks")
+    run(*words, given=b"192.0.2.1\n")
+
+    with pytest.raises(InvalidInputError, match="wrong lines"):
+        run(*words, given=b"<html>\nnot found\n")
+
+    assert listings(tmp_path, "192.0.2.1")
+
+
+def test_everything_wrong_with_the_options_is_named_at_once(run):
+    words = ("--name", "../x", "--kind", "networks", "--date", "soon", "--source", "\x1b[2J")
+
+    with pytest.raises(InvalidInputError) as caught:
+        run("reputation", "import", "-", *words, given=b"192.0.2.1\n")
+
+    assert [problem.field for problem in caught.value.problems] == ["name", "--date", "--source"]
+
+
+def test_a_file_that_ends_in_the_middle_is_refused(run, tmp_path):
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(gzip.compress(b"192.0.2.1\n" * 500)[:-9])
+
+    with pytest.raises(InvalidInputError, match="cannot be read"):
+        run("reputation", "import", str(cut), "--name", "a", "--kind", "networks")
+
+
+def test_a_removed_list_is_gone(run, tmp_path):
+    run("reputation", "import", "-", "--name", "a", "--kind", "networks", given=b"192.0.2.1\n")
+
+    run("reputation", "remove", "a")
+
+    assert "no lists" in run("reputation", "lists")
+    assert listings(tmp_path, "192.0.2.1") == ()
+    with pytest.raises(NotFoundError):
+        run("reputation", "remove", "a")
+
+
+def test_a_refusal_is_one_line_each_on_standard_error(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["reputation", *words, "--data-dir", str(tmp_path)])
+        main(["reputation", "remove", "A B", "--data-dir", str(tmp_path)])
 
-    told = capsys.readouterr().err
-    assert ended.value.code == code
-    assert said in told
-    assert "Traceback" not in told
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("name: cannot be a list's name; use ")
 
 
-def test_the_groups_help_names_its_commands(capsys):
-    with pytest.raises(SystemExit):
-        main(["reputation", "--help"])
+def test_senders_are_keyed_as_before_until_a_secret_of_their_own_is_set(tmp_path, monkeypatch):
+    monkeypatch.setenv("SLOPSIEVE_SECRET_KEY", "s" * 32)
+    with open_services(data_dir=str(tmp_path)) as services:
+        present, sites = services.sender_secrets, services.sender_secret
+    assert present.present == sites
+    assert present.before is None
 
-    told = capsys.readouterr().out
-    assert "rebuild" in told
-    assert "forget" in told
+    monkeypatch.setenv("SLOPSIEVE_SENDER_SECRET", "n" * 32)
+    monkeypatch.setenv("SLOPSIEVE_SENDER_SECRET_BEFORE", "s" * 32)
+    with open_services(data_dir=str(tmp_path)) as services:
+        assert services.sender_secret == sites
+        assert services.sender_secrets.before == present.present
+        assert services.sender_secrets.present != present.present
