@@ -6,7 +6,9 @@ import logging
 import os
 import socket
 import sys
+import time
 import warnings
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +21,7 @@ from service.moderation.remember import remember_open
 from service.moderation.sweep import sweep_stranded
 from service.starting import start
 from service.tasks.broker import open_client
-from service.tasks.celery_app import make_celery
+from service.tasks.celery_app import REBUILD_FOR_SECONDS, make_celery
 from service.tasks.heartbeat import register_heartbeat
 from service.tasks.names import QueueName, TaskName
 from service.tasks.scoring import register_scoring
@@ -64,7 +66,9 @@ def make_worker(wired: Wired) -> Any:
             TaskName.SWEEP_STRANDED: lambda: sweep_stranded(services),
             TaskName.PRUNE_DELIVERIES: lambda: prune_deliveries(services, keep=keep),
             TaskName.REMEMBER_OPEN: lambda: remember_open(services),
-            TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(services),
+            TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(
+                services, goes_on=_for_seconds(REBUILD_FOR_SECONDS)
+            ),
         },
     )
     register_heartbeat(
@@ -83,6 +87,12 @@ def make_worker(wired: Wired) -> Any:
         without_gossip=True,
         without_heartbeat=True,
     )
+
+
+def _for_seconds(seconds: float) -> Callable[[], bool]:
+    """Return what says whether this much time has not passed yet."""
+    ends = time.monotonic() + seconds
+    return lambda: time.monotonic() < ends
 
 
 if __name__ == "__main__":

@@ -17,7 +17,8 @@ from service.ports import Services
 
 log = logging.getLogger(__name__)
 
-# Each takes a round trip of some 0.2 ms: a run keeps a worker from judging for a tenth of a second.
+# A decision takes 0.3 to 0.5 ms to be learnt: a run keeps a worker from judging for a quarter of a
+# second at most.
 _MOST_AT_ONCE = 500
 
 

@@ -19,9 +19,10 @@ _PRUNE_EXPIRES_SECONDS = 60.0
 # Decisions are learnt as they are made; this finds those that histories missed.
 REMEMBER_EVERY_SECONDS = 5.0
 _REMEMBER_EXPIRES_SECONDS = 10.0
-# While histories are blank 2,000 decisions are learnt each time, 3.6 million an hour, and the
-# worker judges in between. Otherwise it is one question to Valkey.
-REBUILD_EVERY_SECONDS = 2.0
+# While histories are blank a worker fills them for half of each second and judges for the other
+# half, as every verdict is degraded until it is done. Otherwise it is one question to Valkey.
+REBUILD_EVERY_SECONDS = 1.0
+REBUILD_FOR_SECONDS = 0.5
 _REBUILD_EXPIRES_SECONDS = 4.0
 # Fresh messages are announced at once; this finds those whose time to be tried again has come.
 DELIVER_EVERY_SECONDS = 1.0

@@ -157,7 +157,7 @@ def test_of_two_that_rebuild_at_once_neither_counts_a_decision_twice(services):
 
     for _ in range(3):
         rebuild_portion(lost)
-        rebuild_if_blank(lost)
+        rebuild_if_blank(lost, goes_on=lambda: True)
 
     assert decided_of_all(lost) == before
     assert not lost.history.is_blank()
@@ -168,7 +168,7 @@ def test_a_verdict_without_the_histories_that_were_lost_is_degraded_until_they_a
     verdicts = [verdict_on_next(lost)]
     rebuild_portion(lost)
     verdicts.append(verdict_on_next(lost))
-    rebuild_if_blank(lost)
+    rebuild_if_blank(lost, goes_on=lambda: True)
     verdicts.append(verdict_on_next(lost))
 
     assert [verdict.degraded_by for verdict in verdicts] == [("history",), ("history",), ()]
@@ -177,7 +177,10 @@ def test_a_verdict_without_the_histories_that_were_lost_is_degraded_until_they_a
 def test_a_new_installation_is_not_degraded_before_or_after_its_first_look(services):
     new = make_services(history=MemoryHistoryStore())
     verdicts = [verdict_on_next(new)]
-    was_blank = [rebuild_if_blank(new), rebuild_if_blank(new)]
+    was_blank = [
+        rebuild_if_blank(new, goes_on=lambda: True),
+        rebuild_if_blank(new, goes_on=lambda: True),
+    ]
     comment = submit(new, sent_by(1))
     decide_comment(comment.id, Ruling.REJECT, new, decided_by="mod")
     verdicts.append(verdict_on_next(new))
@@ -186,8 +189,16 @@ def test_a_new_installation_is_not_degraded_before_or_after_its_first_look(servi
     assert [verdict.degraded for verdict in verdicts] == [False, False]
 
 
+def test_a_worker_ends_its_run_after_a_portion_when_its_time_is_over(services):
+    lost = wiped(services)
+
+    was_blank = [rebuild_if_blank(lost, goes_on=lambda: False) for _ in range(3)]
+
+    assert was_blank == [True, True, False]
+
+
 def test_histories_that_are_filled_are_left_alone(services):
-    assert not rebuild_if_blank(services)
+    assert not rebuild_if_blank(services, goes_on=lambda: True)
 
 
 def test_a_rebuild_without_a_store_is_refused_and_goes_on_later(services):

@@ -24,7 +24,11 @@ import redis
 from service.domain.errors import StoreUnavailableError
 from service.moderation.rebuild import rebuild_if_blank
 from service.moderation.remember import remember_open
-from service.tasks.celery_app import REBUILD_EVERY_SECONDS, REMEMBER_EVERY_SECONDS
+from service.tasks.celery_app import (
+    REBUILD_EVERY_SECONDS,
+    REBUILD_FOR_SECONDS,
+    REMEMBER_EVERY_SECONDS,
+)
 from tests.integration.desk import Desk
 from tests.proxies import Proxy, running_proxy
 from tests.servers import Server, free_port, running_valkey
@@ -170,7 +174,8 @@ class Loop:
         with contextlib.suppress(StoreUnavailableError):
             if now >= self._rebuild_at:
                 self._rebuild_at = now + REBUILD_EVERY_SECONDS
-                rebuild_if_blank(self._desk.services)
+                ends = now + REBUILD_FOR_SECONDS
+                rebuild_if_blank(self._desk.services, goes_on=lambda: time.monotonic() < ends)
         with contextlib.suppress(StoreUnavailableError):
             if now >= self._remember_at:
                 self._remember_at = now + REMEMBER_EVERY_SECONDS

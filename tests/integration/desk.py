@@ -124,9 +124,10 @@ class Desk:
 
     def upkeep(self) -> None:
         """Do what beat asks a worker for now and then; a store that is away is tried next time."""
-        for run in (rebuild_if_blank, remember_open):
-            with contextlib.suppress(StoreUnavailableError):
-                run(self.services)
+        with contextlib.suppress(StoreUnavailableError):
+            rebuild_if_blank(self.services, goes_on=lambda: True)
+        with contextlib.suppress(StoreUnavailableError):
+            remember_open(self.services)
 
     def unremembered(self) -> int:
         """Return how many decisions and undoings histories do not know of."""
