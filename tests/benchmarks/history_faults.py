@@ -63,11 +63,11 @@ class Place:
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens, and what ends it."""
+    """What happens, and what ends it; one that is over at once has no `end`."""
 
     name: str
     begin: Callable[[Place], object]
-    end: Callable[[Place], object]
+    end: Callable[[Place], object] | None
 
 
 def _stop(place: Place) -> None:
@@ -126,7 +126,7 @@ FAULTS = (
     Fault("hangs", _stop, _go_on),
     Fault("down", lambda place: place.server.kill(), _restart),
     Fault("down in the middle of a batch", _kill_in_a_batch, _restart),
-    Fault("wiped", lambda place: place.client().flushall(), lambda _: None),
+    Fault("wiped", lambda place: place.client().flushall(), None),
     Fault("full", _set("maxmemory", "1"), _set("maxmemory", "0")),
     Fault(
         "read-only",
@@ -204,13 +204,16 @@ def _run(fault: Fault, seconds: float) -> list[str]:
         loop.batch(Watch())
         fault.begin(place)
         during, after = Watch(), Watch()
-        until = time.monotonic() + seconds
-        while time.monotonic() < until:
+        began = time.monotonic()
+        loop.batch(during)
+        desk.decide()
+        while fault.end is not None and time.monotonic() < began + seconds:
             loop.batch(during)
-            if during.batches % 10 == 1:
+            if during.batches % 10 == 0:
                 desk.decide()
-        fault.end(place)
-        ended = time.monotonic()
+        if fault.end is not None:
+            fault.end(place)
+        ended = began if fault.end is None else time.monotonic()
         evidence = _await(lambda: loop.batch(after), ended)
         learnt = _await(lambda: _all_learnt(desk, loop, after), ended)
         reading, teaching = desk.breaker.reading.counts(), desk.breaker.teaching.counts()
