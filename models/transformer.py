@@ -15,18 +15,15 @@ from typing import ClassVar, Self
 
 from models.engine import Engine, WindowScores
 from models.features import count_features
-from models.inputs import ModelInput, ModelOutput
+from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable, read_table
+from models.log_odds import logistic
 from models.stretches import Stretch, join_stretches, split_stretches
 from models.tokens import CommentTokeniser, Window
 
 NETWORK_FILE, TOKENISER_FILE = "network.xml", "tokenizer.json"
 WEIGHTS_FILE, LINEAR_FILE, CALIBRATION_FILE = "network.bin", "linear.npz", "calibration.json"
 
-# Beyond this the logistic function is 0 or 1 to all digits; it keeps exp() from overflowing.
-_MAX_LOG_ODDS = 500.0
-# Below it the classifier itself says "rather ham", and marking promotion would mislead.
-MIN_P_SPAM_TO_MARK = 0.5
 # A flood repeats itself: windows read lately are remembered, 10 MB at most.
 _REMEMBERED_WINDOWS = 4_096
 
@@ -207,9 +204,3 @@ def mark_stretches(
                 counts[place] += 1
     chosen = [n > 0 and s / n >= marks_from for s, n in zip(sums, counts, strict=True)]
     return join_stretches(stretches, chosen)
-
-
-def logistic(log_odds: float) -> float:
-    """Return the probability of a log-odds, without overflow."""
-    bounded = min(max(log_odds, -_MAX_LOG_ODDS), _MAX_LOG_ODDS)
-    return 1.0 / (1.0 + math.exp(-bounded))

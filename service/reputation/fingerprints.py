@@ -15,8 +15,10 @@ import re
 import struct
 import unicodedata
 from collections.abc import Iterator
+from itertools import islice
 
 from service.signals.links import Link
+from service.signals.plain import plain_of
 from service.signals.view import view_of_text
 from service.signals.words import find_words
 
@@ -32,7 +34,7 @@ _MIN_WORD_LETTERS = 4
 # A word as long as a line is a disguise or a data dump; it must not decide every minimum.
 _MAX_WEIGHT = 12
 # What comes later in a longer text changes nothing.
-_MAX_WORDS = 2_000
+_MAX_CHARS, _MAX_WORDS, _MAX_PAIRS = 20_000, 2_000, 2_000
 
 # Scripts without spaces, where a "word" is a whole clause: cut into runs of four characters.
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
@@ -50,7 +52,7 @@ def fingerprints_of(text: str) -> tuple[str, ...]:
     words = _words(text)[:_MAX_WORDS]
     if _count(words) < MIN_WORDS:
         return ()
-    pairs = dict(_pairs(words))
+    pairs = dict(islice(_pairs(words), _MAX_PAIRS))
     if len(pairs) < MIN_PAIRS:
         return ()
     minima = _minima(pairs)
@@ -60,8 +62,8 @@ def fingerprints_of(text: str) -> tuple[str, ...]:
 def _words(text: str) -> list[str]:
     view = view_of_text(text)
     # Links are cut out of the original, as disguised letters could hide where they end.
-    plain = view_of_text(_without(text, view.links)).plain if view.links else view.plain
-    folded = unicodedata.normalize("NFKC", plain.text).casefold()
+    plain = plain_of(_without(text, view.links)) if view.links else view.plain
+    folded = unicodedata.normalize("NFKC", plain.text[:_MAX_CHARS]).casefold()
     return [word.text for word in find_words(folded) if not _DIGIT.search(word.text)]
 
 

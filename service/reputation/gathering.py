@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from service.domain.history import History, Record, Standing
 from service.reputation.decay import Tally, record_from, sighting_fields
-from service.reputation.names import CommentNames, Kind, RecordName, at_site
+from service.reputation.names import CommentNames, Kind, at_site
 
 
 def gather_histories(
@@ -33,9 +33,10 @@ def gather_histories(
 
 def count_sighting(names: CommentNames, tallies: Mapping[str, Tally], at: datetime) -> None:
     """Add one sighting of a comment to each of its tallies."""
+    counted_in = sighting_fields(at)
     for _kind, name in names.written():
         sightings = tallies[name].sightings
-        for field in sighting_fields(at):
+        for field in counted_in:
             sightings[field] = sightings.get(field, 0) + 1
 
 
@@ -55,20 +56,17 @@ def worst_record(records: Iterable[Record]) -> Record:
 def _history(
     names: CommentNames, tallies: Mapping[str, Tally], own: datetime | None, now: datetime
 ) -> History:
-    def added(record: RecordName, read_as: Iterable[str]) -> Record:
-        # Its own sighting stands under the name that is written, which comes first.
-        current, *older = (
-            record_from(tallies[name], record.kind, now=now, own_sighting=own if first else None)
-            for first, name in zip(_first_only(), read_as, strict=False)
-        )
-        return _sum(current, *older)
-
     here: dict[Kind, list[Record]] = {}
     everywhere: dict[Kind, list[Record]] = {}
     for record in names.records:
-        local = [at_site(name, names.site_id) for name in record.all()]
-        here.setdefault(record.kind, []).append(added(record, local))
-        everywhere.setdefault(record.kind, []).append(added(record, record.all()))
+        at_this_site = [at_site(name, names.site_id) for name in record.all()]
+        for read_as, found in ((at_this_site, here), (record.all(), everywhere)):
+            # Its own sighting stands under the name that is written, which comes first.
+            parts = [
+                record_from(tallies[name], record.kind, now=now, own_sighting=own_sighting)
+                for name, own_sighting in zip(read_as, (own, None), strict=False)
+            ]
+            found.setdefault(record.kind, []).append(_sum(parts))
     return History(
         **{
             kind.value: Standing(
@@ -79,16 +77,9 @@ def _history(
     )
 
 
-def _first_only() -> Iterator[bool]:
-    yield True
-    while True:
-        yield False
-
-
-def _sum(current: Record, *older: Record) -> Record:
-    if not older:
-        return current
-    records = (current, *older)
+def _sum(records: Sequence[Record]) -> Record:
+    if len(records) == 1:
+        return records[0]
     return Record(
         approved=sum(r.approved for r in records),
         rejected=sum(r.rejected for r in records),

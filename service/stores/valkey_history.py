@@ -36,7 +36,8 @@ class ValkeyHistoryStore:
 
     def __init__(self, url: str, *, prefix: str = "slopsieve", cluster: bool = False) -> None:
         self._url, self._cluster = url, cluster
-        self._opened: redis.Redis | None = None
+        # `Any`, as the cluster's client shares no type with the other one.
+        self._opened: Any = None
         self._opening = threading.Lock()
         # The braces keep all keys on one node of a cluster, where a script needs them.
         self._prefix = f"{prefix}:{{reputation}}:"
@@ -105,6 +106,9 @@ class ValkeyHistoryStore:
         with self._opening:
             if self._opened is not None:
                 self._opened.close()
+                if self._cluster:
+                    # Its own `close` leaves the connections to the nodes open.
+                    self._opened.disconnect_connection_pools()
             self._opened = None
 
     def _forget(self, client: redis.Redis, names: Sequence[str]) -> None:
@@ -140,7 +144,8 @@ class ValkeyHistoryStore:
                     socket_connect_timeout=_TIMEOUT_SECONDS,
                     retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
                 )
-            return self._opened
+            opened: redis.Redis = self._opened
+            return opened
 
     def _key(self, name: str) -> str:
         return self._prefix + name
