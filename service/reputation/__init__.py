@@ -1,1 +1,1 @@
-"""What senders are remembered by, and lists of them; pure."""
+"""What a comment is remembered by, how memory fades, and how records become a `History`; pure."""
