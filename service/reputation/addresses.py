@@ -26,8 +26,13 @@ _LOCAL6 = tuple(
 )
 
 
+_SPANS = {
+    version: tuple((int(network[0]), int(network[-1])) for network in networks)
+    for version, networks in ((4, _LOCAL4), (6, _LOCAL6))
+}
+
+
 def is_local(address: IpAddress) -> bool:
     """Say whether an address means nothing outside one network."""
-    if isinstance(address, ipaddress.IPv4Address):
-        return any(address in network for network in _LOCAL4)
-    return any(address in network for network in _LOCAL6)
+    number = int(address)
+    return any(start <= number <= end for start, end in _SPANS[address.version])

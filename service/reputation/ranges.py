@@ -59,9 +59,11 @@ class Ranges6:
     def holds(self, address: int) -> bool:
         """Say whether one of the ranges holds an address, given as a number."""
         high, low = address >> 64, address & _LOW_64
-        first = bisect_left(self.start_high, high)
-        after = bisect_right(self.start_high, high, first)
-        at = bisect_right(self.start_low, low, first, after) - 1
+        at = bisect_right(self.start_high, high) - 1
+        if at >= 0 and self.start_high[at] == high and self.start_low[at] > low:
+            # Several ranges begin within these 64 bits, and the last begins behind the address.
+            first = bisect_left(self.start_high, high, 0, at)
+            at = bisect_right(self.start_low, low, first, at) - 1
         return at >= 0 and (self.end_high[at], self.end_low[at]) >= (high, low)
 
 

@@ -136,12 +136,13 @@ class ListFolder:
         if self._clock() >= self._next_look and self._lock.acquire(blocking=not self._loaded):
             try:
                 self._look()
+                # Set afterwards, so that nobody goes on without lists while the first look lasts.
+                self._next_look = self._clock() + _SECONDS_BETWEEN_LOOKS
             finally:
                 self._lock.release()
         return self._lists
 
     def _look(self) -> None:
-        self._next_look = self._clock() + _SECONDS_BETWEEN_LOOKS
         loaded = {name: self._load(name, path, stamp) for name, path, stamp in self._files()}
         if loaded == self._loaded:
             return
@@ -151,9 +152,9 @@ class ListFolder:
 
     def _files(self) -> Iterator[tuple[str, Path, _Stamp]]:
         # A folder that is not there holds no list; a file may go between two looks at it.
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):
             for path in self._folder.glob(f"[!.]*{SUFFIX}"):
-                with contextlib.suppress(FileNotFoundError):
+                with contextlib.suppress(OSError):
                     stat = path.stat()
                     yield path.stem, path, (stat.st_mtime_ns, stat.st_size, stat.st_ino)
 

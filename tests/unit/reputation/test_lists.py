@@ -171,3 +171,27 @@ def test_no_file_raises_anything_but_a_refusal(raw, kind):
         return
 
     assert parsed.entries > parsed.wrong
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.ip_addresses(), st.integers(8, 128), st.booleans())
+def test_a_network_is_read_as_the_standard_library_reads_it(address, bits, long):
+    bits = min(bits, 32) if address.version == 4 else max(bits, 16)
+    network = ipaddress.ip_network((address, bits), strict=False)
+    written = address.exploded if long else str(address)
+
+    entries = networks(f"{written}/{bits}\n".encode()).compiled
+
+    if address.version == 4:
+        found = (entries.ranges4.starts[0], entries.ranges4.ends[0])
+    elif address.ipv4_mapped and bits >= 96:
+        found = tuple(
+            0xFFFF << 32 | end for end in (entries.ranges4.starts[0], entries.ranges4.ends[0])
+        )
+    else:
+        six = entries.ranges6
+        found = (
+            six.start_high[0] << 64 | six.start_low[0],
+            six.end_high[0] << 64 | six.end_low[0],
+        )
+    assert found == (int(network[0]), int(network[-1]))

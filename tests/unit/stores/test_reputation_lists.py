@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from io import BytesIO
 
@@ -134,6 +135,23 @@ def test_a_removed_list_is_forgotten(tmp_path):
     assert removed
     assert names(server, address="192.0.2.7") == []
     assert not ListFolder(tmp_path).remove("abuse")
+
+
+def test_many_threads_at_once_all_see_the_lists_from_the_first_look_on(tmp_path):
+    ListFolder(tmp_path).put(about(), compiled(NETWORKS))
+    server = ListFolder(tmp_path)
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: names(server, address="192.0.2.7"), range(64)))
+
+    assert found == [["abuse"]] * 64
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=30))
+def test_no_domain_however_odd_stops_a_look_up(mail_domain, domains):
+    lists = MemoryReputationLists([(about(), compiled(NETWORKS))])
+
+    assert names(lists, mail_domain=mail_domain, domains=domains) == []
 
 
 def test_no_folder_is_no_list(tmp_path):
