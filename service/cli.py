@@ -20,6 +20,7 @@ _COMMANDS = {
     "users": "service.commands.users:users_group",
     "callbacks": "service.commands.callbacks:callbacks_group",
     "hooks": "service.commands.hooks:hooks_group",
+    "reputation": "service.commands.reputation_lists:reputation_group",
     "import": "service.commands.transfer:import_command",
     "export": "service.commands.transfer:export_command",
     "audit": "service.commands.audit:audit_command",

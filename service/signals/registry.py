@@ -21,6 +21,8 @@ from service.signals.keyword_author_name import KEYWORD_AUTHOR_NAME
 from service.signals.leaked_chatbot_phrase import LEAKED_CHATBOT_PHRASE
 from service.signals.letters_apart import LETTERS_APART
 from service.signals.link_after_remark import LINK_AFTER_REMARK
+from service.signals.listed_address import LISTED_ADDRESS
+from service.signals.listed_domain import LISTED_DOMAIN
 from service.signals.many_links import MANY_LINKS
 from service.signals.mixed_script_words import MIXED_SCRIPT_WORDS
 from service.signals.own_detail import OWN_DETAIL
@@ -30,6 +32,7 @@ from service.signals.rejected_sender_before import REJECTED_SENDER_BEFORE
 from service.signals.shortened_link import SHORTENED_LINK
 from service.signals.spelled_out_domain import SPELLED_OUT_DOMAIN
 from service.signals.styled_letters import STYLED_LETTERS
+from service.signals.throwaway_mail import THROWAWAY_MAIL
 from service.signals.wrong_markup import WRONG_MARKUP
 
 DETECTORS: tuple[Detector, ...] = (
@@ -46,6 +49,7 @@ DETECTORS: tuple[Detector, ...] = (
     # The author's fields.
     AUTHOR_LINK,
     KEYWORD_AUTHOR_NAME,
+    THROWAWAY_MAIL,
     # Disguised letters.
     HIDDEN_CHARACTERS,
     MIXED_SCRIPT_WORDS,
@@ -60,6 +64,9 @@ DETECTORS: tuple[Detector, ...] = (
     LEAKED_CHATBOT_PHRASE,
     PROMPT_INJECTION,
     OWN_DETAIL,
+    # What lists say.
+    LISTED_ADDRESS,
+    LISTED_DOMAIN,
     # What earlier decisions said.
     REJECTED_SENDER_BEFORE,
     APPROVED_SENDER_BEFORE,

@@ -9,8 +9,8 @@ from dataclasses import replace
 from service.domain.case import Case
 from service.domain.comment import MAX_EXCERPT_CHARS, Author, Comment, CommentId, Lane, Post
 from service.domain.errors import ConflictError, ModerationError, StoreUnavailableError
-from service.domain.sender import make_sender
 from service.domain.site import Site
+from service.moderation.senders import with_sender
 from service.moderation.submit import submit_comments
 from service.ports import Added, AddOutcome, NewComment, Services
 from service.web.answers import BatchAnswer, BatchResult, CommentAnswer, CommentLinks
@@ -177,17 +177,14 @@ def new_comment(
         received_at=services.clock(),
         post=_post(given.post),
         author=_author(given.author),
-        sender=make_sender(
-            address=given.address,
-            email=given.author.email if given.author else None,
-            secret=services.sender_secret,
-        ),
         site_comment_id=given.site_comment_id,
         written_at=given.written_at,
         language=given.language,
         user_agent=given.user_agent,
         reply_to=given.reply_to,
     )
+    email = given.author.email if given.author else None
+    comment = with_sender(comment, address=given.address, email=email, services=services)
     return NewComment(comment=comment, lane=lane, idempotency_key=key)
 
 

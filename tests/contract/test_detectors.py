@@ -53,7 +53,7 @@ def comment_of(example: Example) -> Comment:
         example.text,
         post=Post(title=example.post_title, excerpt=example.post_excerpt),
         author=Author(name=example.author_name, url=example.author_url),
-        sender=Sender(email_domain=example.email_domain),
+        sender=Sender(email_domain=example.email_domain, listings=example.listings),
     )
 
 

@@ -65,7 +65,10 @@ def test_address_and_email_are_kept_as_keyed_hashes_only(api, services):
 
     comment = services.cases.get(CommentId(answer.get_json()["id"])).comment
     expected = make_sender(
-        address="203.0.113.9", email="mara@example.org", secret=services.sender_secret
+        address="203.0.113.9",
+        email="mara@example.org",
+        name=comment.author.name,
+        secret=services.sender_secrets.present,
     )
     assert comment.sender == expected
     assert "203.0.113.9" not in repr(comment)
