@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from service.domain.comment import Comment
+from service.domain.comment import Comment, FormEvidence
 from service.domain.history import History
 from service.domain.verdict import Signal
 
@@ -22,6 +22,7 @@ class Example:
     author_name: str | None = None
     author_url: str | None = None
     email_domain: str | None = None
+    form: FormEvidence = field(default_factory=FormEvidence)
     history: History = field(default_factory=History)
 
 
