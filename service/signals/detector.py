@@ -34,3 +34,15 @@ class Detector:
     detect: Detect
     fires_on: tuple[Example, ...]
     silent_on: tuple[Example, ...]
+
+
+def evidence_needed(detector: Detector) -> str | None:
+    """Return what a detector cannot fire without beside text, post and author, None for nothing.
+
+    That is what every comment it fires on has: a history, or what a form saw.
+    """
+    if all(example.history != History() for example in detector.fires_on):
+        return "history"
+    if all(example.form != FormEvidence() for example in detector.fires_on):
+        return "form"
+    return None

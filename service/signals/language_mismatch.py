@@ -59,7 +59,9 @@ def language_mismatch(comment: Comment, _history: History) -> Signal | None:
         name="language_mismatch",
         strength=0.7,
         reason="offers a link or a contact in another language than the post's",
-        spans=spans_of((found.start, found.end) for found in (*links, *view.contacts)),
+        spans=spans_of(
+            [*((k.start, k.end) for k in links), *((c.start, c.end) for c in view.contacts)]
+        ),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 # The client says in each call what its hidden field is called; WordPress's plugin always posts
 # this one.
@@ -14,7 +14,7 @@ FILLED = "honeypot_filled"
 
 def honeypot_field(
     named: str, posted: Iterable[tuple[str, bool]], *, read: frozenset[str]
-) -> Mapping[str, str]:
+) -> dict[str, str]:
     """Return `FILLED` as a field of the call, nothing where there is no hidden field.
 
     `posted` holds each field's name and whether it has a value. A name among those `read` is a
