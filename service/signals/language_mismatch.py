@@ -12,9 +12,9 @@ from service.domain.verdict import Signal
 from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
 from service.signals.links import Link
+from service.signals.posts import text_of_post, words_of_post
 from service.signals.spans import spans_of
 from service.signals.view import view_of
-from service.signals.words import find_words
 from service.signals.wordset import wordset
 
 # Small words that every text of some length holds; those that several languages share are left
@@ -67,8 +67,7 @@ def language_mismatch(comment: Comment, _history: History) -> Signal | None:
 
 @lru_cache(maxsize=64)
 def _language_of_post(post: Post) -> str | None:
-    text = f"{post.title or ''} {(post.excerpt or '')[:_MAX_CHARS]}"
-    return _language(text, frozenset(word.text for word in find_words(text)))
+    return _language(text_of_post(post), words_of_post(post))
 
 
 def _language(text: str, words: Set[str]) -> str | None:

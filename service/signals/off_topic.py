@@ -9,8 +9,8 @@ from service.domain.comment import Comment, Post
 from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
+from service.signals.posts import words_of_post
 from service.signals.view import view_of
-from service.signals.words import find_words
 from service.signals.wordset import wordset
 
 # Of published ham with 20 different content words or more 8 % share none with title and excerpt
@@ -23,7 +23,6 @@ _MIN_LETTERS = 4
 _STEM_LETTERS = 6
 # Small words in common show that comment and post are in one language; without that, silence.
 _MIN_SMALL_WORDS = 2
-_MAX_POST_CHARS = 1_500
 # Longer words that say nothing of a subject: any two English texts share some.
 _NO_SUBJECT = wordset(
     "with that this from have your they will when what which more about there their them then than",
@@ -71,19 +70,14 @@ def _count_if_apart(words: Set[str], subject: Set[str]) -> int:
 def _subject_of(post: Post) -> frozenset[str]:
     return frozenset(
         word[:_STEM_LETTERS]
-        for word in _words_of(post)
+        for word in words_of_post(post)
         if len(word) >= _MIN_LETTERS and word not in _NO_SUBJECT
     )
 
 
 @lru_cache(maxsize=64)
 def _small_words(post: Post) -> frozenset[str]:
-    return frozenset(word for word in _words_of(post) if len(word) < _MIN_LETTERS)
-
-
-def _words_of(post: Post) -> list[str]:
-    text = f"{post.title or ''}\n{(post.excerpt or '')[:_MAX_POST_CHARS]}"
-    return [word.text for word in find_words(text)]
+    return frozenset(word for word in words_of_post(post) if len(word) < _MIN_LETTERS)
 
 
 _TITLE = "Bleeding a radiator without flooding the hall"

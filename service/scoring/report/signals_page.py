@@ -172,4 +172,8 @@ def _interval(share: Share) -> str:
 def _times(ratio: Ratio | None) -> str:
     if ratio is None:
         return NO_FIGURE
-    return f"{ratio.value:.3g} [{ratio.low:.2g}, {ratio.high:.2g}]"
+    return f"{_figure(ratio.value)} [{_figure(ratio.low)}, {_figure(ratio.high)}]"
+
+
+def _figure(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
