@@ -26,6 +26,7 @@ _COMMANDS = {
     "audit": "service.commands.audit:audit_command",
     "score": "service.commands.offline:score_command",
     "evaluate": "service.commands.offline:evaluate_command",
+    "signals": "service.commands.signals:signals_group",
     "demo": "service.commands.demo:demo_command",
 }
 _WRONG_INPUT = 2

@@ -7,7 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from service.domain.case import Case
-from service.domain.comment import MAX_EXCERPT_CHARS, Author, Comment, CommentId, Lane, Post
+from service.domain.comment import (
+    MAX_EXCERPT_CHARS,
+    Author,
+    Comment,
+    CommentId,
+    FormEvidence,
+    Lane,
+    Post,
+)
 from service.domain.errors import ConflictError, ModerationError, StoreUnavailableError
 from service.domain.site import Site
 from service.moderation.senders import with_sender
@@ -24,6 +32,7 @@ from service.web.schemas import (
     AuthorRequest,
     BatchRequest,
     CommentRequest,
+    FormRequest,
     PostRequest,
     WaitQuery,
     wait_query,
@@ -177,6 +186,7 @@ def new_comment(
         received_at=services.clock(),
         post=_post(given.post),
         author=_author(given.author),
+        form=_form(given.form),
         site_comment_id=given.site_comment_id,
         written_at=given.written_at,
         language=given.language,
@@ -203,6 +213,14 @@ def _author(given: AuthorRequest | None) -> Author:
         url=given.url or None,
         account_id=given.account_id,
         account_age_days=given.account_age_days,
+    )
+
+
+def _form(given: FormRequest | None) -> FormEvidence:
+    if given is None:
+        return FormEvidence()
+    return FormEvidence(
+        seconds_on_page=given.seconds_on_page, honeypot_filled=given.honeypot_filled
     )
 
 

@@ -13,6 +13,7 @@ from service.domain.comment import (
     Author,
     Comment,
     CommentId,
+    FormEvidence,
     Lane,
     Post,
 )
@@ -21,6 +22,7 @@ from service.domain.site import Site
 from service.moderation.senders import with_sender
 from service.ports import NewComment, Services
 from service.web.akismet.call import AkismetCall, shown
+from service.web.akismet.honeypot import FILLED
 from service.web.errors import TooLargeError
 
 _MAX_USER_AGENT_CHARS = 1_000
@@ -59,6 +61,7 @@ def _as_sent(call: AkismetCall, site: Site, services: Services) -> Comment:
             name=_cut(_clean(call, "comment_author"), MAX_NAME_CHARS),
             url=_cut(_clean(call, "comment_author_url"), MAX_URL_CHARS),
         ),
+        form=_form(call),
         written_at=read_moment(call.fields.get("comment_date_gmt", "")),
         user_agent=_cut(shown(call.fields, "user_agent"), _MAX_USER_AGENT_CHARS),
         reply_to=_parent(call),
@@ -90,6 +93,11 @@ def _post(call: AkismetCall) -> Post:
         url=_cut(shown(call.fields, "permalink"), MAX_URL_CHARS),
         excerpt=_cut(shown(call.fields, "comment_context"), MAX_EXCERPT_CHARS),
     )
+
+
+def _form(call: AkismetCall) -> FormEvidence:
+    filled = call.fields.get(FILLED)
+    return FormEvidence(honeypot_filled=None if filled is None else filled == "true")
 
 
 def _parent(call: AkismetCall) -> str | None:
