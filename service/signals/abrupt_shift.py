@@ -130,6 +130,17 @@ ABRUPT_SHIFT = Detector(
             post_title="A backup in ten lines",
         ),
         Example(
+            text="the third valve was stuck so i took it out and cleaned it and put it back and now it"
+            " works thank you. Grüße aus Kassel, und falls jemand noch ein Ventil sucht: der"
+            " Baumarkt am Hafen hat welche.\n\n--\nJan\nhttps://jan.example.org",
+            post_title="Bleeding a radiator",
+        ),
+        Example(
+            text="I am Ana, a plumber for twenty years. You never open the top valve first, whatever"
+            " the leaflet says. P.S. Thank you for the drawings!",
+            post_title="Bleeding a radiator",
+        ),
+        Example(
             text="Lovely cake! Beat 3 eggs, add 200 g sugar, bake 40 minutes. Ma grand-mère mettait"
             " un peu de rhum, mais pas trop.",
             post_title="My grandmother's lemon cake",
