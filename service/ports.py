@@ -14,7 +14,7 @@ from typing import Protocol
 
 from models.inputs import ModelInput, ModelOutput
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
-from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import (
     Delivery,
@@ -432,23 +432,41 @@ class InboundStore(Protocol):
 
 
 class HistoryStore(Protocol):
-    """Remembers decisions by sender. Only decisions teach it."""
+    """Remembers decisions, and sightings apart from them. Only decisions teach it."""
 
-    def gather(self, comments: Sequence[Comment]) -> list[History]:
-        """Return the history of each comment, in order, in one round trip for all."""
+    def gather(self, comments: Sequence[Comment], *, now: datetime) -> list[History]:
+        """Return the history of each comment, in order, in one round trip for all.
 
-    def learn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
-        """Count a decision once; a repeat of the same `decision_id` changes nothing.
-
-        Return whether it was counted now.
+        The first time a comment's id is gathered it is counted as seen at `now`. The earlier
+        comments of a batch are seen by the later ones; no comment is its own earlier sighting,
+        however often it is gathered.
         """
 
-    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+    def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
+        """Count a decision made at `at` once; a repeat of the same `decision_id` changes nothing.
+
+        The order in which decisions are learnt never matters. Return whether it was counted now.
+        """
+
+    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """Take a counted decision back exactly; harmless if it is not counted.
 
-        It is never counted again afterwards, so a delayed repeat of `learn` does no harm.
-        Return whether it was taken back now.
+        What is taken back is the ruling and the moment that were learnt. It is never counted
+        again afterwards, so a delayed repeat of `learn` does no harm. Return whether it was taken
+        back now.
         """
+
+    def forget(self, sender: Sender) -> None:
+        """Drop the records of this address, e-mail and name at all sites, older keys' too.
+
+        Networks, systems and domains stay: they are others' too.
+        """
+
+    def is_blank(self) -> bool:
+        """Say whether `mark_filled` was never called on what is kept now: new, or wiped."""
+
+    def mark_filled(self) -> None:
+        """Remember, for as long as anything is kept, that all past decisions have been learnt."""
 
 
 class ScoringQueue(Protocol):

@@ -61,6 +61,9 @@ class Settings(BaseSettings):
     valkey_url: SecretStr | None = None
     """A Valkey or Redis URL; without one, `slopsieve up` starts Valkey in `data_dir`."""
 
+    history_url: SecretStr | None = None
+    """A Valkey or Redis URL for histories alone, redis+cluster:// for a cluster's."""
+
     models_dir: Path | None = None
     """The folder of model versions with its `CURRENT` file; without one, the shipped versions."""
 

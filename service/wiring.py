@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import sqlalchemy as sa
+from pydantic import SecretStr
 
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
 from service.ids import new_id
@@ -21,7 +22,6 @@ from service.outbound.sender import HttpSiteNotifier
 from service.ports import Services
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
-from service.stores.linked_domains import linked_domains
 from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.sql import create_engine, sql_stores
@@ -30,6 +30,7 @@ from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
 
 _VALKEY_SCHEMES = {"redis", "rediss", "unix"}
+_CLUSTER = "+cluster"
 _SCHEME_ALIASES = {"valkey": "redis", "valkeys": "rediss", "redis+unix": "unix"}
 
 
@@ -69,7 +70,7 @@ def wire(settings: Settings) -> Wired:
     models = ModelVersions(settings.models_dir)
     queue = CeleryScoringQueue(valkey_url)
     delivery_queue = CeleryDeliveryQueue(valkey_url)
-    history = ValkeyHistoryStore(valkey_url, domains_of=linked_domains)
+    history = open_history(settings, valkey_url)
     services = Services(
         comments=stores.comments,
         verdicts=stores.verdicts,
@@ -158,12 +159,28 @@ def find_valkey_url(settings: Settings, folder: DataFolder) -> str:
     """Return where Valkey answers, as redis-py writes it. Raise `StartError` for another form."""
     if settings.valkey_url is None:
         return folder.read_valkey_url()
-    given = settings.valkey_url.get_secret_value().strip()
-    scheme, separator, rest = given.partition("://")
+    return _as_redis_writes_it(settings.valkey_url, "VALKEY_URL")
+
+
+def open_history(settings: Settings, valkey_url: str) -> ValkeyHistoryStore:
+    """Return the histories, which share the queue's Valkey unless they have one of their own.
+
+    The queue cannot use a cluster, histories can. Raises `StartError` for a URL of another form.
+    """
+    if settings.history_url is None:
+        return ValkeyHistoryStore(valkey_url)
+    scheme, separator, rest = settings.history_url.get_secret_value().strip().partition("://")
+    single = SecretStr(f"{scheme.lower().removesuffix(_CLUSTER)}{separator}{rest}")
+    url = _as_redis_writes_it(single, "HISTORY_URL")
+    return ValkeyHistoryStore(url, cluster=scheme.lower().endswith(_CLUSTER))
+
+
+def _as_redis_writes_it(given: SecretStr, variable: str) -> str:
+    scheme, separator, rest = given.get_secret_value().strip().partition("://")
     scheme = _SCHEME_ALIASES.get(scheme.lower(), scheme.lower())
     if not separator or not rest or scheme not in _VALKEY_SCHEMES:
         msg = (
-            f"{ENV_PREFIX}VALKEY_URL cannot be used: it must start with redis://, rediss:// or "
+            f"{ENV_PREFIX}{variable} cannot be used: it must start with redis://, rediss:// or "
             "unix://, for example redis://:PASSWORD@localhost:6379/0"
         )
         raise StartError(msg, ExitCode.VALKEY)

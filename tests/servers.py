@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import os
 import pwd
@@ -93,6 +94,50 @@ def running_valkey(folder: Path | None = None, *, port: int | None = None) -> It
             yield server
         finally:
             server.stop()
+
+
+@contextlib.contextmanager
+def running_valkey_cluster(nodes: int = 3) -> Iterator[Sequence[Server]]:
+    """Run a cluster of Valkey servers that share all slots evenly, until the block ends."""
+    with contextlib.ExitStack() as stack:
+        password = secrets.token_urlsafe(24)
+        ports = [(free_port(), free_port()) for _ in range(nodes)]
+        servers, logs = [], []
+        for port, bus in ports:
+            home = stack.enter_context(_short_folder("slopsieve-cluster-"))
+            process = _launch(
+                [
+                    str(_valkey_binary()),
+                    *("--port", str(port), "--bind", "127.0.0.1", "--requirepass", password),
+                    *("--cluster-enabled", "yes", "--cluster-port", str(bus)),
+                    *("--dir", str(home), "--appendonly", "no", "--save", ""),
+                ],
+                log=home / "log",
+            )
+            server = Server(url=f"redis://:{password}@127.0.0.1:{port}/0", process=process)
+            stack.callback(server.stop)
+            servers.append(server)
+            logs.append(home / "log")
+            _wait_until(functools.partial(_valkey_answers, server.url), process, logs[-1])
+        clients = [stack.enter_context(redis.Redis.from_url(server.url)) for server in servers]
+        _share_slots(clients, ports)
+        for server, client, log in zip(servers, clients, logs, strict=True):
+            _wait_until(functools.partial(_cluster_is_whole, client), server.process, log)
+        yield servers
+
+
+def _share_slots(clients: Sequence[redis.Redis], ports: Sequence[tuple[int, int]]) -> None:
+    slots = 16_384
+    for index, client in enumerate(clients):
+        first, last = (slots * place // len(clients) for place in (index, index + 1))
+        client.execute_command("CLUSTER ADDSLOTSRANGE", first, last - 1)
+        client.execute_command("CLUSTER SET-CONFIG-EPOCH", index + 1)
+    for port, bus in ports[1:]:
+        clients[0].execute_command("CLUSTER MEET", "127.0.0.1", port, bus)
+
+
+def _cluster_is_whole(client: redis.Redis) -> bool:
+    return client.execute_command("CLUSTER INFO")["cluster_state"] == "ok"
 
 
 def free_port() -> int:

@@ -109,13 +109,13 @@ def _tell(seen: Case, told: Sequence[Delivery], services: Services) -> Case:
 
 def _learn(decision: Decision, comment: Comment, services: Services) -> None:
     try:
-        services.history.learn(decision.id, comment, decision.ruling)
+        services.history.learn(decision.id, comment, decision.ruling, at=decision.decided_at)
     except StoreUnavailableError:
         log.warning("histories are away, a decision was not learnt", extra={"id": decision.id})
 
 
 def _unlearn(undone: Decision, comment: Comment, services: Services) -> None:
     try:
-        services.history.unlearn(undone.id, comment, undone.ruling)
+        services.history.unlearn(undone.id, comment, undone.ruling, at=undone.decided_at)
     except StoreUnavailableError:
         log.warning("histories are away, an undo was not learnt", extra={"id": undone.id})

@@ -157,7 +157,7 @@ def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[Mode
 
 def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History] | None:
     try:
-        return services.history.gather(comments)
+        return services.history.gather(comments, now=services.clock())
     except StoreUnavailableError:
         log.warning("histories are away, verdicts are degraded", extra={"comments": len(comments)})
         return None

@@ -8,8 +8,5 @@ from datetime import timedelta
 # queued this much before a comment that is already judged was lost, not merely slower.
 OVERTAKEN_BY = timedelta(minutes=1)
 
-# A comment with hundreds of links must not make one look-up expensive; the first ones tell enough.
-MAX_DOMAINS_PER_COMMENT = 20
-
 # A flood repeats one text many thousand times; whoever looks for one of them needs the newest.
 MAX_FOUND_BY_CONTENT = 100

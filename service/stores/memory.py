@@ -21,7 +21,6 @@ from service.domain.user import User
 from service.domain.verdict import Outcome, Verdict
 from service.ports import Added, AddOutcome, Attempt, AuditEntry, NewComment
 from service.stores.cursor import decode_cursor, encode_cursor, place_of
-from service.stores.history_keys import DomainsOf, no_domains
 from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
 from service.stores.memory_deliveries import MemoryDeliveryStore
 from service.stores.memory_endpoints import MemoryEndpointStore
@@ -567,9 +566,7 @@ class MemoryStores:
     queue: MemoryScoringQueue
 
 
-def memory_stores(
-    *, sites: Sequence[Site] = (), domains_of: DomainsOf = no_domains
-) -> MemoryStores:
+def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
     """Return a fresh set of memory adapters that share one state, with these sites in it."""
     state = _State(sites={site.id: site for site in sites})
     deliveries = MemoryDeliveryStore(lambda comment_id: state.kept(comment_id).comment.site_id)
@@ -585,6 +582,6 @@ def memory_stores(
         endpoints=MemoryEndpointStore(state.site),
         deliveries=deliveries,
         inbound=MemoryInboundStore(state.site),
-        history=MemoryHistoryStore(domains_of=domains_of),
+        history=MemoryHistoryStore(),
         queue=MemoryScoringQueue(),
     )

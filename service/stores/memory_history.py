@@ -4,66 +4,74 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from datetime import datetime
 
-from service.domain.comment import Comment
+from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.history import History, Record
-from service.stores.history_keys import DomainsOf, history_from, history_keys, no_domains
+from service.domain.history import History
+from service.reputation.ledger import Ledger
 
 
 class MemoryHistoryStore:
-    """Counts decisions by sender in memory; see `HistoryStore`.
+    """Counts decisions and sightings in memory; see `HistoryStore`.
 
     Setting `available` to False makes every call fail as an unreachable server would.
     """
 
-    def __init__(self, *, domains_of: DomainsOf = no_domains) -> None:
+    def __init__(self) -> None:
         self.available = True
-        self._domains_of = domains_of
         self._lock = threading.Lock()
         # None marks a decision that was taken back: a delayed repeat must not count it again.
-        self._counted: dict[str, Ruling | None] = {}
-        self._tallies: dict[str, Record] = {}
+        self._counted: dict[str, tuple[Ruling, datetime] | None] = {}
+        self._ledger = Ledger()
+        self._filled = False
 
-    def gather(self, comments: Sequence[Comment]) -> list[History]:
+    def gather(self, comments: Sequence[Comment], *, now: datetime) -> list[History]:
         """See `HistoryStore.gather`."""
         self._refuse_if_unavailable()
         with self._lock:
-            keys = [history_keys(comment, self._domains_of) for comment in comments]
-            return [history_from(one, self._tally) for one in keys]
+            return self._ledger.gather(comments, now=now)
 
-    def learn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+    def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """See `HistoryStore.learn`."""
         self._refuse_if_unavailable()
         with self._lock:
             if decision_id in self._counted:
                 return False
-            self._counted[decision_id] = ruling
-            self._count(comment, ruling, 1)
+            self._counted[decision_id] = (ruling, at)
+            self._ledger.learn(comment, ruling, at=at)
         return True
 
-    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """See `HistoryStore.unlearn`."""
+        del ruling, at  # what was learnt counts
         self._refuse_if_unavailable()
         with self._lock:
             counted = self._counted.get(decision_id)
             self._counted[decision_id] = None
             if counted is None:
                 return False
-            self._count(comment, counted, -1)
+            learnt, learnt_at = counted
+            self._ledger.unlearn(comment, learnt, at=learnt_at)
         return True
+
+    def forget(self, sender: Sender) -> None:
+        """See `HistoryStore.forget`."""
+        self._refuse_if_unavailable()
+        with self._lock:
+            self._ledger.forget(sender)
+
+    def is_blank(self) -> bool:
+        """See `HistoryStore.is_blank`."""
+        self._refuse_if_unavailable()
+        return not self._filled
+
+    def mark_filled(self) -> None:
+        """See `HistoryStore.mark_filled`."""
+        self._refuse_if_unavailable()
+        self._filled = True
 
     def _refuse_if_unavailable(self) -> None:
         if not self.available:
             raise StoreUnavailableError("the history store is switched off")
-
-    def _tally(self, key: str) -> Record:
-        return self._tallies.get(key, Record())
-
-    def _count(self, comment: Comment, ruling: Ruling, step: int) -> None:
-        for key in history_keys(comment, self._domains_of).all():
-            tally = self._tally(key)
-            approved = tally.approved + (step if ruling is Ruling.APPROVE else 0)
-            rejected = tally.rejected + (step if ruling is Ruling.REJECT else 0)
-            self._tallies[key] = Record(approved=approved, rejected=rejected)

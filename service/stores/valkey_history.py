@@ -2,128 +2,158 @@
 
 from __future__ import annotations
 
+import hashlib
+import threading
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from service.domain.comment import Comment
+from service.domain.comment import Comment, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.history import History, Record
-from service.stores.history_keys import DomainsOf, history_from, history_keys, no_domains
+from service.domain.history import History
+from service.reputation.decay import Tally
+from service.reputation.gathering import gather_histories
+from service.reputation.names import CommentNames, at_site, names_of, names_of_person
+from service.stores.history_scripts import GATHER, LEARN, UNLEARN, Arg, gather_args, learn_args
 
 _T = TypeVar("_T")
 
 # A batch that waits longer is judged without history, degraded; better that than a stuck worker.
 _TIMEOUT_SECONDS = 0.25
 
-# Addresses change hands: what was last seen half a year ago says nothing about who sends now.
-_KEPT_SECONDS = int(timedelta(days=180).total_seconds())
-
-_APPROVED, _REJECTED = "a", "r"
-_FIELD = {Ruling.APPROVE: _APPROVED, Ruling.REJECT: _REJECTED}
-
-# KEYS: the decision's marker, then its tallies. ARGV: the field to count in, seconds to keep.
-# The marker says in which field the decision counts, or "u" once it was taken back: a delayed
-# repeat of `learn` must not bring an undone decision back.
-_LEARN = """
-if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'EX', ARGV[2]) then return 0 end
-for i = 2, #KEYS do
-    redis.call('HINCRBY', KEYS[i], ARGV[1], 1)
-    redis.call('EXPIRE', KEYS[i], ARGV[2])
-end
-return 1
-"""
-
-# KEYS as above. ARGV: seconds to keep. A tally that expired meanwhile must not become negative.
-_UNLEARN = """
-local counted = redis.call('GET', KEYS[1])
-redis.call('SET', KEYS[1], 'u', 'EX', ARGV[1])
-if not counted or counted == 'u' then return 0 end
-for i = 2, #KEYS do
-    if redis.call('HINCRBY', KEYS[i], counted, -1) <= 0 then
-        redis.call('HDEL', KEYS[i], counted)
-    end
-end
-return 1
-"""
-
 
 class ValkeyHistoryStore:
-    """Counts decisions by sender in Valkey or Redis 7 and later; see `HistoryStore`.
+    """Counts decisions and sightings in Valkey or Redis 7 and later; see `HistoryStore`.
 
-    Every call is one round trip. `domains_of` names the registered domains a comment links to.
-    Nothing is opened before the first call.
+    Gathering, learning and taking back are one round trip each. Nothing is opened before the first
+    call. With `cluster` the URL names any node of a cluster.
     """
 
-    def __init__(
-        self, url: str, *, domains_of: DomainsOf = no_domains, prefix: str = "slopsieve"
-    ) -> None:
-        # One more try at once, for a connection that broke while it lay in the pool; what timed
-        # out is not tried again, a second wait would double what a batch waits.
-        self._client = redis.Redis.from_url(
-            url,
-            socket_timeout=_TIMEOUT_SECONDS,
-            socket_connect_timeout=_TIMEOUT_SECONDS,
-            retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
-        )
-        self._domains_of = domains_of
-        # The braces keep all keys on one node of a cluster, where scripts and pipelines need them.
-        self._prefix = f"{prefix}:{{history}}:"
-        self._learn = self._client.register_script(_LEARN)
-        self._unlearn = self._client.register_script(_UNLEARN)
+    def __init__(self, url: str, *, prefix: str = "slopsieve", cluster: bool = False) -> None:
+        self._url, self._cluster = url, cluster
+        # `Any`, as the cluster's client shares no type with the other one.
+        self._opened: Any = None
+        self._opening = threading.Lock()
+        # The braces keep all keys on one node of a cluster, where a script needs them.
+        self._prefix = f"{prefix}:{{reputation}}:"
 
-    def gather(self, comments: Sequence[Comment]) -> list[History]:
+    def gather(self, comments: Sequence[Comment], *, now: datetime) -> list[History]:
         """See `HistoryStore.gather`."""
-        keys = [history_keys(comment, self._domains_of) for comment in comments]
-        wanted = list(dict.fromkeys(name for one in keys for name in one.all()))
+        batch = [names_of(comment) for comment in comments]
+        wanted = list(dict.fromkeys(name for names in batch for name in names.read()))
         if not wanted:
             return [History() for _ in comments]
-        pipeline = self._client.pipeline(transaction=False)
-        for name in wanted:
-            pipeline.hmget(self._prefix + name, [_APPROVED, _REJECTED])
-        answers = _asked(pipeline.execute)
-        tallies = {name: _tally(answer) for name, answer in zip(wanted, answers, strict=True)}
-        return [history_from(one, tallies.__getitem__) for one in keys]
+        keys = [
+            self._key("sites"),
+            *(self._key(f"seen:{comment.id}") for comment in comments),
+            *(self._key(f"d:{name}") for name in wanted),
+            *(self._key(f"s:{name}") for name in wanted),
+        ]
+        args = gather_args(batch, wanted, now=now)
+        answers = self._asked(lambda client: _run(client, GATHER, keys, args))
+        seen, decisions, sightings = (answer.decode().split("\n") for answer in answers)
+        tallies = {
+            name: Tally(decisions=_counts(decided), sightings=_counts(sighted))
+            for name, decided, sighted in zip(wanted, decisions, sightings, strict=True)
+        }
+        own = [datetime.fromtimestamp(int(at), UTC) if at else None for at in seen]
+        return gather_histories(batch, tallies, seen_before=own, now=now)
 
-    def learn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+    def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """See `HistoryStore.learn`."""
-        keys = self._keys(decision_id, comment)
-        args: list[str | int] = [_FIELD[ruling], _KEPT_SECONDS]
-        return bool(_asked(lambda: self._learn(keys=keys, args=args)))
+        names = names_of(comment)
+        keys = self._decision_keys(decision_id, names)
+        args = learn_args(names, ruling, at=at)
+        return bool(self._asked(lambda client: _run(client, LEARN, keys, args)))
 
-    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling) -> bool:
+    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """See `HistoryStore.unlearn`."""
-        keys = self._keys(decision_id, comment)
-        return bool(_asked(lambda: self._unlearn(keys=keys, args=[_KEPT_SECONDS])))
+        names = names_of(comment)
+        keys = self._decision_keys(decision_id, names)
+        args = learn_args(names, ruling, at=at)
+        return bool(self._asked(lambda client: _run(client, UNLEARN, keys, args)))
+
+    def forget(self, sender: Sender) -> None:
+        """See `HistoryStore.forget`."""
+        names = names_of_person(sender)
+        if names:
+            self._asked(lambda client: self._forget(client, names))
+
+    def is_blank(self) -> bool:
+        """See `HistoryStore.is_blank`."""
+        return not self._asked(lambda client: client.exists(self._key("filled")))
+
+    def mark_filled(self) -> None:
+        """See `HistoryStore.mark_filled`."""
+        self._asked(lambda client: client.set(self._key("filled"), 1))
 
     def ping(self) -> None:
         """Return if the server answers. Raise `StoreUnavailableError` if not."""
-        _asked(self._client.ping)
+        self._asked(lambda client: client.ping())
 
     def close(self) -> None:
         """Close all connections; a later call opens new ones."""
-        self._client.close()
+        with self._opening:
+            if self._opened is not None:
+                self._opened.close()
+                if self._cluster:
+                    # Its own `close` leaves the connections to the nodes open.
+                    self._opened.disconnect_connection_pools()
+            self._opened = None
 
-    def _keys(self, decision_id: str, comment: Comment) -> list[str]:
-        tallies = history_keys(comment, self._domains_of).all()
-        names = (f"decision:{decision_id}", *tallies)
-        return [self._prefix + name for name in names]
+    def _forget(self, client: redis.Redis, names: Sequence[str]) -> None:
+        known: set[Any] = client.smembers(self._key("sites"))
+        sites = [SiteId(site.decode()) for site in known]
+        everywhere = [*names, *(at_site(name, site) for name in names for site in sites)]
+        for start in range(0, len(everywhere), 500):
+            some = everywhere[start : start + 500]
+            client.unlink(*(self._key(f"{part}:{name}") for name in some for part in "ds"))
+
+    def _decision_keys(self, decision_id: str, names: CommentNames) -> list[str]:
+        tallies = (self._key(f"d:{name}") for _kind, name in names.written())
+        return [self._key(f"decision:{decision_id}"), self._key("sites"), *tallies]
+
+    def _asked(self, question: Callable[[redis.Redis], _T]) -> _T:
+        try:
+            return question(self._client())
+        except (redis.RedisError, redis.exceptions.RedisClusterException) as error:
+            # The message may name the server's address or user: only the kind of failure is told.
+            msg = f"the history store cannot be used now: {type(error).__name__}"
+            raise StoreUnavailableError(msg) from error
+
+    def _client(self) -> redis.Redis:
+        # A cluster's client asks for the nodes when it is made, so that waits for the first call.
+        with self._opening:
+            if self._opened is None:
+                kind: Any = redis.RedisCluster if self._cluster else redis.Redis
+                # One more try at once, for a connection that broke while it lay in the pool; what
+                # timed out is not tried again, a second wait would double what a batch waits.
+                self._opened = kind.from_url(
+                    self._url,
+                    socket_timeout=_TIMEOUT_SECONDS,
+                    socket_connect_timeout=_TIMEOUT_SECONDS,
+                    retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
+                )
+            opened: redis.Redis = self._opened
+            return opened
+
+    def _key(self, name: str) -> str:
+        return self._prefix + name
 
 
-def _asked(question: Callable[[], _T]) -> _T:
+def _run(client: redis.Redis, script: str, keys: Sequence[str], args: Sequence[Arg]) -> Any:
     try:
-        return question()
-    except redis.RedisError as error:
-        # The message may name the server's address or user, so only the kind of failure is told.
-        msg = f"the history store cannot be used now: {type(error).__name__}"
-        raise StoreUnavailableError(msg) from error
+        digest = hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
+        return client.evalsha(digest, len(keys), *keys, *args)
+    except redis.exceptions.NoScriptError:
+        return client.eval(script, len(keys), *keys, *args)
 
 
-def _tally(answer: Sequence[Any]) -> Record:
-    approved, rejected = (int(value) if value is not None else 0 for value in answer)
-    return Record(approved=approved, rejected=rejected)
+def _counts(line: str) -> dict[str, int]:
+    parts = line.split()
+    return dict(zip(parts[::2], map(int, parts[1::2]), strict=True))

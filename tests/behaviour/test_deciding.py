@@ -16,7 +16,7 @@ from service.moderation.decide import decide_comment, undo_decision
 from service.moderation.submit import submit_comments
 from service.moderation.withdraw import withdraw_comment
 from service.ports import NewComment
-from tests.factories import make_comment
+from tests.factories import NOW, make_comment
 from tests.fakes import make_services
 
 
@@ -36,10 +36,10 @@ def comment(services):
 class AwayHistory:
     """A history store whose backend is gone."""
 
-    def gather(self, comments):
+    def gather(self, comments, *, now):
         raise StoreUnavailableError("away")
 
-    def learn(self, decision_id, comment, ruling):
+    def learn(self, decision_id, comment, ruling, *, at):
         raise StoreUnavailableError("away")
 
     unlearn = learn
@@ -83,13 +83,13 @@ def test_a_changed_mind_leaves_one_decision_in_force(services, comment):
 
 def test_histories_learn_from_a_decision_and_forget_it_when_undone(services, comment):
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    (learnt,) = services.history.gather([comment])
+    (learnt,) = services.history.gather([comment], now=NOW)
 
     undo_decision(comment.id, services, undone_by="mod")
 
-    (forgotten,) = services.history.gather([comment])
-    assert (learnt.address.rejected, learnt.email.rejected) == (1, 1)
-    assert (forgotten.address.rejected, forgotten.email.rejected) == (0, 0)
+    (forgotten,) = services.history.gather([comment], now=NOW)
+    assert (learnt.address.here.rejected, learnt.email.here.rejected) == (1, 1)
+    assert (forgotten.address.here.rejected, forgotten.email.here.rejected) == (0, 0)
 
 
 def test_a_decision_stands_while_histories_are_away():
@@ -106,12 +106,12 @@ def test_a_ruling_that_was_never_learnt_is_learnt_once_when_it_comes_again(servi
     known, away = services, replace(services, history=AwayHistory())
 
     decide_comment(comment.id, Ruling.REJECT, away, decided_by="mod")
-    before = known.history.gather([comment])[0].address.rejected
+    before = known.history.gather([comment], now=NOW)[0].address.everywhere.rejected
     for _ in range(2):
         decide_comment(comment.id, Ruling.REJECT, known, decided_by="mod")
 
     assert before == 0
-    assert known.history.gather([comment])[0].address.rejected == 1
+    assert known.history.gather([comment], now=NOW)[0].address.everywhere.rejected == 1
 
 
 def test_another_sites_comment_cannot_be_decided(services, comment):

@@ -37,7 +37,7 @@ class PoisonedClassifier(FixedClassifier):
 class AwayHistory:
     """A history store whose backend is gone."""
 
-    def gather(self, comments):
+    def gather(self, comments, *, now):
         raise StoreUnavailableError("the store is away")
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, replace
+from datetime import timedelta
+from random import Random
 
 import pytest
 
@@ -14,24 +17,41 @@ from service.domain.history import History, Record, Standing
 from service.ports import HistoryStore
 from service.stores.memory_history import MemoryHistoryStore
 from service.stores.valkey_history import ValkeyHistoryStore
-from tests.factories import make_comment
-
-
-def domains_of(comment: Comment) -> Sequence[str]:
-    """Take every word with a dot for a domain; finding links is another room's task."""
-    return [word for word in comment.text.split() if "." in word]
+from tests.factories import NOW, make_comment
 
 
 @pytest.fixture(params=["memory", "valkey"])
 def history(request: pytest.FixtureRequest) -> Iterator[HistoryStore]:
     """Give a fresh history store of each kind."""
     if request.param == "memory":
-        yield MemoryHistoryStore(domains_of=domains_of)
+        yield MemoryHistoryStore()
         return
     url = request.getfixturevalue("valkey").url
-    store = ValkeyHistoryStore(url, domains_of=domains_of, prefix=secrets.token_hex(8))
+    store = ValkeyHistoryStore(url, prefix=secrets.token_hex(8))
     yield store
     store.close()
+
+
+def decided(store: HistoryStore, comments: Sequence[Comment]) -> list[History]:
+    """Gather, and leave the sightings out: most tests are about decisions alone."""
+    return [
+        replace(
+            history, **{key.name: _unseen(getattr(history, key.name)) for key in fields(history)}
+        )
+        for history in store.gather(comments, now=NOW)
+    ]
+
+
+def _unseen(standing: Standing) -> Standing:
+    return Standing(
+        here=replace(standing.here, seen_hour=0, seen_day=0),
+        everywhere=replace(standing.everywhere, seen_hour=0, seen_day=0),
+    )
+
+
+def both(**counts: float) -> Standing:
+    """Return the standing of what happened at the comment's own site alone."""
+    return Standing(here=Record(**counts), everywhere=Record(**counts))
 
 
 def sent_by(address: str = "a1", network: str = "n1", email: str = "e1") -> Comment:
@@ -41,130 +61,314 @@ def sent_by(address: str = "a1", network: str = "n1", email: str = "e1") -> Comm
 
 
 def test_who_was_never_seen_has_an_empty_history(history):
-    comments = [sent_by(), make_comment("see shop.example")]
+    comments = [sent_by(), make_comment("see https://shop.example")]
 
-    assert history.gather(comments) == [History(), History()]
-    assert history.gather([]) == []
+    assert decided(history, comments) == [History(), History()]
+    assert decided(history, []) == []
 
 
 def test_a_decision_counts_for_address_network_and_email(history):
-    counted = history.learn("d1", sent_by(), Ruling.REJECT)
+    counted = history.learn("d1", sent_by(), Ruling.REJECT, at=NOW)
 
-    once = Standing(everywhere=Record(rejected=1))
+    once = both(rejected=1)
     assert counted
-    assert history.gather([sent_by()]) == [History(address=once, network=once, email=once)]
+    assert decided(history, [sent_by()]) == [History(address=once, network=once, email=once)]
 
 
 def test_only_what_two_senders_share_is_remembered_of_both(history):
-    history.learn("d1", sent_by("a1", "n1", "e1"), Ruling.APPROVE)
-    history.learn("d2", sent_by("a2", "n1", "e2"), Ruling.REJECT)
+    history.learn("d1", sent_by("a1", "n1", "e1"), Ruling.APPROVE, at=NOW)
+    history.learn("d2", sent_by("a2", "n1", "e2"), Ruling.REJECT, at=NOW)
 
-    seen = history.gather([sent_by("a2", "n1", "e9")])
+    seen = decided(history, [sent_by("a2", "n1", "e9")])
 
-    both = Standing(everywhere=Record(approved=1, rejected=1))
-    assert seen == [History(address=Standing(everywhere=Record(rejected=1)), network=both)]
+    shared = both(approved=1, rejected=1)
+    assert seen == [History(address=both(rejected=1), network=shared)]
 
 
 def test_equal_hashes_of_different_kinds_never_meet(history):
-    history.learn("d1", sent_by(address="x", network="n", email="e"), Ruling.REJECT)
+    history.learn("d1", sent_by(address="x", network="n", email="e"), Ruling.REJECT, at=NOW)
 
-    seen = history.gather([sent_by(address="n", network="e", email="x")])
+    seen = decided(history, [sent_by(address="n", network="e", email="x")])
 
     assert seen == [History()]
 
 
 def test_histories_come_in_the_order_of_the_comments(history):
-    history.learn("d1", sent_by(address="a2"), Ruling.REJECT)
+    history.learn("d1", sent_by(address="a2"), Ruling.REJECT, at=NOW)
     comments = [sent_by(address=f"a{n}") for n in range(4)]
 
-    seen = history.gather(comments)
+    seen = decided(history, comments)
 
     assert [h.address.everywhere.rejected for h in seen] == [0, 0, 1, 0]
 
 
 def test_the_same_decision_is_counted_once(history):
-    answers = [history.learn("d1", sent_by(), Ruling.REJECT) for _ in range(3)]
+    answers = [history.learn("d1", sent_by(), Ruling.REJECT, at=NOW) for _ in range(3)]
 
     assert answers == [True, False, False]
-    assert history.gather([sent_by()])[0].address.everywhere == Record(rejected=1)
+    assert decided(history, [sent_by()])[0].address.everywhere == Record(rejected=1)
 
 
 def test_a_decision_is_taken_back_exactly(history):
-    history.learn("d1", sent_by(), Ruling.REJECT)
-    history.learn("d2", sent_by(), Ruling.APPROVE)
+    history.learn("d1", sent_by(), Ruling.REJECT, at=NOW)
+    history.learn("d2", sent_by(), Ruling.APPROVE, at=NOW)
 
-    answers = [history.unlearn("d1", sent_by(), Ruling.REJECT) for _ in range(2)]
+    answers = [history.unlearn("d1", sent_by(), Ruling.REJECT, at=NOW) for _ in range(2)]
 
     assert answers == [True, False]
-    assert history.gather([sent_by()])[0].address.everywhere == Record(approved=1)
+    assert decided(history, [sent_by()])[0].address.everywhere == Record(approved=1)
 
 
 def test_taking_back_what_was_never_counted_is_harmless(history):
-    taken_back = history.unlearn("d1", sent_by(), Ruling.REJECT)
+    taken_back = history.unlearn("d1", sent_by(), Ruling.REJECT, at=NOW)
 
     assert not taken_back
-    assert history.gather([sent_by()]) == [History()]
+    assert decided(history, [sent_by()]) == [History()]
 
 
 def test_a_delayed_repeat_does_not_bring_an_undone_decision_back(history):
-    history.learn("d1", sent_by(), Ruling.REJECT)
-    history.unlearn("d1", sent_by(), Ruling.REJECT)
+    history.learn("d1", sent_by(), Ruling.REJECT, at=NOW)
+    history.unlearn("d1", sent_by(), Ruling.REJECT, at=NOW)
 
-    counted = history.learn("d1", sent_by(), Ruling.REJECT)
+    counted = history.learn("d1", sent_by(), Ruling.REJECT, at=NOW)
 
     assert not counted
-    assert history.gather([sent_by()]) == [History()]
+    assert decided(history, [sent_by()]) == [History()]
 
 
 def test_what_is_taken_back_is_what_was_counted(history):
-    history.learn("d1", sent_by(), Ruling.REJECT)
+    history.learn("d1", sent_by(), Ruling.REJECT, at=NOW)
 
-    history.unlearn("d1", sent_by(), Ruling.APPROVE)
+    history.unlearn("d1", sent_by(), Ruling.APPROVE, at=NOW)
 
-    assert history.gather([sent_by()]) == [History()]
+    assert decided(history, [sent_by()]) == [History()]
 
 
 def test_linked_domains_are_remembered_whoever_links_them(history):
-    history.learn("d1", make_comment("buy at Shop.example"), Ruling.REJECT)
+    history.learn("d1", make_comment("buy at https://Shop.example"), Ruling.REJECT, at=NOW)
 
-    seen = history.gather([make_comment("again shop.example")])
+    seen = decided(history, [make_comment("again https://shop.example")])
 
-    assert seen == [History(domains=Standing(everywhere=Record(rejected=1)))]
+    assert seen == [History(domains=both(rejected=1))]
 
 
 def test_of_several_domains_the_worst_one_speaks(history):
     for number in range(3):
-        history.learn(f"good-{number}", make_comment("video.example"), Ruling.APPROVE)
-    history.learn("bad", make_comment("shop.example"), Ruling.REJECT)
+        history.learn(
+            f"good-{number}", make_comment("https://video.example"), Ruling.APPROVE, at=NOW
+        )
+    history.learn("bad", make_comment("https://shop.example"), Ruling.REJECT, at=NOW)
 
-    seen = history.gather([make_comment("video.example and shop.example")])
+    seen = decided(history, [make_comment("https://video.example and https://shop.example")])
 
     assert seen[0].domains.everywhere == Record(rejected=1)
 
 
 def test_a_comment_that_names_a_domain_twice_counts_once(history):
-    history.learn("d1", make_comment("shop.example SHOP.example"), Ruling.REJECT)
+    history.learn(
+        "d1", make_comment("https://shop.example http://SHOP.example/x"), Ruling.REJECT, at=NOW
+    )
 
-    assert history.gather([make_comment("shop.example")])[0].domains.everywhere == Record(
+    assert decided(history, [make_comment("https://shop.example")])[0].domains.everywhere == Record(
         rejected=1
     )
 
 
 def test_a_hostile_domain_is_only_a_name(history):
-    hostile = "x" * 100_000 + ".example\r\n\ud800"
-    history.learn("d1", make_comment(hostile), Ruling.REJECT)
+    hostile = "https://" + "x" * 200 + "\ud800.example/" + "y" * 50_000 + "\r\n"
+    history.learn("d1", make_comment(hostile), Ruling.REJECT, at=NOW)
 
-    assert history.gather([make_comment(hostile)])[0].domains.everywhere == Record(rejected=1)
+    assert decided(history, [make_comment(hostile)])[0].domains == both(rejected=1)
 
 
 def test_decisions_learnt_at_the_same_time_are_each_counted_once(history):
     with ThreadPoolExecutor(6) as pool:
         answers = list(
             pool.map(
-                lambda number: history.learn(f"d{number % 10}", sent_by(), Ruling.REJECT),
+                lambda number: history.learn(f"d{number % 10}", sent_by(), Ruling.REJECT, at=NOW),
                 range(40),
             )
         )
 
     assert sum(answers) == 10
-    assert history.gather([sent_by()])[0].address.everywhere == Record(rejected=10)
+    assert decided(history, [sent_by()])[0].address.everywhere == Record(rejected=10)
+
+
+WORDS = (
+    "Our workshop delivers handmade larch benches assembled and polished throughout the country, "
+    "with certified timber, seven years guarantee and friendly personal advice every weekday"
+)
+EVERYTHING = Sender(
+    address_key="a1",
+    network_key="n1",
+    wide_network_key="w1",
+    system=64_496,
+    email_key="e1",
+    email_domain="benches.example",
+    name_key="m1",
+)
+
+
+def test_a_decision_counts_for_each_of_nine_keys(history):
+    comment = make_comment(f"{WORDS} https://shop.example", sender=EVERYTHING)
+    history.learn("d1", comment, Ruling.REJECT, at=NOW)
+
+    (seen,) = decided(history, [comment])
+
+    assert [getattr(seen, key.name) for key in fields(seen)] == [both(rejected=1)] * 9
+
+
+def test_free_mail_providers_are_nobodys_domain(history):
+    comment = make_comment("hi", sender=Sender(email_domain="Gmail.com"))
+    history.learn("d1", comment, Ruling.REJECT, at=NOW)
+
+    assert decided(history, [comment]) == [History()]
+
+
+def test_what_another_site_decided_is_known_everywhere_but_not_here(history):
+    history.learn("d1", replace(sent_by(), site_id="site-2"), Ruling.REJECT, at=NOW)
+
+    assert decided(history, [sent_by()])[0].address == Standing(everywhere=Record(rejected=1))
+
+
+def test_near_copies_meet_and_texts_of_their_own_do_not(history):
+    history.learn("d1", make_comment(WORDS), Ruling.REJECT, at=NOW)
+    copy = WORDS.replace("seven", "twelve") + " https://benches.example"
+
+    seen = decided(history, [make_comment(copy), make_comment("Thanks, great post!")])
+
+    assert [h.content.everywhere.rejected for h in seen] == [1, 0]
+
+
+def test_old_decisions_fade(history):
+    history.learn("d1", sent_by(), Ruling.REJECT, at=NOW - timedelta(weeks=8))
+    history.learn("d2", sent_by(), Ruling.REJECT, at=NOW - timedelta(weeks=30))
+
+    assert decided(history, [sent_by()])[0].address == both(rejected=0.5)
+
+
+def test_an_undo_takes_back_the_week_in_which_it_was_decided(history):
+    history.learn("d1", sent_by(), Ruling.REJECT, at=NOW - timedelta(weeks=8))
+    history.learn("d2", sent_by(), Ruling.REJECT, at=NOW)
+
+    history.unlearn("d1", sent_by(), Ruling.REJECT, at=NOW)
+
+    assert decided(history, [sent_by()])[0].address == both(rejected=1)
+
+
+def test_a_record_decided_on_for_years_reads_its_last_half_year(history):
+    for week in range(90):
+        history.learn(f"d{week}", sent_by(), Ruling.REJECT, at=NOW - timedelta(weeks=90 - week))
+
+    seen = decided(history, [sent_by()])[0].address
+
+    assert seen.here.rejected == pytest.approx(sum(0.5 ** (n / 8) for n in range(1, 27)))
+
+
+def test_learning_and_taking_back_in_any_order_leaves_what_others_taught(history):
+    random = Random(3)
+    rulings = [random.choice(list(Ruling)) for _ in range(12)]
+    moments = [NOW - timedelta(days=random.randrange(170)) for _ in range(12)]
+    for number in (0, 1, 2):
+        history.learn(f"kept{number}", sent_by(), rulings[number], at=moments[number])
+    before = decided(history, [sent_by()])
+
+    for number in range(12):
+        history.learn(f"d{number}", sent_by(), rulings[number], at=moments[number])
+    for number in random.sample(range(12), 12):
+        history.unlearn(f"d{number}", sent_by(), rulings[number], at=moments[number])
+
+    assert decided(history, [sent_by()]) == before
+
+
+def seen_of(histories: Sequence[History]) -> list[tuple[int, int]]:
+    return [(h.address.here.seen_hour, h.address.here.seen_day) for h in histories]
+
+
+def test_earlier_comments_of_a_batch_are_seen_by_the_later_ones(history):
+    batch = [sent_by("a1"), sent_by("a2"), sent_by("a1"), sent_by("a1")]
+
+    assert seen_of(history.gather(batch, now=NOW)) == [(0, 0), (0, 0), (1, 1), (2, 2)]
+
+
+def test_a_comment_gathered_again_is_neither_counted_twice_nor_its_own_witness(history):
+    one, other = sent_by(), sent_by()
+    history.gather([one], now=NOW)
+
+    again = history.gather([one, one], now=NOW + timedelta(minutes=2))
+    later = history.gather([other, one], now=NOW + timedelta(minutes=3))
+
+    assert seen_of(again) == [(0, 0), (0, 0)]
+    assert seen_of(later) == [(1, 1), (1, 1)]
+
+
+def test_sightings_last_for_about_an_hour_and_about_a_day(history):
+    history.gather([sent_by()], now=NOW)
+
+    after = [
+        seen_of(history.gather([sent_by()], now=NOW + timedelta(hours=hours)))[0]
+        for hours in (2, 26, 80)
+    ]
+
+    assert after == [(0, 1), (0, 2), (0, 0)]
+
+
+def test_an_address_seen_all_day_long_is_counted_in_its_windows_alone(history):
+    for step in range(600):
+        history.gather([sent_by()], now=NOW + timedelta(minutes=10 * step))
+
+    (hour, day) = seen_of(history.gather([sent_by()], now=NOW + timedelta(minutes=6_000)))[0]
+
+    assert hour == 6
+    assert 24 * 6 <= day <= 27 * 6
+
+
+def test_sightings_teach_nothing(history):
+    history.gather([sent_by() for _ in range(5)], now=NOW)
+
+    assert decided(history, [sent_by()]) == [History()]
+
+
+def test_keys_from_before_a_rotation_are_read_and_no_longer_written(history):
+    history.learn("d1", sent_by("old"), Ruling.REJECT, at=NOW)
+    history.gather([sent_by("old")], now=NOW)
+    rotated = Sender(address_key="new", before_rotation=Sender(address_key="old"))
+    history.learn("d2", make_comment("hi", sender=rotated), Ruling.REJECT, at=NOW)
+
+    (seen,) = history.gather([make_comment("hi", sender=rotated)], now=NOW)
+    (of_old,) = history.gather([sent_by("old")], now=NOW)
+
+    assert seen.address == both(rejected=2, seen_hour=1, seen_day=1)
+    assert of_old.address == both(rejected=1, seen_hour=1, seen_day=1)
+
+
+def test_forgetting_a_person_drops_their_records_and_leaves_what_others_share(history):
+    older = Sender(address_key="a0", email_key="e0", name_key="m0")
+    sender = replace(EVERYTHING, before_rotation=older)
+    comment = make_comment(WORDS, sender=sender)
+    history.learn("d0", make_comment("hi", sender=older), Ruling.REJECT, at=NOW)
+    history.learn("d1", comment, Ruling.REJECT, at=NOW)
+    history.learn("d2", replace(comment, site_id="site-2"), Ruling.REJECT, at=NOW)
+    history.gather([comment], now=NOW)
+
+    history.forget(sender)
+
+    (seen,) = history.gather([comment], now=NOW)
+    assert (seen.address, seen.email, seen.name) == (Standing(), Standing(), Standing())
+    assert seen.network.everywhere.rejected == 2
+    assert seen.content.everywhere.rejected == 2
+
+
+def test_forgetting_nobody_is_harmless(history):
+    history.forget(Sender())
+
+
+def test_a_new_store_is_blank_until_it_was_filled(history):
+    history.learn("d1", sent_by(), Ruling.REJECT, at=NOW)
+    before = history.is_blank()
+
+    history.mark_filled()
+    history.mark_filled()
+
+    assert before
+    assert not history.is_blank()

@@ -18,6 +18,7 @@ from models.engine import Engine, WindowScores
 from models.errors import ModelVersionError
 from models.inputs import ModelInput
 from models.linear import LinearTable, table_bytes
+from models.log_odds import logistic
 from models.registry import Fusion, load_version, write_version
 from models.tokens import Window
 from models.transformer import (
@@ -28,7 +29,6 @@ from models.transformer import (
     WEIGHTS_FILE,
     Calibration,
     TransformerClassifier,
-    logistic,
     mark_stretches,
     pool,
 )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from service.domain.comment import Comment
 from service.signals.hosts import host_of, registered_domain
-from service.signals.links import find_links
+from service.signals.view import view_of
 
 
 def linked_domains(comment: Comment) -> Sequence[str]:
@@ -16,6 +16,6 @@ def linked_domains(comment: Comment) -> Sequence[str]:
     linking to the blog one comments on says nothing about the sender.
     """
     own = registered_domain(host_of(comment.post.url or ""))
-    found = [link.domain for link in find_links(comment.text) if not link.shielded]
+    found = [link.domain for link in view_of(comment).links if not link.shielded]
     author = registered_domain(host_of(comment.author.url or ""))
     return tuple(dict.fromkeys(domain for domain in (*found, author) if domain and domain != own))

@@ -1,0 +1,114 @@
+"""Gives near-copies of a text a key in common, so that a campaign is known by its words.
+
+Weighted min-hashing (Broder, "On the resemblance and containment of documents", 1997; the weights
+by exponential clocks as in Cohen, "Size-estimation framework", 1997) over pairs of neighbouring
+longer words. Each key joins two independent minima, so two texts that share a part p of their
+pairs have a given key in common with probability p * p. Long words weigh more: they are rarer,
+in any language, so copies meet by what is their own and strangers seldom meet by common phrases.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import struct
+import unicodedata
+from collections.abc import Iterator
+from itertools import islice
+
+from service.signals.links import Link
+from service.signals.plain import plain_of
+from service.signals.view import view_of_text
+from service.signals.words import find_words
+
+KEYS = 4
+_MINIMA = 2 * KEYS
+_HASHES = struct.Struct(f">{_MINIMA}I")
+_HASH_RANGE = 2**32
+
+# Shorter texts are said again by honest people in the same words.
+MIN_WORDS = 8
+MIN_PAIRS = 5
+_MIN_WORD_LETTERS = 4
+# A word as long as a line is a disguise or a data dump; it must not decide every minimum.
+_MAX_WEIGHT = 12
+# What comes later in a longer text changes nothing.
+_MAX_CHARS, _MAX_WORDS, _MAX_PAIRS = 20_000, 2_000, 2_000
+
+# Scripts without spaces, where a "word" is a whole clause: cut into runs of four characters.
+_SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+_SPACELESS_WORD = re.compile(f"[{_SPACELESS}]")
+_RUN = 4
+_DIGIT = re.compile(r"\d")
+
+
+def fingerprints_of(text: str) -> tuple[str, ...]:
+    """Return the keys that near-copies of a text likely share: `KEYS` of them, or none.
+
+    Texts of less than `MIN_WORDS` words have none. Links, domains, words with digits, case,
+    punctuation, hidden and styled letters count for nothing. Each key is 17 hexadecimal digits.
+    """
+    words = _words(text)[:_MAX_WORDS]
+    if _count(words) < MIN_WORDS:
+        return ()
+    pairs = dict(islice(_pairs(words), _MAX_PAIRS))
+    if len(pairs) < MIN_PAIRS:
+        return ()
+    minima = _minima(pairs)
+    return tuple(f"{key}{minima[key]:08x}{minima[key + KEYS]:08x}" for key in range(KEYS))
+
+
+def _words(text: str) -> list[str]:
+    view = view_of_text(text)
+    # Links are cut out of the original, as disguised letters could hide where they end.
+    plain = plain_of(_without(text, view.links)) if view.links else view.plain
+    folded = unicodedata.normalize("NFKC", plain.text[:_MAX_CHARS]).casefold()
+    return [word.text for word in find_words(folded) if not _DIGIT.search(word.text)]
+
+
+def _without(text: str, links: tuple[Link, ...]) -> str:
+    kept, position = [], 0
+    for link in links:
+        kept.append(text[position : link.start])
+        position = link.end
+    return " ".join((*kept, text[position:]))
+
+
+def _count(words: list[str]) -> int:
+    return sum(len(w) // 2 if _SPACELESS_WORD.search(w) else 1 for w in words)
+
+
+def _pairs(words: list[str]) -> Iterator[tuple[str, float]]:
+    """Yield each pair of neighbouring longer words with its weight; short words are passed over."""
+    before, before_letters = "", 0
+    for word in words:
+        if _SPACELESS_WORD.search(word):
+            yield from ((word[i : i + _RUN], 1.0) for i in range(len(word) - _RUN + 1))
+            before = ""
+            continue
+        letters = _letters(word)
+        if letters < _MIN_WORD_LETTERS:
+            continue
+        if before:
+            weight = min(letters, before_letters) - _MIN_WORD_LETTERS + 1
+            yield f"{before} {word}", min(weight, _MAX_WEIGHT) ** 2.0
+        before, before_letters = word, letters
+
+
+def _letters(word: str) -> int:
+    # A Hangul syllable is two or three letters, and Korean words are short in syllables.
+    return len(word) if word.isascii() else len(unicodedata.normalize("NFD", word))
+
+
+def _minima(weights: dict[str, float]) -> list[int]:
+    """Return, for each hash function, the hash of the pair whose exponential clock rings first."""
+    first = [math.inf] * _MINIMA
+    minima = [0] * _MINIMA
+    for pair, weight in weights.items():
+        digest = hashlib.blake2b(pair.encode("utf-8", "replace"), digest_size=_HASHES.size)
+        for index, value in enumerate(_HASHES.unpack(digest.digest())):
+            rings = -math.log((value + 1) / _HASH_RANGE) / weight
+            if rings < first[index]:
+                first[index], minima[index] = rings, value
+    return minima

@@ -1,0 +1,88 @@
+"""Makes the histories of a batch of comments out of the tallies they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from service.domain.history import History, Record, Standing
+from service.reputation.decay import Tally, record_from, sighting_fields
+from service.reputation.names import CommentNames, Kind, at_site
+
+
+def gather_histories(
+    comments: Sequence[CommentNames],
+    tallies: Mapping[str, Tally],
+    *,
+    seen_before: Sequence[datetime | None],
+    now: datetime,
+) -> list[History]:
+    """Return the history of each comment, in order, and count their sightings in `tallies`.
+
+    `tallies` has every name that `CommentNames.read` and `written` give, as it was before this
+    batch. `seen_before` says when a comment was counted itself, None if now is the first time:
+    then it counts from here on, so that the later ones of the batch see it.
+    """
+    histories = []
+    for names, own in zip(comments, seen_before, strict=True):
+        histories.append(_history(names, tallies, own, now))
+        if own is None:
+            count_sighting(names, tallies, now)
+    return histories
+
+
+def count_sighting(names: CommentNames, tallies: Mapping[str, Tally], at: datetime) -> None:
+    """Add one sighting of a comment to each of its tallies."""
+    counted_in = sighting_fields(at)
+    for _kind, name in names.written():
+        sightings = tallies[name].sightings
+        for field in counted_in:
+            sightings[field] = sightings.get(field, 0) + 1
+
+
+def worst_record(records: Iterable[Record]) -> Record:
+    """Return the record that speaks most against a comment, an empty one if there is none.
+
+    A sum would let one well-known domain launder the bad one beside it. Where no decision tells
+    two apart, the one seen more often speaks.
+    """
+    return max(
+        records,
+        key=lambda r: (r.rejected - r.approved, r.rejected, r.seen_hour, r.seen_day),
+        default=Record(),
+    )
+
+
+def _history(
+    names: CommentNames, tallies: Mapping[str, Tally], own: datetime | None, now: datetime
+) -> History:
+    here: dict[Kind, list[Record]] = {}
+    everywhere: dict[Kind, list[Record]] = {}
+    for record in names.records:
+        at_this_site = [at_site(name, names.site_id) for name in record.all()]
+        for read_as, found in ((at_this_site, here), (record.all(), everywhere)):
+            # Its own sighting stands under the name that is written, which comes first.
+            parts = [
+                record_from(tallies[name], record.kind, now=now, own_sighting=own_sighting)
+                for name, own_sighting in zip(read_as, (own, None), strict=False)
+            ]
+            found.setdefault(record.kind, []).append(_sum(parts))
+    return History(
+        **{
+            kind.value: Standing(
+                here=worst_record(here[kind]), everywhere=worst_record(everywhere[kind])
+            )
+            for kind in everywhere
+        }
+    )
+
+
+def _sum(records: Sequence[Record]) -> Record:
+    if len(records) == 1:
+        return records[0]
+    return Record(
+        approved=sum(r.approved for r in records),
+        rejected=sum(r.rejected for r in records),
+        seen_hour=sum(r.seen_hour for r in records),
+        seen_day=sum(r.seen_day for r in records),
+    )

@@ -1,0 +1,144 @@
+"""Names the records that a comment belongs to, the same wherever histories are kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from service.domain.comment import Comment, Sender, SiteId
+from service.reputation.fingerprints import fingerprints_of
+from service.reputation.free_mail import FREE_MAIL_DOMAINS
+from service.reputation.linked_domains import linked_domains
+
+# A comment with hundreds of links must not make one look-up expensive; the first ones tell enough.
+MAX_DOMAINS = 20
+
+
+class Kind(StrEnum):
+    """What a record is about; the values are the keys of `History`."""
+
+    ADDRESS = "address"
+    NETWORK = "network"
+    WIDE_NETWORK = "wide_network"
+    SYSTEM = "system"
+    EMAIL = "email"
+    EMAIL_DOMAIN = "email_domain"
+    NAME = "name"
+    DOMAINS = "domains"
+    CONTENT = "content"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordName:
+    """The name of one record over all sites, and the name it had before the secret rotated.
+
+    The older name is read and added; nothing is written under it any more.
+    """
+
+    kind: Kind
+    name: str
+    before_rotation: str | None = None
+
+    def all(self) -> tuple[str, ...]:
+        """Return the names under which the record is read."""
+        return (self.name, self.before_rotation) if self.before_rotation else (self.name,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommentNames:
+    """The records that a comment belongs to, each kept for its site and for all sites."""
+
+    site_id: SiteId
+    records: tuple[RecordName, ...]
+
+    def written(self) -> Iterator[tuple[Kind, str]]:
+        """Yield every name under which the comment, or a decision on it, is counted."""
+        for record in self.records:
+            yield record.kind, record.name
+            yield record.kind, at_site(record.name, self.site_id)
+
+    def read(self) -> Iterator[str]:
+        """Yield every name that the comment's history is read from."""
+        for record in self.records:
+            for name in record.all():
+                yield name
+                yield at_site(name, self.site_id)
+
+
+def names_of(comment: Comment) -> CommentNames:
+    """Return the names of the records that a comment belongs to, at most 31.
+
+    Addresses, e-mails and names come as keyed hashes; domains and fingerprints as digests, because
+    they are hostile text of any length. The domains of the biggest mail providers are left out.
+    """
+    sender = comment.sender
+    older = sender.before_rotation or Sender()
+    keyed = (
+        _keyed(Kind.ADDRESS, sender.address_key, older.address_key),
+        _keyed(Kind.NETWORK, sender.network_key, older.network_key),
+        _keyed(Kind.WIDE_NETWORK, sender.wide_network_key, older.wide_network_key),
+        _keyed(Kind.EMAIL, sender.email_key, older.email_key),
+        _keyed(Kind.NAME, sender.name_key, older.name_key),
+    )
+    open_names = (
+        *_system(sender),
+        *_email_domain(sender),
+        *_domains(comment),
+        *(f"{Kind.CONTENT}:{key}" for key in fingerprints_of(comment.text)),
+    )
+    plain = tuple(RecordName(kind=Kind(name.partition(":")[0]), name=name) for name in open_names)
+    return CommentNames(
+        site_id=comment.site_id, records=(*(record for record in keyed if record), *plain)
+    )
+
+
+def names_of_person(sender: Sender) -> tuple[str, ...]:
+    """Return the names over all sites of the records that are one person's, older ones too.
+
+    That is the address, the e-mail and the name; networks, systems and domains are others' too.
+    """
+    return tuple(
+        f"{kind}:{key}"
+        for known in (sender, sender.before_rotation or Sender())
+        for kind, key in (
+            (Kind.ADDRESS, known.address_key),
+            (Kind.EMAIL, known.email_key),
+            (Kind.NAME, known.name_key),
+        )
+        if key
+    )
+
+
+def at_site(name: str, site_id: SiteId) -> str:
+    """Return the name that a record has for one site alone."""
+    return f"{name}@{site_id}"
+
+
+def _keyed(kind: Kind, key: str | None, older: str | None) -> RecordName | None:
+    if not key:
+        return None
+    before = f"{kind}:{older}" if older and older != key else None
+    return RecordName(kind=kind, name=f"{kind}:{key}", before_rotation=before)
+
+
+def _system(sender: Sender) -> Iterator[str]:
+    if sender.system is not None:
+        yield f"{Kind.SYSTEM}:{sender.system}"
+
+
+def _email_domain(sender: Sender) -> Iterator[str]:
+    domain = (sender.email_domain or "").lower()
+    if domain and domain not in FREE_MAIL_DOMAINS:
+        yield f"{Kind.EMAIL_DOMAIN}:{_digest(domain)}"
+
+
+def _domains(comment: Comment) -> Iterator[str]:
+    different = dict.fromkeys(domain.lower() for domain in linked_domains(comment))
+    for domain in list(different)[:MAX_DOMAINS]:
+        yield f"{Kind.DOMAINS}:{_digest(domain)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]

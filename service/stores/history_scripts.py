@@ -1,0 +1,148 @@
+"""The scripts that count and read tallies inside Valkey or Redis, with their arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from service.domain.decision import Ruling
+from service.reputation.decay import (
+    CONTENT,
+    LETTERS,
+    SENDERS,
+    SIGHTINGS_KEPT,
+    fading_of,
+    oldest_sightings,
+    sighting_fields,
+)
+from service.reputation.names import CommentNames
+
+Arg = str | int | float
+
+# KEYS: the set of sites; n markers of comments; m tallies of decisions; m tallies of sightings.
+# ARGV: n, m, now, seconds to keep, the fields of the hour and of the day to count in, the oldest
+# number of each that still counts, how many sites, seconds to keep them, the sites; then for each
+# tally which comments are counted in it, as numbers parted by blanks.
+# Returns three texts of as many lines: when each comment was counted before (empty if now), fields
+# and counts of the decisions, and of the sightings as they were before this batch. Thousands of
+# small answers would cost the client more than all else. Old sightings of what is seen all the
+# time go here.
+GATHER = """
+local n, m, kept = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[4]
+local hour, day = ARGV[5], ARGV[6]
+local oldest = {h = tonumber(ARGV[7]), d = tonumber(ARGV[8])}
+local first = 10 + tonumber(ARGV[9])
+for i = 11, first do redis.call('SADD', KEYS[1], ARGV[i]) end
+redis.call('EXPIRE', KEYS[1], ARGV[10])
+local seen = {}
+for i = 1, n do
+    seen[i] = ''
+    if not redis.call('SET', KEYS[1 + i], ARGV[3], 'NX', 'EX', kept) then
+        seen[i] = redis.call('GET', KEYS[1 + i]) or ''
+    end
+end
+local decisions, sightings = {}, {}
+for j = 1, m do
+    decisions[j] = table.concat(redis.call('HGETALL', KEYS[1 + n + j]), ' ')
+    local key = KEYS[1 + n + m + j]
+    local before = redis.call('HGETALL', key)
+    sightings[j] = table.concat(before, ' ')
+    local new = 0
+    for i in string.gmatch(ARGV[first + j], '%d+') do
+        if seen[tonumber(i)] == '' then new = new + 1 end
+    end
+    if new > 0 then
+        redis.call('HINCRBY', key, hour, new)
+        redis.call('HINCRBY', key, day, new)
+        redis.call('EXPIRE', key, kept)
+        if #before > 48 then
+            for f = 1, #before, 2 do
+                if tonumber(string.sub(before[f], 3)) < oldest[string.sub(before[f], 1, 1)] then
+                    redis.call('HDEL', key, before[f])
+                end
+            end
+        end
+    end
+end
+return {
+    table.concat(seen, '\\n'), table.concat(decisions, '\\n'), table.concat(sightings, '\\n')
+}
+"""
+
+# KEYS: the decision's marker, the set of sites, its tallies. ARGV: the letter to count under, the
+# site; for the running week and the running day each: its number, seconds to keep, how many back
+# still count; then for each tally 1 or 2, whether it counts by weeks or by days.
+# The marker says what was counted, "u" once it was taken back: a delayed repeat of `learn` must
+# not bring an undone decision back.
+LEARN = """
+local counted = ARGV[1] .. ':' .. ARGV[3] .. ':' .. ARGV[6]
+if not redis.call('SET', KEYS[1], counted, 'NX', 'EX', ARGV[4]) then return 0 end
+redis.call('SADD', KEYS[2], ARGV[2])
+redis.call('EXPIRE', KEYS[2], ARGV[4])
+for i = 3, #KEYS do
+    local by = 3 * tonumber(ARGV[6 + i])
+    redis.call('HINCRBY', KEYS[i], ARGV[1] .. ':' .. ARGV[by], 1)
+    redis.call('EXPIRE', KEYS[i], ARGV[by + 1])
+    if redis.call('HLEN', KEYS[i]) > 72 then
+        local fields, newest = redis.call('HKEYS', KEYS[i]), 0
+        for _, field in ipairs(fields) do
+            newest = math.max(newest, tonumber(string.sub(field, 3)))
+        end
+        for _, field in ipairs(fields) do
+            if tonumber(string.sub(field, 3)) < newest - tonumber(ARGV[by + 2]) then
+                redis.call('HDEL', KEYS[i], field)
+            end
+        end
+    end
+end
+return 1
+"""
+
+# KEYS and ARGV as above. A tally that expired meanwhile must not become negative.
+UNLEARN = """
+local counted = redis.call('GET', KEYS[1])
+redis.call('SET', KEYS[1], 'u', 'EX', ARGV[4])
+if not counted or counted == 'u' then return 0 end
+local letter, week, day = string.match(counted, '(%a):(-?%d+):(-?%d+)')
+for i = 3, #KEYS do
+    local field = letter .. ':' .. (ARGV[6 + i] == '1' and week or day)
+    if redis.call('HINCRBY', KEYS[i], field, -1) <= 0 then
+        redis.call('HDEL', KEYS[i], field)
+    end
+end
+return 1
+"""
+
+
+def gather_args(
+    batch: Sequence[CommentNames], wanted: Sequence[str], *, now: datetime
+) -> list[Arg]:
+    """Return the arguments of `GATHER` for these comments and the tallies they read."""
+    counted_in: dict[str, list[str]] = {name: [] for name in wanted}
+    for number, names in enumerate(batch, start=1):
+        for _kind, name in names.written():
+            counted_in[name].append(str(number))
+    sites = list(dict.fromkeys(names.site_id for names in batch))
+    kept = int(SIGHTINGS_KEPT.total_seconds())
+    args: list[Arg] = [len(batch), len(wanted), int(now.timestamp()), kept]
+    args += [*sighting_fields(now), *oldest_sightings(now).values()]
+    args += [len(sites), int(SENDERS.kept.total_seconds()), *sites]
+    return args + [" ".join(numbers) for numbers in counted_in.values()]
+
+
+def learn_args(names: CommentNames, ruling: Ruling, *, at: datetime) -> list[Arg]:
+    """Return the arguments of `LEARN` and `UNLEARN` for a decision on this comment."""
+    return [
+        LETTERS[ruling],
+        names.site_id,
+        *(
+            number
+            for fading in (SENDERS, CONTENT)
+            for number in (
+                fading.number_of(at),
+                int(fading.kept.total_seconds()),
+                fading.kept // fading.stretch + 1,
+            )
+        ),
+        *(2 if fading_of(kind) is CONTENT else 1 for kind, _name in names.written()),
+    ]

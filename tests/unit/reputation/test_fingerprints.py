@@ -1,0 +1,94 @@
+"""Near-copies meet in a key, strangers do not, whatever the script."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.reputation.fingerprints import KEYS, fingerprints_of
+
+ADVERT = (
+    "Hello, my name is Dorothea and I represent a family workshop for garden furniture. "
+    "Every bench is made from certified larch, finished with linseed oil and delivered assembled. "
+    "Readers of this magazine receive fifteen percent discount until the end of September. "
+    "Please visit https://benches.example/offer and choose your favourite model today."
+)
+COPIES = {
+    "another name": ADVERT.replace("Dorothea", "Bartholomew"),
+    "another address": ADVERT.replace("https://benches.example/offer", "www.larch-deals.com/x?y=1"),
+    "hidden characters": ADVERT.replace("e", "e\u200b"),
+    "capitals": ADVERT.upper(),
+}
+OTHER_SENTENCES = (
+    "Whoever orders before Friday also gets a matching cushion without further cost",
+    "Three generations of carpenters have worked under the same roof since the war",
+    "We answer every question by telephone or by letter, usually on the same day",
+    "Photographs of finished pieces and a list of prices are found on our pages",
+)
+CHINESE = "我们公司专业提供优质的网站建设服务,欢迎各位朋友前来咨询了解,价格优惠,质量保证。"
+RUSSIAN = (
+    "Предлагаем деревянную мебель ручной работы напрямую от производителя, гарантия двадцать лет, "
+    "пишите менеджеру Светлане прямо сегодня вечером"
+)
+KOREAN = (
+    "안녕하세요 저희 회사는 친환경 가구를 직접 제작하여 전국으로 무료 배송해 드리고 있습니다 "
+    "지금 홈페이지 방문"
+)
+IN_OTHER_SCRIPTS = {
+    "Chinese": (CHINESE, "朋友", "老板"),
+    "Russian": (RUSSIAN, "Светлане", "Надежде"),
+    "Korean": (KOREAN, "회사는", "매장은"),
+}
+HONEST = (
+    "Thanks, great post!",
+    "Thanks for sharing this, very helpful.",
+    "Great article, thank you so much for writing it!",
+    "This worked for me, thanks a lot for the help with it.",
+    "谢谢分享,写得很好!",
+)
+
+
+@pytest.mark.parametrize("copy", COPIES.values(), ids=COPIES.keys())
+def test_a_near_copy_shares_a_key(copy):
+    assert set(fingerprints_of(ADVERT)) & set(fingerprints_of(copy))
+
+
+def test_more_than_half_of_the_copies_with_one_of_four_sentences_changed_share_a_key():
+    sentences = ADVERT.split(". ")
+    copies = [
+        ". ".join((*sentences[:index], other, *sentences[index + 1 :]))
+        for index in range(len(sentences))
+        for other in OTHER_SENTENCES
+    ]
+
+    met = [copy for copy in copies if set(fingerprints_of(ADVERT)) & set(fingerprints_of(copy))]
+
+    assert len(met) > len(copies) / 2
+
+
+@pytest.mark.parametrize("text", HONEST)
+def test_short_honest_words_have_no_fingerprint(text):
+    assert fingerprints_of(text) == ()
+
+
+@pytest.mark.parametrize(("text", "changed", "to"), IN_OTHER_SCRIPTS.values(), ids=IN_OTHER_SCRIPTS)
+def test_near_copies_meet_in_other_scripts(text, changed, to):
+    copy = text.replace(changed, to)
+
+    assert copy != text
+    assert set(fingerprints_of(text)) & set(fingerprints_of(copy))
+
+
+def test_texts_about_one_subject_do_not_meet():
+    other = (
+        "We bought a larch bench from a family workshop in September and it has survived three "
+        "winters outside; the linseed finish needs another coat every spring, otherwise perfect."
+    )
+
+    assert not set(fingerprints_of(ADVERT)) & set(fingerprints_of(other))
+
+
+@given(st.text(max_size=400))
+def test_any_text_has_all_keys_or_none(text):
+    assert len(fingerprints_of(text)) in {0, KEYS}

@@ -1,0 +1,45 @@
+"""Histories lie beside the queue, or where their own URL says, on a cluster too."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import SecretStr
+
+from service.settings import Settings
+from service.start_error import StartError
+from service.stores.valkey_history import ValkeyHistoryStore
+from service.wiring import open_history
+from tests.servers import free_port, running_valkey_cluster
+
+
+def test_histories_share_the_queues_valkey_by_default(valkey):
+    store = open_history(Settings(), valkey.url)
+
+    store.ping()
+    store.close()
+
+
+def test_histories_may_lie_on_a_cluster():
+    with running_valkey_cluster() as servers:
+        url = servers[0].url.replace("redis://", "valkey+cluster://")
+        store = open_history(Settings(history_url=SecretStr(url)), f"redis://h:{free_port()}")
+
+        assert store.is_blank()
+        store.close()
+
+
+@pytest.mark.parametrize("url", ["nonsense", "http://h/0", "+cluster://h", "redis+cluster://"])
+def test_another_url_is_refused_by_name_and_not_repeated(url):
+    with pytest.raises(StartError, match="HISTORY_URL cannot be used") as refused:
+        open_history(Settings(history_url=SecretStr(url)), "redis://h")
+
+    assert url not in str(refused.value)
+
+
+def test_nothing_is_opened_before_the_first_call():
+    store = open_history(
+        Settings(history_url=SecretStr(f"redis+cluster://h:{free_port()}")), "redis://h"
+    )
+
+    assert isinstance(store, ValkeyHistoryStore)
+    store.close()
