@@ -43,15 +43,15 @@ def find_shift(stretches: Sequence[Stretch], hints: Sequence[float] = ()) -> Shi
     shift = find_seam(stretches, hints)
     if shift is None:
         return None
-    first = shift.first if _is_side(stretches[: shift.first]) else 0
-    last = shift.last if _is_side(stretches[shift.last :]) else len(stretches)
-    if last - first == len(stretches):
-        return None
-    return replace(shift, first=first, last=last)
+    before, after = stretches[: shift.first], stretches[shift.last :]
+    if _chars(before) < _MIN_REMARK_CHARS and all(s.asks for s in before):
+        # "Water damage?" is how an advertisement opens.
+        shift, before = replace(shift, first=0), ()
+    return shift if _chars([*before, *after]) >= _MIN_REMARK_CHARS else None
 
 
-def _is_side(stretches: Sequence[Stretch]) -> bool:
-    return sum(s.end - s.start for s in stretches) >= _MIN_REMARK_CHARS
+def _chars(stretches: Sequence[Stretch]) -> int:
+    return sum(s.end - s.start for s in stretches)
 
 
 def describe_shift(name: str, shift: Shift, stretches: Sequence[Stretch]) -> Signal:
@@ -130,14 +130,14 @@ ABRUPT_SHIFT = Detector(
             post_title="A backup in ten lines",
         ),
         Example(
-            text="the third valve was stuck so i took it out and cleaned it and put it back and now it"
-            " works thank you. Grüße aus Kassel, und falls jemand noch ein Ventil sucht: der"
+            text="the third valve was stuck so i took it out and cleaned it and put it back and now"
+            " it works thank you. Grüße aus Kassel, und falls jemand noch ein Ventil sucht: der"
             " Baumarkt am Hafen hat welche.\n\n--\nJan\nhttps://jan.example.org",
             post_title="Bleeding a radiator",
         ),
         Example(
-            text="I am Ana, a plumber for twenty years. You never open the top valve first, whatever"
-            " the leaflet says. P.S. Thank you for the drawings!",
+            text="I am Ana, a plumber for twenty years. You never open the top valve first,"
+            " whatever the leaflet says. P.S. Thank you for the drawings!",
             post_title="Bleeding a radiator",
         ),
         Example(
