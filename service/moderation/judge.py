@@ -23,6 +23,7 @@ from service.moderation.rebuild import gather_whole
 from service.ports import Attempt, JudgingModel, Services
 from service.scoring.conclude import conclude
 from service.scoring.inputs import model_input
+from service.scoring.seam import place_seam
 from service.scoring.weights import Cutoffs
 from service.signals.registry import detect_all
 
@@ -55,7 +56,7 @@ def judge_comments(
         cutoffs = _cutoffs(settings[index], model.cutoffs) if settings else model.cutoffs
         verdict = conclude(
             comment.id,
-            signals=detect_all(comment, history),
+            signals=place_seam(comment, detect_all(comment, history), outputs[index]),
             output=outputs[index],
             missing=missing,
             model_version=model.version,

@@ -41,6 +41,17 @@ _INTRODUCTION = re.compile(
 _SINGULAR = re.compile(
     r"\d (?:day|month|year|hour|week|minute|capsule|bottle|channel|client)(?![\w-])"
 )
+# How an advertisement often takes over from a remark: "If you ever need", "I'm ...", "For more".
+_OPENER = re.compile(
+    r"(?:i['’]?m|i am|my name|myself|we|our|if you|if anyone|anyone|for anyone|by the way|btw"
+    r"|p\.?s|speaking of|(?:it |that |this )?reminds me|my (?:friend|son|wife|husband|company|team"
+    r"|brother|sister|uncle|cousin|website|blog|site)|check|visit|click|contact"
+    r"|for (?:more|those|the best|best|all)|looking for|are you|do you|need|want|buy|get|order"
+    r"|thanks to|this is|hello|hi|dear|when i"
+    r"|i (?:use|used|found|recommend|tried|would|started|switched|got|bought|ordered))(?!\w)",
+    re.IGNORECASE,
+)
+_CLOSED = tuple(".!?…。！？)\"”'")
 _FIGURE = re.compile(r"\d")
 _SHOUT = re.compile(r"[A-ZÄÖÜÉÀÑА-Я]{4,}")
 _MIN_TOPIC_LETTERS = 4
@@ -52,7 +63,12 @@ _TOPICAL = frozenset({Cue.OFFER, Cue.VICE})
 
 @dataclass(slots=True, kw_only=True)
 class Stretch:
-    """One sentence as seen from outside. Counts are of cues, `overlap` is a share of its words."""
+    """One sentence as seen from outside. Counts are of cues, `overlap` is a share of its words.
+
+    `capitals` is the share of words with a capital, the first apart; `commas` counts them for ten
+    words; `opens` says that it begins as advertisements do that follow a remark, `ends_open` that
+    no mark ends it, `new_line` that a line begins with it.
+    """
 
     start: int
     end: int
@@ -69,6 +85,12 @@ class Stretch:
     starts_lower: bool = False
     figures: bool = False
     overlap: float = 0.0
+    capitals: float = 0.0
+    commas: float = 0.0
+    dashes: bool = False
+    opens: bool = False
+    ends_open: bool = False
+    new_line: bool = False
 
     def count(self, cue: Cue) -> int:
         """Return how often a cue occurs."""
@@ -101,13 +123,26 @@ def _stretches_of(text: str, post: Post) -> tuple[Stretch, ...]:
     for contact in view.contacts:
         if stretch := find(contact.start):
             stretch.contacts += 1
+    end = 0
     for stretch in stretches:
-        sentence = text[stretch.start : stretch.end]
-        stretch.exclaims = "!" in sentence
-        stretch.asks = "?" in sentence
-        stretch.figures = _FIGURE.search(sentence) is not None
-        stretch.starts_lower = sentence[:1].islower()
+        _describe_style(text[stretch.start : stretch.end], stretch)
+        stretch.new_line = "\n" in text[end : stretch.start]
+        end = stretch.end
     return tuple(stretches)
+
+
+def _describe_style(sentence: str, stretch: Stretch) -> None:
+    """Fill in how a sentence is written: marks, capitals, script, its first words."""
+    stretch.exclaims = "!" in sentence
+    stretch.asks = "?" in sentence
+    stretch.figures = _FIGURE.search(sentence) is not None
+    stretch.starts_lower = sentence[:1].islower()
+    words = sentence.split()
+    stretch.capitals = sum(word[0].isupper() for word in words[1:]) / len(words)
+    stretch.commas = min(4, sentence.count(",")) / max(1.0, len(words) / 10)
+    stretch.dashes = "—" in sentence or "–" in sentence
+    stretch.opens = _OPENER.match(sentence) is not None
+    stretch.ends_open = not sentence.endswith(_CLOSED)
 
 
 @lru_cache(maxsize=64)

@@ -121,7 +121,8 @@ def test_signals_come_with_weight_reason_and_spans(tmp_path):
 
     [row] = rows_of(result.stdout_bytes)
     [link] = [s for s in row["signals"] if s["name"] == "bare_link"]
-    assert set(link) == {"name", "strength", "weight", "contribution", "reason", "spans"}
+    fields = {"name", "strength", "weight", "contribution", "reason", "spans", "boundaries"}
+    assert set(link) == fields
     assert link["spans"]
     assert link["reason"]
 

@@ -22,6 +22,8 @@ from tests.factories import make_comment, make_verdict
         lambda: Span(start=-1, end=2),
         lambda: Signal(name="x", strength=0.0, reason="r"),
         lambda: Signal(name="x", strength=1.1, reason="r"),
+        lambda: Signal(name="x", strength=1.0, reason="r", boundaries=(0,)),
+        lambda: Signal(name="x", strength=1.0, reason="r", boundaries=(4, 4)),
         lambda: Cutoffs(ham_cutoff=0.9, spam_cutoff=0.1),
         lambda: SiteSettings(ham_cutoff=0.9, spam_cutoff=0.1),
         lambda: SiteSettings(spam_cutoff=float("nan")),

@@ -194,6 +194,7 @@ def _signal_values(weighed: WeighedSignal) -> Values:
         "strength": weighed.signal.strength,
         "reason": weighed.signal.reason,
         "spans": _span_values(weighed.signal.spans),
+        "boundaries": list(weighed.signal.boundaries),
         "weight": weighed.weight,
         "contribution": weighed.contribution,
     }
@@ -206,6 +207,8 @@ def _signal_from(values: Values) -> WeighedSignal:
             strength=values["strength"],
             reason=values["reason"],
             spans=_spans_from(values["spans"]),
+            # Verdicts of before there were any do not have the key.
+            boundaries=tuple(values.get("boundaries", ())),
         ),
         weight=values["weight"],
         contribution=values["contribution"],

@@ -297,6 +297,16 @@ def test_a_sentence_is_marked_whole_where_its_words_promote_on_average():
     assert [text[start:end] for start, end in spans] == ["Buy watches now!"]
 
 
+def test_a_word_or_two_after_a_comma_are_judged_with_their_clause():
+    text = "Great article, thanks! Buy, now! Bye."
+    words = [(0, 5), (6, 13), (13, 14), (15, 21), (21, 22), (23, 26), (26, 27), (28, 31), (33, 36)]
+    promotion = [-3.0, -3.0, -3.0, 2.0, 2.0, 4.0, 4.0, -1.0, -2.0]
+
+    spans = mark_stretches(text, [windows_of(*words)], [promotion], 0.0)
+
+    assert [text[start:end] for start, end in spans] == ["Buy, now!"]
+
+
 def test_neighbouring_sentences_are_marked_as_one():
     text = "Buy watches now! Buy again. Bye."
     words = [(0, 3), (4, 11), (12, 15), (17, 20), (21, 26), (28, 31)]
