@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, Self
@@ -12,14 +11,10 @@ from zipfile import BadZipFile
 import numpy as np
 
 from models.features import count_features
-from models.inputs import ModelInput, ModelOutput
+from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable
+from models.log_odds import logistic
 from models.promotion import PromotionMarker
-
-# Beyond this the logistic function is 0 or 1 to all digits; it keeps exp() from overflowing.
-_MAX_LOG_ODDS = 500.0
-# Below it the classifier itself says "rather ham", and marking promotion would mislead.
-MIN_P_SPAM_TO_MARK = 0.5
 
 
 class BaselineClassifier:
@@ -50,7 +45,7 @@ class BaselineClassifier:
 
     def _score(self, one: ModelInput) -> ModelOutput:
         total = self._table.sum_of(count_features(one))
-        p_spam = _logistic(self._slope * total + self._offset)
+        p_spam = logistic(self._slope * total + self._offset)
         spans = self._marker.mark(one) if p_spam >= MIN_P_SPAM_TO_MARK else ()
         return ModelOutput(p_spam=p_spam, promo_spans=spans)
 
@@ -84,8 +79,3 @@ class BaselineClassifier:
             raise ValueError(msg) from error
         marker = PromotionMarker(marker_table, threshold=threshold)
         return cls(table, slope=slope, offset=offset, marker=marker)
-
-
-def _logistic(log_odds: float) -> float:
-    bounded = min(max(log_odds, -_MAX_LOG_ODDS), _MAX_LOG_ODDS)
-    return 1.0 / (1.0 + math.exp(-bounded))

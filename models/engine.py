@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from models.errors import ClassifierError
 from models.quiet_openvino import ov
@@ -20,8 +21,9 @@ from models.tokens import Window
 # once, a padded token costs its arithmetic every time.
 PAD_TO = 16
 
-_INPUTS = ("ids", "kinds", "mask")
-_OUTPUTS = ("spam", "promotion", "llm_voice")
+# The names of the network's inputs and outputs.
+INPUTS = ("ids", "kinds", "mask")
+OUTPUTS = ("spam", "promotion", "llm_voice")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,7 @@ class Engine:
         try:
             model = core.read_model(network)
             names = {name for port in (*model.inputs, *model.outputs) for name in port.get_names()}
-            if not {*_INPUTS, *_OUTPUTS} <= names:
+            if not {*INPUTS, *OUTPUTS} <= names:
                 msg = "the network's inputs and outputs are not the ones expected"
                 raise ValueError(msg)
             compiled = core.compile_model(
@@ -84,7 +86,7 @@ class Engine:
         with self._lock:
             try:
                 for i in order:
-                    self._queue.start_async(_arrays(windows[i]), (found, i, windows[i]))
+                    self._queue.start_async(input_arrays(windows[i]), (found, i, windows[i]))
                 self._queue.wait_all()
             except RuntimeError as error:
                 raise ClassifierError("the engine failed") from error
@@ -100,9 +102,10 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _arrays(window: Window) -> dict[str, Any]:
+def input_arrays(window: Window) -> dict[str, npt.NDArray[np.int64]]:
+    """Return the network's inputs for one window, each of shape (1, padded length)."""
     length = -(-len(window.ids) // PAD_TO) * PAD_TO
-    ids, kinds, mask = (np.zeros((1, length), dtype=np.int64) for _ in _INPUTS)
+    ids, kinds, mask = (np.zeros((1, length), dtype=np.int64) for _ in INPUTS)
     used = len(window.ids)
     ids[0, :used] = window.ids
     kinds[0, window.n_context : used] = 1
@@ -113,7 +116,7 @@ def _arrays(window: Window) -> dict[str, Any]:
 def _take(request: Any, wanted: tuple[list[WindowScores | None], int, Window]) -> None:
     """Copy a finished request's answers to where they are wanted."""
     found, place, window = wanted
-    spam, promotion, llm_voice = (request.get_tensor(name).data for name in _OUTPUTS)
+    spam, promotion, llm_voice = (request.get_tensor(name).data for name in OUTPUTS)
     start = window.n_context
     found[place] = WindowScores(
         spam=float(spam[0]),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Below it a classifier itself says "rather ham", and marking promotion would mislead.
+MIN_P_SPAM_TO_MARK = 0.5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelInput:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 
 # None is how Python marks a module whose import must fail (importlib's documentation).
-sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
+sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]  # typed as if no import could fail
 
 import openvino as ov  # noqa: E402  # only now
 

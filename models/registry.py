@@ -198,6 +198,12 @@ def check_free(models_dir: Path, version: str) -> Path:
     return folder
 
 
+def free_name(models_dir: Path, wanted: str) -> str:
+    """Return the name itself or, if it is taken, the first free one of name-2, name-3, ..."""
+    names = [wanted, *(f"{wanted}-{n}" for n in range(2, 1000))]
+    return next(name for name in names if not (models_dir / name).exists())
+
+
 def promote(models_dir: Path, version: str) -> None:
     """Make a version the current one, in one step that a reader sees wholly or not at all.
 

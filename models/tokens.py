@@ -22,8 +22,6 @@ OVERLAP_TOKENS = 32
 MAX_WINDOWS = 8
 _LINK_WORD = "http"
 
-CONTEXT, TEXT = 0, 1
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:

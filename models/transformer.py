@@ -15,18 +15,21 @@ from typing import ClassVar, Self
 
 from models.engine import Engine, WindowScores
 from models.features import count_features
-from models.inputs import ModelInput, ModelOutput
+from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable, read_table
+from models.log_odds import logistic
 from models.stretches import Stretch, join_stretches, split_stretches
 from models.tokens import CommentTokeniser, Window
 
 NETWORK_FILE, TOKENISER_FILE = "network.xml", "tokenizer.json"
 WEIGHTS_FILE, LINEAR_FILE, CALIBRATION_FILE = "network.bin", "linear.npz", "calibration.json"
 
-# Beyond this the logistic function is 0 or 1 to all digits; it keeps exp() from overflowing.
-_MAX_LOG_ODDS = 500.0
-# Below it the classifier itself says "rather ham", and marking promotion would mislead.
-MIN_P_SPAM_TO_MARK = 0.5
+# Two or three words after a comma ("thanks!") are too few to be judged alone. 2026-11-21, words of
+# spam marked alike by hand and by `minilm-1`, F1 without and with this: 0.7567 and 0.7570 on the
+# calibration part (n=2,801 marked by hand; 2 to 8 tokens differ by less than 0.001), 0.7387 and
+# 0.7384 on the test part (n=4,477): no better on the whole, but a remark is no longer cut in two.
+_MIN_TOKENS = 4
+_CLAUSE_ENDS = (",", ";", ":")
 # A flood repeats itself: windows read lately are remembered, 10 MB at most.
 _REMEMBERED_WINDOWS = 4_096
 
@@ -190,7 +193,8 @@ def mark_stretches(
     """Return the stretches whose tokens' mean log-odds of promotion reach `marks_from`, joined.
 
     `promotion` holds for each window one number a token of its text. Sentences and clauses are
-    marked whole: single words are no help to a reader.
+    marked whole: single words are no help to a reader. A clause of less than four tokens is judged
+    together with the one before it in its sentence.
     """
     stretches = split_stretches(text)
     starts = [start for start, _ in stretches]
@@ -205,11 +209,20 @@ def mark_stretches(
             if stretches and start >= starts[place]:
                 sums[place] += number
                 counts[place] += 1
-    chosen = [n > 0 and s / n >= marks_from for s, n in zip(sums, counts, strict=True)]
+    chosen: list[bool] = []
+    for first, last in _judged_together(text, stretches, counts):
+        n = sum(counts[first:last])
+        chosen += [n > 0 and sum(sums[first:last]) / n >= marks_from] * (last - first)
     return join_stretches(stretches, chosen)
 
 
-def logistic(log_odds: float) -> float:
-    """Return the probability of a log-odds, without overflow."""
-    bounded = min(max(log_odds, -_MAX_LOG_ODDS), _MAX_LOG_ODDS)
-    return 1.0 / (1.0 + math.exp(-bounded))
+def _judged_together(
+    text: str, stretches: Sequence[Stretch], counts: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Return the stretches as runs `[first, last)`: short clauses with the one before them."""
+    runs: list[tuple[int, int]] = []
+    for place, count in enumerate(counts):
+        follows_clause = place > 0 and text[stretches[place - 1][1] - 1] in _CLAUSE_ENDS
+        first = runs.pop()[0] if follows_clause and count < _MIN_TOKENS else place
+        runs.append((first, place + 1))
+    return runs

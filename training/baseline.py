@@ -16,12 +16,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from models.baseline import MIN_P_SPAM_TO_MARK, BaselineClassifier
+from models.baseline import BaselineClassifier
 from models.errors import ModelVersionError
 from models.features import Features, count_features
+from models.inputs import MIN_P_SPAM_TO_MARK
 from models.linear import LinearTable
 from models.promotion import PromotionMarker
-from models.registry import SHIPPED_DIR, Fusion, check_free, promote, write_version
+from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
 from models.stretches import Stretch
 from service.domain.errors import InvalidInputError
 from service.scoring.conclude import logistic, logit
@@ -234,7 +235,7 @@ def _train_version(options: argparse.Namespace) -> int:
         return 0
     trained = train(dataset, config)
     now = datetime.now(UTC)
-    version = options.name or _free_name(options.out, f"baseline-{now:%Y%m%d}")
+    version = options.name or free_name(options.out, f"baseline-{now:%Y%m%d}")
     card = Card(
         version=version,
         trained_at=now,
@@ -259,12 +260,6 @@ def _train_version(options: argparse.Namespace) -> int:
     state = "promoted" if options.promote else "not promoted"
     print(f"{folder}: trained in {time.monotonic() - started:.0f} s, {state}; see its card.md")
     return 0
-
-
-def _free_name(models_dir: Path, wanted: str) -> str:
-    """Return the name itself or, if it is taken, the first free one of name-2, name-3, ..."""
-    names = [wanted, *(f"{wanted}-{n}" for n in range(2, 1000))]
-    return next(name for name in names if not (models_dir / name).exists())
 
 
 if __name__ == "__main__":

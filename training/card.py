@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.metadata import version as installed_version
@@ -17,6 +17,7 @@ from models.registry import Fusion
 from service.scoring.cutoffs import clopper_pearson
 from service.scoring.metrics import (
     OperatingPoint,
+    ReliabilityBin,
     brier_score,
     recall_at_false_positive_rate,
     reliability_table,
@@ -90,33 +91,48 @@ def _facts(card: Card) -> Measured:
         "trained_at": card.trained_at.isoformat(timespec="seconds"),
         "fingerprint": card.fingerprint,
         "config": dict(card.config),
-        "environment": {
-            "python": platform.python_version(),
-            **{name: installed_version(name) for name in PACKAGES},
-        },
+        "environment": environment(PACKAGES),
         "data": [asdict(f) | {"licence": licence(f.name)} for f in card.dataset.files],
         "prevalence": float(is_spam.mean()),
-        "cutoffs": {
-            "ham_cutoff": card.fusion.ham_cutoff,
-            "spam_cutoff": card.fusion.spam_cutoff,
-            **card.fusion.promises,
-        },
+        "cutoffs": cutoff_facts(card.fusion),
         "out_of_fold": {
             "model_alone": measure(is_spam, card.model_p_spam),
             "all_evidence": measure(is_spam, card.p_spam),
-            "reliability": [asdict(b) for b in reliability_table(is_spam, card.p_spam) if b.n],
+            "reliability": [asdict(b) for b in filled_bins(is_spam, card.p_spam)],
             "slices": slices(card),
             "promotion_marked": asdict(card.marked) | {"f1": card.marked.f1},
         },
-        "weights": {
-            "base": card.fusion.base,
-            "model": card.fusion.model_weight,
-            "signals": dict(card.fusion.signal_weights),
-        },
+        "weights": weight_facts(card.fusion),
         "ham_called_spam": ham_called_spam(card),
         "spam_called_ham": spam_called_ham(card),
         "known_weaknesses": list(KNOWN_WEAKNESSES),
     }
+
+
+def environment(packages: Sequence[str]) -> Measured:
+    """Return which Python and which versions of packages a run uses."""
+    versions = {name: installed_version(name) for name in packages}
+    return {"python": platform.python_version(), **versions}
+
+
+def cutoff_facts(fusion: Fusion) -> Measured:
+    """Return both cutoffs with what they promise."""
+    cutoffs = {"ham_cutoff": fusion.ham_cutoff, "spam_cutoff": fusion.spam_cutoff}
+    return {**cutoffs, **fusion.promises}
+
+
+def weight_facts(fusion: Fusion) -> Measured:
+    """Return what model and signals weigh."""
+    return {
+        "base": fusion.base,
+        "model": fusion.model_weight,
+        "signals": dict(fusion.signal_weights),
+    }
+
+
+def filled_bins(is_spam: BoolArray, p_spam: FloatArray) -> list[ReliabilityBin]:
+    """Return the bins of stated probability that hold comments."""
+    return [b for b in reliability_table(is_spam, p_spam) if b.n]
 
 
 def ham_called_spam(card: Card) -> list[str]:

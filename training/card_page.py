@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from importlib.metadata import version as installed_version
 
 from models.registry import Fusion
-from service.scoring.metrics import reliability_table
 from training.card import (
     FALSE_POSITIVE_RATES,
     KNOWN_WEAKNESSES,
     PACKAGES,
+    BoolArray,
     Card,
+    FloatArray,
     Measured,
+    filled_bins,
     ham_called_spam,
     licence,
     measure,
@@ -23,6 +25,15 @@ from training.card import (
 from training.promotion import MarkedTokens
 
 _MAX_LISTED = 50
+
+
+def percent(share: float) -> str:
+    """Return a share as people read it."""
+    return f"{100 * share:.3g} %"
+
+
+# Over the cells that `figures_row` gives.
+FIGURES_HEAD = ("", "AUC (95 %)", *(f"recall at {percent(r)} FPR" for r in FALSE_POSITIVE_RATES))
 
 
 def card_markdown(card: Card) -> str:
@@ -79,11 +90,10 @@ def separation_parts(card: Card) -> list[str]:
     is_spam = card.is_spam
     alone, together = measure(is_spam, card.model_p_spam), measure(is_spam, card.p_spam)
     prevalence = float(is_spam.mean())
-    bins = [b for b in reliability_table(is_spam, card.p_spam) if b.n]
     return [
         "## How well spam and ham part",
         table(
-            ["", "AUC (95 %)", *(f"recall at {percent(r)} FPR" for r in FALSE_POSITIVE_RATES)],
+            FIGURES_HEAD,
             [["model alone", *figures_row(alone)], ["with signals", *figures_row(together)]],
         ),
         (
@@ -91,14 +101,19 @@ def separation_parts(card: Card) -> list[str]:
             f"would score {prevalence * (1 - prevalence):.4f}."
         ),
         "## Do stated probabilities come true",
-        table(
-            ["p_spam", "comments", "stated", "observed"],
-            [
-                [f"{b.low:.1f} to {b.high:.1f}", b.n, f"{b.mean_p_spam:.3f}", f"{b.observed:.3f}"]
-                for b in bins
-            ],
-        ),
+        reliability_page(is_spam, card.p_spam),
     ]
+
+
+def reliability_page(is_spam: BoolArray, p_spam: FloatArray) -> str:
+    """Return a table of stated probabilities beside the share of spam observed."""
+    return table(
+        ["p_spam", "comments", "stated", "observed"],
+        [
+            [f"{b.low:.1f} to {b.high:.1f}", b.n, f"{b.mean_p_spam:.3f}", f"{b.observed:.3f}"]
+            for b in filled_bins(is_spam, p_spam)
+        ],
+    )
 
 
 def weight_parts(fusion: Fusion) -> list[str]:
@@ -113,11 +128,6 @@ def weight_parts(fusion: Fusion) -> list[str]:
         ),
         table(["signal", "weight"], [[name, f"{weight:.3f}"] for name, weight in largest_first]),
     ]
-
-
-def percent(share: float) -> str:
-    """Return a share as people read it."""
-    return f"{100 * share:.3g} %"
 
 
 def table(head: Sequence[object], rows: Sequence[Sequence[object]]) -> str:

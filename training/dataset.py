@@ -30,6 +30,7 @@ class Example:
 
     `comment` is all that detectors and the classifier may see. The other fields are for splitting
     and for reporting: they never become inputs. `promo_spans` is None where nobody marked them;
+    `boundary` is where a remark gives way to the advertisement, None where that was not marked;
     `is_corrected` says that the data have the other label.
     """
 
@@ -42,6 +43,7 @@ class Example:
     language: str | None = None
     hardness: int | None = None
     promo_spans: tuple[tuple[int, int], ...] | None = None
+    boundary: int | None = None
     is_corrected: bool = False
 
     @property
@@ -283,15 +285,19 @@ def _source(row: Mapping[str, object], path: Path) -> str:
 def _unlabelled_text(row: Mapping[str, object], path: Path) -> UnlabelledText:
     # The same cleaning as for comments: what a model learns from looks like what it will be shown.
     comment = comment_from_record(row)
-    boundary = row.get("boundary")
     return UnlabelledText(
         id=comment.id,
         source=_source(row, path),
         text=comment.text,
         kind=_string(row, "kind"),
         post_excerpt=comment.post.excerpt,
-        boundary=boundary if isinstance(boundary, int) else None,
+        boundary=_boundary(row),
     )
+
+
+def _boundary(row: Mapping[str, object]) -> int | None:
+    boundary = row.get("boundary")
+    return boundary if isinstance(boundary, int) else None
 
 
 def _example(row: Mapping[str, object], path: Path) -> Example:
@@ -311,6 +317,7 @@ def _example(row: Mapping[str, object], path: Path) -> Example:
         language=_string(row, "lang"),
         hardness=hardness if isinstance(hardness, int) else None,
         promo_spans=_promo_spans(row),
+        boundary=_boundary(row),
     )
 
 

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
 
-from models.engine import PAD_TO
+from models.engine import INPUTS, OUTPUTS, PAD_TO, input_arrays
 from models.quiet_openvino import ov
 from models.tokens import Window
 from models.transformer import NETWORK_FILE
 from training.network import Network
 
-_NAMES = ("ids", "kinds", "mask")
-_ANSWERS = ("spam", "promotion", "llm_voice")
 _LONGEST = 256
 
 
@@ -34,7 +31,7 @@ def export_network(
 
     model = _convert(network)
     if int8:
-        data = nncf.Dataset([_arrays(window) for window in calibrate_on])
+        data = nncf.Dataset([input_arrays(window) for window in calibrate_on])
         model = nncf.quantize(
             model,
             data,
@@ -47,23 +44,14 @@ def export_network(
 
 def _convert(network: Network) -> ov.Model:
     shape = (1, PAD_TO)
-    example = tuple(torch.ones(shape, dtype=torch.long) for _ in _NAMES)
+    example = tuple(torch.ones(shape, dtype=torch.long) for _ in INPUTS)
     network.eval()
     with torch.no_grad():
         model = ov.convert_model(network, example_input=example)
-    for port, name in zip(model.inputs, _NAMES, strict=True):
+    for port, name in zip(model.inputs, INPUTS, strict=True):
         port.get_tensor().set_names({name})
         port.get_node().set_partial_shape(ov.PartialShape([1, ov.Dimension(1, _LONGEST)]))
-    for port, name in zip(model.outputs, _ANSWERS, strict=True):
+    for port, name in zip(model.outputs, OUTPUTS, strict=True):
         port.get_tensor().set_names({name})
     model.validate_nodes_and_infer_types()
     return model
-
-
-def _arrays(window: Window) -> dict[str, np.ndarray]:
-    length = -(-len(window.ids) // PAD_TO) * PAD_TO
-    ids, kinds, mask = (np.zeros((1, length), dtype=np.int64) for _ in _NAMES)
-    ids[0, : len(window.ids)] = window.ids
-    kinds[0, window.n_context : len(window.ids)] = 1
-    mask[0, : len(window.ids)] = 1
-    return {"ids": ids, "kinds": kinds, "mask": mask}

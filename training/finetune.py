@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import logging
 import math
 import random
 import time
@@ -18,8 +16,6 @@ from torch.nn import functional
 from models.tokens import CommentTokeniser, Window
 from training.lessons import Lesson, Variation, collect_hosts, vary
 from training.network import Network
-
-log = logging.getLogger(__name__)
 
 # A span's token is taught 1 or 0; this marks those of which nothing is known.
 _UNKNOWN = -1.0
@@ -279,12 +275,3 @@ def _resume(
     optimiser.load_state_dict(state["optimiser"])
     schedule.load_state_dict(state["schedule"])
     return int(state["step"])
-
-
-def digest(network: Network) -> str:
-    """Return a SHA-256 over all weights, to tell networks apart."""
-    total = hashlib.sha256()
-    for name, tensor in sorted(network.state_dict().items()):
-        total.update(name.encode())
-        total.update(tensor.detach().cpu().contiguous().numpy().tobytes())
-    return total.hexdigest()

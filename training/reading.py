@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from models.engine import Engine
 from models.features import count_features
-from models.inputs import ModelInput, ModelOutput
+from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable
 from models.registry import Fusion
 from models.stretches import Stretch
 from models.tokens import CommentTokeniser, Window
-from models.transformer import MIN_P_SPAM_TO_MARK, Calibration, mark_stretches, pool
+from models.transformer import Calibration, mark_stretches, pool
 from service.scoring.conclude import logistic, logit
 from service.scoring.model_signals import model_signals
 from training.dataset import Example

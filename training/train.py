@@ -23,7 +23,7 @@ from models.engine import Engine
 from models.errors import ModelVersionError
 from models.features import Features, count_features
 from models.linear import LinearTable, table_bytes
-from models.registry import SHIPPED_DIR, Fusion, check_free, promote, write_version
+from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
 from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
@@ -330,7 +330,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     )
 
     now = datetime.now(UTC)
-    version = options.name or _free_name(options.out, f"minilm-{now:%Y%m%d}")
+    version = options.name or free_name(options.out, f"minilm-{now:%Y%m%d}")
     card = VersionCard(
         version=version,
         trained_at=now,
@@ -380,12 +380,6 @@ def _check_labels(parts: Partition) -> None:
                 f"{len(is_spam)} comments"
             )
             raise ValueError(msg)
-
-
-def _free_name(models_dir: Path, wanted: str) -> str:
-    """Return the name itself or, if it is taken, the first free one of name-2, name-3, ..."""
-    names = [wanted, *(f"{wanted}-{n}" for n in range(2, 1000))]
-    return next(name for name in names if not (models_dir / name).exists())
 
 
 if __name__ == "__main__":

@@ -17,23 +17,28 @@ import numpy.typing as npt
 from models.registry import Fusion
 from models.transformer import Calibration
 from service.scoring.cutoffs import clopper_pearson
-from service.scoring.metrics import brier_score, reliability_table
+from service.scoring.metrics import brier_score
 from training.card import (
-    FALSE_POSITIVE_RATES,
     Card,
     Measured,
+    cutoff_facts,
+    environment,
+    filled_bins,
     ham_called_spam,
     licence,
     measure,
     slices,
     spam_called_ham,
+    weight_facts,
 )
 from training.card_page import (
+    FIGURES_HEAD,
     figures_row,
     ids_line,
     marked_line,
     percent,
     promise_lines,
+    reliability_page,
     slice_parts,
     table,
     weight_parts,
@@ -155,25 +160,14 @@ def card_json(card: VersionCard) -> str:
         "training_seconds": round(card.seconds),
         "fingerprint": card.fingerprint,
         "config": dict(card.config),
-        "environment": {
-            "python": platform.python_version(),
-            **{name: installed_version(name) for name in PACKAGES},
-        },
+        "environment": environment(PACKAGES),
         # Whoever measures this version looks here for what it has learnt from.
         "data": [_file_facts(f) for f in card.files if not _is_tested_on(f, card.partition)],
         "test_data": [_file_facts(f) for f in card.files if _is_tested_on(f, card.partition)],
         "partition": describe(card.partition),
         "calibration": asdict(card.calibration),
-        "cutoffs": {
-            "ham_cutoff": card.fusion.ham_cutoff,
-            "spam_cutoff": card.fusion.spam_cutoff,
-            **card.fusion.promises,
-        },
-        "weights": {
-            "base": card.fusion.base,
-            "model": card.fusion.model_weight,
-            "signals": dict(card.fusion.signal_weights),
-        },
+        "cutoffs": cutoff_facts(card.fusion),
+        "weights": weight_facts(card.fusion),
         "histories_from_simulation": asdict(card.histories),
         "evidence_table": list(card.evidence),
         "llm_voice": card.voice,
@@ -206,9 +200,7 @@ def _part_facts(card: VersionCard, part: MeasuredPart) -> Measured:
     return {
         "prevalence": float(part.is_spam.mean()),
         **{way: measure(part.is_spam, getattr(part.scored, way)) for way in _WAYS},
-        "reliability": [
-            asdict(b) for b in reliability_table(part.is_spam, part.scored.all_evidence) if b.n
-        ],
+        "reliability": [asdict(b) for b in filled_bins(part.is_spam, part.scored.all_evidence)],
         "at_the_cutoffs": _at_the_cutoffs(card, part.is_spam, part.scored.all_evidence),
         "hard_slices": {
             name: _hard_slice(card, part, spam) for name, spam in _hard_spam(part).items()
@@ -365,7 +357,6 @@ def _reweighed_lines(card: VersionCard) -> list[str]:
 
 def _part_page(card: VersionCard, part: MeasuredPart) -> list[str]:
     is_spam = part.is_spam
-    head = ["", "AUC (95 %)", *(f"recall at {percent(r)} FPR" for r in FALSE_POSITIVE_RATES)]
     rows = [
         [said, *figures_row(measure(is_spam, getattr(part.scored, way)))]
         for way, said in _WAYS.items()
@@ -382,7 +373,7 @@ def _part_page(card: VersionCard, part: MeasuredPart) -> list[str]:
             f"{int((~is_spam).sum()):,} ham (prevalence {percent(float(is_spam.mean()))})."
         ),
         "## How well spam and ham part",
-        table(head, rows),
+        table(FIGURES_HEAD, rows),
         "Rows of a slice set its spam, by all evidence, against all ham of the part.",
         "## What the cutoffs make of it",
         _cutoff_table(card, part),
@@ -422,15 +413,10 @@ def _reliability(part: MeasuredPart) -> str:
     is_spam, p_spam = part.is_spam, part.scored.all_evidence
     before, after = brier_score(is_spam, part.scored.network), brier_score(is_spam, p_spam)
     prevalence = float(is_spam.mean())
-    bins = [b for b in reliability_table(is_spam, p_spam) if b.n]
-    rows = [
-        [f"{b.low:.1f} to {b.high:.1f}", b.n, f"{b.mean_p_spam:.3f}", f"{b.observed:.3f}"]
-        for b in bins
-    ]
     return (
         f"Brier score {before:.4f} before calibration (network alone), {after:.4f} after; stating "
         f"the prevalence for every comment would score {prevalence * (1 - prevalence):.4f}.\n\n"
-        + table(["p_spam", "comments", "stated", "observed"], rows)
+        + reliability_page(is_spam, p_spam)
     )
 
 

@@ -64,6 +64,7 @@ def verdict_record(verdict: Verdict) -> dict[str, object]:
                 "contribution": part.contribution,
                 "reason": part.signal.reason,
                 "spans": _pairs(part.signal.spans),
+                "boundaries": list(part.signal.boundaries),
             }
             for part in verdict.signals
         ],

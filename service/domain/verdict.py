@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import pairwise
 
 from service.domain.comment import CommentId
 
@@ -36,17 +37,22 @@ class Signal:
     """One named piece of evidence: what was seen and where, never how bad it is.
 
     `strength` is in (0, 1]; `reason` is a clause a moderator understands without a manual and
-    never quotes the comment.
+    never quotes the comment. `boundaries` are the offsets at which one kind of text gives way to
+    another, ascending, none of them 0; most signals have none.
     """
 
     name: str
     strength: float
     reason: str
     spans: tuple[Span, ...] = ()
+    boundaries: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not 0.0 < self.strength <= 1.0:
             msg = f"signal {self.name}: strength must be in (0, 1], got {self.strength}"
+            raise ValueError(msg)
+        if any(a >= b for a, b in pairwise((0, *self.boundaries))):
+            msg = f"signal {self.name}: boundaries must ascend from 1, got {self.boundaries}"
             raise ValueError(msg)
 
 

@@ -11,10 +11,10 @@ from functools import lru_cache
 from service.domain.comment import Comment, Post
 from service.signals.bare_link import uncommon_links_of
 from service.signals.lexicon import Cue
+from service.signals.posts import words_of_post
 from service.signals.regions import inside
 from service.signals.shop_names import sounds_commercial
 from service.signals.view import TextView, view_of_text
-from service.signals.words import find_words
 
 # Each pattern starts with few characters, so that the search can run from one to the next.
 _PRICE = re.compile(
@@ -41,12 +41,21 @@ _INTRODUCTION = re.compile(
 _SINGULAR = re.compile(
     r"\d (?:day|month|year|hour|week|minute|capsule|bottle|channel|client)(?![\w-])"
 )
+# How an advertisement often takes over from a remark: "If you ever need", "I'm ...", "For more".
+_OPENER = re.compile(
+    r"(?:i['’]?m|i am|my name|myself|we|our|if you|if anyone|anyone|for anyone|by the way|btw"
+    r"|p\.?s|speaking of|(?:it |that |this )?reminds me|my (?:friend|son|wife|husband|company|team"
+    r"|brother|sister|uncle|cousin|website|blog|site)|check|visit|click|contact"
+    r"|for (?:more|those|the best|best|all)|looking for|are you|do you|need|want|buy|get|order"
+    r"|thanks to|this is|hello|hi|dear|when i"
+    r"|i (?:use|used|found|recommend|tried|would|started|switched|got|bought|ordered))(?!\w)",
+    re.IGNORECASE,
+)
+_CLOSED = tuple(".!?…。！？)\"”'")
 _FIGURE = re.compile(r"\d")
 _SHOUT = re.compile(r"[A-ZÄÖÜÉÀÑА-Я]{4,}")
 _MIN_TOPIC_LETTERS = 4
 _STEM_LETTERS = 6
-# Words of a full text that matter for overlap; longer excerpts add little and cost time.
-_MAX_POST_CHARS = 1_500
 _CUE_COUNT = len(Cue)
 # Cues that say nothing about a comment whose post is about just that: "loan" under "Student loans".
 _TOPICAL = frozenset({Cue.OFFER, Cue.VICE})
@@ -54,7 +63,12 @@ _TOPICAL = frozenset({Cue.OFFER, Cue.VICE})
 
 @dataclass(slots=True, kw_only=True)
 class Stretch:
-    """One sentence as seen from outside. Counts are of cues, `overlap` is a share of its words."""
+    """One sentence as seen from outside. Counts are of cues, `overlap` is a share of its words.
+
+    `capitals` is the share of words with a capital, the first apart; `commas` counts them for ten
+    words; `opens` says that it begins as advertisements do that follow a remark, `ends_open` that
+    no mark ends it, `new_line` that a line begins with it.
+    """
 
     start: int
     end: int
@@ -71,6 +85,12 @@ class Stretch:
     starts_lower: bool = False
     figures: bool = False
     overlap: float = 0.0
+    capitals: float = 0.0
+    commas: float = 0.0
+    dashes: bool = False
+    opens: bool = False
+    ends_open: bool = False
+    new_line: bool = False
 
     def count(self, cue: Cue) -> int:
         """Return how often a cue occurs."""
@@ -103,23 +123,33 @@ def _stretches_of(text: str, post: Post) -> tuple[Stretch, ...]:
     for contact in view.contacts:
         if stretch := find(contact.start):
             stretch.contacts += 1
+    end = 0
     for stretch in stretches:
-        sentence = text[stretch.start : stretch.end]
-        stretch.exclaims = "!" in sentence
-        stretch.asks = "?" in sentence
-        stretch.figures = _FIGURE.search(sentence) is not None
-        stretch.starts_lower = sentence[:1].islower()
+        _describe_style(text[stretch.start : stretch.end], stretch)
+        stretch.new_line = "\n" in text[end : stretch.start]
+        end = stretch.end
     return tuple(stretches)
+
+
+def _describe_style(sentence: str, stretch: Stretch) -> None:
+    """Fill in how a sentence is written: marks, capitals, script, its first words."""
+    stretch.exclaims = "!" in sentence
+    stretch.asks = "?" in sentence
+    stretch.figures = _FIGURE.search(sentence) is not None
+    stretch.starts_lower = sentence[:1].islower()
+    words = sentence.split()
+    stretch.capitals = sum(word[0].isupper() for word in words[1:]) / len(words)
+    stretch.commas = min(4, sentence.count(",")) / max(1.0, len(words) / 10)
+    stretch.dashes = "—" in sentence or "–" in sentence
+    stretch.opens = _OPENER.match(sentence) is not None
+    stretch.ends_open = not sentence.endswith(_CLOSED)
 
 
 @lru_cache(maxsize=64)
 def topic_words(post: Post) -> frozenset[str]:
     """Return the longer words of a post's title and excerpt, cut to their first six letters."""
-    text = f"{post.title or ''}\n{(post.excerpt or '')[:_MAX_POST_CHARS]}"
     return frozenset(
-        word.text[:_STEM_LETTERS]
-        for word in find_words(text)
-        if len(word.text) >= _MIN_TOPIC_LETTERS
+        word[:_STEM_LETTERS] for word in words_of_post(post) if len(word) >= _MIN_TOPIC_LETTERS
     )
 
 

@@ -64,6 +64,9 @@ class SignalAnswer(Answer):
     weight: float = Field(description="Log-odds at full strength; 0: recorded, not weighed.")
     contribution: float = Field(description="weight x strength, in log-odds.")
     spans: list[SpanAnswer] = Field(description="Where in the comment's text it was seen.")
+    boundaries: list[Annotated[int, Field(ge=1, le=MAX_TEXT_BYTES)]] = Field(
+        description="Where a remark turns into an advertisement or back, in code points."
+    )
 
     @classmethod
     def of(cls, weighed: WeighedSignal) -> SignalAnswer:
@@ -75,6 +78,7 @@ class SignalAnswer(Answer):
             weight=weighed.weight,
             contribution=weighed.contribution,
             spans=[SpanAnswer.of(s) for s in weighed.signal.spans],
+            boundaries=list(weighed.signal.boundaries),
         )
 
 

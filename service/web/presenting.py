@@ -22,8 +22,6 @@ _WORDS_SHOWN = 2_400
 _LINES_SHOWN = 36
 _ROW_CHARS = 150
 _EXCERPT_CHARS = 180
-# The detector whose span is the advertisement that a remark turns into, or comes after.
-_SEAM_SIGNAL = "abrupt_shift"
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
 _ACTION_IN_WORDS = {
     Action.PUBLISH: "publishes it",
@@ -201,7 +199,7 @@ def present_case(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -> 
     layers = _layers(case.verdict) if case.verdict and not case.withdrawn_at else ()
     return CaseView(
         id=comment.id,
-        words=_words(comment.text, layers, _seams(comment.text, case.verdict)),
+        words=_words(comment.text, layers, _seams(case.verdict)),
         language=_language(comment.language),
         author_name=part_text(comment.author.name or ""),
         author_url=_with_host(comment.author.url or ""),
@@ -268,17 +266,15 @@ def _layers(verdict: Verdict) -> tuple[Layer, ...]:
     )
 
 
-def _seams(text: str, verdict: Verdict | None) -> dict[int, str]:
+def _seams(verdict: Verdict | None) -> dict[int, str]:
     """Return where the advertisement begins and where the remark goes on after it."""
     signals = [w.signal for w in verdict.signals] if verdict else []
-    seams = {}
-    for span in (span for s in signals if s.name == _SEAM_SIGNAL for span in s.spans):
-        if text[: span.start].strip():
-            seams[span.start] = "turns into an advertisement"
-        rest = text[span.end :].lstrip()
-        if rest:
-            seams[len(text) - len(rest)] = "back to the remark"
-    return seams
+    return {
+        boundary: "turns into an advertisement" if boundary in starts else "back to the remark"
+        for signal in signals
+        for starts in [{span.start for span in signal.spans}]
+        for boundary in signal.boundaries
+    }
 
 
 def _words(text: str, layers: tuple[Layer, ...], seams: Mapping[int, str]) -> Words:

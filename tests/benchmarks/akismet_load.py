@@ -12,13 +12,10 @@ import asyncio
 import json
 import os
 import random
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,12 +24,11 @@ from urllib.parse import urlencode, urlsplit
 from service.domain.case import CaseFilter
 from service.moderation.sites import add_site, issue_akismet_key
 from service.wiring import open_services
+from tests.benchmarks.own_service import data_dir, running
 
 _DATA = Path(__file__).resolve().parents[2] / "data"
 # A site key may call 6,000 times a minute; 200 a second are the calls of several sites.
 _SITES = 5
-_START_SECONDS = 120.0
-_STOP_SECONDS = 60.0
 _ANSWER_SECONDS = 15.0
 # A provisional answer sooner than this did not wait for a verdict: the comment was shed.
 _SHED_SECONDS = 0.4
@@ -59,7 +55,8 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--warm-up", type=float, default=5.0, help="seconds that are not counted")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="slopsieve-load-") as folder, _running(folder) as url:
+    with tempfile.TemporaryDirectory(prefix="slopsieve-load-") as folder, running(folder) as up:
+        url = up["url"]
         keys = _keys(folder)
         count = round(given.rate * (given.warm_up + given.seconds)) + 1
         requests = iter(list(_requests(url, keys, count)))
@@ -74,31 +71,8 @@ def main() -> None:
     print(f"  {afterwards}")
 
 
-@contextmanager
-def _running(folder: str) -> Iterator[str]:
-    """Run Slopsieve on this folder and give its address."""
-    log = Path(folder, "up.log")
-    with log.open("wb") as errors:
-        process = subprocess.Popen(
-            [str(Path(sys.executable).with_name("slopsieve")), "up", "--port", "0", "--json"],
-            env=os.environ | {"SLOPSIEVE_DATA_DIR": str(Path(folder, "data"))},
-            stdout=subprocess.PIPE,
-            stderr=errors,
-        )
-    assert process.stdout is not None
-    try:
-        line = process.stdout.readline()
-        if not line:
-            msg = f"Slopsieve did not start:\n{log.read_text()}"
-            raise SystemExit(msg)
-        yield json.loads(line)["url"]
-    finally:
-        process.terminate()
-        process.wait(_STOP_SECONDS)
-
-
 def _keys(folder: str) -> list[str]:
-    with open_services(data_dir=str(Path(folder, "data"))) as services:
+    with open_services(data_dir=data_dir(folder)) as services:
         sites = [add_site(f"load {n}", services, actor="load")[0] for n in range(_SITES)]
         return [issue_akismet_key(site.id, services, actor="load").secret for site in sites]
 
@@ -150,7 +124,7 @@ def _request(url: str, key: str, row: Mapping[str, Any]) -> bytes:
 def _wait_until_judged(folder: str, *, answered: int) -> str:
     """Wait until nothing is unjudged and say what is kept: one comment an answer, each judged."""
     began = time.monotonic()
-    with open_services(data_dir=str(Path(folder, "data"))) as services:
+    with open_services(data_dir=data_dir(folder)) as services:
         unjudged = sum(services.comments.count_pending().values())
         at_end = unjudged
         while unjudged and time.monotonic() < began + _JUDGED_SECONDS:

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -95,7 +95,7 @@ def main() -> None:
 
 def read_rows(files: list[Path]) -> Iterator[dict[str, Any]]:
     """Yield what the API takes of each labelled row."""
-    for number, row in enumerate(_lines(files)):
+    for number, row in enumerate(read_lines(files)):
         title, excerpt = row.get("post_title"), row.get("post_excerpt")
         yield {
             "text": row["text"],
@@ -189,7 +189,8 @@ def report(
     sys.exit(0 if len(rows) == len(mine) == len(verdicts) and not twice else 1)
 
 
-def _lines(files: list[Path]) -> Iterator[dict[str, Any]]:
+def read_lines(files: Iterable[Path]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of all files, packed or not."""
     for path in files:
         with gzip.open(path, "rt") if path.suffix == ".gz" else path.open() as lines:
             for line in lines:

@@ -161,10 +161,7 @@ def how_telling(case: Case) -> int:
     """Return how much of what the page can show is shown by this comment."""
     assert case.verdict is not None
     signals = [w for w in case.verdict.signals if w.signal.spans and w.contribution]
-    turns = any(
-        w.signal.name == "abrupt_shift" and w.signal.spans[0].start > 0
-        for w in case.verdict.signals
-    )
+    turns = any(w.signal.boundaries for w in case.verdict.signals)
     unsure = case.verdict.outcome is Outcome.UNSURE
     return len(signals) + 2 * bool(case.verdict.promo_spans) + 4 * turns + 3 * unsure
 

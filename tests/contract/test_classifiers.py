@@ -135,8 +135,7 @@ def test_the_shipped_version_tells_plain_spam_from_plain_ham():
 
 
 def test_the_shipped_version_marks_the_advertisement_and_not_the_remark():
-    # To the clause: where a remark trails off into the advertisement, its last words may be taken.
-    remark = "Great article,"
+    remark = "Great article, thanks!"
 
     (answer,) = SHIPPED.score_batch([SPAM])
 

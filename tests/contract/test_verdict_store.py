@@ -24,7 +24,9 @@ def test_a_verdict_comes_back_as_it_was_to_the_last_bit(stores):
     (kept,) = keep(stores, 1)
     weighed = tuple(
         WeighedSignal(
-            signal=make_signal(name, strength=1 / 3, spans=(Span(start=2, end=9),)),
+            signal=make_signal(
+                name, strength=1 / 3, spans=(Span(start=2, end=9),), boundaries=(2, 9)
+            ),
             weight=math.pi,
             contribution=math.pi / 3,
         )

@@ -156,7 +156,10 @@ def test_a_comment_stands_in_the_context_of_its_post(services, client):
 
 def test_reasons_carry_the_numbers_of_their_marks(services, client):
     signal = make_signal(
-        name="abrupt_shift", reason="turns to selling", spans=(Span(start=11, end=18),)
+        name="abrupt_shift",
+        reason="turns to selling",
+        spans=(Span(start=11, end=18),),
+        boundaries=(11,),
     )
     comment = keep(
         services,

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from service.domain.verdict import Span, Verdict
 from service.signals.sentences import find_sentences
 
-# The detector whose span starts where the remark turns into the advertisement.
+# The detector that tells where the remark turns into the advertisement; `promotion_seam`, which
+# takes its place where only the classifier's marks bring the seam out, is counted with it.
 BOUNDARY_SIGNAL = "abrupt_shift"
 
 # Scripts written without spaces count by character, all others by run of non-space.
@@ -100,15 +101,10 @@ class SpanCollector:
             self.spans["promo_spans"].add(text, verdict.promo_spans, marks.promo_spans)
             self.spans["signals"].add(text, by_signals, marks.promo_spans)
         if marks.boundary is not None:
-            shifts = [
-                s
-                for part in verdict.signals
-                if part.signal.name == BOUNDARY_SIGNAL
-                for s in part.signal.spans
-            ]
-            for name, spans in (("promo_spans", verdict.promo_spans), (BOUNDARY_SIGNAL, shifts)):
-                found = min((s.start for s in spans), default=None)
-                self.boundaries[name].add(text, found, marks.boundary)
+            marked = min((span.start for span in verdict.promo_spans), default=None)
+            self.boundaries["promo_spans"].add(text, marked, marks.boundary)
+            seams = [b for part in verdict.signals for b in part.signal.boundaries]
+            self.boundaries[BOUNDARY_SIGNAL].add(text, min(seams, default=None), marks.boundary)
 
 
 def _sentence(text: str, starts: Sequence[int], offset: int) -> int:

@@ -15,6 +15,7 @@ from models.linear import LinearTable
 from models.promotion import PromotionMarker
 from models.registry import (
     Fusion,
+    free_name,
     load_current,
     load_version,
     promote,
@@ -247,3 +248,11 @@ def test_a_version_that_current_names_must_exist(tmp_path):
 def test_weights_that_are_no_archive_are_refused(content):
     with pytest.raises(ValueError, match="no baseline classifier"):
         BaselineClassifier.from_bytes(content)
+
+
+def test_a_name_that_is_taken_gets_a_number(tmp_path):
+    (tmp_path / "v").mkdir()
+    (tmp_path / "v-2").mkdir()
+
+    assert free_name(tmp_path, "w") == "w"
+    assert free_name(tmp_path, "v") == "v-3"

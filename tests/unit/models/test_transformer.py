@@ -18,6 +18,7 @@ from models.engine import Engine, WindowScores
 from models.errors import ModelVersionError
 from models.inputs import ModelInput
 from models.linear import LinearTable, table_bytes
+from models.log_odds import logistic
 from models.registry import Fusion, load_version, write_version
 from models.tokens import Window
 from models.transformer import (
@@ -28,7 +29,6 @@ from models.transformer import (
     WEIGHTS_FILE,
     Calibration,
     TransformerClassifier,
-    logistic,
     mark_stretches,
     pool,
 )
@@ -295,6 +295,16 @@ def test_a_sentence_is_marked_whole_where_its_words_promote_on_average():
     spans = mark_stretches(text, [windows_of(*words)], [promotion], 0.0)
 
     assert [text[start:end] for start, end in spans] == ["Buy watches now!"]
+
+
+def test_a_word_or_two_after_a_comma_are_judged_with_their_clause():
+    text = "Great article, thanks! Buy, now! Bye."
+    words = [(0, 5), (6, 13), (13, 14), (15, 21), (21, 22), (23, 26), (26, 27), (28, 31), (33, 36)]
+    promotion = [-3.0, -3.0, -3.0, 2.0, 2.0, 4.0, 4.0, -1.0, -2.0]
+
+    spans = mark_stretches(text, [windows_of(*words)], [promotion], 0.0)
+
+    assert [text[start:end] for start, end in spans] == ["Buy, now!"]
 
 
 def test_neighbouring_sentences_are_marked_as_one():

@@ -70,6 +70,35 @@ def test_contributions_add_up_to_the_last_digit(p_spam, strengths):
     assert verdict.p_spam == logistic(total)
 
 
+_FINITE = st.floats(-50, 50)
+
+
+@given(
+    base=_FINITE,
+    model=_FINITE,
+    weights=st.dictionaries(st.sampled_from("abcdefgh"), _FINITE),
+    strengths=st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(0.001, 1)), max_size=12),
+    output=st.none() | st.builds(ModelOutput, p_spam=st.floats(0, 1), llm_voice=st.floats(0, 1)),
+)
+def test_whatever_the_weights_the_verdict_adds_up(base, model, weights, strengths, output):
+    verdict = conclude(
+        "c1",
+        signals=[make_signal(name, strength=strength) for name, strength in strengths],
+        output=output,
+        model_version="test-1",
+        weights=Weights(base=base, model=model, signals=weights),
+        cutoffs=CUTOFFS,
+        judged_at=NOW,
+    )
+
+    total = verdict.base + verdict.model_contribution
+    for weighed in verdict.signals:
+        assert weighed.contribution == weighed.weight * weighed.signal.strength
+        total += weighed.contribution
+    assert verdict.score == total
+    assert verdict.p_spam == logistic(total)
+
+
 @given(st.floats(1e-6, 1 - 1e-6))
 def test_logit_and_logistic_undo_each_other(p):
     assert logistic(logit(p)) == pytest.approx(p, rel=1e-12, abs=0)

@@ -323,8 +323,8 @@ def test_a_boundary_is_right_within_one_sentence(found, same, within):
     assert (tally.n_same_sentence, tally.n_within_one_sentence) == (same, within)
 
 
-def test_the_boundary_of_a_shift_is_where_its_signal_starts():
-    shift = make_signal("abrupt_shift", spans=(Span(start=11, end=20),))
+def test_the_boundary_of_a_verdict_is_the_first_that_a_signal_tells_of():
+    shift = make_signal("abrupt_shift", spans=(Span(start=11, end=20),), boundaries=(11,))
     verdict = replace(judged(0.5, signals=[shift]), promo_spans=())
     collected = SpanCollector()
 

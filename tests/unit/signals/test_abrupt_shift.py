@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from service.domain.comment import Post
 from service.domain.history import History
 from service.signals.abrupt_shift import abrupt_shift
+from service.signals.stretches import stretches_of
 from tests.factories import make_comment
 
 # Three comments that the essay "The Future of Comments is Lies, I Guess" quotes as spam, its
@@ -64,6 +67,7 @@ def test_finds_the_seam_in_the_comments_that_the_essay_quotes(remark, advert, ti
 
     assert signal is not None
     assert [(s.start, s.end) for s in signal.spans] == [(len(remark), len(remark + advert))]
+    assert signal.boundaries == (len(remark),)
 
 
 def test_finds_the_third_essay_comment_without_its_link():
@@ -90,6 +94,7 @@ def test_finds_an_advertisement_between_two_remarks():
     assert signal is not None
     assert comment.text[signal.spans[0].start : signal.spans[0].end] == advert
     assert signal.reason.startswith("between two remarks")
+    assert signal.boundaries == (comment.text.index(advert), comment.text.index(after))
 
 
 def test_finds_an_advertisement_before_the_remark():
@@ -101,6 +106,62 @@ def test_finds_an_advertisement_before_the_remark():
 
     assert signal is not None
     assert signal.spans[0].end == len(advert)
+    assert signal.boundaries == (comment.text.index("We are sorry"),)
+
+
+def test_tells_how_both_sides_are_written_and_where_the_link_is():
+    signal = abrupt_shift(
+        make_comment("".join(HASKELL), post=Post(title="Typing the technical interview")), History()
+    )
+
+    assert signal is not None
+    before, after = signal.reason.split("; after: ")
+    assert before.endswith("before: no slips seen, praise, impersonal, about the post")
+    assert after.startswith("slips in grammar, introduces its writer")
+    assert after.endswith("; the link comes after the seam")
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        lambda text: text.replace("Buy", "B\u200bu\u00ady"),
+        lambda text: "\u200b\ufeff" + text.replace("valves", "ｖａｌｖｅｓ"),
+        lambda text: text.replace("o", "o\u0301\u0302"),
+        lambda text: text.replace(". ", ".\n\n\u3000"),
+    ],
+)
+def test_the_boundary_is_on_the_right_character_whatever_hides_in_the_text(disguise):
+    remark = disguise("The order matters more than people think, and you explain it well. ")
+    advert = disguise("Buy radiator valves 70% OFF, free delivery, order at valvehaus-deals.shop!")
+    comment = make_comment(remark + advert, post=Post(title="Bleeding a radiator"))
+
+    signal = abrupt_shift(comment, History())
+
+    assert signal is not None
+    (boundary,) = signal.boundaries
+    assert comment.text[boundary:].strip("\u200b\ufeff") == advert.strip("\u200b\ufeff")
+
+
+_PIECES = st.sampled_from(
+    [
+        "What a lovely post. ", "I'm Ana Lim, working at Floodly. ", "Thanks! ", "https://a.shop ",
+        "Buy cheap valves 50% off now! ", "Call +1 555 010 9999. ", "> quoted\n", "`code` ", "\n\n",
+        "\u200b", "𝐁𝐮𝐲 now ", "買う。", "کتاب‌ها. ", "…", "I tried it, but it leaks. ", "👍🏽 ",
+    ]
+)  # fmt: skip
+
+
+@given(pieces=st.lists(_PIECES | st.text(max_size=8), max_size=14))
+def test_boundaries_are_the_edges_of_whole_sentences_inside_the_text(pieces):
+    comment = make_comment("".join(pieces))
+
+    signal = abrupt_shift(comment, History())
+
+    if signal is not None:
+        starts = {stretch.start for stretch in stretches_of(comment)}
+        assert set(signal.boundaries) <= starts
+        assert all(0 < boundary < len(comment.text) for boundary in signal.boundaries)
+        assert signal.boundaries
 
 
 def test_is_silent_where_all_is_advertisement():

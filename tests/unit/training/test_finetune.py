@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 
 import pytest
 import torch
 
 from models.inputs import ModelInput
-from training.finetune import FineTuneConfig, digest, fine_tune
+from training.finetune import FineTuneConfig, fine_tune
 from training.lessons import Lesson, Variation
 from training.network import PACKAGED_BASE, Network, load_network
 
@@ -53,6 +54,15 @@ def tune(network, tokeniser, **changes) -> Network:
     given = values | changes
     fine_tune(network, tokeniser, given.pop("lessons"), given.pop("config"), **given)
     return network
+
+
+def digest(network: Network) -> str:
+    """Return a SHA-256 over all weights, to tell networks apart."""
+    total = hashlib.sha256()
+    for name, tensor in sorted(network.state_dict().items()):
+        total.update(name.encode())
+        total.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return total.hexdigest()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,14 @@
+"""Turns log-odds into probabilities, for every kind of classifier."""
+
+from __future__ import annotations
+
+import math
+
+# Beyond this the logistic function is 0 or 1 to all digits; it keeps exp() from overflowing.
+_MAX_LOG_ODDS = 500.0
+
+
+def logistic(log_odds: float) -> float:
+    """Return the probability of a log-odds, without overflow."""
+    bounded = min(max(log_odds, -_MAX_LOG_ODDS), _MAX_LOG_ODDS)
+    return 1.0 / (1.0 + math.exp(-bounded))

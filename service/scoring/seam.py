@@ -1,0 +1,65 @@
+"""Places the seam of a comment once the classifier has marked its promotion, too."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+
+from models.inputs import ModelOutput
+from service.domain.comment import Comment
+from service.domain.verdict import Signal
+from service.scoring.conclude import logit
+from service.signals.abrupt_shift import ABRUPT_SHIFT, describe_shift, find_shift
+from service.signals.seam import Shift
+from service.signals.stretches import Stretch, stretches_of
+
+PROMOTION_SEAM = "promotion_seam"
+# How much a sentence that the classifier marked speaks for the advertisement (and one that it left
+# alone against it), and how much of the classifier's own log-odds counts. Chosen on the calibration
+# part with `minilm-1`: 2026-11-21, 83 seams, 2,427 ham, from 1, 1.5, 2 and 0, 0.5, 0.8, 1. Of the
+# seams 89 % are found while 6 ham fire; style alone finds 59 % at as many, the classifier's marks
+# alone 73 %. Cutting inside a sentence where a mark begins there made 5 seams less exact.
+_MARKED = 1.0
+_LEAN, _MOST_LEAN = 0.8, 5.0
+_MIN_LOG_ODDS = 0.76
+
+
+def place_seam(
+    comment: Comment, signals: Sequence[Signal], output: ModelOutput | None
+) -> tuple[Signal, ...]:
+    """Return the signals with the seam where style and the classifier's marks agree best.
+
+    Where `abrupt_shift` fired it keeps its strength, and with it its part in the score; only the
+    place and the words change. Where it did not, the seam is a signal of its own, which has no
+    weight: the classifier has had its say already. Without an answer of the classifier, or if no
+    seam stands out, the signals are as they were.
+    """
+    if output is None or not output.promo_spans:
+        return tuple(signals)
+    stretches = stretches_of(comment)
+    shift = find_shift(stretches, _hints(stretches, output))
+    lean = _LEAN * min(max(logit(output.p_spam), -_MOST_LEAN), _MOST_LEAN)
+    if shift is None or shift.log_odds + lean < _MIN_LOG_ODDS:
+        return tuple(signals)
+    placed = Shift(first=shift.first, last=shift.last, log_odds=shift.log_odds + lean)
+    seam = describe_shift(PROMOTION_SEAM, placed, stretches)
+    fired = [signal for signal in signals if signal.name == ABRUPT_SHIFT.name]
+    if not fired:
+        return (*signals, seam)
+    moved = replace(seam, name=ABRUPT_SHIFT.name, strength=fired[0].strength)
+    return tuple(moved if signal is fired[0] else signal for signal in signals)
+
+
+def _hints(stretches: Sequence[Stretch], output: ModelOutput) -> list[float]:
+    """Return for each sentence how the classifier's marks speak; they are ordered and apart."""
+    ends = [end for _, end in output.promo_spans]
+    hints = []
+    for s in stretches:
+        marked = 0
+        for start, end in output.promo_spans[bisect_right(ends, s.start) :]:
+            if start >= s.end:
+                break
+            marked += min(s.end, end) - max(s.start, start)
+        hints.append(_MARKED * (2 * marked / (s.end - s.start) - 1))
+    return hints

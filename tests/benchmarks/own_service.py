@@ -1,0 +1,45 @@
+"""Runs a Slopsieve of a benchmark's own, on a scratch folder, as `slopsieve up` starts it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+_STOP_SECONDS = 60.0
+
+
+def data_dir(folder: str) -> str:
+    """Return where the service that `running` starts keeps its data."""
+    return str(Path(folder, "data"))
+
+
+@contextmanager
+def running(folder: str) -> Iterator[dict[str, Any]]:
+    """Give what `slopsieve up --json` prints once it answers (`url`, `site_key`, `pid`).
+
+    Its log goes to `up.log` in the folder. Ends the program with that log if nothing starts.
+    """
+    log = Path(folder, "up.log")
+    with log.open("wb") as errors:
+        process = subprocess.Popen(
+            [str(Path(sys.executable).with_name("slopsieve")), "up", "--port", "0", "--json"],
+            env=os.environ | {"SLOPSIEVE_DATA_DIR": data_dir(folder)},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+        )
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        if not line:
+            msg = f"Slopsieve did not start:\n{log.read_text()}"
+            raise SystemExit(msg)
+        yield json.loads(line)
+    finally:
+        process.terminate()
+        process.wait(_STOP_SECONDS)

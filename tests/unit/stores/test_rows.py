@@ -1,0 +1,21 @@
+"""Rows written by an older version are read all the same."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from service.domain.comment import CommentId
+from service.domain.verdict import WeighedSignal
+from service.stores.sql.rows import verdict_from, verdict_values
+from tests.factories import make_signal, make_verdict
+
+
+def test_a_verdict_of_before_there_were_boundaries_has_none():
+    signal = WeighedSignal(signal=make_signal(boundaries=(3,)), weight=1.0, contribution=1.0)
+    values = verdict_values(make_verdict(CommentId("c"), signals=(signal,)))
+    for written in values["signals"]:
+        del written["boundaries"]
+
+    verdict = verdict_from(SimpleNamespace(**values))
+
+    assert [weighed.signal.boundaries for weighed in verdict.signals] == [()]
