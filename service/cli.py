@@ -20,11 +20,13 @@ _COMMANDS = {
     "users": "service.commands.users:users_group",
     "callbacks": "service.commands.callbacks:callbacks_group",
     "hooks": "service.commands.hooks:hooks_group",
+    "reputation": "service.commands.reputation_lists:reputation_group",
     "import": "service.commands.transfer:import_command",
     "export": "service.commands.transfer:export_command",
     "audit": "service.commands.audit:audit_command",
     "score": "service.commands.offline:score_command",
     "evaluate": "service.commands.offline:evaluate_command",
+    "signals": "service.commands.signals:signals_group",
     "demo": "service.commands.demo:demo_command",
 }
 _WRONG_INPUT = 2
@@ -40,9 +42,31 @@ class _LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module, _, attribute = _COMMANDS[cmd_name].partition(":")
-        command = getattr(importlib.import_module(module), attribute)
+        try:
+            command = getattr(importlib.import_module(module), attribute)
+        except ModuleNotFoundError as error:
+            return _not_here(cmd_name, error)
         assert isinstance(command, click.Command)  # noqa: S101  # the table above is ours
         return command
+
+
+def _not_here(name: str, error: ModuleNotFoundError) -> click.Command:
+    """Return a command that says which package it misses: not every image has every one."""
+    package = (error.name or "").partition(".")[0]
+    if package in {"", "service", "models"}:
+        raise error
+
+    def refuse() -> None:
+        msg = (
+            f"`{name}` needs the package {package}, which is not installed here; "
+            "of the containers, the worker has everything that serving needs."
+        )
+        raise click.ClickException(msg)
+
+    ignored = {"ignore_unknown_options": True, "allow_extra_args": True}
+    return click.Command(
+        name, callback=refuse, context_settings=ignored, help=f"Not here: {package} is missing."
+    )
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

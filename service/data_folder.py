@@ -49,6 +49,11 @@ class DataFolder:
         return self.path / "valkey"
 
     @property
+    def lists_folder(self) -> Path:
+        """Return where the reputation lists lie, one file each."""
+        return self.path / "reputation"
+
+    @property
     def valkey_url_file(self) -> Path:
         """Return the file in which a running supervisor says where its Valkey answers."""
         return self.valkey_folder / "url"

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from models.inputs import ModelInput, ModelOutput
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
-from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
+from service.domain.comment import Comment, CommentId, Lane, Listing, ListKind, Sender, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import (
     Delivery,
@@ -25,7 +25,9 @@ from service.domain.delivery import (
 )
 from service.domain.history import History
 from service.domain.inbound import InboundHook
+from service.domain.precedent import Precedent, PrecedentPage
 from service.domain.report import Report
+from service.domain.sender import SenderSecrets
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.tally import Tally
 from service.domain.user import User
@@ -148,6 +150,20 @@ class CommentStore(Protocol):
     def count_pending(self) -> Mapping[Lane, int]:
         """Return how many kept comments have no verdict, by lane."""
 
+    def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
+        """Return comments with the address, e-mail or name key of this sender, in no order.
+
+        Its keys before the rotation count as well; what is None finds nothing. Looks at every
+        comment there is: nobody waits for it.
+        """
+
+    def erase_senders(self, ids: Sequence[CommentId]) -> None:
+        """Take all that is known of their senders off these comments; `Sender()` is left.
+
+        The comment's own words and names stay, and so does its `fingerprint`, by which repeats
+        are known.
+        """
+
 
 class VerdictStore(Protocol):
     """Keeps verdicts, one a comment, for good."""
@@ -187,6 +203,25 @@ class DecisionStore(Protocol):
 
         `deliveries` are kept in the same transaction. Raise `NotFoundError` if the comment has no
         decision in force; nothing is kept then.
+        """
+
+    def find_unremembered(self, *, limit: int) -> list[Precedent]:
+        """Return decisions whose making or undoing histories may not know of, the oldest first.
+
+        `add` and `undo` put a decision here in their own transactions, `mark_remembered` takes it
+        out again.
+        """
+
+    def mark_remembered(self, decisions: Sequence[Decision]) -> None:
+        """Say that histories know of these decisions as they stand in the arguments.
+
+        One that was undone since is left where it is: histories know of its making alone.
+        """
+
+    def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
+        """Return decisions in force in the order they were made in, from the first if `after` is 0.
+
+        A page's `next_after` is the next one's `after`. What is decided meanwhile comes later.
         """
 
 
@@ -434,12 +469,15 @@ class InboundStore(Protocol):
 class HistoryStore(Protocol):
     """Remembers decisions, and sightings apart from them. Only decisions teach it."""
 
-    def gather(self, comments: Sequence[Comment], *, now: datetime) -> list[History]:
+    def gather(
+        self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
+    ) -> list[History]:
         """Return the history of each comment, in order, in one round trip for all.
 
         The first time a comment's id is gathered it is counted as seen at `now`. The earlier
         comments of a batch are seen by the later ones; no comment is its own earlier sighting,
-        however often it is gathered.
+        however often it is gathered. A store that takes no writes now gathers all the same and
+        counts no sighting. With `only_filled` raise `HistoryBlankError` while `is_blank`.
         """
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
@@ -467,6 +505,41 @@ class HistoryStore(Protocol):
 
     def mark_filled(self) -> None:
         """Remember, for as long as anything is kept, that all past decisions have been learnt."""
+
+
+class RebuildPlace(Protocol):
+    """Keeps how far a rebuild of the histories has come, where whatever wipes them wipes it too."""
+
+    def find(self) -> int:
+        """Return the place; where there is none it is 0 from now on."""
+
+    def move(self, seen: int, to: int) -> bool:
+        """Set the place if it is still `seen`; return whether it was."""
+
+    def clear(self, seen: int) -> bool:
+        """Forget the place if it is still `seen`; return whether it was."""
+
+
+class ReputationLists(Protocol):
+    """Looks senders up in the lists that were imported; answers from memory and never raises."""
+
+    def has(self, kind: ListKind) -> bool:
+        """Say whether there is a list of this kind, be it expired."""
+
+    def find(
+        self,
+        *,
+        address: str | None,
+        domains: Sequence[str],
+        mail_domain: str | None,
+        at: datetime,
+    ) -> Sequence[Listing]:
+        """Return the lists that hold the address, one of the domains or the mail domain.
+
+        Each list comes at most once, with its age at this moment; one past its expiry says
+        nothing. Addresses of private networks are on no list. At most `MAX_LOOKED_UP` domains
+        are looked up.
+        """
 
 
 class ScoringQueue(Protocol):
@@ -515,7 +588,9 @@ class Services:
 
     `current_model` is asked once a batch, so that a swap of versions never mixes one.
     `new_id(prefix)` returns a fresh identifier that sorts by time, `new_secret()` at least 128
-    random bits in URL-safe characters. `sender_secret` keys the hashes that recognise senders.
+    random bits in URL-safe characters. `sender_secrets` key the hashes that recognise senders,
+    `sender_secret` those of Akismet keys and of clients held to a rate. `find_system(address)`
+    returns the number of the autonomous system that announces an address, None for an unknown one.
     `audit_share` is the share of confident verdicts, in [0, 1], that goes to a moderator as the
     audit sample.
     """
@@ -534,6 +609,7 @@ class Services:
     delivery_queue: DeliveryQueue
     notifier: SiteNotifier
     history: HistoryStore
+    rebuild_place: RebuildPlace
     queue: ScoringQueue
     current_model: Callable[[], JudgingModel]
     clock: Clock
@@ -541,4 +617,7 @@ class Services:
     new_id: Callable[[str], str]
     new_secret: Callable[[], str]
     sender_secret: bytes
+    sender_secrets: SenderSecrets
+    reputation_lists: ReputationLists
+    find_system: Callable[[str], int | None]
     audit_share: float = 0.02

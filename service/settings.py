@@ -70,6 +70,15 @@ class Settings(BaseSettings):
     secret_key: SecretStr | None = None
     """Signs sessions and keys the hashes of senders; without one, made once in `data_dir`."""
 
+    sender_secret: SecretStr | None = None
+    """Keys the hashes of senders in place of `secret_key`, so that it can change by itself."""
+
+    sender_secret_before: SecretStr | None = None
+    """What keyed the hashes of senders before; their records are still found under it."""
+
+    systems_file: Path | None = None
+    """A MaxMind database (.mmdb) of autonomous systems; without one, they are not known."""
+
     host: str = "127.0.0.1"
     """The address the API listens on."""
 

@@ -16,16 +16,21 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
+from service.domain.sender import SenderSecrets
 from service.ids import new_id
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
 from service.ports import Services
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
+from service.stores.breaker import BreakerHistoryStore
 from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
+from service.stores.reputation_lists import ListFolder
 from service.stores.sql import create_engine, sql_stores
+from service.stores.systems import open_systems
 from service.stores.valkey_history import ValkeyHistoryStore
+from service.stores.valkey_rebuild import ValkeyRebuildPlace
 from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
 
@@ -46,6 +51,8 @@ class Wired:
     queue: CeleryScoringQueue
     delivery_queue: CeleryDeliveryQueue
     history: ValkeyHistoryStore
+    history_breaker: BreakerHistoryStore
+    rebuild_place: ValkeyRebuildPlace
     valkey_url: str = field(repr=False)
     session_secret: str = field(repr=False)
 
@@ -54,6 +61,7 @@ class Wired:
         self.queue.close()
         self.delivery_queue.close()
         self.history.close()
+        self.rebuild_place.close()
         self.engine.dispose()
 
 
@@ -71,6 +79,8 @@ def wire(settings: Settings) -> Wired:
     queue = CeleryScoringQueue(valkey_url)
     delivery_queue = CeleryDeliveryQueue(valkey_url)
     history = open_history(settings, valkey_url)
+    rebuild_place = _open_rebuild_place(settings, valkey_url)
+    breaker = BreakerHistoryStore(history)
     services = Services(
         comments=stores.comments,
         verdicts=stores.verdicts,
@@ -85,7 +95,8 @@ def wire(settings: Settings) -> Wired:
         inbound=stores.inbound,
         delivery_queue=delivery_queue,
         notifier=HttpSiteNotifier(outbound_rules(settings)),
-        history=history,
+        history=breaker,
+        rebuild_place=rebuild_place,
         queue=queue,
         current_model=models.current,
         clock=lambda: datetime.now(UTC),
@@ -93,6 +104,9 @@ def wire(settings: Settings) -> Wired:
         new_id=new_id,
         new_secret=lambda: secrets.token_urlsafe(32),
         sender_secret=_derive(secret, "senders"),
+        sender_secrets=_sender_secrets(settings, secret),
+        reputation_lists=ListFolder(folder.lists_folder),
+        find_system=open_systems(settings.systems_file),
         audit_share=settings.audit_share,
     )
     return Wired(
@@ -104,6 +118,8 @@ def wire(settings: Settings) -> Wired:
         queue=queue,
         delivery_queue=delivery_queue,
         history=history,
+        history_breaker=breaker,
+        rebuild_place=rebuild_place,
         valkey_url=valkey_url,
         session_secret=_derive(secret, "sessions").hex(),
     )
@@ -167,12 +183,23 @@ def open_history(settings: Settings, valkey_url: str) -> ValkeyHistoryStore:
 
     The queue cannot use a cluster, histories can. Raises `StartError` for a URL of another form.
     """
+    url, cluster = _find_history_server(settings, valkey_url)
+    return ValkeyHistoryStore(url, cluster=cluster)
+
+
+def _open_rebuild_place(settings: Settings, valkey_url: str) -> ValkeyRebuildPlace:
+    # On the server of the histories, so that it is lost with them.
+    url, cluster = _find_history_server(settings, valkey_url)
+    return ValkeyRebuildPlace(url, cluster=cluster)
+
+
+def _find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:
+    """Return where the histories lie, and whether that is a cluster."""
     if settings.history_url is None:
-        return ValkeyHistoryStore(valkey_url)
+        return valkey_url, False
     scheme, separator, rest = settings.history_url.get_secret_value().strip().partition("://")
     single = SecretStr(f"{scheme.lower().removesuffix(_CLUSTER)}{separator}{rest}")
-    url = _as_redis_writes_it(single, "HISTORY_URL")
-    return ValkeyHistoryStore(url, cluster=scheme.lower().endswith(_CLUSTER))
+    return _as_redis_writes_it(single, "HISTORY_URL"), scheme.lower().endswith(_CLUSTER)
 
 
 def _as_redis_writes_it(given: SecretStr, variable: str) -> str:
@@ -201,11 +228,26 @@ def _fit_schema(wired: Wired) -> None:
 def _secret_key(settings: Settings, folder: DataFolder) -> str:
     if settings.secret_key is None:
         return folder.secret_key()
-    given = settings.secret_key.get_secret_value()
-    if len(given) < MIN_SECRET_CHARS:
-        msg = f"{ENV_PREFIX}SECRET_KEY: needs at least {MIN_SECRET_CHARS} characters"
+    return _long_enough(settings.secret_key, "SECRET_KEY")
+
+
+def _sender_secrets(settings: Settings, secret: str) -> SenderSecrets:
+    """Return what keys senders, derived alike wherever it comes from: so it can move house."""
+    present, before = settings.sender_secret, settings.sender_secret_before
+    if present is not None:
+        secret = _long_enough(present, "SENDER_SECRET")
+    return SenderSecrets(
+        present=_derive(secret, "senders"),
+        before=_derive(_long_enough(before, "SENDER_SECRET_BEFORE"), "senders") if before else None,
+    )
+
+
+def _long_enough(given: SecretStr, name: str) -> str:
+    value = given.get_secret_value()
+    if len(value) < MIN_SECRET_CHARS:
+        msg = f"{ENV_PREFIX}{name}: needs at least {MIN_SECRET_CHARS} characters"
         raise SettingsError(msg)
-    return given
+    return value
 
 
 def _derive(secret: str, purpose: str) -> bytes:

@@ -6,7 +6,9 @@ import logging
 import os
 import socket
 import sys
+import time
 import warnings
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -14,12 +16,14 @@ from celery.platforms import SecurityWarning
 
 from service.moderation.judge import judge_batch
 from service.moderation.prune import prune_deliveries
+from service.moderation.rebuild import rebuild_if_blank
+from service.moderation.remember import remember_open
 from service.moderation.sweep import sweep_stranded
 from service.starting import start
 from service.tasks.broker import open_client
-from service.tasks.celery_app import make_celery
+from service.tasks.celery_app import REBUILD_FOR_SECONDS, make_celery
 from service.tasks.heartbeat import register_heartbeat
-from service.tasks.names import QueueName
+from service.tasks.names import QueueName, TaskName
 from service.tasks.scoring import register_scoring
 from service.tasks.upkeep import register_upkeep
 from service.wiring import Wired, wire
@@ -58,8 +62,14 @@ def make_worker(wired: Wired) -> Any:
     keep = timedelta(days=wired.settings.keep_deliveries_days)
     register_upkeep(
         app,
-        sweep=lambda: sweep_stranded(services),
-        prune=lambda: prune_deliveries(services, keep=keep),
+        {
+            TaskName.SWEEP_STRANDED: lambda: sweep_stranded(services),
+            TaskName.PRUNE_DELIVERIES: lambda: prune_deliveries(services, keep=keep),
+            TaskName.REMEMBER_OPEN: lambda: remember_open(services),
+            TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(
+                services, goes_on=_for_seconds(REBUILD_FOR_SECONDS)
+            ),
+        },
     )
     register_heartbeat(
         app,
@@ -77,6 +87,12 @@ def make_worker(wired: Wired) -> Any:
         without_gossip=True,
         without_heartbeat=True,
     )
+
+
+def _for_seconds(seconds: float) -> Callable[[], bool]:
+    """Return what says whether this much time has not passed yet."""
+    ends = time.monotonic() + seconds
+    return lambda: time.monotonic() < ends
 
 
 if __name__ == "__main__":

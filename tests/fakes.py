@@ -12,12 +12,15 @@ from models.inputs import ModelInput, ModelOutput
 from service.domain.comment import CommentId, Lane
 from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, SendOutcome
 from service.domain.errors import ModelUnavailableError
+from service.domain.sender import SenderSecrets
 from service.domain.site import Site
 from service.moderation.judge import judge_batch
 from service.ports import Clock, JudgingModel, Services
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.memory import MemoryStores, memory_stores
 from service.stores.memory_queue import MemoryScoringQueue
+from service.stores.memory_rebuild import MemoryRebuildPlace
+from service.stores.reputation_lists import MemoryReputationLists
 from tests.factories import NOW, SITE
 
 
@@ -152,10 +155,13 @@ def make_services(
 ) -> Services:
     """Return services over memory stores, with one site, whose queue judges inline.
 
+    Their histories know of all decisions there are.
+
     `services.queue` is an `InlineQueue`, `services.clock` a `FixedClock`, `services.notifier` a
     `RecordingNotifier`.
     """
     stores = stores or memory_stores(sites=[make_site()] if sites is None else sites)
+    stores.history.mark_filled()
     classifier = classifier or FixedClassifier()
     queue = InlineQueue(judges=judges)
     clock = clock or FixedClock()
@@ -181,6 +187,7 @@ def make_services(
         "delivery_queue": CountingDeliveryQueue(),
         "notifier": RecordingNotifier(clock),
         "history": stores.history,
+        "rebuild_place": MemoryRebuildPlace(),
         "queue": queue,
         "current_model": lambda: model,
         "clock": clock,
@@ -188,6 +195,9 @@ def make_services(
         "new_id": lambda prefix: f"{prefix}_{next(numbers):08d}",
         "new_secret": lambda: secrets.token_urlsafe(32),
         "sender_secret": b"a secret for tests, long enough",
+        "sender_secrets": SenderSecrets(present=b"a secret for tests, long enough"),
+        "reputation_lists": MemoryReputationLists(),
+        "find_system": lambda _address: None,
         "audit_share": 0.0,
     }
     services = Services(**(values | changes))

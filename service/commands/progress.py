@@ -14,6 +14,50 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 _COMMENTS_A_LINE = 100_000
 
 
+class CountingProgress:
+    """Follows work of unknown length by what is done; a context manager on standard error."""
+
+    def __init__(self, title: str, *, unit: str, a_line: int) -> None:
+        """`unit` names what is counted; away from a terminal every `a_line` of them are told."""
+        self._title = title
+        self._unit = unit
+        self._a_line = a_line
+        self._said = 0
+        self._bar: Progress | None = None
+        if sys.stderr.isatty():
+            self._bar = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                TextColumn("{task.completed:,} {task.fields[unit]}", markup=False),
+                console=Console(stderr=True),
+                transient=True,
+                redirect_stdout=False,
+            )
+            self._task = self._bar.add_task(title, total=None, unit=unit)
+
+    def show(self, done: int) -> None:
+        """Show how much is done."""
+        if self._bar:
+            self._bar.update(self._task, completed=done)
+        elif done - self._said >= self._a_line:
+            self._said = done
+            click.echo(f"{self._title}: {done:,} {self._unit}", err=True)
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+
 class ReadingProgress:
     """Follows one reading by the bytes read; a context manager that writes to standard error."""
 

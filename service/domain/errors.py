@@ -26,6 +26,10 @@ class StoreUnavailableError(ModerationError):
     """A store or the queue cannot be reached now; the same call may succeed later."""
 
 
+class HistoryBlankError(StoreUnavailableError):
+    """The history store answers, but has lost what it knew, or was never filled."""
+
+
 class ModelUnavailableError(ModerationError):
     """The classifier cannot answer; verdicts go on without it, degraded."""
 

@@ -11,6 +11,7 @@ from service.domain.comment import (
     Author,
     Comment,
     CommentId,
+    FormEvidence,
     Post,
     Sender,
     SiteId,
@@ -19,6 +20,8 @@ from service.domain.comment import (
 OFFLINE_SITE = SiteId("offline")
 # What the HTTP edge replaces, because stores cannot keep it: a file is judged like a request.
 _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
+# A century; larger numbers are no times, and some are no floats.
+_MAX_SECONDS = 3.6e9
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -39,6 +42,22 @@ def _date(row: Mapping[str, object]) -> datetime | None:
         return datetime.fromisoformat(value).replace(tzinfo=UTC) if value else None
     except ValueError:
         return None
+
+
+def _form(row: Mapping[str, object]) -> FormEvidence:
+    """Return what a form saw, in the words of the API; what is of another type is not known."""
+    form = row.get("form")
+    if not isinstance(form, Mapping):
+        return FormEvidence()
+    seconds, filled = form.get("seconds_on_page"), form.get("honeypot_filled")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        seconds = None
+    return FormEvidence(
+        seconds_on_page=float(seconds)
+        if seconds is not None and abs(seconds) < _MAX_SECONDS
+        else None,
+        honeypot_filled=filled if isinstance(filled, bool) else None,
+    )
 
 
 def comment_from_record(row: Mapping[str, object]) -> Comment:
@@ -62,6 +81,7 @@ def comment_from_record(row: Mapping[str, object]) -> Comment:
         post=Post(title=_text(row, "post_title"), excerpt=excerpt and excerpt[:MAX_EXCERPT_CHARS]),
         author=Author(name=_text(row, "author_name"), url=_author_url(row)),
         sender=Sender(email_domain=email.rpartition("@")[2].lower() if email else None),
+        form=_form(row),
         written_at=_date(row),
         language=_text(row, "lang"),
     )

@@ -1,43 +1,90 @@
-"""Turns an address and an e-mail into keyed hashes, so that neither is ever kept."""
+"""Turns an address, an e-mail and a name into keyed hashes, so that none is ever kept."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import ipaddress
+from dataclasses import dataclass, replace
 
+from service.domain.author_name import normal_name
 from service.domain.comment import Sender
 
-# The customary sizes of one household's or office's network.
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+# The customary sizes of one household's or office's network, and of one customer's of a host.
 _NETWORK_BITS = {4: 24, 6: 64}
+_WIDE_BITS = 48
 
 
-def make_sender(*, address: str | None, email: str | None, secret: bytes) -> Sender:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SenderSecrets:
+    """What keys the hashes of senders: the present secret, and while both count the one before."""
+
+    present: bytes
+    before: bytes | None = None
+
+
+def make_sender(
+    *,
+    address: str | None,
+    email: str | None,
+    secret: bytes,
+    name: str | None = None,
+    secret_before: bytes | None = None,
+) -> Sender:
     """Return the sender's keyed hashes (HMAC-SHA-256, 128 bits); absent parts stay None.
 
     An IPv4 address mapped into IPv6 counts as the IPv4 address. E-mail addresses are compared
-    without regard to case. Raises `ValueError` for an address that is not an IP address.
+    without regard to case, names as `normal_name` reduces them. With `secret_before` the keys
+    under that secret stand in `before_rotation`. Raises `ValueError` for an address that is not
+    an IP address.
     """
-    parsed = _parse(address) if address else None
-    network = (
-        ipaddress.ip_network((parsed, _NETWORK_BITS[parsed.version]), strict=False)
-        if parsed
-        else None
-    )
+    parsed = parse_address(address) if address else None
     folded = email.strip().lower() if email else None
-    return Sender(
-        address_key=_key("address", str(parsed), secret) if parsed else None,
-        network_key=_key("network", str(network), secret) if network else None,
-        email_key=_key("email", folded, secret) if folded else None,
-        email_domain=folded.rpartition("@")[2] or None if folded else None,
-    )
+    values = {**_address_values(parsed), "email": folded, "name": normal_name(name)}
+    sender = _keyed(values, secret)
+    if secret_before is not None and secret_before != secret and sender != Sender():
+        sender = replace(sender, before_rotation=_keyed(values, secret_before))
+    return replace(sender, email_domain=folded.rpartition("@")[2] or None if folded else None)
 
 
-def _parse(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+def parse_address(address: str) -> IpAddress:
+    """Return an IP address, the IPv4 one where it is mapped into IPv6. Raises `ValueError`."""
     parsed = ipaddress.ip_address(address.strip())
     mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
     return mapped or parsed
 
 
+def _address_values(parsed: IpAddress | None) -> dict[str, str | None]:
+    if parsed is None:
+        return {}
+    wide = _network(parsed, _WIDE_BITS) if parsed.version == 6 else None
+    network = _network(parsed, _NETWORK_BITS[parsed.version])
+    return {"address": str(parsed), "network": network, "wide network": wide}
+
+
+def _network(parsed: IpAddress, bits: int) -> str:
+    return str(ipaddress.ip_network((parsed, bits), strict=False))
+
+
+def _keyed(values: dict[str, str | None], secret: bytes) -> Sender:
+    """Return the keys of what is there under one secret."""
+
+    def key(kind: str) -> str | None:
+        value = values.get(kind)
+        return _key(kind, value, secret) if value else None
+
+    return Sender(
+        address_key=key("address"),
+        network_key=key("network"),
+        wide_network_key=key("wide network"),
+        email_key=key("email"),
+        name_key=key("name"),
+    )
+
+
 def _key(kind: str, value: str, secret: bytes) -> str:
-    return hmac.new(secret, f"{kind}:{value}".encode(), hashlib.sha256).hexdigest()[:32]
+    # A lone surrogate, which JSON may carry, has no bytes of its own in UTF-8.
+    raw = f"{kind}:{value}".encode("utf-8", "surrogatepass")
+    return hmac.new(secret, raw, hashlib.sha256).hexdigest()[:32]

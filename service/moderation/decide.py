@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
 from service.domain.case import Case
-from service.domain.comment import Comment, CommentId, SiteId
+from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery, EventKind
-from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.precedent import Precedent
 from service.moderation.acts import record_act
 from service.moderation.announce import announce, wake_deliverers, write_messages
+from service.moderation.remember import remember
 from service.ports import Services
-
-log = logging.getLogger(__name__)
 
 
 def decide_comment(
@@ -31,15 +30,13 @@ def decide_comment(
 
     The same ruling again changes nothing; another one undoes the first, so that the log shows
     both. What its site wants to be told is kept with the ruling. Histories learn from it; if they
-    are away, the decision stands all the same. Raises `NotFoundError` for a comment that is not
-    kept or belongs to another site, `ConflictError` for one that its site has withdrawn.
+    are away, the decision stands all the same and they learn of it later. Raises `NotFoundError`
+    for a comment that is not kept or belongs to another site, `ConflictError` for one that its
+    site has withdrawn.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)
     if case.decision is not None and case.decision.ruling is ruling:
-        # Whoever asks again may have lost the answer to a crash, and the crash may have come
-        # before this. What was learnt already is not learnt twice.
-        _learn(case.decision, case.comment, services)
         return case
     decision = Decision(
         id=services.new_id("dec"),
@@ -53,9 +50,9 @@ def decide_comment(
     replaced = services.decisions.add(decision, deliveries=told)
     if replaced is not None:
         record_act(services, actor=decided_by, act="undo", subject=comment_id)
-        _unlearn(replaced, case.comment, services)
     record_act(services, actor=decided_by, act=ruling.value, subject=comment_id)
-    _learn(decision, case.comment, services)
+    changed = [replaced, decision] if replaced is not None else [decision]
+    remember([Precedent(decision=one, comment=case.comment) for one in changed], services)
     return _tell(case, told, services)
 
 
@@ -76,7 +73,7 @@ def undo_decision(
     told = _messages(case, services, decision=None)
     undone = services.decisions.undo(comment_id, by=undone_by, at=now, deliveries=told)
     record_act(services, actor=undone_by, act="undo", subject=comment_id)
-    _unlearn(undone, case.comment, services)
+    remember([Precedent(decision=undone, comment=case.comment)], services)
     return _tell(case, told, services)
 
 
@@ -105,17 +102,3 @@ def _tell(seen: Case, told: Sequence[Delivery], services: Services) -> Case:
     elif told:
         wake_deliverers(services)
     return case
-
-
-def _learn(decision: Decision, comment: Comment, services: Services) -> None:
-    try:
-        services.history.learn(decision.id, comment, decision.ruling, at=decision.decided_at)
-    except StoreUnavailableError:
-        log.warning("histories are away, a decision was not learnt", extra={"id": decision.id})
-
-
-def _unlearn(undone: Decision, comment: Comment, services: Services) -> None:
-    try:
-        services.history.unlearn(undone.id, comment, undone.ruling, at=undone.decided_at)
-    except StoreUnavailableError:
-        log.warning("histories are away, an undo was not learnt", extra={"id": undone.id})

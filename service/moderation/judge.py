@@ -10,11 +10,16 @@ from datetime import datetime
 from models.inputs import ModelOutput
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId
-from service.domain.errors import ModelUnavailableError, StoreUnavailableError
+from service.domain.errors import (
+    HistoryBlankError,
+    ModelUnavailableError,
+    StoreUnavailableError,
+)
 from service.domain.history import History
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.announce import wake_deliverers, write_verdict_messages
+from service.moderation.rebuild import gather_whole
 from service.ports import Attempt, JudgingModel, Services
 from service.scoring.conclude import conclude
 from service.scoring.inputs import model_input
@@ -157,10 +162,12 @@ def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[Mode
 
 def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History] | None:
     try:
-        return services.history.gather(comments, now=services.clock())
+        return gather_whole(comments, services)
+    except HistoryBlankError:
+        log.warning("histories are being filled again, verdicts are degraded")
     except StoreUnavailableError:
         log.warning("histories are away, verdicts are degraded", extra={"comments": len(comments)})
-        return None
+    return None
 
 
 def _cutoffs(settings: SiteSettings, promised: Cutoffs) -> Cutoffs:

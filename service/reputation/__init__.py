@@ -1,1 +1,1 @@
-"""What a comment is remembered by, how memory fades, and how records become a `History`; pure."""
+"""What comments and senders are remembered by, how memory fades, and lists of senders; pure."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from service.domain.comment import Comment
+from service.domain.comment import Comment, FormEvidence, Listing
 from service.domain.history import History
 from service.domain.verdict import Signal
 
@@ -22,6 +22,8 @@ class Example:
     author_name: str | None = None
     author_url: str | None = None
     email_domain: str | None = None
+    listings: tuple[Listing, ...] = ()
+    form: FormEvidence = field(default_factory=FormEvidence)
     history: History = field(default_factory=History)
 
 
@@ -33,3 +35,20 @@ class Detector:
     detect: Detect
     fires_on: tuple[Example, ...]
     silent_on: tuple[Example, ...]
+
+
+def evidence_needed(detector: Detector) -> str | None:
+    """Return what a detector cannot fire without beside text, post and author, None for nothing.
+
+    That is what every comment it fires on has: a history, what a form saw, a listing, an e-mail
+    address.
+    """
+    if all(example.history != History() for example in detector.fires_on):
+        return "history"
+    if all(example.form != FormEvidence() for example in detector.fires_on):
+        return "form"
+    if all(example.listings for example in detector.fires_on):
+        return "lists"
+    if all(example.email_domain for example in detector.fires_on):
+        return "e-mail"
+    return None

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import re
-
 from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
+from service.signals.look_alikes import LATIN_LETTER, MIXED, OTHER_LETTER, all_look_latin
 from service.signals.spans import spans_of
 from service.signals.view import view_of
 
-_LATIN = "A-Za-z"
-_OTHER = "\u0370-\u03ff\u0400-\u04ff\u0531-\u0587"
-_MIXED = re.compile(f"[{_LATIN}][{_OTHER}]|[{_OTHER}][{_LATIN}]")
-_OTHER_LETTER = re.compile(f"[{_OTHER}]")
-_LATIN_LETTER = re.compile(f"[{_LATIN}]")
-# Letters that look Latin; a word whose foreign letters are all of these is in disguise.
-_LOOK_ALIKES = frozenset("аеорсухіјѕԁһԛԝвкмнтАВЕКМНОРСТУХІЈЅαοενρτυικχΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
 _MIN_WORD_CHARS = 4
 
 
 def mixed_script_words(comment: Comment, _history: History) -> Signal | None:
     """Fire on Latin words with look-alike letters inside, not on units or grammatical endings."""
     view = view_of(comment)
-    if view.text.isascii() or not _MIXED.search(view.plain.text):
+    if view.text.isascii() or not MIXED.search(view.plain.text):
         return None
     words = [w for w in view.words if _is_disguised(view.plain.text[w.start : w.end])]
     native = sum(_is_native(w.text) for w in view.words)
@@ -40,15 +32,15 @@ def mixed_script_words(comment: Comment, _history: History) -> Signal | None:
 
 
 def _is_disguised(word: str) -> bool:
-    if len(word) < _MIN_WORD_CHARS or not _MIXED.search(word):
+    if len(word) < _MIN_WORD_CHARS or not MIXED.search(word):
         return False
-    foreign = _OTHER_LETTER.findall(word)
-    latin = len(_LATIN_LETTER.findall(word))
-    return latin >= len(foreign) and all(letter in _LOOK_ALIKES for letter in foreign)
+    foreign = OTHER_LETTER.findall(word)
+    latin = len(LATIN_LETTER.findall(word))
+    return latin >= len(foreign) and all_look_latin(foreign)
 
 
 def _is_native(word: str) -> bool:
-    return bool(_OTHER_LETTER.match(word)) and not _LATIN_LETTER.search(word)
+    return bool(OTHER_LETTER.match(word)) and not LATIN_LETTER.search(word)
 
 
 MIXED_SCRIPT_WORDS = Detector(

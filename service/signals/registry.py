@@ -10,27 +10,46 @@ from service.signals.anchor_target_mismatch import ANCHOR_TARGET_MISMATCH
 from service.signals.approved_sender_before import APPROVED_SENDER_BEFORE
 from service.signals.author_link import AUTHOR_LINK
 from service.signals.bare_link import BARE_LINK
+from service.signals.commercial_author_link import COMMERCIAL_AUTHOR_LINK
 from service.signals.commercial_link import COMMERCIAL_LINK
 from service.signals.commercial_pitch import COMMERCIAL_PITCH
 from service.signals.contact_bait import CONTACT_BAIT
 from service.signals.detector import Detector
 from service.signals.digits_for_letters import DIGITS_FOR_LETTERS
+from service.signals.disguised_host import DISGUISED_HOST
+from service.signals.front_page_link import FRONT_PAGE_LINK
 from service.signals.generic_praise import GENERIC_PRAISE
 from service.signals.hidden_characters import HIDDEN_CHARACTERS
+from service.signals.honeypot_filled import HONEYPOT_FILLED
+from service.signals.impersonal_remark import IMPERSONAL_REMARK
+from service.signals.keyword_anchor import KEYWORD_ANCHOR
 from service.signals.keyword_author_name import KEYWORD_AUTHOR_NAME
+from service.signals.language_mismatch import LANGUAGE_MISMATCH
 from service.signals.leaked_chatbot_phrase import LEAKED_CHATBOT_PHRASE
 from service.signals.letters_apart import LETTERS_APART
 from service.signals.link_after_remark import LINK_AFTER_REMARK
+from service.signals.link_only import LINK_ONLY
+from service.signals.listed_address import LISTED_ADDRESS
+from service.signals.listed_domain import LISTED_DOMAIN
 from service.signals.many_links import MANY_LINKS
 from service.signals.mixed_script_words import MIXED_SCRIPT_WORDS
+from service.signals.off_topic import OFF_TOPIC
 from service.signals.own_detail import OWN_DETAIL
 from service.signals.prompt_injection import PROMPT_INJECTION
+from service.signals.redirected_link import REDIRECTED_LINK
 from service.signals.reference_link import REFERENCE_LINK
 from service.signals.rejected_sender_before import REJECTED_SENDER_BEFORE
+from service.signals.restated_title import RESTATED_TITLE
+from service.signals.several_links import SEVERAL_LINKS
 from service.signals.shortened_link import SHORTENED_LINK
 from service.signals.spelled_out_domain import SPELLED_OUT_DOMAIN
+from service.signals.stray_quotation_mark import STRAY_QUOTATION_MARK
 from service.signals.styled_letters import STYLED_LETTERS
+from service.signals.throwaway_mail import THROWAWAY_MAIL
+from service.signals.too_fast import TOO_FAST
+from service.signals.vague_promise import VAGUE_PROMISE
 from service.signals.wrong_markup import WRONG_MARKUP
+from service.signals.wrong_post import WRONG_POST
 
 DETECTORS: tuple[Detector, ...] = (
     # Links, and how they are written.
@@ -43,9 +62,17 @@ DETECTORS: tuple[Detector, ...] = (
     SHORTENED_LINK,
     SPELLED_OUT_DOMAIN,
     WRONG_MARKUP,
+    REDIRECTED_LINK,
+    DISGUISED_HOST,
+    LINK_ONLY,
+    FRONT_PAGE_LINK,
+    KEYWORD_ANCHOR,
+    SEVERAL_LINKS,
     # The author's fields.
     AUTHOR_LINK,
     KEYWORD_AUTHOR_NAME,
+    THROWAWAY_MAIL,
+    COMMERCIAL_AUTHOR_LINK,
     # Disguised letters.
     HIDDEN_CHARACTERS,
     MIXED_SCRIPT_WORDS,
@@ -60,6 +87,19 @@ DETECTORS: tuple[Detector, ...] = (
     LEAKED_CHATBOT_PHRASE,
     PROMPT_INJECTION,
     OWN_DETAIL,
+    # What lists say.
+    LISTED_ADDRESS,
+    LISTED_DOMAIN,
+    VAGUE_PROMISE,
+    STRAY_QUOTATION_MARK,
+    RESTATED_TITLE,
+    WRONG_POST,
+    OFF_TOPIC,
+    IMPERSONAL_REMARK,
+    LANGUAGE_MISMATCH,
+    # What the form saw.
+    TOO_FAST,
+    HONEYPOT_FILLED,
     # What earlier decisions said.
     REJECTED_SENDER_BEFORE,
     APPROVED_SENDER_BEFORE,

@@ -11,10 +11,10 @@ from functools import lru_cache
 from service.domain.comment import Comment, Post
 from service.signals.bare_link import uncommon_links_of
 from service.signals.lexicon import Cue
+from service.signals.posts import words_of_post
 from service.signals.regions import inside
 from service.signals.shop_names import sounds_commercial
 from service.signals.view import TextView, view_of_text
-from service.signals.words import find_words
 
 # Each pattern starts with few characters, so that the search can run from one to the next.
 _PRICE = re.compile(
@@ -56,8 +56,6 @@ _FIGURE = re.compile(r"\d")
 _SHOUT = re.compile(r"[A-ZÄÖÜÉÀÑА-Я]{4,}")
 _MIN_TOPIC_LETTERS = 4
 _STEM_LETTERS = 6
-# Words of a full text that matter for overlap; longer excerpts add little and cost time.
-_MAX_POST_CHARS = 1_500
 _CUE_COUNT = len(Cue)
 # Cues that say nothing about a comment whose post is about just that: "loan" under "Student loans".
 _TOPICAL = frozenset({Cue.OFFER, Cue.VICE})
@@ -150,11 +148,8 @@ def _describe_style(sentence: str, stretch: Stretch) -> None:
 @lru_cache(maxsize=64)
 def topic_words(post: Post) -> frozenset[str]:
     """Return the longer words of a post's title and excerpt, cut to their first six letters."""
-    text = f"{post.title or ''}\n{(post.excerpt or '')[:_MAX_POST_CHARS]}"
     return frozenset(
-        word.text[:_STEM_LETTERS]
-        for word in find_words(text)
-        if len(word.text) >= _MIN_TOPIC_LETTERS
+        word[:_STEM_LETTERS] for word in words_of_post(post) if len(word) >= _MIN_TOPIC_LETTERS
     )
 
 

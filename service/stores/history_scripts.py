@@ -19,25 +19,34 @@ from service.reputation.names import CommentNames
 
 Arg = str | int | float
 
-# KEYS: the set of sites; n markers of comments; m tallies of decisions; m tallies of sightings.
+# KEYS: the set of sites; n markers of comments; m tallies of decisions; m tallies of sightings;
+# the mark of a filled store.
 # ARGV: n, m, now, seconds to keep, the fields of the hour and of the day to count in, the oldest
 # number of each that still counts, how many sites, seconds to keep them, the sites; then for each
-# tally which comments are counted in it, as numbers parted by blanks.
+# tally which comments are counted in it, as numbers parted by blanks; 1 if it must be filled.
 # Returns three texts of as many lines: when each comment was counted before (empty if now), fields
-# and counts of the decisions, and of the sightings as they were before this batch. Thousands of
-# small answers would cost the client more than all else. Old sightings of what is seen all the
-# time go here.
+# and counts of the decisions, and of the sightings as they were before this batch; nothing if the
+# store must be filled and is not. Thousands of small answers would cost the client more than all
+# else. Old sightings of what is seen all the time go here. A server that is full or only replicates
+# refuses to write: then nothing is counted, and what is known is returned all the same.
 GATHER = """
 local n, m, kept = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[4]
 local hour, day = ARGV[5], ARGV[6]
 local oldest = {h = tonumber(ARGV[7]), d = tonumber(ARGV[8])}
 local first = 10 + tonumber(ARGV[9])
-for i = 11, first do redis.call('SADD', KEYS[1], ARGV[i]) end
-redis.call('EXPIRE', KEYS[1], ARGV[10])
+if ARGV[#ARGV] == '1' and redis.call('EXISTS', KEYS[#KEYS]) == 0 then return false end
+local writes = true
+local function write(...)
+    local answer = writes and redis.pcall(...)
+    if type(answer) == 'table' and answer.err then writes = false end
+    return writes and answer
+end
+for i = 11, first do write('SADD', KEYS[1], ARGV[i]) end
+write('EXPIRE', KEYS[1], ARGV[10])
 local seen = {}
 for i = 1, n do
     seen[i] = ''
-    if not redis.call('SET', KEYS[1 + i], ARGV[3], 'NX', 'EX', kept) then
+    if not write('SET', KEYS[1 + i], ARGV[3], 'NX', 'EX', kept) then
         seen[i] = redis.call('GET', KEYS[1 + i]) or ''
     end
 end
@@ -52,13 +61,13 @@ for j = 1, m do
         if seen[tonumber(i)] == '' then new = new + 1 end
     end
     if new > 0 then
-        redis.call('HINCRBY', key, hour, new)
-        redis.call('HINCRBY', key, day, new)
-        redis.call('EXPIRE', key, kept)
+        write('HINCRBY', key, hour, new)
+        write('HINCRBY', key, day, new)
+        write('EXPIRE', key, kept)
         if #before > 48 then
             for f = 1, #before, 2 do
                 if tonumber(string.sub(before[f], 3)) < oldest[string.sub(before[f], 1, 1)] then
-                    redis.call('HDEL', key, before[f])
+                    write('HDEL', key, before[f])
                 end
             end
         end

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
-from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.normal_form import content_key
+from service.domain.precedent import Precedent, PrecedentPage
 from service.domain.report import Label, Report
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.tally import Tally
@@ -27,6 +28,7 @@ from service.stores.memory_endpoints import MemoryEndpointStore
 from service.stores.memory_history import MemoryHistoryStore
 from service.stores.memory_inbound import MemoryInboundStore
 from service.stores.memory_queue import MemoryScoringQueue
+from service.stores.personal_keys import personal_keys
 from service.stores.repeats import Held, claims_of, resolve, site_comment_digest
 from service.stores.tally import tally_of
 from service.stores.withdrawal import blanked
@@ -64,6 +66,9 @@ class _State:
     keys: dict[str, SiteKey] = field(default_factory=dict)
     users: dict[str, User] = field(default_factory=dict)
     audit_log: list[AuditEntry] = field(default_factory=list)
+    # Ids of all decisions in the order they were made in, and since when some are unremembered.
+    decided: list[tuple[str, CommentId]] = field(default_factory=list)
+    unremembered: dict[str, datetime] = field(default_factory=dict)
     reports: dict[str, Report] = field(default_factory=dict)
 
     def site(self, site_id: SiteId) -> Site:
@@ -179,6 +184,24 @@ class MemoryCommentStore:
             counts = Counter(k.lane for k in self._state.comments.values() if k.waits_for_verdict)
         return {lane: counts[lane] for lane in Lane}
 
+    def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
+        """See `CommentStore.find_sent_by`."""
+        wanted = personal_keys(sender)
+        with self._state.lock:
+            return [
+                kept.comment.id
+                for kept in self._state.comments.values()
+                if any(getattr(kept.comment.sender, name) in keys for name, keys in wanted.items())
+            ][:limit]
+
+    def erase_senders(self, ids: Sequence[CommentId]) -> None:
+        """See `CommentStore.erase_senders`."""
+        with self._state.lock:
+            for comment_id in ids:
+                if comment_id in self._state.comments:
+                    kept = self._state.comments[comment_id]
+                    kept.comment = replace(kept.comment, sender=Sender())
+
     def find_by_content(
         self, site_id: SiteId, content_key: str, *, since: datetime
     ) -> list[CommentId]:
@@ -261,6 +284,10 @@ class MemoryDecisionStore:
             # Refuses before anything has changed.
             self._deliveries.add(deliveries)
             kept.decisions = [*decisions, decision]
+            self._state.decided.append((decision.id, decision.comment_id))
+            self._state.unremembered[decision.id] = decision.decided_at
+            if replaced is not None:
+                self._state.unremembered[replaced.id] = decision.decided_at
             return replaced
 
     def undo(
@@ -276,7 +303,49 @@ class MemoryDecisionStore:
                 raise NotFoundError(msg)
             self._deliveries.add(deliveries)
             kept.decisions = decisions
+            self._state.unremembered[undone.id] = at
             return undone
+
+    def find_unremembered(self, *, limit: int) -> list[Precedent]:
+        """See `DecisionStore.find_unremembered`."""
+        with self._state.lock:
+            waiting = [
+                (self._state.unremembered[decision_id], number, comment_id, decision_id)
+                for number, (decision_id, comment_id) in enumerate(self._state.decided)
+                if decision_id in self._state.unremembered
+            ]
+            return [
+                self._precedent(comment_id, decision_id)
+                for _, _, comment_id, decision_id in sorted(waiting)[:limit]
+            ]
+
+    def mark_remembered(self, decisions: Sequence[Decision]) -> None:
+        """See `DecisionStore.mark_remembered`."""
+        with self._state.lock:
+            for told in decisions:
+                kept = self._precedent(told.comment_id, told.id).decision
+                if (kept.undone_at is None) is (told.undone_at is None):
+                    self._state.unremembered.pop(told.id, None)
+
+    def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
+        """See `DecisionStore.find_in_force`."""
+        with self._state.lock:
+            found = [
+                (number, precedent)
+                for number, (decision_id, comment_id) in enumerate(self._state.decided, 1)
+                if number > after
+                and (precedent := self._precedent(comment_id, decision_id)).decision.undone_at
+                is None
+            ][:limit]
+        return PrecedentPage(
+            precedents=tuple(precedent for _, precedent in found),
+            next_after=found[-1][0] if found else None,
+        )
+
+    def _precedent(self, comment_id: CommentId, decision_id: str) -> Precedent:
+        kept = self._state.kept(comment_id)
+        [decision] = [one for one in kept.decisions if one.id == decision_id]
+        return Precedent(decision=decision, comment=kept.comment)
 
 
 def _take_back(decisions: list[Decision], *, by: str, at: datetime) -> Decision | None:

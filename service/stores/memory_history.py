@@ -8,7 +8,7 @@ from datetime import datetime
 
 from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
-from service.domain.errors import StoreUnavailableError
+from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.history import History
 from service.reputation.ledger import Ledger
 
@@ -27,9 +27,13 @@ class MemoryHistoryStore:
         self._ledger = Ledger()
         self._filled = False
 
-    def gather(self, comments: Sequence[Comment], *, now: datetime) -> list[History]:
+    def gather(
+        self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
+    ) -> list[History]:
         """See `HistoryStore.gather`."""
         self._refuse_if_unavailable()
+        if only_filled and not self._filled:
+            raise HistoryBlankError("the history store is blank")
         with self._lock:
             return self._ledger.gather(comments, now=now)
 

@@ -14,7 +14,7 @@ from redis.retry import Retry
 
 from service.domain.comment import Comment, Sender, SiteId
 from service.domain.decision import Ruling
-from service.domain.errors import StoreUnavailableError
+from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.history import History
 from service.reputation.decay import Tally
 from service.reputation.gathering import gather_histories
@@ -42,7 +42,9 @@ class ValkeyHistoryStore:
         # The braces keep all keys on one node of a cluster, where a script needs them.
         self._prefix = f"{prefix}:{{reputation}}:"
 
-    def gather(self, comments: Sequence[Comment], *, now: datetime) -> list[History]:
+    def gather(
+        self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
+    ) -> list[History]:
         """See `HistoryStore.gather`."""
         batch = [names_of(comment) for comment in comments]
         wanted = list(dict.fromkeys(name for names in batch for name in names.read()))
@@ -53,9 +55,12 @@ class ValkeyHistoryStore:
             *(self._key(f"seen:{comment.id}") for comment in comments),
             *(self._key(f"d:{name}") for name in wanted),
             *(self._key(f"s:{name}") for name in wanted),
+            self._key("filled"),
         ]
-        args = gather_args(batch, wanted, now=now)
+        args = [*gather_args(batch, wanted, now=now), int(only_filled)]
         answers = self._asked(lambda client: _run(client, GATHER, keys, args))
+        if answers is None:
+            raise HistoryBlankError("the history store lost what it knew, or was never filled")
         seen, decisions, sightings = (answer.decode().split("\n") for answer in answers)
         tallies = {
             name: Tally(decisions=_counts(decided), sightings=_counts(sighted))

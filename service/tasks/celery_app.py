@@ -16,6 +16,14 @@ _SWEEP_EXPIRES_SECONDS = 10.0
 # At most 1,000 delivered messages go each time, that is 2.9 million a day.
 PRUNE_EVERY_SECONDS = 30.0
 _PRUNE_EXPIRES_SECONDS = 60.0
+# Decisions are learnt as they are made; this finds those that histories missed.
+REMEMBER_EVERY_SECONDS = 5.0
+_REMEMBER_EXPIRES_SECONDS = 10.0
+# While histories are blank a worker fills them for half of each second and judges for the other
+# half, as every verdict is degraded until it is done. Otherwise it is one question to Valkey.
+REBUILD_EVERY_SECONDS = 1.0
+REBUILD_FOR_SECONDS = 0.5
+_REBUILD_EXPIRES_SECONDS = 4.0
 # Fresh messages are announced at once; this finds those whose time to be tried again has come.
 DELIVER_EVERY_SECONDS = 1.0
 _DELIVER_EXPIRES_SECONDS = 4.0
@@ -64,6 +72,22 @@ def make_celery(valkey_url: str) -> Celery:
                 "options": {
                     "queue": QueueName.UPKEEP.value,
                     "expires": _PRUNE_EXPIRES_SECONDS,
+                },
+            },
+            "remember": {
+                "task": TaskName.REMEMBER_OPEN.value,
+                "schedule": REMEMBER_EVERY_SECONDS,
+                "options": {
+                    "queue": QueueName.UPKEEP.value,
+                    "expires": _REMEMBER_EXPIRES_SECONDS,
+                },
+            },
+            "rebuild": {
+                "task": TaskName.REBUILD_HISTORY.value,
+                "schedule": REBUILD_EVERY_SECONDS,
+                "options": {
+                    "queue": QueueName.UPKEEP.value,
+                    "expires": _REBUILD_EXPIRES_SECONDS,
                 },
             },
             "deliver": {

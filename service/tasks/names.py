@@ -22,6 +22,8 @@ class TaskName(StrEnum):
 
     SWEEP_STRANDED = "slopsieve.sweep_stranded"
     PRUNE_DELIVERIES = "slopsieve.prune_deliveries"
+    REMEMBER_OPEN = "slopsieve.remember_open"
+    REBUILD_HISTORY = "slopsieve.rebuild_history"
     DELIVER_DUE = "slopsieve.deliver_due"
 
 

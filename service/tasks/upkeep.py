@@ -1,9 +1,9 @@
-"""The tasks that keep things in order: what was stranded is queued, what is old is deleted."""
+"""The tasks that keep things in order, each asked for by beat and made good by its next run."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from celery import Celery
 
@@ -12,23 +12,27 @@ from service.tasks.names import TaskName
 
 log = logging.getLogger(__name__)
 
-
-def register_upkeep(
-    app: Celery, *, sweep: Callable[[], object], prune: Callable[[], object]
-) -> None:
-    """Teach this app's workers to sweep and to prune; what fails is made good by the next run."""
-
-    @app.task(name=TaskName.SWEEP_STRANDED.value, ignore_result=True, shared=False)  # type: ignore[untyped-decorator]  # Celery ships no types
-    def sweep_stranded() -> None:
-        _try(sweep, TaskName.SWEEP_STRANDED)
-
-    @app.task(name=TaskName.PRUNE_DELIVERIES.value, ignore_result=True, shared=False)  # type: ignore[untyped-decorator]  # Celery ships no types
-    def prune_deliveries() -> None:
-        _try(prune, TaskName.PRUNE_DELIVERIES)
+UPKEEP_TASKS = (
+    TaskName.SWEEP_STRANDED,
+    TaskName.PRUNE_DELIVERIES,
+    TaskName.REMEMBER_OPEN,
+    TaskName.REBUILD_HISTORY,
+)
 
 
-def _try(run: Callable[[], object], name: TaskName) -> None:
-    try:
-        run()
-    except StoreUnavailableError:
-        log.warning("stores are away, the next run tries again", extra={"task": name.value})
+def register_upkeep(app: Celery, runs: Mapping[TaskName, Callable[[], object]]) -> None:
+    """Teach this app's workers what to run for each of `UPKEEP_TASKS`.
+
+    What fails for want of a store is made good by the next run. Raises `KeyError` if one lacks.
+    """
+    for name in UPKEEP_TASKS:
+        _register(app, name, runs[name])
+
+
+def _register(app: Celery, name: TaskName, run: Callable[[], object]) -> None:
+    @app.task(name=name.value, ignore_result=True, shared=False)  # type: ignore[untyped-decorator]  # Celery ships no types
+    def upkeep() -> None:
+        try:
+            run()
+        except StoreUnavailableError:
+            log.warning("stores are away, the next run tries again", extra={"task": name.value})

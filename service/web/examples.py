@@ -70,6 +70,7 @@ COMMENT_REQUEST: Mapping[str, object] = {
     "written_at": "2026-03-01T11:59:30Z",
     "language": "en",
     "site_comment_id": "wp-88121",
+    "form": {"seconds_on_page": 41.5, "honeypot_filled": False},
 }
 
 REQUESTS: Mapping[str, object] = {

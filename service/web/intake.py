@@ -7,10 +7,18 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from service.domain.case import Case
-from service.domain.comment import MAX_EXCERPT_CHARS, Author, Comment, CommentId, Lane, Post
+from service.domain.comment import (
+    MAX_EXCERPT_CHARS,
+    Author,
+    Comment,
+    CommentId,
+    FormEvidence,
+    Lane,
+    Post,
+)
 from service.domain.errors import ConflictError, ModerationError, StoreUnavailableError
-from service.domain.sender import make_sender
 from service.domain.site import Site
+from service.moderation.senders import with_sender
 from service.moderation.submit import submit_comments
 from service.ports import Added, AddOutcome, NewComment, Services
 from service.web.answers import BatchAnswer, BatchResult, CommentAnswer, CommentLinks
@@ -24,6 +32,7 @@ from service.web.schemas import (
     AuthorRequest,
     BatchRequest,
     CommentRequest,
+    FormRequest,
     PostRequest,
     WaitQuery,
     wait_query,
@@ -177,17 +186,15 @@ def new_comment(
         received_at=services.clock(),
         post=_post(given.post),
         author=_author(given.author),
-        sender=make_sender(
-            address=given.address,
-            email=given.author.email if given.author else None,
-            secret=services.sender_secret,
-        ),
+        form=_form(given.form),
         site_comment_id=given.site_comment_id,
         written_at=given.written_at,
         language=given.language,
         user_agent=given.user_agent,
         reply_to=given.reply_to,
     )
+    email = given.author.email if given.author else None
+    comment = with_sender(comment, address=given.address, email=email, services=services)
     return NewComment(comment=comment, lane=lane, idempotency_key=key)
 
 
@@ -206,6 +213,14 @@ def _author(given: AuthorRequest | None) -> Author:
         url=given.url or None,
         account_id=given.account_id,
         account_age_days=given.account_age_days,
+    )
+
+
+def _form(given: FormRequest | None) -> FormEvidence:
+    if given is None:
+        return FormEvidence()
+    return FormEvidence(
+        seconds_on_page=given.seconds_on_page, honeypot_filled=given.honeypot_filled
     )
 
 

@@ -39,6 +39,8 @@ _MAX_DECIDER_CHARS = 100
 _MAX_LANGUAGES = 50
 # Old accounts are what matters; a century is old enough.
 _MAX_ACCOUNT_AGE_DAYS = 36_525
+# Browsers restore tabs after months; over a century a clock is wrong.
+_MAX_SECONDS_ON_PAGE = 3_600_000_000
 _MAX_OVERLAP_SECONDS = 90 * 24 * 3600
 
 TEXT_TOO_LARGE = "text_too_large"
@@ -129,6 +131,26 @@ class AuthorRequest(Request):
     ) = Field(default=None, examples=[412])
 
 
+class FormRequest(Request):
+    """What the site's form saw of whoever filled it in; what it does not know is left out."""
+
+    seconds_on_page: (
+        Annotated[float, Field(ge=0, le=_MAX_SECONDS_ON_PAGE, strict=True, allow_inf_nan=False)]
+        | None
+    ) = Field(
+        default=None,
+        description=(
+            "Seconds between the loading of the page and the sending of the form, by one clock."
+        ),
+        examples=[41.5],
+    )
+    honeypot_filled: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None,
+        description="Whether a field came back filled in that people cannot see.",
+        examples=[False],
+    )
+
+
 class CommentRequest(Request):
     """One comment with its post and its author.
 
@@ -166,6 +188,7 @@ class CommentRequest(Request):
     reply_to: SiteId | None = Field(
         default=None, description="The site's own id of the comment it answers."
     )
+    form: FormRequest | None = None
 
 
 _ANY_COMMENT = WithJsonSchema(

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from service.domain.case import State
 from service.domain.comment import Lane, SiteId
 from service.domain.decision import Action, Mode, Ruling, choose_action
-from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
+from service.domain.errors import ConflictError, NotFoundError
 from service.domain.sender import make_sender
 from service.domain.verdict import Outcome
 from service.moderation.decide import decide_comment, undo_decision
 from service.moderation.submit import submit_comments
 from service.moderation.withdraw import withdraw_comment
 from service.ports import NewComment
-from tests.factories import NOW, make_comment
+from tests.factories import make_comment
 from tests.fakes import make_services
 
 
@@ -31,18 +29,6 @@ def comment(services):
     kept = make_comment(sender=sender)
     submit_comments([NewComment(comment=kept, lane=Lane.INTERACTIVE)], services)
     return kept
-
-
-class AwayHistory:
-    """A history store whose backend is gone."""
-
-    def gather(self, comments, *, now):
-        raise StoreUnavailableError("away")
-
-    def learn(self, decision_id, comment, ruling, *, at):
-        raise StoreUnavailableError("away")
-
-    unlearn = learn
 
 
 def test_a_decision_wins_over_the_verdict(services, comment):
@@ -83,35 +69,24 @@ def test_a_changed_mind_leaves_one_decision_in_force(services, comment):
 
 def test_histories_learn_from_a_decision_and_forget_it_when_undone(services, comment):
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    (learnt,) = services.history.gather([comment], now=NOW)
+    (learnt,) = services.history.gather([comment], now=services.clock())
 
     undo_decision(comment.id, services, undone_by="mod")
 
-    (forgotten,) = services.history.gather([comment], now=NOW)
-    assert (learnt.address.here.rejected, learnt.email.here.rejected) == (1, 1)
-    assert (forgotten.address.here.rejected, forgotten.email.here.rejected) == (0, 0)
+    (forgotten,) = services.history.gather([comment], now=services.clock())
+    rejected = [
+        (one.address.everywhere.rejected, one.email.everywhere.rejected)
+        for one in (learnt, forgotten)
+    ]
+    assert rejected == [(1, 1), (0, 0)]
 
 
-def test_a_decision_stands_while_histories_are_away():
-    services = make_services(history=AwayHistory())
-    kept = make_comment()
-    submit_comments([NewComment(comment=kept, lane=Lane.BULK)], services)
+def test_a_decision_stands_while_histories_are_away(services, comment):
+    services.history.available = False
 
-    case = decide_comment(kept.id, Ruling.APPROVE, services, decided_by="mod")
+    case = decide_comment(comment.id, Ruling.APPROVE, services, decided_by="mod")
 
     assert case.action is Action.PUBLISH
-
-
-def test_a_ruling_that_was_never_learnt_is_learnt_once_when_it_comes_again(services, comment):
-    known, away = services, replace(services, history=AwayHistory())
-
-    decide_comment(comment.id, Ruling.REJECT, away, decided_by="mod")
-    before = known.history.gather([comment], now=NOW)[0].address.everywhere.rejected
-    for _ in range(2):
-        decide_comment(comment.id, Ruling.REJECT, known, decided_by="mod")
-
-    assert before == 0
-    assert known.history.gather([comment], now=NOW)[0].address.everywhere.rejected == 1
 
 
 def test_another_sites_comment_cannot_be_decided(services, comment):

@@ -37,7 +37,7 @@ class PoisonedClassifier(FixedClassifier):
 class AwayHistory:
     """A history store whose backend is gone."""
 
-    def gather(self, comments, *, now):
+    def gather(self, comments, *, now, only_filled):
         raise StoreUnavailableError("the store is away")
 
 

@@ -14,8 +14,8 @@ from service.scoring.metrics import (
     roc_auc,
     roc_auc_interval,
 )
+from service.scoring.report.cells import NO_FIGURE
 from service.scoring.report.figures import FALSE_POSITIVE_RATES
-from service.scoring.report.markdown import NO_FIGURE
 from training.dataset import Example
 
 _AUTHORED = "authored"

@@ -45,6 +45,11 @@ _WORST_PIECES = (
     "the . ",
     "网址。",
     "great post thanks ",
+    "check out my ",
+    "great article about ",
+    "http://a.bet/?url=http://b.bet&",
+    "http://xn--a.bet ",
+    "[a loan](http://a.bet) ",
 )
 
 
@@ -53,7 +58,8 @@ def comment_of(example: Example) -> Comment:
         example.text,
         post=Post(title=example.post_title, excerpt=example.post_excerpt),
         author=Author(name=example.author_name, url=example.author_url),
-        sender=Sender(email_domain=example.email_domain),
+        sender=Sender(email_domain=example.email_domain, listings=example.listings),
+        form=example.form,
     )
 
 

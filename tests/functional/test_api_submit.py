@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import CommentId, FormEvidence, Lane
 from service.domain.errors import StoreUnavailableError
 from service.domain.sender import make_sender
 from service.moderation.sites import issue_key
@@ -34,6 +34,7 @@ FULL = {
     "language": "pt-BR",
     "reply_to": "wp-1",
     "site_comment_id": "wp-2",
+    "form": {"seconds_on_page": 41.5, "honeypot_filled": False},
 }
 
 
@@ -58,6 +59,42 @@ def test_everything_the_site_sends_is_kept(api, services):
     assert comment.written_at.isoformat() == "2026-03-01T11:30:00+00:00"
     assert (comment.language, comment.user_agent) == ("pt-BR", "Mozilla/5.0")
     assert (comment.reply_to, comment.site_comment_id) == ("wp-1", "wp-2")
+    assert comment.form == FormEvidence(seconds_on_page=41.5, honeypot_filled=False)
+
+
+def test_what_the_form_saw_is_told_in_the_verdict(api):
+    form = {"seconds_on_page": 0.8, "honeypot_filled": True}
+
+    body = api.post("/v1/comments", json={"text": "Thank you.", "form": form}).get_json()
+
+    names = {signal["name"] for signal in body["verdict"]["signals"]}
+    assert names >= {"too_fast", "honeypot_filled"}
+
+
+def test_a_retry_that_tells_another_time_on_the_page_is_a_repeat(api):
+    first = api.post("/v1/comments", json=FULL).get_json()
+
+    again = api.post("/v1/comments", json=FULL | {"form": {"seconds_on_page": 44}})
+
+    assert again.status_code == 202
+    assert again.get_json()["id"] == first["id"]
+
+
+@pytest.mark.parametrize(
+    ("form", "field"),
+    [
+        ({"seconds_on_page": -1}, "form.seconds_on_page"),
+        ({"seconds_on_page": "2"}, "form.seconds_on_page"),
+        ({"seconds_on_page": 1e12}, "form.seconds_on_page"),
+        ({"honeypot_filled": "no"}, "form.honeypot_filled"),
+        ({"honeypot": True}, "form.honeypot"),
+    ],
+)
+def test_what_a_form_cannot_have_seen_is_named(api, form, field):
+    answer = api.post("/v1/comments", json={"text": "Thank you.", "form": form})
+
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.get_json()["errors"]] == [field]
 
 
 def test_address_and_email_are_kept_as_keyed_hashes_only(api, services):
@@ -65,7 +102,10 @@ def test_address_and_email_are_kept_as_keyed_hashes_only(api, services):
 
     comment = services.cases.get(CommentId(answer.get_json()["id"])).comment
     expected = make_sender(
-        address="203.0.113.9", email="mara@example.org", secret=services.sender_secret
+        address="203.0.113.9",
+        email="mara@example.org",
+        name=comment.author.name,
+        secret=services.sender_secrets.present,
     )
     assert comment.sender == expected
     assert "203.0.113.9" not in repr(comment)

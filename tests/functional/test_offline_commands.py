@@ -18,7 +18,8 @@ from click.testing import CliRunner, Result
 
 from models.inputs import ModelInput, ModelOutput
 from service.commands.judged_lines import verdict_record
-from service.commands.offline import Judging, evaluate_command, open_judging, score_command
+from service.commands.judging_files import Judging, open_judging
+from service.commands.offline import evaluate_command, score_command
 from service.commands.record_files import MAX_LINE_BYTES
 from service.domain.comment import MAX_EXCERPT_CHARS, MAX_TEXT_BYTES, Lane
 from service.domain.errors import ModelUnavailableError

@@ -91,7 +91,7 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
     with engine.connect() as connection:
         found = [
             index
-            for table in ("comments", "deliveries")
+            for table in ("comments", "decisions", "deliveries")
             for index in sa.inspect(connection).get_indexes(table)
         ]
     partial = {
@@ -104,6 +104,7 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
         "ix_comments_pending",
         "ix_comments_judged_lane",
         "ix_comments_content",
+        "ix_decisions_unremembered",
         "ix_deliveries_due",
         "uq_deliveries_first_in_line",
         "ix_deliveries_line",

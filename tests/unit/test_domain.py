@@ -6,6 +6,7 @@ from datetime import datetime
 
 import pytest
 
+from service.domain.comment import FormEvidence
 from service.domain.record import comment_from_record
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
@@ -78,6 +79,25 @@ def test_a_record_never_carries_its_label_into_the_comment():
     comment = comment_from_record(row)
 
     assert not any(word in repr(comment) for word in ("spam", "spliced", "c9"))
+
+
+@pytest.mark.parametrize(
+    ("form", "seen"),
+    [
+        (
+            {"seconds_on_page": 2, "honeypot_filled": True},
+            FormEvidence(seconds_on_page=2.0, honeypot_filled=True),
+        ),
+        ({"seconds_on_page": "2", "honeypot_filled": "yes"}, FormEvidence()),
+        ({"seconds_on_page": True}, FormEvidence()),
+        ({"seconds_on_page": 10**400}, FormEvidence()),
+        ({"seconds_on_page": float("nan")}, FormEvidence()),
+        (["honeypot_filled"], FormEvidence()),
+        (None, FormEvidence()),
+    ],
+)
+def test_a_record_tells_what_the_form_saw_as_far_as_it_makes_sense(form, seen):
+    assert comment_from_record({"id": "a", "text": "x", "form": form}).form == seen
 
 
 @pytest.mark.parametrize(

@@ -7,24 +7,35 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from service.domain.verdict import Outcome
+from service.scoring.report.cells import (
+    NO_FIGURE,
+    cell,
+    code,
+    counted,
+    found_on,
+    full_share,
+    percent,
+    percent_of,
+    percent_or_none,
+    percent_with_interval,
+    rate_in_percent,
+    section,
+    table,
+)
 from service.scoring.report.figures import (
     FALSE_POSITIVE_RATES,
     MIN_COUNT,
     Measurements,
     Point,
     Ranking,
-    Share,
     SliceReport,
 )
 from service.scoring.report.spans import BoundaryTally, SpanTally
 from service.scoring.report.table import NOT_STATED, Mistake, SliceBy
 from service.scoring.weights import Cutoffs
 
-NO_FIGURE = "—"
 # Longer lists are read by nobody; the JSON report holds them whole.
 MAX_LISTED = 100
-# The last three would let an address become a live link.
-_MARKUP = frozenset("\\`*_[]<>|#&!~:.@")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +84,7 @@ def render_markdown(evaluation: Evaluation) -> str:
             "Spam missed", "spam whose outcome is ham, lowest p_spam first", found.spam_missed
         ),
         _unlabelled(found),
-        _files(evaluation),
+        files_section(evaluation.files),
         _how_to_read(),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -85,12 +96,12 @@ def _opening(evaluation: Evaluation) -> str:
     broken = sum(f.n_broken for f in evaluation.files)
     cutoffs = evaluation.cutoffs
     said = [
-        f"# Evaluation of `{_code(evaluation.model_version)}`",
+        f"# Evaluation of `{code(evaluation.model_version)}`",
         "",
         (
             f"{evaluation.made_at:%Y-%m-%d %H:%M} UTC. {overall.n:,} labelled comments from "
-            f"{_counted(len(evaluation.files), 'file')}: {overall.n_ham:,} ham, "
-            f"{overall.n_spam:,} spam (prevalence {_percent(overall.prevalence)}). "
+            f"{counted(len(evaluation.files), 'file')}: {overall.n_ham:,} ham, "
+            f"{overall.n_spam:,} spam (prevalence {percent(overall.prevalence)}). "
             f"Ham is below {cutoffs.ham_cutoff:.4g}, spam from {cutoffs.spam_cutoff:.4g} up, "
             "unsure between."
         ),
@@ -99,7 +110,7 @@ def _opening(evaluation: Evaluation) -> str:
     if n_trained_on:
         said.append(
             f"**This version has learnt from {n_trained_on} of these "
-            f"{_counted(len(evaluation.files), 'file')}: figures on them tell what it remembers, "
+            f"{counted(len(evaluation.files), 'file')}: figures on them tell what it remembers, "
             "not how it judges what it never saw.**"
         )
     if unlabelled:
@@ -108,75 +119,75 @@ def _opening(evaluation: Evaluation) -> str:
         were = "verdict was" if overall.n_degraded == 1 else "verdicts were"
         said.append(f"{overall.n_degraded:,} {were} degraded, hence unsure.")
     if broken:
-        said.append(f"**{_counted(broken, 'line')} could not be read and are missing here.**")
+        said.append(f"**{counted(broken, 'line')} could not be read and are missing here.**")
     return "\n".join(said)
 
 
 def _headline(found: Measurements) -> str:
     rows = [_slice_row(s, s.verdict) for s in found.slices[SliceBy.SOURCE]]
     rows.append([f"**{cell}**" for cell in _slice_row(found.overall, found.overall.verdict)])
-    return _section(
+    return section(
         "By source",
         "Recall is at the row's own threshold for that false-positive rate (FPR); ham lost, spam "
         "caught, spam missed and unsure are at the cutoffs.",
-        _table(["source", *_SLICE_HEADER], rows),
+        table(["source", *_SLICE_HEADER], rows),
     )
 
 
 def _model_alone(found: Measurements) -> str:
     rows = [_ranking_row(s, s.model) for s in found.slices[SliceBy.SOURCE]]
     rows.append([f"**{cell}**" for cell in _ranking_row(found.overall, found.overall.model)])
-    return _section(
+    return section(
         "The model alone",
         "The classifier's own p_spam, before any signal is added.",
-        _table(["source", *_RANKING_HEADER], rows),
+        table(["source", *_RANKING_HEADER], rows),
     )
 
 
 def _by(found: Measurements, by: SliceBy) -> str:
     slices = found.slices[by]
     if not any(s.name != NOT_STATED for s in slices):
-        return _section(f"By {by.value}", f"No comment states its {by.value}.")
+        return section(f"By {by.value}", f"No comment states its {by.value}.")
     unit = " (characters)" if by is SliceBy.LENGTH else ""
     rows = [_slice_row(s, s.verdict) for s in slices]
-    return _section(f"By {by.value}", _table([f"{by.value}{unit}", *_SLICE_HEADER], rows))
+    return section(f"By {by.value}", table([f"{by.value}{unit}", *_SLICE_HEADER], rows))
 
 
 def _by_kind(found: Measurements) -> str:
     kinds = found.slices[SliceBy.KIND]
     if not any(s.name != NOT_STATED for s in kinds):
-        return _section("By kind", "No comment states its kind.")
+        return section("By kind", "No comment states its kind.")
     spam_header = ["spam kind", "spam", "caught", "unsure", "missed"]
-    spam_header += [f"recall at FPR {_rate(rate)}" for rate in FALSE_POSITIVE_RATES]
+    spam_header += [f"recall at FPR {rate_in_percent(rate)}" for rate in FALSE_POSITIVE_RATES]
     spam_rows = [
         [
-            _cell(s.name),
+            cell(s.name),
             f"{s.n_spam:,}",
-            _percent_of(s.confusion.spam_caught),
-            _percent_of(s.confusion.spam_unsure),
-            _percent_of(s.confusion.spam_missed),
-            *(_percent_of(p.recall if p else None) for p in s.shared_points),
+            percent_of(s.confusion.spam_caught),
+            percent_of(s.confusion.spam_unsure),
+            percent_of(s.confusion.spam_missed),
+            *(percent_of(p.recall if p else None) for p in s.shared_points),
         ]
         for s in kinds
         if s.n_spam
     ]
     ham_rows = [
         [
-            _cell(s.name),
+            cell(s.name),
             f"{s.n_ham:,}",
             f"{s.confusion.ham[Outcome.SPAM]:,}",
-            _percent_with_interval(s.confusion.false_positive_rate),
-            _percent_of(s.confusion.ham_unsure),
+            percent_with_interval(s.confusion.false_positive_rate),
+            percent_of(s.confusion.ham_unsure),
         ]
         for s in kinds
         if s.n_ham
     ]
-    return _section(
+    return section(
         "By kind",
         "A kind has one label, so recall is at the thresholds that keep the false-positive rate "
         "over all ham together; caught, unsure and missed are at the cutoffs.",
-        _table(spam_header, spam_rows),
-        _table(["ham kind", "ham", "ham lost", "false-positive rate", "unsure"], ham_rows),
+        table(spam_header, spam_rows),
+        table(["ham kind", "ham", "ham lost", "false-positive rate", "unsure"], ham_rows),
     )
 
 
@@ -188,22 +199,22 @@ def _at_cutoffs(evaluation: Evaluation) -> str:
         for label, counts in (("ham", confusion.ham), ("spam", confusion.spam))
     ]
     lines = [
-        f"- False-positive rate (ham called spam): {_full(confusion.false_positive_rate)}",
-        f"- Spam called spam: {_full(confusion.spam_caught)}",
-        f"- Spam called ham: {_full(confusion.spam_missed)}",
+        f"- False-positive rate (ham called spam): {full_share(confusion.false_positive_rate)}",
+        f"- Spam called spam: {full_share(confusion.spam_caught)}",
+        f"- Spam called ham: {full_share(confusion.spam_missed)}",
         (
-            f"- Unsure: {_full(confusion.unsure)}; of ham {_percent_of(confusion.ham_unsure)}, "
-            f"of spam {_percent_of(confusion.spam_unsure)}"
+            f"- Unsure: {full_share(confusion.unsure)}; of ham {percent_of(confusion.ham_unsure)}, "
+            f"of spam {percent_of(confusion.spam_unsure)}"
         ),
         (
             f"- Precision of spam at {evaluation.cutoffs.spam_cutoff:.4g}: "
-            f"{_full(confusion.precision)}, at a prevalence of {_percent(overall.prevalence)} "
+            f"{full_share(confusion.precision)}, at a prevalence of {percent(overall.prevalence)} "
             "in these files; with another share of spam it is another figure"
         ),
     ]
-    return _section(
+    return section(
         "At the cutoffs",
-        _table(["label", "n", "outcome ham", "outcome unsure", "outcome spam"], rows),
+        table(["label", "n", "outcome ham", "outcome unsure", "outcome spam"], rows),
         "\n".join(lines),
     )
 
@@ -213,18 +224,18 @@ def _shared_points(found: Measurements) -> str:
     if not rows:
         return ""
     header = ["p_spam of", "FPR at most", "threshold", "ham lost", "FPR", "spam caught", "recall"]
-    return _section("Recall at a false-positive rate, all sources together", _table(header, rows))
+    return section("Recall at a false-positive rate, all sources together", table(header, rows))
 
 
 def _point_row(kind: str, point: Point) -> list[str]:
     return [
         kind,
-        _rate(point.max_false_positive_rate),
+        rate_in_percent(point.max_false_positive_rate),
         "none keeps it" if point.threshold is None else f"{point.threshold:.6f}",
         f"{point.false_positive_rate.count:,} of {point.false_positive_rate.n:,}",
-        _percent_with_interval(point.false_positive_rate),
+        percent_with_interval(point.false_positive_rate),
         f"{point.recall.count:,} of {point.recall.n:,}",
-        _percent_with_interval(point.recall),
+        percent_with_interval(point.recall),
     ]
 
 
@@ -236,18 +247,18 @@ def _reliability(found: Measurements) -> str:
                 f"{b.low:.1f}–{b.high:.1f}",
                 f"{b.n:,}",
                 NO_FIGURE if b.mean_p_spam is None else f"{b.mean_p_spam:.3f}",
-                _percent_with_interval(b.observed),
+                percent_with_interval(b.observed),
             ]
             for b in ranking.reliability
         ]
         brier = NO_FIGURE if ranking.brier is None else f"{ranking.brier:.4f}"
         tables += [
             f"p_spam of the {kind}, Brier score {brier}:",
-            _table(["p_spam", "n", "mean p_spam", "spam among them"], rows),
+            table(["p_spam", "n", "mean p_spam", "spam among them"], rows),
         ]
     overall = found.overall
     always = (overall.prevalence or 0) * (1 - (overall.prevalence or 0))
-    return _section(
+    return section(
         "Reliability",
         "Calibrated means that the last two columns agree. Stating the prevalence for every "
         f"comment would have a Brier score of {always:.4f}.",
@@ -259,17 +270,17 @@ def _signals(found: Measurements) -> str:
     if not found.signals:
         return ""
     rows = [
-        [_cell(s.name), f"{s.weight:+.2f}", _found_on(s.on_ham), _found_on(s.on_spam)]
+        [cell(s.name), f"{s.weight:+.2f}", found_on(s.on_ham), found_on(s.on_spam)]
         for s in found.signals
     ]
-    return _section("Signals", _table(["signal", "weight", "on ham", "on spam"], rows))
+    return section("Signals", table(["signal", "weight", "on ham", "on spam"], rows))
 
 
 def _spans(evaluation: Evaluation) -> str:
     spans = [s for s in evaluation.spans if s.n_with + s.n_without]
     boundaries = [b for b in evaluation.boundaries if b.n]
     parts = [*_marked(spans), *_turned(boundaries)]
-    return _section("Spans", *parts) if parts else ""
+    return section("Spans", *parts) if parts else ""
 
 
 def _marked(spans: Sequence[SpanTally]) -> list[str]:
@@ -284,14 +295,14 @@ def _marked(spans: Sequence[SpanTally]) -> list[str]:
         [
             s.name,
             f"{s.n_with:,}",
-            _percent_or_none(s.tokens_right, s.tokens_marked),
-            _percent_or_none(s.tokens_right, s.tokens_labelled),
+            percent_or_none(s.tokens_right, s.tokens_marked),
+            percent_or_none(s.tokens_right, s.tokens_labelled),
             NO_FIGURE if s.f1 is None else f"{s.f1:.3f}",
             f"{s.n_without_marked:,} of {s.n_without:,}",
         ]
         for s in spans
     ]
-    return [meaning, _table([*header, "marked where there is none"], rows)]
+    return [meaning, table([*header, "marked where there is none"], rows)]
 
 
 def _turned(boundaries: Sequence[BoundaryTally]) -> list[str]:
@@ -302,60 +313,61 @@ def _turned(boundaries: Sequence[BoundaryTally]) -> list[str]:
         [
             b.name,
             f"{b.n:,}",
-            _percent_or_none(b.n_found, b.n),
-            _percent_or_none(b.n_same_sentence, b.n),
-            _percent_or_none(b.n_within_one_sentence, b.n),
+            percent_or_none(b.n_found, b.n),
+            percent_or_none(b.n_same_sentence, b.n),
+            percent_or_none(b.n_within_one_sentence, b.n),
         ]
         for b in boundaries
     ]
-    return ["Where spam turns from its remark to the promotion:", _table(header, rows)]
+    return ["Where spam turns from its remark to the promotion:", table(header, rows)]
 
 
 def _mistakes(title: str, meaning: str, mistakes: Sequence[Mistake]) -> str:
     if not mistakes:
-        return _section(title, f"None ({meaning}).")
+        return section(title, f"None ({meaning}).")
     shown = mistakes[:MAX_LISTED]
-    rows = [[f"`{_code(m.id)}`", _cell(m.kind), f"{m.p_spam:.4f}"] for m in shown]
+    rows = [[f"`{code(m.id)}`", cell(m.kind), f"{m.p_spam:.4f}"] for m in shown]
     rest = len(mistakes) - len(shown)
     more = f"\n\n{rest:,} more are in `report.json`." if rest else ""
-    return _section(
+    return section(
         f"{title}: {len(mistakes):,}",
         f"{meaning[0].upper()}{meaning[1:]}.",
-        _table(["id", "kind", "p_spam"], rows, text_columns=2) + more,
+        table(["id", "kind", "p_spam"], rows, text_columns=2) + more,
     )
 
 
 def _unlabelled(found: Measurements) -> str:
     rows = [
-        [_cell(source), f"{sum(c.values()):,}", *(f"{c.get(o, 0):,}" for o in Outcome)]
+        [cell(source), f"{sum(c.values()):,}", *(f"{c.get(o, 0):,}" for o in Outcome)]
         for source, c in found.unlabelled.items()
     ]
     if not rows:
         return ""
-    return _section(
+    return section(
         "Without a label",
         "Judged, but counted nowhere above.",
-        _table(["source", "n", "outcome ham", "outcome unsure", "outcome spam"], rows),
+        table(["source", "n", "outcome ham", "outcome unsure", "outcome spam"], rows),
     )
 
 
-def _files(evaluation: Evaluation) -> str:
+def files_section(files: Sequence[FileSummary]) -> str:
+    """Return the section that says which files were read."""
     rows = [
         [
-            f"`{_code(f.name)}`",
+            f"`{code(f.name)}`",
             f"`{f.sha256}`",
             "learnt from" if f.trained_on else "unseen",
             f"{f.n_comments:,}",
             f"{f.n_broken:,}",
         ]
-        for f in evaluation.files
+        for f in files
     ]
     header = ["file", "SHA-256", "by the version", "comments", "broken lines"]
-    return _section("Files", _table(header, rows, text_columns=3))
+    return section("Files", table(header, rows, text_columns=3))
 
 
 def _how_to_read() -> str:
-    return _section(
+    return section(
         "How to read this",
         "- **FPR**, false-positive rate: the share of ham that is called spam. "
         "**Recall**: the share of spam that is called spam.\n"
@@ -384,11 +396,11 @@ _SLICE_HEADER = [*_RANKING_HEADER, "ham lost", "spam caught", "spam missed", "un
 def _ranking_row(part: SliceReport, ranking: Ranking) -> list[str]:
     area = ranking.roc_auc
     return [
-        _cell(part.name),
+        cell(part.name),
         f"{part.n_ham:,}",
         f"{part.n_spam:,}",
         f"{area.auc:.4f} [{area.low:.4f}, {area.high:.4f}]" if area else NO_FIGURE,
-        *(_percent_of(p.recall if p else None) for p in ranking.points),
+        *(percent_of(p.recall if p else None) for p in ranking.points),
         NO_FIGURE if ranking.brier is None else f"{ranking.brier:.4f}",
     ]
 
@@ -397,74 +409,12 @@ def _slice_row(part: SliceReport, ranking: Ranking) -> list[str]:
     confusion = part.confusion
     return [
         *_ranking_row(part, ranking),
-        _found_on(confusion.false_positive_rate),
-        _percent_of(confusion.spam_caught),
-        _percent_of(confusion.spam_missed),
-        _percent_of(confusion.unsure),
+        found_on(confusion.false_positive_rate),
+        percent_of(confusion.spam_caught),
+        percent_of(confusion.spam_missed),
+        percent_of(confusion.unsure),
     ]
 
 
 def _both(found: Measurements) -> Iterable[tuple[str, Ranking]]:
     return (("verdict", found.overall.verdict), ("model alone", found.overall.model))
-
-
-def _section(title: str, *parts: str) -> str:
-    return "\n\n".join([f"## {title}", *(part for part in parts if part)])
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int = 1) -> str:
-    """Return a table whose first columns are text; figures stand flush right."""
-    if not rows:
-        return ""
-    marks = ["---"] * text_columns + ["---:"] * (len(header) - text_columns)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in (header, marks, *rows))
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
-
-def _rate(rate: float) -> str:
-    return f"{rate * 100:g} %"
-
-
-def _percent(share: float | None) -> str:
-    if share is None:
-        return NO_FIGURE
-    # Near the ends one more digit, so that no rare mistake reads as none.
-    return (
-        f"{share * 100:.2f} %" if 0 < share < 0.02 or 0.98 < share < 1 else f"{share * 100:.1f} %"
-    )
-
-
-def _percent_of(share: Share | None) -> str:
-    return _percent(share.share if share else None)
-
-
-def _percent_with_interval(share: Share) -> str:
-    if share.share is None or share.low is None or share.high is None:
-        return NO_FIGURE
-    return f"{share.share * 100:.2f} % [{share.low * 100:.2f}, {share.high * 100:.2f}]"
-
-
-def _full(share: Share) -> str:
-    return f"{_percent_with_interval(share)}, {share.count:,} of {share.n:,}"
-
-
-def _found_on(share: Share) -> str:
-    return f"{share.count:,} ({_percent_of(share)})" if share.n else NO_FIGURE
-
-
-def _percent_or_none(count: int, n: int) -> str:
-    return _percent(count / n) if n else NO_FIGURE
-
-
-def _cell(text: str) -> str:
-    """Return text from a data file as one harmless table cell."""
-    printable = "".join(c if c.isprintable() else " " for c in text)
-    return "".join(f"\\{c}" if c in _MARKUP else c for c in printable)
-
-
-def _code(text: str) -> str:
-    """Return text from a data file so that it can stand between back-ticks in a table."""
-    return "".join(c if c.isprintable() and c not in "`|" else "?" for c in text)[:200]

@@ -8,14 +8,21 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from service.domain.case import PendingComment
-from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.comment import CommentId, Lane, Sender, SiteId
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.ports import Added, AddOutcome, Attempt, NewComment
 from service.stores.cursor import REST_RANK
 from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
+from service.stores.personal_keys import personal_keys
 from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
 from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import comment_from, comment_values, sent_values, settings_from
+from service.stores.sql.rows import (
+    comment_from,
+    comment_values,
+    sender_values,
+    sent_values,
+    settings_from,
+)
 from service.stores.sql.schema import comments, has_verdict, sites, waits_for_verdict
 from service.stores.sql.statements import chunks, insert_if_free
 from service.stores.withdrawal import blanked
@@ -154,6 +161,21 @@ class SqlCommentStore:
     def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
         """See `CommentStore.withdraw`."""
         write(self._engine, lambda connection: _withdraw(connection, comment_id, at))
+
+    def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
+        """See `CommentStore.find_sent_by`."""
+        has_key = [
+            comments.c[f"sender_{name}"].in_(keys) for name, keys in personal_keys(sender).items()
+        ]
+        if not has_key:
+            return []
+        query = sa.select(comments.c.id).where(sa.or_(*has_key)).limit(limit)
+        with reading(self._engine) as connection:
+            return list(connection.scalars(query))
+
+    def erase_senders(self, ids: Sequence[CommentId]) -> None:
+        """See `CommentStore.erase_senders`."""
+        self._update(ids, sender_values(Sender()))
 
 
 def _withdraw(connection: sa.Connection, comment_id: CommentId, at: datetime) -> None:

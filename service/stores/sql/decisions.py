@@ -11,12 +11,13 @@ from service.domain.comment import CommentId
 from service.domain.decision import Decision
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
+from service.domain.precedent import Precedent, PrecedentPage
 from service.stores.sql.deliveries import insert_deliveries
-from service.stores.sql.engine import write
-from service.stores.sql.rows import Row, decision_from, decision_values
-from service.stores.sql.schema import comments, decisions
+from service.stores.sql.engine import reading, write
+from service.stores.sql.rows import Row, comment_from, decision_from, decision_values
+from service.stores.sql.schema import comments, decisions, is_unremembered
 from service.stores.sql.standing import STANDING, rank_of
-from service.stores.sql.statements import insert_if_free
+from service.stores.sql.statements import chunks, insert_if_free
 
 
 class SqlDecisionStore:
@@ -60,6 +61,58 @@ class SqlDecisionStore:
 
         return write(self._engine, undo)
 
+    def find_unremembered(self, *, limit: int) -> list[Precedent]:
+        """See `DecisionStore.find_unremembered`."""
+        query = (
+            sa.select(decisions)
+            .where(is_unremembered)
+            .order_by(decisions.c.unremembered_since, decisions.c.seq)
+            .limit(limit)
+        )
+        with reading(self._engine) as connection:
+            return _with_comments(connection, connection.execute(query).all())
+
+    def mark_remembered(self, decisions: Sequence[Decision]) -> None:
+        """See `DecisionStore.mark_remembered`."""
+        write(self._engine, lambda connection: _mark_remembered(connection, decisions))
+
+    def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
+        """See `DecisionStore.find_in_force`."""
+        query = (
+            sa.select(decisions)
+            .where(decisions.c.seq > after, decisions.c.undone_at.is_(None))
+            .order_by(decisions.c.seq)
+            .limit(limit)
+        )
+        with reading(self._engine) as connection:
+            rows = connection.execute(query).all()
+            return PrecedentPage(
+                precedents=tuple(_with_comments(connection, rows)),
+                next_after=rows[-1].seq if rows else None,
+            )
+
+
+def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[Precedent]:
+    """Return the decisions of these rows, in order, each with its comment."""
+    found = {}
+    for some in chunks(sorted({row.comment_id for row in rows})):
+        query = sa.select(comments).where(comments.c.id.in_(some))
+        found.update({row.id: comment_from(row) for row in connection.execute(query)})
+    return [Precedent(decision=decision_from(row), comment=found[row.comment_id]) for row in rows]
+
+
+def _mark_remembered(connection: sa.Connection, known: Sequence[Decision]) -> None:
+    # Sorted, so that two that mark the same ones lock them in the same order.
+    for undone in (False, True):
+        ids = sorted(one.id for one in known if (one.undone_at is not None) is undone)
+        as_told = decisions.c.undone_at.is_not(None) if undone else decisions.c.undone_at.is_(None)
+        for some in chunks(ids):
+            connection.execute(
+                sa.update(decisions)
+                .where(decisions.c.id.in_(some), as_told)
+                .values(unremembered_since=None)
+            )
+
 
 def _lock_comment(connection: sa.Connection, comment_id: CommentId) -> Row:
     """Return what the review queue needs of a comment, locked against other decisions."""
@@ -78,7 +131,7 @@ def _take_back(
     statement = (
         sa.update(decisions)
         .where(decisions.c.comment_id == comment_id, decisions.c.undone_at.is_(None))
-        .values(undone_at=at, undone_by=by)
+        .values(undone_at=at, undone_by=by, unremembered_since=at)
         .returning(*decisions.c)
     )
     row = connection.execute(statement).one_or_none()

@@ -66,7 +66,7 @@ def comment_values(new: NewComment, claims: Claims) -> Values:
 
 def sent_values(comment: Comment) -> Values:
     """Return the columns of what the site sent."""
-    post, author, sender = comment.post, comment.author, comment.sender
+    post, author = comment.post, comment.author
     return {
         "text": comment.text,
         "site_comment_id": comment.site_comment_id,
@@ -81,11 +81,18 @@ def sent_values(comment: Comment) -> Values:
         "author_url": author.url,
         "author_account_id": author.account_id,
         "author_account_age_days": author.account_age_days,
+        **sender_values(comment.sender),
+        "form_seconds_on_page": comment.form.seconds_on_page,
+        "form_honeypot_filled": comment.form.honeypot_filled,
+    }
+
+
+def sender_values(sender: Sender) -> Values:
+    """Return the columns of who sent it."""
+    return {
         **{f"sender_{name}": getattr(sender, name) for name in _SENDER_COLUMNS},
         "sender_before_rotation": _older_keys(sender.before_rotation),
         "sender_listings": _listing_values(sender.listings),
-        "form_seconds_on_page": comment.form.seconds_on_page,
-        "form_honeypot_filled": comment.form.honeypot_filled,
     }
 
 
@@ -217,7 +224,7 @@ def _spans_from(values: Sequence[Sequence[int]]) -> tuple[Span, ...]:
 
 
 def decision_values(decision: Decision) -> Values:
-    """Return a decision's row."""
+    """Return a new decision's row: no history knows of it yet."""
     return {
         "id": decision.id,
         "comment_id": decision.comment_id,
@@ -227,6 +234,7 @@ def decision_values(decision: Decision) -> Values:
         "note": decision.note,
         "undone_at": decision.undone_at,
         "undone_by": decision.undone_by,
+        "unremembered_since": decision.decided_at,
     }
 
 

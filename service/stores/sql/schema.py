@@ -173,6 +173,16 @@ decisions = sa.Table(
     sa.Column("note", LosslessText),
     sa.Column("undone_at", UtcDateTime),
     sa.Column("undone_by", LosslessText),
+    # Since when histories do not know of it or of its undoing; none where they know.
+    sa.Column("unremembered_since", UtcDateTime),
+)
+
+is_unremembered = decisions.c.unremembered_since.is_not(None)
+_partial_index(
+    "ix_decisions_unremembered",
+    decisions.c.unremembered_since,
+    decisions.c.seq,
+    where=is_unremembered,
 )
 
 reports = sa.Table(

@@ -13,14 +13,16 @@ from service.domain.comment import (
     Author,
     Comment,
     CommentId,
+    FormEvidence,
     Lane,
     Post,
 )
 from service.domain.normal_form import unslash
-from service.domain.sender import make_sender
 from service.domain.site import Site
+from service.moderation.senders import with_sender
 from service.ports import NewComment, Services
 from service.web.akismet.call import AkismetCall, shown
+from service.web.akismet.honeypot import FILLED
 from service.web.errors import TooLargeError
 
 _MAX_USER_AGENT_CHARS = 1_000
@@ -37,7 +39,19 @@ def new_comment(call: AkismetCall, site: Site, services: Services) -> NewComment
     because what is judged must be all that would be published.
     """
     fields = call.fields
-    comment = Comment(
+    comment = with_sender(
+        _as_sent(call, site, services),
+        address=_address(fields.get("user_ip", "")),
+        email=_email(_clean(call, "comment_author_email")),
+        services=services,
+    )
+    key = f"akismet:{comment.fingerprint()}" if comment.written_at and not call.is_test else None
+    return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=key)
+
+
+def _as_sent(call: AkismetCall, site: Site, services: Services) -> Comment:
+    """Return the comment without its sender."""
+    return Comment(
         id=CommentId(services.new_id("com")),
         site_id=site.id,
         text=read_text(call),
@@ -47,17 +61,11 @@ def new_comment(call: AkismetCall, site: Site, services: Services) -> NewComment
             name=_cut(_clean(call, "comment_author"), MAX_NAME_CHARS),
             url=_cut(_clean(call, "comment_author_url"), MAX_URL_CHARS),
         ),
-        sender=make_sender(
-            address=_address(fields.get("user_ip", "")),
-            email=_email(_clean(call, "comment_author_email")),
-            secret=services.sender_secret,
-        ),
-        written_at=read_moment(fields.get("comment_date_gmt", "")),
-        user_agent=_cut(shown(fields, "user_agent"), _MAX_USER_AGENT_CHARS),
+        form=_form(call),
+        written_at=read_moment(call.fields.get("comment_date_gmt", "")),
+        user_agent=_cut(shown(call.fields, "user_agent"), _MAX_USER_AGENT_CHARS),
         reply_to=_parent(call),
     )
-    key = f"akismet:{comment.fingerprint()}" if comment.written_at and not call.is_test else None
-    return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=key)
 
 
 def read_text(call: AkismetCall) -> str:
@@ -85,6 +93,11 @@ def _post(call: AkismetCall) -> Post:
         url=_cut(shown(call.fields, "permalink"), MAX_URL_CHARS),
         excerpt=_cut(shown(call.fields, "comment_context"), MAX_EXCERPT_CHARS),
     )
+
+
+def _form(call: AkismetCall) -> FormEvidence:
+    filled = call.fields.get(FILLED)
+    return FormEvidence(honeypot_filled=None if filled is None else filled == "true")
 
 
 def _parent(call: AkismetCall) -> str | None:

@@ -11,6 +11,7 @@ from urllib.parse import unquote_to_bytes
 
 from service.domain.errors import InvalidInputError, Problem
 from service.web import strict_json
+from service.web.akismet.honeypot import NAMED_BY, WORDPRESS, honeypot_field
 
 Fields = Mapping[str, str]
 """Values by name; of a name that came more than once the last one, as PHP has it."""
@@ -36,6 +37,7 @@ READ = frozenset(
         "comment_parent",
         "blog_charset",
         "user_role",
+        "honeypot_field_name",
         "is_test",
         "recheck_reason",
         "callback",
@@ -49,11 +51,17 @@ READ = frozenset(
         "extended",
     }
 )
+# What WordPress's plugin names its own hidden field; other clients name theirs in each call.
+_WORDPRESS_HONEYPOT = "POST_ak_hp_textarea"
+HONEYPOT_FILLED = "honeypot filled"
+"""Beside the fields read: "1" or "0" where a client has a hidden field. Clients cannot send it."""
+_WORDPRESS_TRAP = WORDPRESS.encode()
 # Lists, as `name[]`, `name[0]` or plain; joined by a comma.
 _LISTS = frozenset({"comment_context"})
 # A form of WordPress has about fifty fields; a hostile one could have a million.
 _MAX_FIELDS = 2_000
 _MAX_LIST_ITEMS = 50
+_MAX_NAME_BYTES = 200
 _BRACKETS = re.compile(r"\[[^\[\]]{0,100}\]$")
 _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 # Charsets of web pages. Python knows codecs that are none: some take quadratic time, some unpack.
@@ -71,6 +79,7 @@ def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
     """Return the fields that are read, decoded by `charset`, else `blog_charset`, else UTF-8.
 
     Bare names are empty values. Bytes that the charset does not have are replaced, never refused.
+    Of a hidden field only remains whether it was filled in, see `honeypot_field`.
     """
     found: dict[str, list[bytes]] = {}
     for name, value in _pairs(raw):
@@ -81,9 +90,13 @@ def read_form(raw: bytes, *, charset: str | None) -> dict[str, str]:
             values.append(value)
     asked = b"".join(found.get("blog_charset", ())).decode("ascii", "replace")
     codec = find_codec(charset) or find_codec(asked) or "utf-8"
-    return {
+    fields = {
         name: ", ".join(_decode(value, codec) for value in values) for name, values in found.items()
     }
+    named = fields.pop(NAMED_BY, "").strip()
+    if named or _WORDPRESS_TRAP in raw:
+        fields |= honeypot_field(named, _posted(raw), read=READ)
+    return fields
 
 
 def read_json(raw: bytes) -> dict[str, str]:
@@ -95,7 +108,10 @@ def read_json(raw: bytes) -> dict[str, str]:
     if not isinstance(value, dict):
         problem = Problem(field="body", problem="is no JSON object", remedy="send an object")
         raise InvalidInputError([problem])
-    return {name: _as_text(part) for name, part in value.items() if name in READ}
+    fields = {name: _as_text(part) for name, part in value.items() if name in READ}
+    named = fields.pop(NAMED_BY, "").strip()
+    posted = ((name, bool(_as_text(part).strip())) for name, part in value.items())
+    return fields | honeypot_field(named, posted, read=READ)
 
 
 def find_codec(name: str | None) -> str | None:
@@ -127,13 +143,24 @@ def _spelling(name: str) -> str:
 
 
 def _pairs(raw: bytes) -> Iterator[tuple[str, bytes]]:
+    for name, value in _undecoded(raw):
+        if name in READ:
+            yield name, unquote_to_bytes(value.replace(b"+", b" "))
+
+
+def _posted(raw: bytes) -> Iterator[tuple[str, bool]]:
+    """Yield the name of each field and whether it has a value; white space is none."""
+    for name, value in _undecoded(raw):
+        yield name, bool(unquote_to_bytes(value.replace(b"+", b" ")).strip())
+
+
+def _undecoded(raw: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield each field's name without brackets and its value as it came."""
     for pair in raw.split(b"&", _MAX_FIELDS)[:_MAX_FIELDS]:
         name, _, value = pair.partition(b"=")
-        if len(name) > 200:
-            continue
-        known = _BRACKETS.sub("", unquote_to_bytes(name.replace(b"+", b" ")).decode("latin-1"))
-        if known in READ:
-            yield known, unquote_to_bytes(value.replace(b"+", b" "))
+        if len(name) <= _MAX_NAME_BYTES:
+            decoded = unquote_to_bytes(name.replace(b"+", b" ")).decode("latin-1")
+            yield _BRACKETS.sub("", decoded), value
 
 
 def _decode(value: bytes, codec: str) -> str:

@@ -23,8 +23,8 @@ from service.domain.comment import (
     Post,
 )
 from service.domain.errors import InvalidInputError, Problem
-from service.domain.sender import make_sender
 from service.domain.site import Site
+from service.moderation.senders import with_sender
 from service.ports import NewComment, Services
 from service.web import strict_json
 from service.web.errors import UnreadableRequestError
@@ -211,16 +211,17 @@ def as_comment(
             account_id=_cut(draft.author_id, _MAX_ID_CHARS),
             account_age_days=_age_days(draft.author_since, now),
         ),
-        sender=make_sender(
-            address=valid_address(draft.address),
-            email=valid_email(draft.email),
-            secret=services.sender_secret,
-        ),
         site_comment_id=draft.site_comment_id,
         written_at=draft.written_at,
         language=draft.language if _LANGUAGE.fullmatch(draft.language or "") else None,
         user_agent=_cut(draft.user_agent, _MAX_USER_AGENT_CHARS),
         reply_to=draft.reply_to,
+    )
+    comment = with_sender(
+        comment,
+        address=valid_address(draft.address),
+        email=valid_email(draft.email),
+        services=services,
     )
     return NewComment(comment=comment, lane=lane, idempotency_key=idempotency_key)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from service.domain.comment import FormEvidence
 from service.domain.report import Label
 from tests.functional.akismet.conftest import (
     BLOG,
@@ -120,6 +121,26 @@ def test_a_check_without_user_ip_is_no_verdict_and_told_why(akismet):
 def test_an_empty_or_odd_address_is_judged_without_it(akismet, address):
     assert akismet.check(SPAM, user_ip=address).data == b"true"
     assert akismet.check(HAM, user_ip=address).data == b"false"
+
+
+@pytest.mark.parametrize(
+    ("value", "filled"), [("http://pills.example", True), ("", False), (None, False)]
+)
+def test_a_hidden_field_is_kept_as_filled_or_not_and_as_nothing_else(
+    akismet, services, value, filled
+):
+    akismet.check(HAM, honeypot_field_name="hidden_trap", hidden_trap=value)
+
+    (case,) = kept_cases(services)
+    assert case.comment.form == FormEvidence(honeypot_filled=filled)
+    assert "pills.example" not in repr(case)
+
+
+def test_a_form_without_a_hidden_field_tells_nothing(akismet, services):
+    akismet.check(HAM)
+
+    (case,) = kept_cases(services)
+    assert case.comment.form == FormEvidence()
 
 
 def test_the_key_may_be_the_first_label_of_the_host(akismet):

@@ -43,7 +43,10 @@ def test_a_form_is_kept_and_thanked_for(path, stranger, services):
     assert comment.post.url == FORM["post_url"]
     assert comment.user_agent == "Mozilla/5.0"
     assert comment.sender == make_sender(
-        address="127.0.0.1", email=FORM["email"], secret=services.sender_secret
+        address="127.0.0.1",
+        email=FORM["email"],
+        name="Mara",
+        secret=services.sender_secrets.present,
     )
 
 

@@ -152,3 +152,31 @@ def test_a_megabyte_of_the_worst_is_read_at_once(raw):
     read_form(raw, charset="utf-8")
 
     assert time.perf_counter() - started < 2.0
+
+
+@pytest.mark.parametrize(
+    ("raw", "filled"),
+    [
+        (b"honeypot_field_name=trap&trap=filled+by+a+bot", "true"),
+        (b"trap=&honeypot_field_name=trap", "false"),
+        (b"trap=+%20&honeypot_field_name=trap", "false"),
+        (b"honeypot_field_name=trap", "false"),
+        (b"POST_ak_hp_textarea=cheap+pills", "true"),
+        (b"POST_ak_hp_textarea=", "false"),
+        (b"trap=filled", None),
+        (b"honeypot_field_name=comment_content&comment_content=hello", None),
+        (b"honeypot_filled=true", None),
+    ],
+)
+def test_of_a_hidden_field_only_remains_whether_it_was_filled_in(raw, filled):
+    fields = read_form(raw, charset=None)
+
+    assert fields.get("honeypot_filled") == filled
+    assert set(fields) <= {"honeypot_filled", "comment_content"}
+
+
+def test_a_hidden_field_is_found_in_json_too():
+    body = b'{"honeypot_field_name": "trap", "trap": "filled", "comment_content": "hello"}'
+
+    assert read_json(body) == {"comment_content": "hello", "honeypot_filled": "true"}
+    assert read_json(b'{"comment_content": "hello"}') == {"comment_content": "hello"}

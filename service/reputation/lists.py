@@ -1,0 +1,291 @@
+"""Reads reputation lists in the formats in which they are published, bounded and never trusting."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import BinaryIO
+
+import idna
+
+from service.domain.comment import ListKind
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.sender import IpAddress, parse_address
+from service.reputation.ranges import CompiledEntries, EntryCollector
+
+# The longest true entry is a domain of 253 characters; the rest is room for remarks.
+MAX_LINE_BYTES = 4_096
+# 160 MB of arrays at most; the largest public lists have some millions of entries.
+MAX_ENTRIES = 10_000_000
+_MAX_LINES = 2 * MAX_ENTRIES
+MAX_NAMED_LINES = 5
+# An entry wider than these is a slip or a list of reserved space; it would speak against everybody.
+_MAX_SIZE = {4: 1 << 24, 6: 1 << (128 - 16)}
+_COMMENT = ("#", ";", "//")
+_HEADER_DATE = re.compile(
+    r"#\s{0,8}(?:This File Date|Source File Date|Date|Generated|(?:Last[ -]?)?Updated"
+    r"|Last Modified)\s{0,20}:\s{0,8}(\S.{5,60})",
+    re.IGNORECASE,
+)
+_DATE_FORMS = ("%a %b %d %H:%M:%S UTC %Y", "%a, %d %b %Y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y")
+_NO_NETWORK = "it is no IP address, network or range"
+# What an IPv4 address mapped into IPv6 begins with (RFC 4291, 2.5.5.2).
+_MAPPED = 0xFFFF
+_IP4 = re.compile(
+    r"(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})\.(0|[1-9]\d{0,2})(?:/(\d{1,2}))?"
+)
+_RANGE = re.compile(r"([0-9A-Fa-f:.]{2,45})\s{0,8}-\s{0,8}([0-9A-Fa-f:.]{2,45})")
+_ENTRY_END = re.compile(r"[\s,;#]")
+_DOMAIN = re.compile(
+    r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.){1,30}[a-z][a-z0-9-]{0,61}[a-z0-9]"
+)
+# A hosts file sends what it blocks to one of these.
+_NOWHERE = frozenset(("0.0.0.0", "127.0.0.1", "::", "::1"))  # noqa: S104  # nothing listens on it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongLine:
+    """One line that is no entry: its number, from 1, and what is wrong with it in fixed words."""
+
+    number: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedList:
+    """What a file held: how many entries, the merged entries, and what could not be read.
+
+    `dated` is when the list was made, if its header tells; `first_wrong` are the first wrong
+    lines of `wrong`.
+    """
+
+    entries: int
+    compiled: CompiledEntries
+    wrong: int
+    first_wrong: tuple[WrongLine, ...]
+    dated: datetime | None
+
+
+class _WrongEntryError(Exception):
+    """A line is no entry; the message says why, without a character of it."""
+
+
+_Add = Callable[[str, EntryCollector], None]
+
+
+def parse_list(file: BinaryIO, kind: ListKind) -> ParsedList:
+    """Read a list of networks, domains or mail domains, one entry a line, whatever its format.
+
+    Networks are single addresses, CIDR, `a - b`, or the lines of an rbldnsd zone; domains may
+    have a leading dot, `*.`, `@` or stand as `||domain^`, or behind 0.0.0.0 as in a hosts file.
+    Wrong lines are counted and left out. Raises `InvalidInputError` for a file of which fewer
+    lines are right than wrong, which is most likely of another format, and for one that has no
+    entry or more than `MAX_ENTRIES`; the message quotes nothing of it.
+    """
+    entries = EntryCollector()
+    add = _add_network if kind is ListKind.NETWORKS else _add_domain
+    wrong, dated = 0, None
+    first_wrong: list[WrongLine] = []
+    for number, line in enumerate(_lines(file), start=1):
+        if dated is None and line is not None and line.startswith("#"):
+            dated = _date_in(line)
+        problem = _take(line, add, entries)
+        if problem:
+            wrong += 1
+            if len(first_wrong) < MAX_NAMED_LINES:
+                first_wrong.append(WrongLine(number=number, problem=problem))
+        if len(entries) > MAX_ENTRIES or number > _MAX_LINES:
+            problem = f"has more than {MAX_ENTRIES:,} entries"
+            raise _refusal(problem, "import a part of it")
+    _refuse_if_mostly_wrong(len(entries), wrong, first_wrong, kind)
+    return ParsedList(
+        entries=len(entries),
+        compiled=entries.compiled(),
+        wrong=wrong,
+        first_wrong=tuple(first_wrong),
+        dated=dated,
+    )
+
+
+def normal_domain(given: str) -> str | None:
+    """Return a domain in lower case and ASCII (IDNA 2008, UTS 46), None for what is no domain."""
+    name = given.strip().strip(".").lower()
+    if not name.isascii():
+        try:
+            name = idna.encode(name[:253], uts46=True).decode("ascii")
+        except (idna.IDNAError, UnicodeError):
+            return None
+    if len(name) > 253 or not _DOMAIN.fullmatch(name):
+        return None
+    return name
+
+
+def _lines(file: BinaryIO) -> Iterator[str | None]:
+    """Yield the lines without their end; None for one that is too long, which is not kept."""
+    while raw := file.readline(MAX_LINE_BYTES + 1):
+        if len(raw) > MAX_LINE_BYTES:
+            while raw and not raw.endswith(b"\n"):
+                raw = file.readline(MAX_LINE_BYTES)
+            yield None
+        else:
+            yield raw.decode("utf-8", "replace").strip("\ufeff\r\n\t \0")
+
+
+def _take(line: str | None, add: _Add, entries: EntryCollector) -> str | None:
+    """Take in what a line holds; return what is wrong with it, None for an entry or a remark."""
+    if line is None:
+        return f"it has more than {MAX_LINE_BYTES} bytes"
+    if not line or line.startswith(_COMMENT):
+        return None
+    try:
+        add(line, entries)
+    except _WrongEntryError as error:
+        return str(error)
+    return None
+
+
+def _add_network(line: str, entries: EntryCollector) -> None:
+    if line[0] == "$" or (line[0] == ":" and line[1:2] != ":"):
+        return  # The default answer and the directives of an rbldnsd zone (rbldnsd(8), ip4set).
+    if line[0] == "!":
+        msg = "it takes addresses out of the list, which is not supported"
+        raise _WrongEntryError(msg)
+    token = _ENTRY_END.split(line, maxsplit=1)[0].strip('"')
+    plain = _IP4.fullmatch(token)
+    span = _RANGE.match(line) if "-" in line else None
+    if span:
+        _add_span(_address(span[1]), _address(span[2]), entries)
+    elif plain:
+        _add_plain4(plain, entries)
+    else:
+        _add_any(token, entries)
+
+
+def _add_plain4(match: re.Match[str], entries: EntryCollector) -> None:
+    """Take in an IPv4 address or network; `ipaddress` would need five times as long."""
+    a, b, c, d = int(match[1]), int(match[2]), int(match[3]), int(match[4])
+    bits = 32 if match[5] is None else int(match[5])
+    if max(a, b, c, d) > 255 or bits > 32:
+        raise _WrongEntryError(_NO_NETWORK)
+    size = 1 << (32 - bits)
+    _refuse_wide(size, 4)
+    start = ((a << 24) | (b << 16) | (c << 8) | d) & -size
+    entries.add4(start, start + size - 1)
+
+
+def _add_any(token: str, entries: EntryCollector) -> None:
+    """Take in an address or a network of either version."""
+    plain, _, bits = token.partition("/")
+    if ":" in plain and (not bits or (bits.isascii() and bits.isdecimal())):
+        _add_plain6(plain, int(bits[:4] or 128), entries)
+        return
+    if "/" not in token:
+        address = _address(token)
+        _add_span(address, address, entries)
+        return
+    try:
+        network = ipaddress.ip_network(token, strict=False)
+    except ValueError:
+        raise _WrongEntryError(_NO_NETWORK) from None
+    _add_span(network[0], network[-1], entries)
+
+
+def _add_plain6(plain: str, bits: int, entries: EntryCollector) -> None:
+    """Take in an IPv6 address or network; the system's reader is ten times as fast as Python's."""
+    try:
+        number = int.from_bytes(socket.inet_pton(socket.AF_INET6, plain), "big")
+    except (OSError, ValueError):
+        bits = -1
+    if not 0 <= bits <= 128:
+        raise _WrongEntryError(_NO_NETWORK)
+    if number >> 32 == _MAPPED and bits >= 96:
+        size = 1 << (128 - bits)
+        start = (number & 0xFFFFFFFF) & -size
+        _refuse_wide(size, 4)
+        entries.add4(start, start + size - 1)
+        return
+    size = 1 << (128 - bits)
+    _refuse_wide(size, 6)
+    start = number & -size
+    entries.add6(start, start + size - 1)
+
+
+def _address(given: str) -> IpAddress:
+    try:
+        return parse_address(given)
+    except ValueError:
+        raise _WrongEntryError(_NO_NETWORK) from None
+
+
+def _add_span(first: IpAddress, last: IpAddress, entries: EntryCollector) -> None:
+    start, end = int(first), int(last)
+    if first.version != last.version or start > end:
+        msg = "it is a range whose end does not lie behind its beginning"
+        raise _WrongEntryError(msg)
+    _refuse_wide(end - start + 1, first.version)
+    (entries.add4 if first.version == 4 else entries.add6)(start, end)
+
+
+def _refuse_wide(size: int, version: int) -> None:
+    if size > _MAX_SIZE[version]:
+        msg = "it is a network wider than anybody's (IPv4 /8, IPv6 /16)"
+        raise _WrongEntryError(msg)
+
+
+def _add_domain(line: str, entries: EntryCollector) -> None:
+    if line[0] in ":$!":
+        return  # A zone's default and directives; in a filter list a remark.
+    first, *more = _ENTRY_END.split(line, maxsplit=2)
+    token = more[0] if first in _NOWHERE and more else first
+    if token.startswith("||") and token.endswith("^"):
+        token = token[2:-1]
+    domain = normal_domain(token.removeprefix("*").removeprefix("@"))
+    if domain is None:
+        msg = "it is no domain name"
+        raise _WrongEntryError(msg)
+    entries.add_domain(domain)
+
+
+def _date_in(line: str) -> datetime | None:
+    found = _HEADER_DATE.match(line)
+    if not found:
+        return None
+    given = found[1].strip()
+    for form in _DATE_FORMS:
+        try:
+            return datetime.strptime(given, form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    return parse_date(given)
+
+
+def parse_date(given: str) -> datetime | None:
+    """Return an ISO 8601 date or moment, UTC unless it says otherwise; None for anything else."""
+    try:
+        moment = datetime.fromisoformat(given)
+        return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _refuse_if_mostly_wrong(
+    right: int, wrong: int, first_wrong: list[WrongLine], kind: ListKind
+) -> None:
+    what = kind.value.replace("_", " ")
+    if wrong and wrong >= right:
+        lines = "; ".join(f"line {one.number}: {one.problem}" for one in first_wrong)
+        problem = f"has {wrong:,} wrong lines and {right:,} right ones ({lines})"
+        raise _refusal(
+            problem,
+            f"give a file with {what}, one a line, or another --kind",
+        )
+    if not right:
+        raise _refusal("has no entry", f"give a file with {what}, one a line")
+
+
+def _refusal(problem: str, remedy: str) -> InvalidInputError:
+    return InvalidInputError([Problem(field="file", problem=problem, remedy=remedy)])

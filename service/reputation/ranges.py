@@ -1,0 +1,227 @@
+"""Sorted ranges of addresses and digests of domains in flat arrays, looked up by bisection."""
+
+from __future__ import annotations
+
+import hashlib
+from array import array
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+# The formats of `array` and `memoryview`: uint32 and uint64.
+ItemFormat = Literal["I", "Q"]
+_LOW_64 = (1 << 64) - 1
+Uint32s = npt.NDArray[np.uint32]
+Uint64s = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranges4:
+    """IPv4 ranges: `starts` and `ends` (inclusive) are sorted uint32; no two ranges touch."""
+
+    starts: memoryview
+    ends: memoryview
+
+    def __len__(self) -> int:
+        """Return how many ranges there are."""
+        return len(self.starts)
+
+    def holds(self, address: int) -> bool:
+        """Say whether one of the ranges holds an address, given as a number."""
+        at = bisect_right(self.starts, address) - 1
+        return at >= 0 and bool(self.ends[at] >= address)
+
+    def holds_each(self, addresses: Uint32s) -> npt.NDArray[np.bool_]:
+        """Say it for many addresses at once; the answer has their shape."""
+        if not len(self):
+            return np.zeros(addresses.shape, dtype=np.bool_)
+        starts, ends = np.asarray(self.starts), np.asarray(self.ends)
+        at = np.searchsorted(starts, addresses, side="right")
+        return np.asarray((at > 0) & (ends[np.maximum(at, 1) - 1] >= addresses))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranges6:
+    """IPv6 ranges, each bound cut into its upper and lower 64 bits; sorted, no two touch."""
+
+    start_high: memoryview
+    start_low: memoryview
+    end_high: memoryview
+    end_low: memoryview
+
+    def __len__(self) -> int:
+        """Return how many ranges there are."""
+        return len(self.start_high)
+
+    def holds(self, address: int) -> bool:
+        """Say whether one of the ranges holds an address, given as a number."""
+        high, low = address >> 64, address & _LOW_64
+        at = bisect_right(self.start_high, high) - 1
+        if at >= 0 and self.start_high[at] == high and self.start_low[at] > low:
+            # Several ranges begin within these 64 bits, and the last begins behind the address.
+            first = bisect_left(self.start_high, high, 0, at)
+            at = bisect_right(self.start_low, low, first, at) - 1
+        return at >= 0 and (self.end_high[at], self.end_low[at]) >= (high, low)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Digests:
+    """Sorted 64-bit digests of domain names.
+
+    A name that is not listed is taken for one that is with a chance of 1 in 18 trillion for a
+    list of a million names.
+    """
+
+    values: memoryview
+
+    def __len__(self) -> int:
+        """Return how many digests there are."""
+        return len(self.values)
+
+    def holds(self, domain: str) -> bool:
+        """Say whether a domain, in lower case and ASCII, is among them."""
+        wanted = digest_of(domain)
+        at = bisect_left(self.values, wanted)
+        return at < len(self.values) and bool(self.values[at] == wanted)
+
+
+def digest_of(domain: str) -> int:
+    """Return the 64-bit digest (BLAKE2b) of a domain name."""
+    raw = domain.encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "little")
+
+
+@dataclass(slots=True)
+class EntryCollector:
+    """Takes entries in as they are read, at the cost of their bytes and not of Python objects."""
+
+    starts4: array[int] = field(default_factory=lambda: array("I"))
+    ends4: array[int] = field(default_factory=lambda: array("I"))
+    bounds6: tuple[array[int], ...] = field(
+        default_factory=lambda: tuple(array("Q") for _ in range(4))
+    )
+    digests: array[int] = field(default_factory=lambda: array("Q"))
+
+    def __len__(self) -> int:
+        """Return how many entries were taken in."""
+        return len(self.starts4) + len(self.bounds6[0]) + len(self.digests)
+
+    def add4(self, start: int, end: int) -> None:
+        """Take in the IPv4 addresses from `start` to `end`, both included."""
+        self.starts4.append(start)
+        self.ends4.append(end)
+
+    def add6(self, start: int, end: int) -> None:
+        """Take in the IPv6 addresses from `start` to `end`, both included."""
+        for column, value in zip(
+            self.bounds6,
+            (start >> 64, start & _LOW_64, end >> 64, end & _LOW_64),
+            strict=True,
+        ):
+            column.append(value)
+
+    def add_domain(self, domain: str) -> None:
+        """Take in a domain, in lower case and ASCII."""
+        self.digests.append(digest_of(domain))
+
+    def compiled(self) -> CompiledEntries:
+        """Return all entries, sorted; ranges that overlap or touch become one."""
+        starts, ends = _merged4(_array(self.starts4, np.uint32), _array(self.ends4, np.uint32))
+        bounds6 = _merged6(*(_array(column, np.uint64) for column in self.bounds6))
+        digests = np.unique(_array(self.digests, np.uint64))
+        return CompiledEntries(
+            ranges4=Ranges4(starts=_flat(starts, "I"), ends=_flat(ends, "I")),
+            ranges6=Ranges6(
+                start_high=_flat(bounds6[0], "Q"),
+                start_low=_flat(bounds6[1], "Q"),
+                end_high=_flat(bounds6[2], "Q"),
+                end_low=_flat(bounds6[3], "Q"),
+            ),
+            digests=Digests(values=_flat(digests, "Q")),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledEntries:
+    """The entries of one list as they are looked up."""
+
+    ranges4: Ranges4
+    ranges6: Ranges6
+    digests: Digests
+
+    def columns(self) -> tuple[memoryview, ...]:
+        """Return the arrays in a fixed order: two of uint32, then five of uint64."""
+        four, six = self.ranges4, self.ranges6
+        high_low = (six.start_high, six.start_low, six.end_high, six.end_low)
+        return (four.starts, four.ends, *high_low, self.digests.values)
+
+    @classmethod
+    def of_columns(cls, columns: tuple[memoryview, ...]) -> CompiledEntries:
+        """Return the entries of the arrays that `columns` gave."""
+        starts, ends, start_high, start_low, end_high, end_low, digests = columns
+        return cls(
+            ranges4=Ranges4(starts=starts, ends=ends),
+            ranges6=Ranges6(
+                start_high=start_high, start_low=start_low, end_high=end_high, end_low=end_low
+            ),
+            digests=Digests(values=digests),
+        )
+
+
+def empty_column(item_format: ItemFormat) -> memoryview:
+    """Return a column without items; an empty view cannot be cast to a format."""
+    return memoryview(array(item_format))
+
+
+def _flat(values: npt.NDArray[np.generic], item_format: ItemFormat) -> memoryview:
+    raw = memoryview(values.tobytes())
+    return raw.cast(item_format) if len(raw) else empty_column(item_format)
+
+
+def _array(values: array[int], dtype: type[np.generic]) -> npt.NDArray[np.generic]:
+    return np.frombuffer(values, dtype=dtype) if len(values) else np.empty(0, dtype=dtype)
+
+
+def _merged4(starts: npt.NDArray[np.generic], ends: npt.NDArray[np.generic]) -> list[Uint32s]:
+    """Return the bounds of the ranges, merged and sorted."""
+    if not len(starts):
+        return [np.empty(0, np.uint32), np.empty(0, np.uint32)]
+    order = np.argsort(starts, kind="stable")
+    first, last = starts[order], np.maximum.accumulate(ends[order])
+    # In 64 bits, because one more than the highest address has no place in 32.
+    opens = np.ones(len(first), dtype=np.bool_)
+    opens[1:] = first[1:].astype(np.uint64) > last[:-1].astype(np.uint64) + 1
+    closes = np.append(np.flatnonzero(opens)[1:] - 1, len(first) - 1)
+    return [first[opens].astype(np.uint32), last[closes].astype(np.uint32)]
+
+
+def _merged6(
+    start_high: npt.NDArray[np.generic],
+    start_low: npt.NDArray[np.generic],
+    end_high: npt.NDArray[np.generic],
+    end_low: npt.NDArray[np.generic],
+) -> list[Uint64s]:
+    """Return the bounds of the ranges, merged and sorted; one by one, as no number has 128 bits."""
+    merged = tuple(array("Q") for _ in range(4))
+    opened, closed = -1, -2
+    for at in np.lexsort((start_low, start_high)):
+        start = int(start_high[at]) << 64 | int(start_low[at])
+        end = int(end_high[at]) << 64 | int(end_low[at])
+        if start > closed + 1:
+            _close(merged, opened, closed)
+            opened, closed = start, end
+        else:
+            closed = max(closed, end)
+    _close(merged, opened, closed)
+    return [_array(column, np.uint64).astype(np.uint64) for column in merged]
+
+
+def _close(merged: tuple[array[int], ...], start: int, end: int) -> None:
+    if start < 0:
+        return
+    values = (start >> 64, start & _LOW_64, end >> 64, end & _LOW_64)
+    for column, value in zip(merged, values, strict=True):
+        column.append(value)

@@ -1,0 +1,131 @@
+"""Erasing a person: what goes, what stays, and what the log says of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from service.domain.comment import Comment, Lane, Sender
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, StoreUnavailableError
+from service.domain.sender import SenderSecrets
+from service.moderation.decide import decide_comment
+from service.moderation.forget import find_sender, forget_sender
+from service.moderation.rebuild import rebuild_all
+from service.moderation.submit import submit_comments
+from service.ports import NewComment
+from service.stores.memory_history import MemoryHistoryStore
+from tests.factories import make_comment
+from tests.fakes import make_services
+
+MARA = "mara@example.org"
+
+
+@pytest.fixture
+def services():
+    return make_services()
+
+
+def keep(services, **known: str) -> Comment:
+    sender = find_sender(services, **known)
+    comment = make_comment(sender=sender)
+    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    return comment
+
+
+def rejected(services, comment: Comment) -> tuple[float, float]:
+    """Return how many rejections are known of its address and of its e-mail."""
+    (history,) = services.history.gather([comment], now=services.clock())
+    return history.address.everywhere.rejected, history.email.everywhere.rejected
+
+
+def test_a_forgotten_persons_records_and_keys_are_gone_and_others_stay(services):
+    mara = keep(services, email=MARA, address="192.0.2.7")
+    other = keep(services, email="jo@example.org", address="198.51.100.9")
+
+    erased = forget_sender(
+        find_sender(services, email=MARA, address="192.0.2.7"), services, by="operator"
+    )
+
+    assert erased == 1
+    assert rejected(services, mara) == (0, 0)
+    assert rejected(services, other) == (1, 1)
+    assert services.cases.get(mara.id).comment == replace(mara, sender=Sender())
+    assert services.cases.get(other.id).comment == other
+
+
+def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):
+    mara = keep(services, email=MARA)
+
+    forget_sender(find_sender(services, email=MARA), services, by="operator")
+
+    [entry] = services.audit_log.recent(limit=1)
+    assert (entry.actor, entry.act) == ("operator", "forget sender")
+    assert entry.detail == "1 comments lost the keys of their sender"
+    for secret in (MARA, "mara", mara.sender.email_key):
+        assert secret not in f"{entry.subject} {entry.detail}"
+
+
+def test_a_rebuild_does_not_bring_a_forgotten_person_back(services):
+    mara = keep(services, email=MARA)
+    forget_sender(find_sender(services, email=MARA), services, by="operator")
+    lost = replace(services, history=MemoryHistoryStore())
+
+    rebuild_all(lost)
+
+    assert rejected(lost, mara) == (0, 0)
+
+
+def test_where_a_store_fails_the_same_call_finishes_what_was_begun(services):
+    mara = keep(services, email=MARA)
+    sender = find_sender(services, email=MARA)
+    services.history.available = False
+    with pytest.raises(StoreUnavailableError):
+        forget_sender(sender, services, by="operator")
+    services.history.available = True
+
+    erased = forget_sender(sender, services, by="operator")
+
+    assert erased == 1
+    assert rejected(services, mara) == (0, 0)
+
+
+def test_a_person_may_be_known_by_the_name_they_sign_with(services):
+    mara = keep(services, name="Mara Quill")
+
+    erased = forget_sender(find_sender(services, name="mara  quill"), services, by="operator")
+
+    assert erased == 1
+    assert services.cases.get(mara.id).comment.sender == Sender()
+
+
+def test_comments_from_before_the_rotation_of_the_secret_are_forgotten_too(services):
+    old = keep(services, email=MARA)
+    secrets = SenderSecrets(present=b"another secret", before=services.sender_secrets.present)
+    rotated = replace(services, sender_secrets=secrets)
+    new = keep(rotated, email=MARA)
+
+    erased = forget_sender(find_sender(rotated, email=MARA), rotated, by="operator")
+
+    assert erased == 2
+    for comment in (old, new):
+        assert services.cases.get(comment.id).comment.sender == Sender()
+        assert rejected(services, comment) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({}, "--email, --name, --address"),
+        ({"email": MARA, "address": "not an address"}, "--address"),
+    ],
+)
+def test_what_names_nobody_is_refused_with_a_remedy(services, given, field):
+    with pytest.raises(InvalidInputError) as caught:
+        find_sender(services, **given)
+
+    [problem] = caught.value.problems
+    assert problem.field == field
+    assert problem.remedy

@@ -1,0 +1,253 @@
+"""Histories that were lost: what verdicts say meanwhile, and how they are filled again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from service.domain.comment import Lane, Sender
+from service.domain.decision import Ruling
+from service.domain.errors import StoreUnavailableError
+from service.domain.history import History
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.rebuild import rebuild_all, rebuild_if_blank, rebuild_portion
+from service.moderation.remember import remember_open
+from service.moderation.submit import submit_comments
+from service.ports import NewComment
+from service.stores.memory_history import MemoryHistoryStore
+from tests.factories import make_comment
+from tests.fakes import make_services
+
+PEOPLE = 7
+
+
+def sent_by(number: int, **changes):
+    return make_comment(sender=Sender(address_key=f"a{number}", email_key=f"e{number}"), **changes)
+
+
+def submit(services, comment):
+    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    return comment
+
+
+@pytest.fixture
+def services():
+    """Give services where each of some people had a comment rejected or approved."""
+    services = make_services()
+    for number in range(PEOPLE):
+        comment = submit(services, sent_by(number))
+        ruling = Ruling.REJECT if number % 2 else Ruling.APPROVE
+        decide_comment(comment.id, ruling, services, decided_by="mod")
+        services.clock.advance(days=1)
+    return services
+
+
+def wiped(services):
+    """Return the services after their histories' server lost everything."""
+    services.rebuild_place.wipe()
+    return replace(services, history=MemoryHistoryStore())
+
+
+def decided_of_all(services) -> list[tuple[float, float]]:
+    """Return what histories know of each person: approved, rejected."""
+    asked = [sent_by(number) for number in range(PEOPLE)]
+    histories = services.history.gather(asked, now=services.clock())
+    return [_counts(history) for history in histories]
+
+
+def _counts(history: History) -> tuple[float, float]:
+    return history.email.everywhere.approved, history.email.everywhere.rejected
+
+
+def verdict_on_next(services):
+    comment = sent_by(1)
+    services.queue.services = services
+    submit(services, comment)
+    return services.cases.get(comment.id).verdict
+
+
+def test_a_rebuild_brings_back_exactly_what_was_lost(services):
+    before = decided_of_all(services)
+    lost = wiped(services)
+
+    done = rebuild_all(lost)
+
+    assert done == PEOPLE
+    assert decided_of_all(lost) == before
+    assert not lost.history.is_blank()
+
+
+def test_rebuilding_again_changes_nothing(services):
+    before = decided_of_all(services)
+
+    rebuild_all(services)
+    rebuild_all(services)
+
+    assert decided_of_all(services) == before
+
+
+def test_undone_decisions_are_not_brought_back(services):
+    comment = submit(services, sent_by(99))
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    undo_decision(comment.id, services, undone_by="mod")
+    lost = wiped(services)
+
+    rebuild_all(lost)
+
+    (history,) = lost.history.gather([sent_by(99)], now=lost.clock())
+    assert _counts(history) == (0, 0)
+
+
+def test_an_interrupted_rebuild_goes_on_where_it_was(services):
+    before = decided_of_all(services)
+    lost = wiped(services)
+    rebuild_portion(lost)
+
+    done = rebuild_all(lost)
+
+    assert done == 0
+    assert decided_of_all(lost) == before
+    assert not lost.history.is_blank()
+
+
+def test_a_wipe_in_the_middle_of_a_rebuild_makes_it_begin_anew(services):
+    before = decided_of_all(services)
+    first = wiped(services)
+    rebuild_portion(first)
+    second = wiped(services)
+
+    done = rebuild_all(second)
+
+    assert done == PEOPLE
+    assert decided_of_all(second) == before
+
+
+class WipedWhileRead:
+    """Decisions of a store whose histories are wiped while the last page is read."""
+
+    def __init__(self, services) -> None:
+        self.services = services
+        self.wipes = 1
+
+    def find_in_force(self, *, after, limit):
+        page = self.services.decisions.find_in_force(after=after, limit=limit)
+        if page.next_after is None and self.wipes:
+            self.wipes -= 1
+            self.services.rebuild_place.wipe()
+        return page
+
+
+def test_a_wipe_at_the_very_end_is_not_taken_for_filled(services):
+    lost = wiped(services)
+    shaken = replace(lost, decisions=WipedWhileRead(lost))
+
+    portions = [rebuild_portion(shaken) for _ in range(2)]
+    blank = lost.history.is_blank()
+    done = rebuild_all(shaken)
+
+    assert [one.is_last for one in portions] == [False, False]
+    assert blank
+    assert done == PEOPLE
+
+
+def test_of_two_that_rebuild_at_once_neither_counts_a_decision_twice(services):
+    before = decided_of_all(services)
+    lost = wiped(services)
+
+    for _ in range(3):
+        rebuild_portion(lost)
+        rebuild_if_blank(lost, goes_on=lambda: True)
+
+    assert decided_of_all(lost) == before
+    assert not lost.history.is_blank()
+
+
+def test_a_verdict_without_the_histories_that_were_lost_is_degraded_until_they_are_filled(services):
+    lost = wiped(services)
+    verdicts = [verdict_on_next(lost)]
+    rebuild_portion(lost)
+    verdicts.append(verdict_on_next(lost))
+    rebuild_if_blank(lost, goes_on=lambda: True)
+    verdicts.append(verdict_on_next(lost))
+
+    assert [verdict.degraded_by for verdict in verdicts] == [("history",), ("history",), ()]
+
+
+def test_a_new_installation_is_not_degraded_before_or_after_its_first_look(services):
+    new = make_services(history=MemoryHistoryStore())
+    verdicts = [verdict_on_next(new)]
+    was_blank = [
+        rebuild_if_blank(new, goes_on=lambda: True),
+        rebuild_if_blank(new, goes_on=lambda: True),
+    ]
+    comment = submit(new, sent_by(1))
+    decide_comment(comment.id, Ruling.REJECT, new, decided_by="mod")
+    verdicts.append(verdict_on_next(new))
+
+    assert was_blank == [True, False]
+    assert [verdict.degraded for verdict in verdicts] == [False, False]
+
+
+def test_a_worker_ends_its_run_after_a_portion_when_its_time_is_over(services):
+    lost = wiped(services)
+
+    was_blank = [rebuild_if_blank(lost, goes_on=lambda: False) for _ in range(3)]
+
+    assert was_blank == [True, True, False]
+
+
+def test_histories_that_are_filled_are_left_alone(services):
+    assert not rebuild_if_blank(services, goes_on=lambda: True)
+
+
+def test_a_rebuild_without_a_store_is_refused_and_goes_on_later(services):
+    before = decided_of_all(services)
+    lost = wiped(services)
+    lost.history.available = False
+    with pytest.raises(StoreUnavailableError):
+        rebuild_all(lost)
+    lost.history.available = True
+
+    rebuild_all(lost)
+
+    assert decided_of_all(lost) == before
+
+
+def test_a_decision_undone_while_the_rebuild_reads_it_stays_undone(services):
+    before = decided_of_all(services)
+    comment = submit(services, sent_by(3))
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    lost = wiped(services)
+    late = UndoneWhileRead(lost, comment.id)
+
+    rebuild_all(replace(lost, decisions=late))
+    remember_open(lost)
+
+    assert late.undone
+    assert decided_of_all(lost) == before
+
+
+class UndoneWhileRead:
+    """Decisions of a store where somebody undoes one just after it was read."""
+
+    def __init__(self, services, comment_id) -> None:
+        self.services = services
+        self.comment_id = comment_id
+        self.undone = False
+
+    def find_in_force(self, *, after, limit):
+        page = self.services.decisions.find_in_force(after=after, limit=limit)
+        if not self.undone:
+            self.undone = True
+            undo_decision(self.comment_id, self.services, undone_by="mod")
+        return page
+
+
+def test_progress_is_told_in_decisions(services):
+    lost = wiped(services)
+    shown = []
+
+    rebuild_all(lost, portion=3, show=shown.append)
+
+    assert shown == [3, 6, 7, 7]

@@ -1,0 +1,187 @@
+"""What histories are told: every decision and every undoing, whatever happens in between."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from service.domain.comment import Lane
+from service.domain.decision import Decision, Ruling
+from service.domain.errors import StoreUnavailableError
+from service.domain.history import Record
+from service.domain.sender import make_sender
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.remember import remember_open
+from service.moderation.submit import submit_comments
+from service.ports import NewComment
+from tests.factories import make_comment
+from tests.fakes import make_services
+
+SENDER = make_sender(address="192.0.2.7", email="mara@example.org", secret=b"s")
+
+
+@pytest.fixture
+def services():
+    return make_services()
+
+
+def keep(services, **changes):
+    comment = make_comment(**({"sender": SENDER} | changes))
+    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    return comment
+
+
+def remembered(services) -> tuple[float, float]:
+    """Return how many decisions histories know of Mara's address: approved, rejected."""
+    (history,) = services.history.gather([make_comment(sender=SENDER)], now=services.clock())
+    record: Record = history.address.everywhere
+    return record.approved, record.rejected
+
+
+def open_ones(services) -> list[str]:
+    return [one.decision.id for one in services.decisions.find_unremembered(limit=9)]
+
+
+class DyingHistory:
+    """A history store whose process dies in the middle of learning."""
+
+    def learn(self, decision_id, comment, ruling, *, at):
+        raise KeyboardInterrupt
+
+    unlearn = learn
+
+
+def test_a_decision_is_known_at_once_where_nothing_fails(services):
+    comment = keep(services)
+
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+
+    assert remembered(services) == (0, 1)
+    assert open_ones(services) == []
+
+
+def test_a_decision_made_while_histories_are_away_is_learnt_once_they_are_back(services):
+    comment = keep(services)
+    services.history.available = False
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    services.history.available = True
+    before = remembered(services)
+
+    told = [remember_open(services), remember_open(services)]
+
+    assert before == (0, 0)
+    assert told == [1, 0]
+    assert remembered(services) == (0, 1)
+
+
+def test_an_undoing_while_histories_are_away_is_unlearnt_once_they_are_back(services):
+    comment = keep(services)
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    services.history.available = False
+    undo_decision(comment.id, services, undone_by="mod")
+    services.history.available = True
+
+    remember_open(services)
+
+    assert remembered(services) == (0, 0)
+    assert open_ones(services) == []
+
+
+def test_a_changed_mind_while_histories_are_away_is_all_they_know_afterwards(services):
+    comment = keep(services)
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    services.history.available = False
+    for ruling in (Ruling.APPROVE, Ruling.REJECT, Ruling.APPROVE):
+        decide_comment(comment.id, ruling, services, decided_by="mod")
+    services.history.available = True
+
+    remember_open(services)
+
+    assert remembered(services) == (1, 0)
+    assert open_ones(services) == []
+
+
+def test_a_process_that_dies_between_a_decision_and_the_learning_loses_nothing(services):
+    comment = keep(services)
+    dying = replace(services, history=DyingHistory())
+
+    with pytest.raises(KeyboardInterrupt):
+        decide_comment(comment.id, Ruling.REJECT, dying, decided_by="mod")
+    remember_open(services)
+
+    assert remembered(services) == (0, 1)
+
+
+def test_a_process_that_dies_between_an_undoing_and_the_unlearning_loses_nothing(services):
+    comment = keep(services)
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    dying = replace(services, history=DyingHistory())
+
+    with pytest.raises(KeyboardInterrupt):
+        undo_decision(comment.id, dying, undone_by="mod")
+    remember_open(services)
+
+    assert remembered(services) == (0, 0)
+
+
+def test_a_process_that_dies_before_it_wrote_down_what_was_learnt_has_it_counted_once(services):
+    comment = keep(services)
+    decision = Decision(
+        id="d1",
+        comment_id=comment.id,
+        ruling=Ruling.REJECT,
+        decided_by="mod",
+        decided_at=services.clock(),
+    )
+    services.decisions.add(decision)
+    services.history.learn("d1", comment, Ruling.REJECT, at=services.clock())
+
+    told = remember_open(services)
+
+    assert told == 1
+    assert remembered(services) == (0, 1)
+
+
+def test_what_was_told_before_histories_went_away_again_is_not_told_twice(services):
+    comments = [keep(services) for _ in range(3)]
+    services.history.available = False
+    for comment in comments:
+        decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    services.history.available = True
+    tired = TiredHistory(services.history, answers=2)
+
+    with pytest.raises(StoreUnavailableError):
+        remember_open(replace(services, history=tired))
+
+    assert len(open_ones(services)) == 1
+    assert remembered(services) == (0, 2)
+
+
+def test_a_decision_is_learnt_at_the_time_it_was_made(services):
+    comment = keep(services)
+    decided_at = services.clock()
+    services.history.available = False
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    services.history.available = True
+    services.clock.advance(days=100)
+    recording = TiredHistory(services.history, answers=9)
+
+    remember_open(replace(services, history=recording))
+
+    assert recording.times == [decided_at]
+
+
+class TiredHistory:
+    """A history store that goes away after some answers, and notes the times it is told."""
+
+    def __init__(self, store, *, answers: int) -> None:
+        self.store = store
+        self.answers = answers
+        self.times = []
+
+    def learn(self, decision_id, comment, ruling, *, at):
+        if len(self.times) == self.answers:
+            raise StoreUnavailableError("away again")
+        self.times.append(at)
+        return self.store.learn(decision_id, comment, ruling, at=at)

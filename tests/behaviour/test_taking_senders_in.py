@@ -1,0 +1,71 @@
+"""What intake learns of a sender while it still has the address."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import BytesIO
+
+from service.domain.comment import Author, ListKind
+from service.domain.sender import SenderSecrets
+from service.moderation.senders import with_sender
+from service.reputation.lists import parse_list
+from service.stores.reputation_lists import MemoryReputationLists
+from tests.factories import make_comment
+from tests.fakes import make_services
+from tests.unit.stores.test_reputation_lists import about
+
+
+def _lists() -> MemoryReputationLists:
+    return MemoryReputationLists(
+        [
+            (about("abuse"), parse_list(BytesIO(b"192.0.2.7\n"), ListKind.NETWORKS).compiled),
+            (
+                about("spammers", ListKind.DOMAINS),
+                parse_list(BytesIO(b"shop.com\nloans.com\n"), ListKind.DOMAINS).compiled,
+            ),
+        ]
+    )
+
+
+def test_the_lists_are_looked_up_while_the_address_is_there():
+    services = make_services(reputation_lists=_lists())
+    comment = make_comment("See https://www.shop.com/a and https://loans.com")
+
+    sent = with_sender(comment, address="192.0.2.7", email=None, services=services)
+
+    assert [one.list_name for one in sent.sender.listings] == ["abuse", "spammers"]
+    assert "192.0.2" not in repr(sent)
+
+
+def test_the_authors_own_link_is_looked_up_too():
+    services = make_services(reputation_lists=_lists())
+    comment = make_comment("Nice", author=Author(name="Mara", url="http://loans.com/"))
+
+    sent = with_sender(comment, address=None, email=None, services=services)
+
+    assert [one.list_name for one in sent.sender.listings] == ["spammers"]
+
+
+def test_the_system_that_announces_the_address_is_kept_as_a_number():
+    services = make_services(find_system={"192.0.2.7": 64_500}.get)
+
+    sent = with_sender(make_comment(), address="192.0.2.7", email=None, services=services)
+
+    assert sent.sender.system == 64_500
+
+
+def test_while_the_secret_rotates_the_keys_under_the_older_one_are_kept_too():
+    services = make_services()
+    before = with_sender(
+        make_comment(), address="192.0.2.7", email="a@b.example", services=services
+    )
+    present = services.sender_secrets.present
+    rotated = replace(services, sender_secrets=SenderSecrets(present=b"new", before=present))
+
+    after = with_sender(make_comment(), address="192.0.2.7", email="a@b.example", services=rotated)
+
+    assert after.sender.address_key != before.sender.address_key
+    assert after.sender.before_rotation is not None
+    assert after.sender.before_rotation.address_key == before.sender.address_key
+    assert after.sender.before_rotation.name_key == before.sender.name_key
+    assert after.fingerprint() == before.fingerprint()

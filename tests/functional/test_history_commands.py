@@ -1,0 +1,121 @@
+"""The commands that fill histories again and forget a person, as an operator types them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import redis
+from click.testing import CliRunner
+
+from service.cli import cli, main
+from service.domain.comment import CommentId, Lane, Sender
+from service.domain.decision import Ruling
+from service.moderation.decide import decide_comment
+from service.moderation.forget import find_sender
+from service.moderation.sites import add_site
+from service.moderation.submit import submit_comments
+from service.ports import NewComment
+from service.wiring import open_services
+from tests.factories import make_comment
+from tests.servers import free_port, running_valkey
+
+MARA = "mara@example.org"
+
+
+@pytest.fixture
+def valkey_url(monkeypatch):
+    """Give a server of its own to the test, and its address to the commands."""
+    with running_valkey() as server:
+        monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", server.url)
+        yield server.url
+
+
+def run(tmp_path, *words: str) -> str:
+    done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.output
+
+
+def keep_rejected(tmp_path, count: int) -> list[CommentId]:
+    """Keep comments of Mara's, have them rejected and return their ids."""
+    with open_services(data_dir=str(tmp_path)) as services:
+        site, _ = add_site("Garden", services, actor="test")
+        sender = find_sender(services, email=MARA)
+        kept = [make_comment(site_id=site.id, sender=sender) for _ in range(count)]
+        submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in kept], services)
+        for one in kept:
+            decide_comment(one.id, Ruling.REJECT, services, decided_by="mod")
+    return [one.id for one in kept]
+
+
+def rejected(tmp_path) -> float:
+    """Return how many rejections are known of Mara."""
+    with open_services(data_dir=str(tmp_path)) as services:
+        sender = find_sender(services, email=MARA)
+        asked = make_comment(sender=sender)
+        [history] = services.history.gather([asked], now=services.clock())
+    return history.email.everywhere.rejected
+
+
+def test_a_rebuild_after_a_wipe_brings_everything_back(tmp_path, valkey_url):
+    keep_rejected(tmp_path, 3)
+    with redis.Redis.from_url(valkey_url) as client:
+        client.flushall()
+    lost = rejected(tmp_path)
+
+    said = [run(tmp_path, "reputation", "rebuild") for _ in range(2)]
+
+    assert lost == 0
+    assert said == ["Histories know of all decisions in force; 3 were read.\n"] * 2
+    assert rejected(tmp_path) == 3
+
+
+def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(tmp_path, valkey_url):
+    kept = keep_rejected(tmp_path, 3)
+
+    said = run(tmp_path, "reputation", "forget", "--email", MARA.upper())
+    run(tmp_path, "reputation", "rebuild")
+
+    assert said == "Forgotten; 3 comments lost the keys of their sender.\n"
+    assert rejected(tmp_path) == 0
+    with open_services(data_dir=str(tmp_path)) as services:
+        assert {services.cases.get(one).comment.sender for one in kept} == {Sender()}
+    [entry] = [
+        row
+        for row in map(json.loads, run(tmp_path, "audit", "--json").splitlines())
+        if row["act"] == "forget sender"
+    ]
+    assert "mara" not in str(entry)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["forget"], 2, "nothing says who is to be forgotten"),
+        (["forget", "--address", "somewhere"], 2, "is not an IP address"),
+        (["rebuild"], 1, "check that it runs"),
+    ],
+)
+def test_what_went_wrong_is_said_in_one_clear_line(
+    tmp_path, monkeypatch, capsys, words, code, said
+):
+    monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", f"redis://127.0.0.1:{free_port()}/0")
+
+    with pytest.raises(SystemExit) as ended:
+        main(["reputation", *words, "--data-dir", str(tmp_path)])
+
+    told = capsys.readouterr().err
+    assert ended.value.code == code
+    assert said in told
+    assert "Traceback" not in told
+
+
+def test_the_groups_help_names_its_commands(capsys):
+    with pytest.raises(SystemExit):
+        main(["reputation", "--help"])
+
+    told = capsys.readouterr().out
+    assert "rebuild" in told
+    assert "forget" in told

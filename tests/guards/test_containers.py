@@ -1,0 +1,393 @@
+"""The container files fit the code: processes, settings, probes, queues, packages, time to stop."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import yaml
+
+from service.probe import main as probe
+from service.settings import ENV_PREFIX, Settings
+from service.supervisor import supervise
+from service.tasks.names import LANE_QUEUES
+from service.web.config import WebConfig
+from service.web.flask_app import create_app
+from tests.fakes import make_services
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCKER = ROOT / "docker"
+BASE = DOCKER / "kubernetes" / "base"
+OVERLAY = DOCKER / "kubernetes" / "overlays" / "production"
+COMPOSE_FILES = sorted(DOCKER.glob("compose*.yaml"))
+STAGES_THAT_RUN = {"web", "worker", "trainer", "test"}
+_SECONDS = re.compile(r"(\d+)s")
+# A tag that says at least which minor version; a digest is better and is the operator's to choose.
+_PINNED = re.compile(r"[a-z0-9./-]+:\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?")
+
+
+def _load(path: Path) -> Any:
+    return yaml.safe_load(path.read_text("utf-8"))
+
+
+def _compose(name: str = "compose.yaml") -> dict[str, Any]:
+    loaded: dict[str, Any] = _load(DOCKER / name)
+    return loaded
+
+
+def _defaults(text: str) -> str:
+    """Return the text as Compose reads it where no variable is set."""
+    return re.sub(r"\$\{\w+(?::-([^}]*)|:\?[^}]*)?\}", lambda found: found[1] or "", text)
+
+
+def _kubernetes(kind: str, folder: Path = BASE) -> dict[str, dict[str, Any]]:
+    resources = [
+        resource
+        for name in _load(folder / "kustomization.yaml")["resources"]
+        if (folder / name).is_file()
+        for resource in yaml.safe_load_all((folder / name).read_text("utf-8"))
+    ]
+    return {r["metadata"]["name"]: r for r in resources if r["kind"] == kind}
+
+
+def _container(resource: dict[str, Any]) -> dict[str, Any]:
+    (container,) = resource["spec"]["template"]["spec"]["containers"]
+    assert isinstance(container, dict)
+    return container
+
+
+def _instructions() -> list[tuple[str, str, str]]:
+    """Return the Dockerfile as stage, instruction and its text."""
+    text = re.sub(r"^#.*\n", "", (DOCKER / "Dockerfile").read_text("utf-8"), flags=re.MULTILINE)
+    stage, found = "", []
+    for line in text.replace("\\\n", " ").splitlines():
+        word, _, rest = line.partition(" ")
+        if word == "FROM":
+            stage = rest.rpartition(" AS ")[2].strip()
+        if word:
+            found.append((stage, word, rest.strip()))
+    return found
+
+
+def _command_of(stage: str) -> list[str]:
+    (command,) = [text for s, word, text in _instructions() if (s, word) == (stage, "CMD")]
+    loaded: list[str] = json.loads(command)
+    return loaded
+
+
+def _left_out(stage: str) -> set[str]:
+    (run,) = [t for s, w, t in _instructions() if (s, w) == (stage, "RUN") and "lock_without" in t]
+    words = shlex.split(run.partition(">")[0])
+    return set(words[words.index("requirements.lock") + 1 :])
+
+
+def _module(command: list[str]) -> str | None:
+    return command[command.index("-m") + 1] if "-m" in command else None
+
+
+def _modules_in_compose() -> dict[str, str]:
+    """Return which service runs which of our modules."""
+    images = {stage: _command_of(stage) for stage in ("web", "worker")}
+    return {
+        name: module
+        for name, service in _compose()["services"].items()
+        if (target := service.get("build", {}).get("target")) in images
+        and (module := _module(service.get("command") or images[target]))
+    }
+
+
+def _modules_in_kubernetes() -> dict[str, str]:
+    found = {}
+    for name, deployment in _kubernetes("Deployment").items():
+        container = _container(deployment)
+        stage = container["image"].removeprefix("slopsieve-")
+        module = _module(container.get("command") or _command_of(stage))
+        assert module is not None
+        found[name] = module
+    return found
+
+
+@pytest.mark.parametrize("path", COMPOSE_FILES, ids=lambda path: path.name)
+def test_every_compose_file_fits_the_compose_specification(path):
+    package = find_spec("check_jsonschema")
+    assert package is not None
+    assert package.origin is not None
+    vendored = Path(package.origin).parent / "builtin_schemas" / "vendor" / "compose-spec.json"
+    schema = jsonschema_rs.validator_for(json.loads(vendored.read_text("utf-8")))
+
+    assert [str(error) for error in schema.iter_errors(_load(path))] == []
+
+
+def test_every_variable_with_our_prefix_is_a_setting():
+    known = {f"{ENV_PREFIX}{name.upper()}" for name in Settings.model_fields}
+    texts = [p.read_text("utf-8") for p in DOCKER.rglob("*") if p.is_file() and p.suffix != ".pyc"]
+    named = {name for text in texts for name in re.findall(rf"{ENV_PREFIX}[A-Z_]*[A-Z]", text)}
+
+    assert named - known == set()
+
+
+def test_every_variable_that_compose_asks_for_is_explained():
+    asked = {
+        name
+        for path in COMPOSE_FILES
+        for name in re.findall(r"(?<!\$)\$\{(\w+)", path.read_text("utf-8"))
+    }
+    example = (DOCKER / ".env.example").read_text("utf-8")
+
+    assert asked == asked & set(re.findall(r"^#?(\w+)=", example, flags=re.MULTILINE))
+
+
+def test_no_default_password_is_shipped():
+    filled = re.findall(r"^(\w+)=\S", (DOCKER / ".env.example").read_text("utf-8"), re.MULTILINE)
+    text = (DOCKER / "compose.yaml").read_text("utf-8")
+
+    assert filled == []
+    for secret in ("SLOPSIEVE_SECRET_KEY", "POSTGRES_PASSWORD", "VALKEY_PASSWORD"):
+        assert set(re.findall(rf"(?<!\$)\${{{secret}(..)", text)) == {":?"}
+
+
+def test_every_image_names_its_version():
+    services = [s for path in COMPOSE_FILES for s in _load(path)["services"].values()]
+    images = [_defaults(service["image"]) for service in services if "image" in service]
+    (base,) = [t.partition("=")[2] for s, w, t in _instructions() if w == "ARG" and not s]
+    froms = {text.split()[0] for _, word, text in _instructions() if word == "FROM"}
+    stages = {stage for stage, word, _ in _instructions() if word == "FROM"}
+
+    assert [image for image in [base, *images] if not _PINNED.fullmatch(image)] == []
+    assert froms - stages == {"${PYTHON_IMAGE}", "scratch"}
+
+
+def test_every_image_in_kubernetes_gets_a_version_from_both_kustomizations():
+    used = {_container(r)["image"] for k in ("Deployment", "Job") for r in _kubernetes(k).values()}
+
+    for folder in (BASE, OVERLAY):
+        tagged = {
+            image["name"]
+            for image in _load(folder / "kustomization.yaml")["images"]
+            if image.get("digest") or image["newTag"] != "latest"
+        }
+        assert tagged == used
+
+
+def test_every_process_of_the_supervisor_has_a_service_and_a_deployment():
+    processes = sorted(supervise._MODULES.values())
+
+    assert sorted(_modules_in_compose().values()) == processes
+    assert sorted(_modules_in_kubernetes().values()) == processes
+    assert set(supervise._STOP_SECONDS) - set(supervise._MODULES) == {"valkey"}
+    assert {"postgres", "valkey"} <= set(_compose()["services"])
+
+
+def test_every_process_is_given_as_long_to_stop_as_the_supervisor_gives_it():
+    needs = {supervise._MODULES[n]: supervise._STOP_SECONDS[n] for n in supervise._MODULES}
+
+    for name, module in _modules_in_compose().items():
+        given = _SECONDS.fullmatch(_compose()["services"][name]["stop_grace_period"])
+        assert given is not None
+        assert int(given[1]) > needs[module]
+    for name, module in _modules_in_kubernetes().items():
+        pod = _kubernetes("Deployment")[name]["spec"]["template"]["spec"]
+        assert pod["terminationGracePeriodSeconds"] > needs[module]
+
+
+def test_everything_waits_for_the_one_migration():
+    services = _compose()["services"]
+    after = {"condition": "service_completed_successfully"}
+
+    assert services["migrate"]["command"] == ["slopsieve", "migrate"]
+    assert services["migrate"]["restart"] == "no"
+    assert all(services[name]["depends_on"]["migrate"] == after for name in _modules_in_compose())
+    assert _container(_kubernetes("Job")["slopsieve-migrate"])["command"] == [
+        "slopsieve",
+        "migrate",
+    ]
+    patches = _load(BASE / "kustomization.yaml")["patches"]
+    assert {"path": "after-migration.yaml", "target": {"kind": "Deployment"}} in patches
+
+
+def test_every_probe_asks_for_what_there_is(capsys):
+    app = create_app(make_services(), WebConfig(secret_key="thirty-two characters for a test"), {})
+    routes = {rule.rule for rule in app.url_map.iter_rules()}
+    with pytest.raises(SystemExit):
+        probe(["--help"])
+    kinds = set(re.findall(r"\{([\w,]+)\}", capsys.readouterr().out)[0].split(","))
+
+    containers = [_container(deployment) for deployment in _kubernetes("Deployment").values()]
+    probes = [value for c in containers for key, value in c.items() if key.endswith("Probe")]
+    paths = {found["httpGet"]["path"] for found in probes if "httpGet" in found}
+    asked = set(re.findall(r"service\.probe\W+(\w+)", "".join(_texts_with_probes())))
+    assert paths == {"/livez", "/readyz"}
+    assert paths <= routes
+    assert asked == kinds
+
+
+def _texts_with_probes() -> list[str]:
+    return [p.read_text("utf-8") for p in (DOCKER / "Dockerfile", *DOCKER.rglob("*.yaml"))]
+
+
+def test_every_service_runs_with_no_more_rights_than_it_needs():
+    for path in COMPOSE_FILES:
+        for name, service in _load(path)["services"].items():
+            if "image" not in service:
+                continue  # An overlay adds to what another file says.
+            assert service["read_only"], name
+            assert service["cap_drop"] == ["ALL"], name
+            assert service["security_opt"] == ["no-new-privileges:true"], name
+            assert service["logging"]["options"].keys() == {"max-size", "max-file"}, name
+            assert {"memory", "pids"} <= service["deploy"]["resources"]["limits"].keys(), name
+
+
+def test_every_stage_that_runs_is_left_by_root():
+    users = {stage: text for stage, word, text in _instructions() if word == "USER"}
+    froms = {s: t.split()[0] for s, word, t in _instructions() if word == "FROM"}
+
+    assert froms.keys() >= STAGES_THAT_RUN
+    assert {users.get(stage, users[froms[stage]]) for stage in STAGES_THAT_RUN} == {"10001:10001"}
+
+
+def test_one_patch_takes_the_rights_of_every_pod():
+    patch = {"path": "hardened.yaml", "target": {"kind": "Deployment|Job"}}
+    pod = _load(BASE / "hardened.yaml")["spec"]["template"]["spec"]
+
+    assert patch in _load(BASE / "kustomization.yaml")["patches"]
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["containers"][0]["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    for kind in ("Deployment", "Job"):
+        for resource in _kubernetes(kind).values():
+            assert _container(resource)["name"] == pod["containers"][0]["name"]
+            assert "memory" in _container(resource)["resources"]["limits"]
+
+
+def test_the_stores_are_reached_by_nobody_outside():
+    compose = _compose()
+    published = {name for name, service in compose["services"].items() if "ports" in service}
+
+    assert published == {"web"}
+    assert compose["services"]["web"]["ports"][0].startswith("127.0.0.1:")
+    assert compose["networks"]["back"]["internal"]
+    assert compose["services"]["postgres"]["networks"] == ["back"]
+    assert compose["services"]["valkey"]["networks"] == ["back"]
+
+
+def test_a_proxy_is_trusted_where_there_is_one():
+    plain = _compose()["services"]["web"]["environment"]
+    behind = _compose("compose.tls.yaml")["services"]["web"]["environment"]
+    literals = _load(BASE / "kustomization.yaml")["configMapGenerator"][0]["literals"]
+
+    assert "SLOPSIEVE_TRUSTED_PROXIES" not in plain
+    assert behind["SLOPSIEVE_TRUSTED_PROXIES"] == "1"
+    assert behind["SLOPSIEVE_HTTPS_ONLY_COOKIES"] == "true"
+    assert "SLOPSIEVE_TRUSTED_PROXIES=1" in literals
+
+
+def test_workers_are_scaled_by_the_queues_that_comments_wait_in():
+    (scaled,) = _kubernetes("ScaledObject", OVERLAY).values()
+    lists = {trigger["metadata"]["listName"] for trigger in scaled["spec"]["triggers"]}
+
+    assert lists == {queue.value for queue in LANE_QUEUES.values()}
+    assert scaled["spec"]["scaleTargetRef"]["name"] in _kubernetes("Deployment")
+
+
+# What the stage's processes do, told to a Python that cannot import what the stage leaves out.
+_WEB = """
+import service.beat, service.callbacks, service.probe
+from service.app import create_app, readiness_checks, web_config
+from service.settings import load_settings
+from service.wiring import wire
+wired = wire(load_settings(data_dir=sys.argv[1]))
+client = create_app(wired.services, web_config(wired), readiness_checks(wired)).test_client()
+assert client.get("/livez").status_code == 200
+from service.cli import main
+main(["--help"])
+"""
+_WORKER = """
+import service.worker, service.commands.offline
+from models.inputs import ModelInput
+from models.registry import load_current
+(output,) = load_current(None).classifier.score_batch([ModelInput(text="Thank you!")])
+"""
+_BLOCK = """
+import sys
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in sys.argv[2].split(","):
+            raise ModuleNotFoundError(f"{name} is left out", name=name)
+sys.meta_path.insert(0, Block())
+"""
+
+
+def _run_without(stage: str, script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    left_out = _left_out(stage)
+    modules = [
+        module
+        for module, owners in metadata.packages_distributions().items()
+        if {re.sub(r"[-_.]+", "-", owner).lower() for owner in owners} & left_out
+    ]
+    return subprocess.run(
+        [sys.executable, "-c", _BLOCK + script, str(folder), ",".join(modules)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("stage", "script"), [("web-packages", _WEB), ("worker-packages", _WORKER)]
+)
+def test_a_stage_runs_without_the_packages_that_it_leaves_out(stage, script, tmp_path):
+    ended = _run_without(stage, script, tmp_path)
+
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_a_command_says_which_package_its_image_lacks(tmp_path):
+    script = 'from service.cli import main\nmain(["score", "comments.jsonl", "--out", "x"])\n'
+
+    ended = _run_without("web-packages", script, tmp_path)
+
+    assert ended.returncode == 1
+    assert "`score` needs the package numpy, which is not installed here" in ended.stderr
+
+
+def _lock_without(*names: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(DOCKER / "lock_without.py"), "requirements.lock", *names],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("stage", ["web-packages", "worker-packages"])
+def test_a_stage_gets_the_lock_less_what_it_leaves_out_and_nothing_else(stage):
+    left_out = _left_out(stage)
+    lock = (ROOT / "requirements.lock").read_text("utf-8")
+    named = set(re.findall(r"^([\w.-]+)==", lock, re.MULTILINE))
+
+    kept = _lock_without(*left_out).stdout
+
+    assert set(re.findall(r"^([\w.-]+)==", kept, re.MULTILINE)) == named - left_out
+    assert set(kept.splitlines()) <= set(lock.splitlines())
+
+
+def test_a_package_that_is_not_in_the_lock_cannot_be_left_out():
+    ended = _lock_without("flask", "nowhere")
+
+    assert ended.returncode != 0
+    assert "not in the lock: nowhere" in ended.stderr

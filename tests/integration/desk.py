@@ -1,0 +1,145 @@
+"""A worker's and a moderator's work over a history store on a real server, with calls counted."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from models.inputs import ModelInput, ModelOutput
+from service.domain.comment import Comment, CommentId, Lane, Sender
+from service.domain.decision import Ruling
+from service.domain.errors import StoreUnavailableError
+from service.domain.history import History
+from service.domain.verdict import Verdict
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.judge import judge_batch
+from service.moderation.rebuild import rebuild_if_blank
+from service.moderation.remember import remember_open
+from service.ports import HistoryStore, NewComment
+from service.stores.breaker import BreakerHistoryStore
+from service.stores.valkey_history import ValkeyHistoryStore
+from service.stores.valkey_rebuild import ValkeyRebuildPlace
+from tests.factories import make_comment
+from tests.fakes import FixedClassifier, make_services
+
+MARA = Sender(address_key="a1", network_key="n1", email_key="e1", name_key="m1")
+
+
+class CountedHistoryStore:
+    """Counts the calls that reach a history store, by name; see `HistoryStore`."""
+
+    def __init__(self, store: HistoryStore) -> None:
+        self.calls: Counter[str] = Counter()
+        self._store = store
+
+    def gather(
+        self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
+    ) -> list[History]:
+        """See `HistoryStore.gather`."""
+        self.calls["gather"] += 1
+        return self._store.gather(comments, now=now, only_filled=only_filled)
+
+    def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
+        """See `HistoryStore.learn`."""
+        self.calls["learn"] += 1
+        return self._store.learn(decision_id, comment, ruling, at=at)
+
+    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
+        """See `HistoryStore.unlearn`."""
+        self.calls["unlearn"] += 1
+        return self._store.unlearn(decision_id, comment, ruling, at=at)
+
+    def forget(self, sender: Sender) -> None:
+        """See `HistoryStore.forget`."""
+        self._store.forget(sender)
+
+    def is_blank(self) -> bool:
+        """See `HistoryStore.is_blank`."""
+        self.calls["is_blank"] += 1
+        return self._store.is_blank()
+
+    def mark_filled(self) -> None:
+        """See `HistoryStore.mark_filled`."""
+        self._store.mark_filled()
+
+
+class InterruptedClassifier(FixedClassifier):
+    """Calls all comments ham; `meanwhile` happens while it reads a batch."""
+
+    def __init__(self) -> None:
+        super().__init__(0.01)
+        self.meanwhile: Callable[[], object] = lambda: None
+
+    def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
+        """See `Classifier.score_batch`."""
+        self.meanwhile()
+        return super().score_batch(inputs)
+
+
+class Desk:
+    """Judges and decides comments of one sender, Mara; the database is in memory.
+
+    Histories are behind the breaker, as in the service; `store.calls` are those it let through.
+    Time of day stands still; `monotonic` is the breaker's.
+    """
+
+    def __init__(self, url: str, *, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._valkey = ValkeyHistoryStore(url)
+        self._place = ValkeyRebuildPlace(url)
+        self.store = CountedHistoryStore(self._valkey)
+        self.breaker = BreakerHistoryStore(self.store, monotonic=monotonic)
+        self.classifier = InterruptedClassifier()
+        self.services = make_services(
+            history=self.breaker,
+            rebuild_place=self._place,
+            classifier=self.classifier,
+            judges=False,
+        )
+
+    def keep(self, sender: Sender = MARA) -> CommentId:
+        """Keep a comment and return its id."""
+        comment = make_comment(sender=sender)
+        self.services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        return comment.id
+
+    def judge(self, count: int = 4) -> list[Verdict]:
+        """Keep some comments, judge them in one batch and return their verdicts, all of them."""
+        ids = [self.keep() for _ in range(count)]
+        judge_batch(ids, self.services)
+        verdicts = [self.services.cases.get(one).verdict for one in ids]
+        return [verdict for verdict in verdicts if verdict is not None]
+
+    def decide(self, ruling: Ruling = Ruling.REJECT) -> CommentId:
+        """Have a moderator rule on a comment of Mara's and return its id."""
+        comment_id = self.keep()
+        decide_comment(comment_id, ruling, self.services, decided_by="mod")
+        return comment_id
+
+    def undo(self, comment_id: CommentId) -> None:
+        """Have the moderator take a ruling back."""
+        undo_decision(comment_id, self.services, undone_by="mod")
+
+    def upkeep(self) -> None:
+        """Do what beat asks a worker for now and then; a store that is away is tried next time."""
+        with contextlib.suppress(StoreUnavailableError):
+            rebuild_if_blank(self.services, goes_on=lambda: True)
+        with contextlib.suppress(StoreUnavailableError):
+            remember_open(self.services)
+
+    def unremembered(self) -> int:
+        """Return how many decisions and undoings histories do not know of."""
+        return len(self.services.decisions.find_unremembered(limit=1_000))
+
+    def rejected(self) -> float:
+        """Return how many rejections of Mara's comments the server knows of."""
+        asked = make_comment(sender=MARA)
+        [history] = self._valkey.gather([asked], now=self.services.clock())
+        return history.email.everywhere.rejected
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._valkey.close()
+        self._place.close()

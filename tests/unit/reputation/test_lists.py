@@ -1,0 +1,197 @@
+"""Reading lists as they are published, and files that only look like one."""
+
+from __future__ import annotations
+
+import ipaddress
+from datetime import UTC, datetime
+from io import BytesIO
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.domain.comment import ListKind
+from service.domain.errors import InvalidInputError
+from service.reputation.lists import MAX_LINE_BYTES, normal_domain, parse_list
+
+IPSET = b"""#
+# abuse_7d
+#
+# ipv4 hash:ip ipset
+#
+# Source File Date: Mon Jan 24 11:16:31 UTC 2022
+# Entries         : 3 unique IPs
+#
+192.0.2.7
+192.0.2.9
+
+198.51.100.0/24
+"""
+RBLDNSD = b"""$SOA 3600 ns.example.org admin.example.org 0 600 300 86400 300
+:127.0.0.2:see the site
+192.0.2.7
+192.0.2.128/25 :3:
+198.51.100.1-198.51.100.9 :127.0.0.4:
+"""
+OTHERS = b"""\xef\xbb\xbf192.0.2.7 # a remark
+192.0.2.8;another
+"192.0.2.9","5","2026-01-02"
+192.0.2.10\t4
+192.0.2.20 - 192.0.2.25
+2001:db8::/32
+2001:DB9::1
+2001:dba::1-2001:dba::5
+::ffff:203.0.113.5\r
+// nothing
+; nothing
+"""
+
+
+def networks(raw: bytes):
+    return parse_list(BytesIO(raw), ListKind.NETWORKS)
+
+
+def holds(parsed, address: str) -> bool:
+    given_ = ipaddress.ip_address(address)
+    entries = parsed.compiled
+    return (entries.ranges4 if given_.version == 4 else entries.ranges6).holds(int(given_))
+
+
+def test_an_ipset_is_read_with_its_date():
+    parsed = networks(IPSET)
+
+    assert (parsed.entries, parsed.wrong) == (3, 0)
+    assert parsed.dated == datetime(2022, 1, 24, 11, 16, 31, tzinfo=UTC)
+    assert holds(parsed, "192.0.2.9")
+    assert holds(parsed, "198.51.100.255")
+    assert not holds(parsed, "192.0.2.8")
+
+
+def test_an_rbldnsd_zone_is_read():
+    parsed = networks(RBLDNSD)
+
+    assert (parsed.entries, parsed.wrong) == (3, 0)
+    assert all(holds(parsed, a) for a in ("192.0.2.7", "192.0.2.200", "198.51.100.5"))
+    assert not holds(parsed, "198.51.100.10")
+
+
+def test_other_ways_to_write_networks_are_read():
+    parsed = networks(OTHERS)
+
+    assert (parsed.entries, parsed.wrong) == (9, 0)
+    assert all(holds(parsed, f"192.0.2.{n}") for n in (7, 8, 9, 10, 20, 25))
+    assert all(holds(parsed, a) for a in ("2001:db8:ffff::", "2001:db9::1", "2001:dba::3"))
+    assert holds(parsed, "203.0.113.5")
+    assert not holds(parsed, "2001:dba::6")
+
+
+def test_wrong_lines_are_counted_and_the_first_named_without_their_content():
+    wrong = b"256.1.1.1\n1.2.3.4/33\n1.2.3\n01.2.3.4\n0.0.0.0/0\n9.9.9.9-1.1.1.1\n!1.2.3.4\n"
+    right = b"".join(b"192.0.2.%d\n" % n for n in range(10))
+
+    parsed = networks(right + wrong)
+
+    assert (parsed.entries, parsed.wrong) == (10, 7)
+    assert [line.number for line in parsed.first_wrong] == [11, 12, 13, 14, 15]
+    assert all("1.2.3" not in line.problem for line in parsed.first_wrong)
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind", "named"),
+    [
+        (b"<script>alert(1)</script>\n<p>not found\n", ListKind.NETWORKS, "2 wrong lines"),
+        (b"192.0.2.1\n192.0.2.2\n", ListKind.DOMAINS, "2 wrong lines"),
+        (b"shop.example\n", ListKind.NETWORKS, "line 1: it is no IP address"),
+        (b"# nothing but a remark\n", ListKind.NETWORKS, "has no entry"),
+        (b"", ListKind.MAIL_DOMAINS, "has no entry"),
+    ],
+)
+def test_a_file_that_is_mostly_wrong_is_refused_whole(raw, kind, named):
+    with pytest.raises(InvalidInputError) as caught:
+        parse_list(BytesIO(raw), kind)
+
+    assert named in str(caught.value)
+    assert "script" not in str(caught.value)
+
+
+def test_a_line_without_end_is_one_wrong_line():
+    parsed = networks(b"192.0.2.1\n" + b"7" * (3 * MAX_LINE_BYTES) + b"\n192.0.2.2\n192.0.2.3")
+
+    assert (parsed.entries, parsed.wrong) == (3, 1)
+    assert parsed.first_wrong[0].number == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Shop.Example",
+        "shop.example.",
+        ".shop.example",
+        "*.shop.example",
+        "@shop.example",
+        "||shop.example^",
+        "0.0.0.0 shop.example",
+        "127.0.0.1\tshop.example # remark",
+        "shop.example :127.0.0.2:text",
+    ],
+)
+def test_a_domain_is_one_however_it_is_listed(line):
+    parsed = parse_list(BytesIO(line.encode() + b"\n"), ListKind.DOMAINS)
+
+    assert parsed.compiled.digests.holds("shop.example")
+
+
+def test_a_domain_in_another_script_is_its_ascii_form():
+    parsed = parse_list(BytesIO("магазин.example\n".encode()), ListKind.DOMAINS)
+
+    assert parsed.compiled.digests.holds("xn--80aairftm.example")
+    assert normal_domain("МАГАЗИН.example") == "xn--80aairftm.example"
+
+
+@pytest.mark.parametrize("word", ["casino", "_buy, now", "a..b", "-a.example", "a.1", "a b.com"])
+def test_a_word_is_no_domain(word):
+    assert normal_domain(word) is None
+
+
+_PIECES = st.sampled_from(
+    [b"1.2.3.4", b"/", b"33", b"-", b" ", b"\n", b"\r", b"::", b"ffff", b"%eth0", b"#", b"# Date: ",
+     b"||", b"^", b"*.", b"xn--", b".example", b"\xff", b"\0", b"!", b":2:", b"$SOA", b"999999999"]
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.one_of(st.binary(max_size=300), st.lists(_PIECES, max_size=30).map(b"".join)),
+    st.sampled_from(ListKind),
+)
+def test_no_file_raises_anything_but_a_refusal(raw, kind):
+    try:
+        parsed = parse_list(BytesIO(raw), kind)
+    except InvalidInputError:
+        return
+
+    assert parsed.entries > parsed.wrong
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.ip_addresses(), st.integers(8, 128), st.booleans())
+def test_a_network_is_read_as_the_standard_library_reads_it(address, bits, long):
+    bits = min(bits, 32) if address.version == 4 else max(bits, 16)
+    network = ipaddress.ip_network((address, bits), strict=False)
+    written = address.exploded if long else str(address)
+
+    entries = networks(f"{written}/{bits}\n".encode()).compiled
+
+    if address.version == 4:
+        found = (entries.ranges4.starts[0], entries.ranges4.ends[0])
+    elif address.ipv4_mapped and bits >= 96:
+        found = tuple(
+            0xFFFF << 32 | end for end in (entries.ranges4.starts[0], entries.ranges4.ends[0])
+        )
+    else:
+        six = entries.ranges6
+        found = (
+            six.start_high[0] << 64 | six.start_low[0],
+            six.end_high[0] << 64 | six.end_low[0],
+        )
+    assert found == (int(network[0]), int(network[-1]))

@@ -1,0 +1,84 @@
+"""What a sender is recognised by, and by what not."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.domain.author_name import normal_name
+from service.domain.sender import make_sender
+
+NEW, OLD = b"the present secret", b"the one before it"
+
+
+def test_an_ipv6_household_and_its_hosting_customer_have_keys_of_their_own():
+    one = make_sender(address="2001:db8:1:2::7", email=None, secret=NEW)
+    same_house = make_sender(address="2001:db8:1:2:ffff::8", email=None, secret=NEW)
+    same_customer = make_sender(address="2001:db8:1:3::7", email=None, secret=NEW)
+    stranger = make_sender(address="2001:db8:2:2::7", email=None, secret=NEW)
+
+    assert one.network_key == same_house.network_key != same_customer.network_key
+    assert one.wide_network_key == same_house.wide_network_key == same_customer.wide_network_key
+    assert stranger.wide_network_key != one.wide_network_key
+    assert len({one.address_key, one.network_key, one.wide_network_key}) == 3
+
+
+def test_an_ipv4_address_has_no_wide_network():
+    assert make_sender(address="192.0.2.7", email=None, secret=NEW).wide_network_key is None
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "Mara Lindqvist",
+        "  mara   LINDQVIST ",
+        "Mara-Lindqvist!",
+        "Mara\u200b Lind\u00adqvist",
+        "Ｍａｒａ Ｌｉｎｄｑｖｉｓｔ",
+        "\u202eMara\u202c Lindqvist\ufe0f",
+    ],
+)
+def test_a_name_is_one_however_it_is_typed(typed):
+    assert normal_name(typed) == "mara lindqvist"
+
+
+@pytest.mark.parametrize(
+    "typed", [None, "", " ", "Al", "...", "Anonymous", " GUEST ", "匿名", "\u200b", "\U0001f600"]
+)
+def test_a_name_that_names_nobody_has_no_key(typed):
+    assert normal_name(typed) is None
+
+
+def test_a_name_of_two_ideographs_is_a_name():
+    assert normal_name("王伟") == "王伟"
+
+
+@given(st.text(max_size=60))
+def test_a_reduced_name_stays_as_it_is(typed):
+    once = normal_name(typed)
+
+    assert once is None or normal_name(once) == once
+
+
+def test_during_a_rotation_the_older_keys_come_along():
+    sender = make_sender(
+        address="2001:db8::7", email="a@b.example", name="Mara", secret=NEW, secret_before=OLD
+    )
+
+    older = make_sender(address="2001:db8::7", email="a@b.example", name="Mara", secret=OLD)
+    assert sender.before_rotation is not None
+    assert sender.before_rotation.address_key == older.address_key != sender.address_key
+    assert sender.before_rotation.network_key == older.network_key
+    assert sender.before_rotation.wide_network_key == older.wide_network_key
+    assert sender.before_rotation.email_key == older.email_key
+    assert sender.before_rotation.name_key == older.name_key
+    assert sender.before_rotation.before_rotation is None
+
+
+def test_without_a_rotation_or_without_keys_nothing_older_comes_along():
+    still = make_sender(address="192.0.2.7", email=None, secret=NEW, secret_before=NEW)
+    nobody = make_sender(address=None, email=None, secret=NEW, secret_before=OLD)
+
+    assert still.before_rotation is None
+    assert nobody.before_rotation is None
