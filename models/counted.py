@@ -56,7 +56,6 @@ def count_properties(inputs: ModelInput, text: str) -> list[float]:
     letters = sum(map(str.isalpha, raw))
     sentences = len(_SENTENCE_END.findall(raw))
     host_name = inputs.author_host.removeprefix("www.").rpartition(".")[0]
-    name = inputs.author_name.casefold()
     return [
         1.0,
         _log_scale(len(raw), 2000),
@@ -87,8 +86,5 @@ def count_properties(inputs: ModelInput, text: str) -> list[float]:
         float("—" in raw),
         float(raw[:1].islower()),
         float(raw.rstrip()[-1:].isalnum()),
-        _log_scale(len(name.split()), 5),
-        float(any(map(str.isdigit, name))),
-        float(name.islower() or inputs.author_name.islower()),
         _share(len(set(words)), len(words)),
     ]

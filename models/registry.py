@@ -21,8 +21,9 @@ CURRENT_FILE = "CURRENT"
 MANIFEST_FILE = "manifest.json"
 FUSION_FILE = "fusion.json"
 
-# Raised whenever a folder of the earlier shape could no longer be read.
-FORMAT_VERSION = 1
+# Raised whenever a folder of the earlier shape could no longer be read, or would be read to say
+# something else: 2 counts no features of the author's name.
+FORMAT_VERSION = 2
 
 _VERSION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")

@@ -273,6 +273,13 @@ def _add_author_site(inputs: ModelInput, rng: random.Random) -> ModelInput | Non
     return replace(inputs, author_host=f"{_invent_name(rng)}.{rng.choice(('net', 'org', 'me'))}")
 
 
+def _add_author_name(inputs: ModelInput, rng: random.Random) -> ModelInput | None:
+    if inputs.author_name:
+        return None
+    first, last = _invent_name(rng), _invent_name(rng)
+    return replace(inputs, author_name=f"{first} {last}".title())
+
+
 # Words that speak to the model, or hide from it.
 
 _INJECTIONS = (
@@ -488,6 +495,7 @@ CONTRASTS: tuple[Contrast, ...] = (
     _contrast("post_removed", "both", "same", _remove_post),
     _contrast("author_removed", "spam", "not lower", _where_promotion_remains(_remove_author)),
     _contrast("author_removed", "ham", "same", _remove_author),
+    _contrast("author_name_added", "both", "same", _add_author_name),
     _contrast("author_site_added", "spam", "not lower", _add_author_site),
     _contrast("author_site_added", "ham", "not higher", _add_author_site),
     _contrast("injection_added", "both", "not lower", _add_injection),

@@ -20,11 +20,13 @@ def fit_table(
     inverse_ridge: float,
     min_rows: int,
     seed: int,
+    apart: npt.NDArray[np.bool_] | None = None,
 ) -> LinearTable:
     """Return the table under which rows labelled true score high.
 
     Features that occur in fewer than `min_rows` rows are left out, as are coefficients that
-    hardly differ from 0.
+    hardly differ from 0. Rows that are `apart` get an intercept of their own, which is dropped
+    afterwards: it takes up that spam is commoner among them, so that no word has to.
     """
     rows_with = np.bincount(features.indices, minlength=features.shape[1])
     ids = np.flatnonzero(rows_with >= min_rows)
@@ -32,8 +34,11 @@ def fit_table(
     model = LogisticRegression(
         C=inverse_ridge, solver="liblinear", dual=True, random_state=seed, max_iter=5000
     )
-    model.fit(features[:, ids], labels)
-    coefficients = model.coef_[0]
+    columns = features[:, ids]
+    if apart is not None:
+        columns = sparse.hstack([columns, sparse.csr_matrix(apart[:, None], dtype=float)]).tocsr()
+    model.fit(columns, labels)
+    coefficients = model.coef_[0][: len(ids)]
     kept = np.abs(coefficients) >= _MIN_COEFFICIENT
     return LinearTable(
         ids=ids[kept], coefficients=coefficients[kept], intercept=float(model.intercept_[0])

@@ -21,7 +21,7 @@ import torch
 
 from models.engine import Engine
 from models.errors import ModelVersionError
-from models.features import Features, count_features
+from models.features import count_features
 from models.linear import LinearTable, table_bytes
 from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
 from models.tokens import CommentTokeniser
@@ -154,11 +154,15 @@ def _say(said: str) -> None:
     print(said, file=sys.stderr, flush=True)
 
 
-def fit_linear(vectors: Sequence[Features], is_spam: BoolArray, config: TrainConfig) -> LinearTable:
-    """Return the linear member, fitted on these comments."""
+def fit_linear(examples: Sequence[Example], config: TrainConfig) -> LinearTable:
+    """Return the linear member, fitted on these comments.
+
+    Authored ones stand apart: spam is far commoner among them than among public ones.
+    """
     return fit_table(
-        to_matrix(vectors),
-        is_spam,
+        to_matrix([count_features(e.input) for e in examples]),
+        labels(examples),
+        apart=np.array([e.source.startswith(AUTHORED) for e in examples], dtype=np.bool_),
         inverse_ridge=config.inverse_ridge,
         min_rows=config.min_comments,
         seed=config.seed,
@@ -294,8 +298,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     checkpoint = options.out / f".training-{mark[:16]}.pt"
     tokeniser_json = read_tokeniser(config.base)
     tokeniser = CommentTokeniser(tokeniser_json)
-    vectors = [count_features(e.input) for e in parts.train]
-    linear = fit_linear(vectors, labels(parts.train), config)
+    linear = fit_linear(parts.train, config)
     network = fine_tuned(parts, dataset, tokeniser, config, checkpoint)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -315,7 +318,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     voice, voice_measured = calibrate_voice(voices, read_voice.voice, config)
     calibration = calibrate(read, parts.calibration, voice, config)
     outcome = weigh_and_measure(
-        parts, (read, read_test), calibration, config.weigh, tell=_say, beside_tfidf=False
+        parts, (read, read_test), calibration, config.weigh, tell=_say, beside_tfidf=True
     )
     fusion, test = outcome.weighed.fusion, outcome.parts[0]
     some = np.sort(rng.permutation(len(parts.test))[: config.rounding_comments])

@@ -16,6 +16,8 @@ HALF_LIFE_DAYS = {
 }
 # Less than this tells nothing that is worth a line in an explanation.
 _MIN_STRENGTH = 0.02
+# A century: what is older by somebody's clock need not be told to the day.
+_OLDEST_DAYS = 36_525.0
 
 
 def freshness(age_days: float, kind: ListKind) -> float:
@@ -41,7 +43,7 @@ def listed_strength(comment: Comment, kind: ListKind) -> tuple[float, int, float
 
 def in_words(count: int, age_days: float) -> str:
     """Return "2 lists, the freshest 3 days old"."""
-    days = round(age_days)
+    days = round(min(max(age_days, 0.0), _OLDEST_DAYS))
     old = "of today" if days < 1 else "1 day old" if days == 1 else f"{days:,} days old"
     return f"a list, {old}" if count == 1 else f"{count} lists, the freshest {old}"
 

@@ -36,18 +36,13 @@ def test_the_same_comment_has_the_same_vector():
     assert _same(PLAIN, dataclasses.replace(PLAIN))
 
 
-@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(ModelInput)])
-def test_every_field_counts(field):
+@pytest.mark.parametrize("field", ["text", "post_title", "post_excerpt", "author_host"])
+def test_every_field_but_the_name_counts(field):
     assert not _same(PLAIN, dataclasses.replace(PLAIN, **{field: "something else"}))
 
 
-def test_the_same_words_count_apart_in_the_name_and_in_the_text():
-    in_text = count_features(ModelInput(text="cheap seo", author_name="x"))
-    in_name = count_features(ModelInput(text="x", author_name="cheap seo"))
-
-    shared = set(in_text.ids.tolist()) & set(in_name.ids.tolist())
-
-    assert len(shared) < 0.5 * len(in_text.ids)
+def test_the_author_s_name_counts_for_nothing():
+    assert _same(PLAIN, dataclasses.replace(PLAIN, author_name="Cheap SEO Agency"))
 
 
 def test_an_empty_comment_has_a_vector():
@@ -59,10 +54,10 @@ def test_a_text_of_one_character_has_a_vector():
 
 
 def test_hashing_is_the_same_in_every_process_and_release():
-    # Fixed once and for all: other numbers would make every kept version wrong.
+    # Fixed for a format: other numbers would make every version of it wrong.
     hashed = [one for one in count_features(ModelInput(text="abc")).ids.tolist() if one >= 64]
 
     assert hashed == [
-        *(42657, 84795, 152506, 184357, 433928, 511024, 607554, 628516, 843433),
+        *(42657, 84795, 152506, 184357, 433928, 511024, 628516, 843433),
         *(945915, 956388, 1026196, 1046834),
     ]

@@ -241,6 +241,8 @@ def test_spam_by_its_author_alone_is_left_out_when_the_author_goes():
 def test_an_author_site_is_added_only_where_there_is_none():
     assert edit("author_site_added", make_input(author_host="")).author_host.count(".") == 1
     assert edit("author_site_added", make_input()) is None
+    assert len(edit("author_name_added", make_input(author_name="")).author_name.split()) == 2
+    assert edit("author_name_added", make_input()) is None
 
 
 def test_injections_come_in_all_their_wordings_and_places():
