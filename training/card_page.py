@@ -147,10 +147,24 @@ def promise_lines(fusion: Fusion) -> str:
         low, high = kept["interval_95"]
         lines.append(
             f"- {said}: at most {percent(kept['promised_rate'])} promised, "
-            f"{kept['hits']} of {kept['count']:,} measured. So few comments only show that the "
-            f"true rate lies between {percent(low)} and {percent(high)} (exact binomial, 95 %)."
+            f"{kept['hits']} of {kept['count']:,} measured (exact binomial, 95 %: "
+            f"{percent(low)} to {percent(high)}). {_how_sure(kept)}"
         )
     return "\n".join(lines)
+
+
+def _how_sure(kept: Measured) -> str:
+    if kept["expected_rate"] > kept["promised_rate"]:
+        sure = "So few comments cannot promise that much: the cutoff lies beyond all of them."
+    else:
+        sure = (
+            f"The next comment drawn like these is wrong with a chance of at most "
+            f"{percent(kept['expected_rate'])}, on average over such draws (split conformal)."
+        )
+    return (
+        f"{sure} With 95 % confidence the rate is at most {percent(kept['upper_95'])}; it takes "
+        f"{kept['count_for_95']:,} comments with as many hits to be that sure of the promise."
+    )
 
 
 def figures_row(measured: Measured) -> list[str]:

@@ -11,7 +11,14 @@ from training.dataset import DataFile
 
 _ROOT = Path(__file__).parents[1]
 # All code that a version depends on: what is counted, what is seen, how it is weighed.
-_CODE = ("models", "training", "service/domain", "service/signals", "service/scoring")
+_CODE = (
+    "models",
+    "training",
+    "service/domain",
+    "service/signals",
+    "service/reputation",
+    "service/scoring",
+)
 
 
 def fingerprint(files: Sequence[DataFile], config: Mapping[str, object]) -> str:

@@ -16,13 +16,17 @@ from service.scoring.cutoffs import (
     choose_ham_cutoff,
     choose_spam_cutoff,
     clopper_pearson,
+    conformal_hits,
+    count_needed,
 )
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 # Signals that speak for ham; all others may only speak for spam.
-HAM_SIGNALS = frozenset({"approved_sender_before", "own_detail", "reference_link"})
+HAM_SIGNALS = frozenset(
+    {"approved_address_before", "approved_person_before", "own_detail", "reference_link"}
+)
 # Rounding to what can be read off a page changes no score by more than a few hundredths.
 _DECIMALS = 3
 
@@ -40,6 +44,15 @@ class FittedWeights:
         row = np.array(list(self.signals.values()))
         total: FloatArray = self.base + self.model * model_log_odds + strengths @ row
         return total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoiceWeight:
+    """What LLM voice would weigh on the calibration part, and how often it fires there."""
+
+    if_free: float
+    fired_on_spam: int
+    fired_on_ham: int
 
 
 def fit_platt(sums: FloatArray, is_spam: BoolArray) -> tuple[float, float]:
@@ -83,6 +96,34 @@ def fit_fusion(
     return FittedWeights(base=float(fitted[0]) + 0.0, model=float(fitted[1]), signals=signals)
 
 
+def fit_beside(
+    rest: FloatArray,
+    strengths: FloatArray,
+    is_spam: BoolArray,
+    *,
+    names: Sequence[str],
+    penalty: float,
+    min_firings: int,
+    most: Mapping[str, float],
+) -> tuple[float, dict[str, float]]:
+    """Return an offset and the weights of these signals beside a score that stays as it is.
+
+    `rest` is each comment's score in log-odds without them. Signs are held as in `fit_fusion`, and
+    no weight exceeds its entry in `most`. The offset belongs to the share of spam in these
+    comments; leave it out where that share is not to be taught.
+    """
+    seen = (strengths > 0).sum(axis=0) >= min_firings
+    bounds: list[tuple[float | None, float | None]] = []
+    for name, enough in zip(names, seen, strict=True):
+        top = most[name] if enough else 0.0
+        bounds.append((-top, 0.0) if name in HAM_SIGNALS else (0.0, top))
+    fitted = _fit(
+        strengths, is_spam, bounds=bounds, penalties=np.full(len(names), penalty), fixed=rest
+    )
+    rounded = np.round(fitted, _DECIMALS) + 0.0
+    return float(rounded[0]), dict(zip(names, map(float, rounded[1:]), strict=True))
+
+
 def choose_fusion(
     weights: FittedWeights,
     p_spam: FloatArray,
@@ -91,16 +132,17 @@ def choose_fusion(
     max_false_positive_rate: float,
     max_missed_spam_rate: float,
 ) -> Fusion:
-    """Return the weights with cutoffs that keep both promises on these held-out scores."""
-    scored = [Scored(score=float(p), is_spam=bool(s)) for p, s in zip(p_spam, is_spam, strict=True)]
-    spam_cutoff = choose_spam_cutoff(scored, max_false_positive_rate=max_false_positive_rate)
-    # Where the two would cross, everything is settled: there is no unsure band to leave.
-    ham_cutoff = min(
-        spam_cutoff, choose_ham_cutoff(scored, max_missed_spam_rate=max_missed_spam_rate)
+    """Return the weights with the cutoffs that `promised_cutoffs` gives for held-out scores."""
+    ham_cutoff, spam_cutoff = promised_cutoffs(
+        p_spam,
+        is_spam,
+        max_false_positive_rate=max_false_positive_rate,
+        max_missed_spam_rate=max_missed_spam_rate,
     )
+    n_spam = int(np.count_nonzero(is_spam))
+    n_ham = len(is_spam) - n_spam
     ham_called_spam = int(np.count_nonzero(~is_spam & (p_spam >= spam_cutoff)))
     spam_called_ham = int(np.count_nonzero(is_spam & (p_spam < ham_cutoff)))
-    n_spam = int(np.count_nonzero(is_spam))
     return Fusion(
         base=weights.base,
         model_weight=weights.model,
@@ -108,23 +150,56 @@ def choose_fusion(
         ham_cutoff=ham_cutoff,
         spam_cutoff=spam_cutoff,
         promises={
-            "ham_called_spam": promise(
-                max_false_positive_rate, ham_called_spam, len(is_spam) - n_spam
-            ),
+            "ham_called_spam": promise(max_false_positive_rate, ham_called_spam, n_ham),
             "spam_called_ham": promise(max_missed_spam_rate, spam_called_ham, n_spam),
         },
     )
 
 
+def promised_cutoffs(
+    p_spam: FloatArray,
+    is_spam: BoolArray,
+    *,
+    max_false_positive_rate: float,
+    max_missed_spam_rate: float,
+) -> tuple[float, float]:
+    """Return the p_spam below which is ham, and from which up is spam, by both promises.
+
+    Each is the split-conformal one: of comments drawn like these, the next is wrong with at most
+    the promised chance, on average over the draws. Fewer than 1 / rate - 1 comments of a label
+    cannot promise that much: the cutoff then lies beyond all of them, and the promise says so.
+    """
+    scored = [Scored(score=float(p), is_spam=bool(s)) for p, s in zip(p_spam, is_spam, strict=True)]
+    n_spam = int(np.count_nonzero(is_spam))
+    n_ham = len(is_spam) - n_spam
+    spam_cutoff = choose_spam_cutoff(
+        scored, max_false_positive_rate=conformal_hits(n_ham, max_false_positive_rate) / n_ham
+    )
+    ham_cutoff = choose_ham_cutoff(
+        scored, max_missed_spam_rate=conformal_hits(n_spam, max_missed_spam_rate) / n_spam
+    )
+    # Where the two would cross, everything is settled: there is no unsure band to leave.
+    return min(ham_cutoff, spam_cutoff), spam_cutoff
+
+
 def promise(rate: float, hits: int, count: int) -> dict[str, Any]:
-    """Return a promise beside what was measured, with its exact 95 % interval."""
+    """Return a promise beside what was measured, with its exact 95 % interval.
+
+    `expected_rate` is what the conformal cutoff promises on average; `upper_95` is the exact
+    one-sided bound, and `count_for_95` how many comments it would take, with as many hits, for that
+    bound to keep the promise.
+    """
     low, high = clopper_pearson(hits, count)
+    _, upper = clopper_pearson(hits, count, confidence=0.9)
     return {
         "promised_rate": rate,
         "hits": hits,
         "count": count,
         "measured_rate": hits / count,
         "interval_95": [round(low, 6), round(high, 6)],
+        "expected_rate": (hits + 1) / (count + 1),
+        "upper_95": round(upper, 6),
+        "count_for_95": count_needed(hits, rate),
     }
 
 
@@ -134,12 +209,16 @@ def _fit(
     *,
     bounds: Sequence[tuple[float | None, float | None]],
     penalties: FloatArray,
+    fixed: FloatArray | float = 0.0,
 ) -> FloatArray:
-    """Return intercept and weights that minimise log loss plus ridge, within the bounds."""
+    """Return intercept and weights that minimise log loss plus ridge, within the bounds.
+
+    `fixed` is added to each comment's score as it is.
+    """
     signs = np.where(is_spam, 1.0, -1.0)
 
     def loss(weights: FloatArray) -> tuple[float, FloatArray]:
-        margins = signs * (weights[0] + columns @ weights[1:])
+        margins = signs * (fixed + weights[0] + columns @ weights[1:])
         value = np.logaddexp(0.0, -margins).sum() + 0.5 * (penalties * weights[1:] ** 2).sum()
         pulls = -signs / (1.0 + np.exp(np.clip(margins, -500, 500)))
         slope = columns.T @ pulls + penalties * weights[1:]

@@ -22,11 +22,9 @@ import torch
 from models.engine import Engine
 from models.errors import ModelVersionError
 from models.features import count_features
-from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput
 from models.linear import LinearTable, table_bytes
 from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
-from models.stretches import Stretch
-from models.tokens import CommentTokeniser, Window
+from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
     LINEAR_FILE,
@@ -35,27 +33,34 @@ from models.transformer import (
     WEIGHTS_FILE,
     Calibration,
     TransformerClassifier,
-    mark_stretches,
-    pool,
 )
 from service.domain.errors import InvalidInputError
-from service.scoring.conclude import logistic, logit
+from service.scoring.conclude import logistic
 from service.scoring.metrics import roc_auc
 from training.card import Measured, measure
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
-from training.evidence import signal_names, signal_strengths, to_matrix
+from training.evidence import signal_strengths, to_matrix
 from training.export import export_network
 from training.finetune import FineTuneConfig, Progress, fine_tune
 from training.fingerprint import find_same, fingerprint
-from training.fuse import FittedWeights, choose_fusion, fit_fusion, fit_logistic, fit_platt
+from training.fuse import fit_logistic, fit_platt
 from training.lessons import Lesson, lesson_of, voice_lesson
 from training.network import PACKAGED_BASE, Network, load_network, read_tokeniser
 from training.partition import AUTHORED, Partition, partition
-from training.promotion import MarkedTokens, compare_tokens
+from training.reading import (
+    Read,
+    all_evidence,
+    labels,
+    logistic_of,
+    marked,
+    p_spam_of,
+    read_inputs,
+)
 from training.regression import fit_table
-from training.split import assign_folds, group_examples
-from training.version_card import MeasuredPart, Scored, VersionCard, card_json, card_markdown
+from training.version_card import VersionCard, card_json, card_markdown
+from training.weigh import weigh_and_measure
+from training.weighing import WeighConfig
 
 # Fewer texts of either kind are no ground to say anything on.
 _MIN_VOICE_TEXTS = 20
@@ -93,23 +98,8 @@ class TrainConfig:
     mark_thresholds: tuple[float, ...] = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
     # On so many test comments the int8 network is compared with the one it was rounded from.
     rounding_comments: int = 5_000
-    signal_penalty: float = 2.0
-    min_firings: int = 5
-    n_folds: int = 5
-    # The promises: what may go wrong in the confident verdicts, the rest is unsure.
-    max_false_positive_rate: float = 0.001
-    max_missed_spam_rate: float = 0.01
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
-    """What the members say of comments, before calibration. One row a comment."""
-
-    network: FloatArray
-    linear: FloatArray
-    voice: FloatArray
-    windows: Sequence[Sequence[Window]]
-    promotion: Sequence[Sequence[Sequence[float]]]
+    # Weights of the signals, cutoffs and their promises, histories.
+    weigh: WeighConfig = field(default_factory=WeighConfig)
 
 
 def fine_tuned(
@@ -160,20 +150,8 @@ def _tell(progress: Progress) -> None:
         )
 
 
-def read_inputs(
-    inputs: Sequence[ModelInput], engine: Engine, tokeniser: CommentTokeniser, linear: LinearTable
-) -> Read:
-    """Return what both members say, by the very code that serves."""
-    windows = [tokeniser.windows(one) for one in inputs]
-    scores = iter(engine.read([w for some in windows for w in some]))
-    of_comment = [[next(scores) for _ in some] for some in windows]
-    return Read(
-        network=np.array([pool([s.spam for s in some]) for some in of_comment]),
-        linear=np.array([linear.sum_of(count_features(one)) for one in inputs]),
-        voice=np.array([pool([s.llm_voice for s in some]) for some in of_comment]),
-        windows=windows,
-        promotion=[[s.promotion for s in some] for some in of_comment],
-    )
+def _say(said: str) -> None:
+    print(said, file=sys.stderr, flush=True)
 
 
 def fit_linear(examples: Sequence[Example], config: TrainConfig) -> LinearTable:
@@ -191,11 +169,6 @@ def fit_linear(examples: Sequence[Example], config: TrainConfig) -> LinearTable:
     )
 
 
-def labels(examples: Sequence[Example]) -> BoolArray:
-    """Return which comments are spam."""
-    return np.array([example.is_spam for example in examples], dtype=np.bool_)
-
-
 def calibrate(
     read: Read, examples: Sequence[Example], voice: tuple[float, float], config: TrainConfig
 ) -> Calibration:
@@ -203,7 +176,7 @@ def calibrate(
     offset, (network, linear) = fit_logistic(
         np.column_stack([read.network, read.linear]), labels(examples)
     )
-    p_spam = _p_spam(read, offset, network, linear)
+    p_spam = logistic_of(offset + network * read.network + linear * read.linear)
     by_f1 = {t: marked(read, examples, p_spam, t).f1 for t in config.mark_thresholds}
     return Calibration(
         offset=offset,
@@ -233,63 +206,6 @@ def calibrate_voice(
     return (slope, offset), measure(held, p)
 
 
-def _p_spam(read: Read, offset: float, network: float, linear: float) -> FloatArray:
-    sums = offset + network * read.network + linear * read.linear
-    return np.array([logistic(float(s)) for s in sums])
-
-
-def marked(
-    read: Read, examples: Sequence[Example], p_spam: FloatArray, marks_from: float
-) -> MarkedTokens:
-    """Return how what serving would mark agrees with what was marked by hand."""
-    spans: list[tuple[Stretch, ...]] = [
-        mark_stretches(e.comment.text, w, p, marks_from) if s >= MIN_P_SPAM_TO_MARK else ()
-        for e, w, p, s in zip(examples, read.windows, read.promotion, p_spam, strict=True)
-    ]
-    return compare_tokens(examples, spans)
-
-
-def fit_weights(
-    model_p_spam: FloatArray, examples: Sequence[Example], config: TrainConfig
-) -> tuple[FittedWeights, FloatArray]:
-    """Return the weights of model and signals, and each comment's p_spam.
-
-    Both come from the calibration part; the p_spam are by weights that were fitted on its other
-    folds, and choose the cutoffs.
-    """
-    is_spam = labels(examples)
-    log_odds = np.array([logit(p) for p in model_p_spam])
-    strengths = signal_strengths(examples)
-    folds = assign_folds(group_examples(examples), n_folds=config.n_folds, seed=config.seed)
-
-    def fit(rows: BoolArray) -> FittedWeights:
-        return fit_fusion(
-            log_odds[rows],
-            strengths[rows],
-            is_spam[rows],
-            names=signal_names(),
-            penalty=config.signal_penalty,
-            min_firings=config.min_firings,
-        )
-
-    p_spam = np.zeros(len(examples))
-    for fold in range(config.n_folds):
-        held = folds == fold
-        scores = fit(~held).scores(log_odds[held], strengths[held])
-        p_spam[held] = [logistic(float(s)) for s in scores]
-    return fit(np.ones(len(examples), dtype=np.bool_)), p_spam
-
-
-def _all_evidence(
-    model_p_spam: FloatArray, examples: Sequence[Example], fusion: Fusion
-) -> FloatArray:
-    """Return each comment's p_spam as serving would state it for a sender never seen before."""
-    log_odds = np.array([logit(p) for p in model_p_spam])
-    row = np.array([fusion.signal_weights[name] for name in signal_names()])
-    scores = fusion.base + fusion.model_weight * log_odds + signal_strengths(examples) @ row
-    return np.array([logistic(float(s)) for s in scores])
-
-
 def measure_rounding(
     network: Network,
     examples: Sequence[Example],
@@ -304,8 +220,8 @@ def measure_rounding(
         export_network(network, Path(folder), calibrate_on=(), int8=False)
         engine = Engine(Path(folder, NETWORK_FILE), exact=True)
         read = read_inputs([e.input for e in examples], engine, tokeniser, linear)
-    c = calibration
-    before = _all_evidence(_p_spam(read, c.offset, c.network, c.linear), examples, fusion)
+    strengths = signal_strengths(examples)
+    before = all_evidence(p_spam_of(read, calibration), strengths, fusion)
     cutoffs = (fusion.ham_cutoff, fusion.spam_cutoff)
     changed = np.digitize(before, cutoffs) != np.digitize(p_spam, cutoffs)
     opposite = np.abs(np.digitize(before, cutoffs) - np.digitize(p_spam, cutoffs)) == 2
@@ -318,29 +234,6 @@ def measure_rounding(
         "roc_auc_before": roc_auc(labels(examples), before),
         "roc_auc_after": roc_auc(labels(examples), p_spam),
     }
-
-
-def measure_part(
-    name: str,
-    examples: Sequence[Example],
-    read: Read,
-    calibration: Calibration,
-    fusion: Fusion,
-) -> MeasuredPart:
-    """Return everything that a card says about one part."""
-    c = calibration
-    model_p_spam = _p_spam(read, c.offset, c.network, c.linear)
-    return MeasuredPart(
-        name=name,
-        examples=tuple(examples),
-        scored=Scored(
-            network=np.array([logistic(float(s)) for s in read.network]),
-            linear=np.array([logistic(float(s)) for s in read.linear]),
-            model=model_p_spam,
-            all_evidence=_all_evidence(model_p_spam, examples, fusion),
-        ),
-        marked=marked(read, examples, model_p_spam, c.marks_from),
-    )
 
 
 def main(arguments: Sequence[str] | None = None, config: TrainConfig | None = None) -> int:
@@ -424,17 +317,10 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         read_voice = read_inputs([one.input for one in voices], engine, tokeniser, linear)
     voice, voice_measured = calibrate_voice(voices, read_voice.voice, config)
     calibration = calibrate(read, parts.calibration, voice, config)
-    model_p_spam = _p_spam(read, calibration.offset, calibration.network, calibration.linear)
-    weights, p_spam = fit_weights(model_p_spam, parts.calibration, config)
-    fusion = choose_fusion(
-        weights,
-        p_spam,
-        labels(parts.calibration),
-        max_false_positive_rate=config.max_false_positive_rate,
-        max_missed_spam_rate=config.max_missed_spam_rate,
+    outcome = weigh_and_measure(
+        parts, (read, read_test), calibration, config.weigh, tell=_say, beside_tfidf=True
     )
-
-    test = measure_part("test", parts.test, read_test, calibration, fusion)
+    fusion, test = outcome.weighed.fusion, outcome.parts[0]
     some = np.sort(rng.permutation(len(parts.test))[: config.rounding_comments])
     rounding = measure_rounding(
         network,
@@ -457,13 +343,13 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         files=dataset.files,
         partition=parts,
         fusion=fusion,
+        histories=outcome.weighed.histories,
+        evidence=outcome.evidence,
         calibration=calibration,
         voice=voice_measured,
+        voice_weight=outcome.voice,
         rounding=rounding,
-        parts=(
-            test,
-            measure_part("calibration", parts.calibration, read, calibration, fusion),
-        ),
+        parts=outcome.parts,
     )
     folder_written = write_version(
         options.out,

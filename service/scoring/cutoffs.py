@@ -53,6 +53,39 @@ def choose_ham_cutoff(scored: Sequence[Scored], *, max_missed_spam_rate: float) 
     return spam[allowed] if allowed < len(spam) else 1.0
 
 
+def conformal_hits(count: int, rate: float) -> int:
+    """Return how many of `count` may lie beyond a cutoff that the next one shall seldom pass.
+
+    "Seldom" is with a chance of at most `rate`. Of `count + 1` comments in exchangeable order the
+    last is among the `hits + 1` outermost with probability (hits + 1) / (count + 1): split
+    conformal prediction (Vovk, Gammerman and Shafer, "Algorithmic Learning in a Random World",
+    2005). That holds on average over the draws of these comments, not for each; 0 is also returned
+    where there are too few to promise this rate.
+    """
+    return max(0, _allowed(count + 1, rate) - 1)
+
+
+def count_needed(hits: int, rate: float, *, confidence: float = 0.95) -> int:
+    """Return of how many comments `hits` must be for the exact one-sided bound to keep `rate`.
+
+    Raise `ValueError` unless 0 < rate < 1.
+    """
+    if not 0.0 < rate < 1.0:
+        msg = f"a bound needs a rate between 0 and 1, got {rate}"
+        raise ValueError(msg)
+    low, high = hits, hits + 1
+    while not _is_kept(hits, high, rate, confidence):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _is_kept(hits, middle, rate, confidence) else (middle, high)
+    return high
+
+
+def _is_kept(hits: int, count: int, rate: float, confidence: float) -> bool:
+    return clopper_pearson(hits, count, confidence=2 * confidence - 1)[1] <= rate
+
+
 def _allowed(count: int, rate: float) -> int:
     """Return how many of `count` a rate allows. Raise `ValueError` for a rate outside [0, 1]."""
     if not 0.0 <= rate <= 1.0:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 class Weights:
     """Log-odds weights, fitted by logistic regression on comments the model did not train on.
 
+    Those of histories are fitted in a simulation until decisions accumulate; see `training`.
+
     score = base + model x logit(model's p_spam) + sum over signals of weight x strength.
     A detector that has not earned a weight yet counts 0: recorded and shown, but not weighed.
     """

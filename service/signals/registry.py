@@ -7,13 +7,15 @@ from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.abrupt_shift import ABRUPT_SHIFT
 from service.signals.anchor_target_mismatch import ANCHOR_TARGET_MISMATCH
-from service.signals.approved_sender_before import APPROVED_SENDER_BEFORE
+from service.signals.approved_address_before import APPROVED_ADDRESS_BEFORE
+from service.signals.approved_person_before import APPROVED_PERSON_BEFORE
 from service.signals.author_link import AUTHOR_LINK
 from service.signals.bare_link import BARE_LINK
 from service.signals.commercial_author_link import COMMERCIAL_AUTHOR_LINK
 from service.signals.commercial_link import COMMERCIAL_LINK
 from service.signals.commercial_pitch import COMMERCIAL_PITCH
 from service.signals.contact_bait import CONTACT_BAIT
+from service.signals.copy_burst import COPY_BURST
 from service.signals.detector import Detector
 from service.signals.digits_for_letters import DIGITS_FOR_LETTERS
 from service.signals.disguised_host import DISGUISED_HOST
@@ -38,8 +40,13 @@ from service.signals.own_detail import OWN_DETAIL
 from service.signals.prompt_injection import PROMPT_INJECTION
 from service.signals.redirected_link import REDIRECTED_LINK
 from service.signals.reference_link import REFERENCE_LINK
-from service.signals.rejected_sender_before import REJECTED_SENDER_BEFORE
+from service.signals.rejected_address_before import REJECTED_ADDRESS_BEFORE
+from service.signals.rejected_copy_before import REJECTED_COPY_BEFORE
+from service.signals.rejected_mail_domain_before import REJECTED_MAIL_DOMAIN_BEFORE
+from service.signals.rejected_person_before import REJECTED_PERSON_BEFORE
+from service.signals.rejected_target_before import REJECTED_TARGET_BEFORE
 from service.signals.restated_title import RESTATED_TITLE
+from service.signals.sender_burst import SENDER_BURST
 from service.signals.several_links import SEVERAL_LINKS
 from service.signals.shortened_link import SHORTENED_LINK
 from service.signals.spelled_out_domain import SPELLED_OUT_DOMAIN
@@ -101,8 +108,16 @@ DETECTORS: tuple[Detector, ...] = (
     TOO_FAST,
     HONEYPOT_FILLED,
     # What earlier decisions said.
-    REJECTED_SENDER_BEFORE,
-    APPROVED_SENDER_BEFORE,
+    REJECTED_PERSON_BEFORE,
+    APPROVED_PERSON_BEFORE,
+    REJECTED_ADDRESS_BEFORE,
+    APPROVED_ADDRESS_BEFORE,
+    REJECTED_MAIL_DOMAIN_BEFORE,
+    REJECTED_TARGET_BEFORE,
+    REJECTED_COPY_BEFORE,
+    # How many others were just seen.
+    SENDER_BURST,
+    COPY_BURST,
 )
 
 

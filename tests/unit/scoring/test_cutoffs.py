@@ -9,7 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from service.scoring.cutoffs import Scored, choose_ham_cutoff, choose_spam_cutoff, clopper_pearson
+from service.scoring.cutoffs import (
+    Scored,
+    choose_ham_cutoff,
+    choose_spam_cutoff,
+    clopper_pearson,
+    conformal_hits,
+    count_needed,
+)
 
 rates = st.floats(0.0, 1.0)
 probabilities = st.floats(0.0, 0.999)
@@ -138,3 +145,30 @@ def test_hits_must_lie_within_the_count(hits, count):
 def test_confidence_must_be_a_share_that_can_be_missed(confidence):
     with pytest.raises(ValueError, match="confidence"):
         clopper_pearson(1, 5, confidence=confidence)
+
+
+@pytest.mark.parametrize(
+    ("count", "rate", "hits"),
+    [(998, 0.001, 0), (999, 0.001, 0), (1_999, 0.001, 1), (2_430, 0.001, 1), (938, 0.01, 8)],
+)
+def test_a_conformal_cutoff_leaves_room_for_the_comment_to_come(count, rate, hits):
+    assert conformal_hits(count, rate) == hits
+
+
+@given(st.integers(1_000, 100_000))
+def test_the_next_comment_passes_a_conformal_cutoff_at_most_as_seldom_as_promised(count):
+    hits = conformal_hits(count, 0.001)
+
+    assert (hits + 1) / (count + 1) <= 0.001
+
+
+def test_to_be_95_percent_sure_of_a_thousandth_takes_three_thousand_without_a_hit():
+    # The rule of three: ln(20) / 0.001.
+    assert count_needed(0, 0.001) == 2_995
+    assert count_needed(1, 0.001) == 4_742
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_no_number_of_comments_proves_never_or_always(rate):
+    with pytest.raises(ValueError, match="rate between 0 and 1"):
+        count_needed(0, rate)

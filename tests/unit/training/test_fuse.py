@@ -57,13 +57,13 @@ def test_a_spam_signal_that_fires_on_ham_weighs_nothing():
 
 def test_a_ham_signal_may_only_lower_the_score():
     fired = np.tile([0.0, 1.0], 500)
-    names = ("approved_sender_before",)
+    names = ("approved_person_before",)
 
     on_ham = fit(np.zeros(1_000), fired[:, None], draw(1 - 2 * fired), names=names)
     on_spam = fit(np.zeros(1_000), fired[:, None], draw(2 * fired - 1), names=names)
 
-    assert on_ham.signals["approved_sender_before"] < -1.0
-    assert on_spam.signals["approved_sender_before"] == 0.0
+    assert on_ham.signals["approved_person_before"] < -1.0
+    assert on_spam.signals["approved_person_before"] == 0.0
 
 
 def test_a_signal_that_hardly_ever_fired_weighs_nothing():

@@ -19,14 +19,21 @@ from training.dataset import DEFAULT_DATA
 from training.finetune import FineTuneConfig
 from training.fuse import HAM_SIGNALS
 from training.lessons import Lesson
+from training.simulated_world import SimulationConfig
 from training.train import (
     TrainConfig,
     calibrate_voice,
     main,
 )
+from training.weighing import WeighConfig
 
 FILES = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2, 3)]
-TINY = TrainConfig(layers=(0,), fine_tune=FineTuneConfig(epochs=0.05), int8_windows=12)
+TINY = TrainConfig(
+    layers=(0,),
+    fine_tune=FineTuneConfig(epochs=0.05),
+    int8_windows=12,
+    weigh=WeighConfig(histories=SimulationConfig(worlds=1, checked_worlds=1)),
+)
 SLICES = {"kind", "language", "hardness", "length", "source"}
 
 
@@ -138,7 +145,7 @@ def test_every_slice_counts_each_comment_once(card, part):
 def test_the_promises_are_measured_on_the_calibration_part(card):
     promises, counted = card["cutoffs"], card["partition"]["calibration"]
 
-    assert promises["ham_called_spam"]["promised_rate"] == TINY.max_false_positive_rate
+    assert promises["ham_called_spam"]["promised_rate"] == TINY.weigh.max_false_positive_rate
     assert promises["ham_called_spam"]["count"] == counted["ham"]
     assert promises["ham_called_spam"]["hits"] <= 0.001 * counted["ham"]
     assert promises["spam_called_ham"]["count"] == counted["spam"]

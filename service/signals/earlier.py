@@ -1,0 +1,179 @@
+"""Reads how far earlier decisions and sightings under one key speak for or against a comment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from service.domain.history import History, Record, Standing
+
+# What moderators of other sites ruled counts half: their readers and their rules are not ours.
+_ELSEWHERE = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One kind of thing that is remembered, and how much it may say.
+
+    `where` ends the sentence "moderators rejected 3 earlier comments ...". It says nothing on fewer
+    than `min_decisions`; these fade, so 0.25 is one decision that is not much too old, and anything
+    just above n - 1 takes n. `prior` is how many decisions of each kind are assumed before the
+    first. `dissent` is how much a decision to the contrary counts against one that agrees: above 1
+    for what strangers share. The lean never exceeds `most`.
+    """
+
+    where: str
+    standing: Callable[[History], Standing]
+    min_decisions: float = 0.25
+    prior: float = 1.0
+    dissent: float = 1.0
+    most: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaning:
+    """How far decisions under a key lean one way, at most 1, and how many at all sites do."""
+
+    lean: float
+    count: float
+    where: str
+
+
+EMAIL = Key(where="from the same e-mail address", standing=lambda h: h.email)
+# A name can be copied from the page it stands on, and many people share one: every Tom would pay.
+NAME = Key(
+    where="under the same name",
+    standing=lambda h: h.name,
+    min_decisions=2.1,
+    dissent=5.0,
+    most=0.2,
+)
+# Trust is earned more slowly than it is lost: a spammer can age an account with two remarks.
+TRUSTED_EMAIL = Key(
+    where="from the same e-mail address",
+    standing=lambda h: h.email,
+    min_decisions=1.1,
+    prior=2.0,
+)
+# Strangers share what follows: a household, a university, a carrier, an exit of Tor. A sincere
+# comment from there proves that sincere people write from there, so it counts fivefold, and the
+# wider the key, the more decisions it takes and the less it may say.
+SHARED = (
+    Key(
+        where="from the same address",
+        standing=lambda h: h.address,
+        min_decisions=1.1,
+        dissent=5.0,
+    ),
+    Key(
+        where="from the same network",
+        standing=lambda h: h.network,
+        min_decisions=2.1,
+        dissent=5.0,
+        most=0.6,
+    ),
+    Key(
+        where="from the same wider network",
+        standing=lambda h: h.wide_network,
+        min_decisions=4.1,
+        dissent=5.0,
+        most=0.4,
+    ),
+    Key(
+        where="from the same network provider",
+        standing=lambda h: h.system,
+        min_decisions=9.1,
+        dissent=5.0,
+        most=0.3,
+    ),
+)
+MAIL_DOMAIN = Key(
+    where="from the same mail domain",
+    standing=lambda h: h.email_domain,
+    min_decisions=2.1,
+    dissent=5.0,
+    most=0.6,
+)
+TARGET = Key(where="that link to the same domain", standing=lambda h: h.domains)
+COPY = Key(where="of nearly the same words", standing=lambda h: h.content)
+
+
+def clearest_rejection(history: History, keys: Sequence[Key]) -> Leaning | None:
+    """Return the key whose decisions lean clearest to rejecting, None where none does."""
+    return _clearest([_to_reject(key, key.standing(history)) for key in keys])
+
+
+def clearest_approval(history: History, keys: Sequence[Key]) -> Leaning | None:
+    """Return the key whose decisions lean clearest to approving, None where none does."""
+    return _clearest([_to_approve(key, key.standing(history)) for key in keys])
+
+
+def is_known(history: History) -> bool:
+    """Say whether the person's own e-mail address has decisions: these outrank the neighbours'."""
+    return _decisions(history.email.everywhere) >= EMAIL.min_decisions
+
+
+def squashed_log_odds(agreeing: float, contrary: float, prior: float) -> float:
+    """Return how far decisions lean one way, in (-1, 1); 0 for none and for an even split.
+
+    The log-odds of the decisions, smoothed by `prior` assumed ones of each kind, squashed by
+    tanh(log-odds / 2): log((a + p) / (c + p)) becomes (a - c) / (a + c + 2p). With a prior of 1 one
+    decision gives 1/3, four give 2/3, forty give 0.95.
+    """
+    return (agreeing - contrary) / (agreeing + contrary + 2.0 * prior)
+
+
+def comments(count: float) -> str:
+    """Return the count, rounded, with its noun."""
+    whole = round(count)
+    return "an earlier comment" if whole <= 1 else f"{whole} earlier comments"
+
+
+def excess(seen: int, usual: int) -> float:
+    """Return how far a number of sightings lies above what people do, in [0, 1)."""
+    return max(0, seen - usual) / (max(seen, usual) + 1)
+
+
+def _to_reject(key: Key, standing: Standing) -> Leaning:
+    here, everywhere = standing.here, standing.everywhere
+    return _leaning(
+        key,
+        agreeing=_own_first(here.rejected, everywhere.rejected),
+        contrary=_own_first(here.approved, everywhere.approved),
+        count=everywhere.rejected,
+        decisions=_decisions(everywhere),
+    )
+
+
+def _to_approve(key: Key, standing: Standing) -> Leaning:
+    here, everywhere = standing.here, standing.everywhere
+    return _leaning(
+        key,
+        agreeing=_own_first(here.approved, everywhere.approved),
+        contrary=_own_first(here.rejected, everywhere.rejected),
+        count=everywhere.approved,
+        decisions=_decisions(everywhere),
+    )
+
+
+def _leaning(
+    key: Key, *, agreeing: float, contrary: float, count: float, decisions: float
+) -> Leaning:
+    if decisions < key.min_decisions:
+        return Leaning(lean=0.0, count=count, where=key.where)
+    lean = squashed_log_odds(agreeing, key.dissent * contrary, key.prior)
+    return Leaning(lean=min(key.most, lean), count=count, where=key.where)
+
+
+def _own_first(here: float, everywhere: float) -> float:
+    """Return decisions in worth of own ones; `everywhere` includes the own site's."""
+    return here + _ELSEWHERE * max(0.0, everywhere - here)
+
+
+def _clearest(leanings: Sequence[Leaning]) -> Leaning | None:
+    clearest = max(leanings, key=lambda one: one.lean)
+    return clearest if clearest.lean > 0.0 else None
+
+
+def _decisions(record: Record) -> float:
+    return record.approved + record.rejected

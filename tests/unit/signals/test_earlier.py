@@ -1,0 +1,160 @@
+"""What earlier decisions and sightings may say: bounded, own site first, strangers last."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.inputs import ModelOutput
+from service.domain.history import History, Record, Standing
+from service.scoring.conclude import conclude, logistic
+from service.scoring.weights import Cutoffs, Weights
+from service.signals.earlier import comments, excess, squashed_log_odds
+from service.signals.registry import DETECTORS, detect_all
+from tests.factories import NOW, make_comment
+
+HISTORY_SIGNALS = {
+    "rejected_person_before",
+    "approved_person_before",
+    "rejected_address_before",
+    "approved_address_before",
+    "rejected_mail_domain_before",
+    "rejected_target_before",
+    "rejected_copy_before",
+    "sender_burst",
+    "copy_burst",
+}
+KEYS = tuple(History.__dataclass_fields__)
+
+counts = st.floats(min_value=0, max_value=1e9)
+seen = st.integers(min_value=0, max_value=10**9)
+records = st.builds(Record, approved=counts, rejected=counts, seen_hour=seen, seen_day=seen)
+standings = st.builds(Standing, here=records, everywhere=records)
+histories = st.builds(History, **dict.fromkeys(KEYS, standings))
+
+
+def strengths(**standings: Standing) -> dict[str, float]:
+    comment = make_comment("Same here, this helped: https://valves-and-more.com/stuck")
+    return {
+        signal.name: signal.strength
+        for signal in detect_all(comment, History(**standings))
+        if signal.name in HISTORY_SIGNALS
+    }
+
+
+def elsewhere(**decided: float) -> Standing:
+    return Standing(everywhere=Record(**decided))
+
+
+def here(**decided: float) -> Standing:
+    return Standing(here=Record(**decided), everywhere=Record(**decided))
+
+
+@given(histories)
+def test_no_history_says_more_than_one_full_signal(history):
+    found = detect_all(make_comment("Try https://valves.example/stuck"), history)
+
+    assert all(0.0 < signal.strength <= 1.0 for signal in found)
+
+
+@given(
+    histories,
+    st.floats(0, 1),
+    st.lists(st.floats(-4, 4), min_size=len(DETECTORS), max_size=len(DETECTORS)),
+)
+def test_with_any_history_the_contributions_add_up_to_the_last_digit(history, p_spam, weights):
+    comment = make_comment("Lovely! Try https://valves.example/stuck")
+
+    verdict = conclude(
+        comment.id,
+        signals=detect_all(comment, history),
+        output=ModelOutput(p_spam=p_spam, llm_voice=0.999),
+        model_version="test-1",
+        weights=Weights(
+            base=-0.3,
+            model=0.9,
+            signals={d.name: w for d, w in zip(DETECTORS, weights, strict=True)},
+        ),
+        cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
+        judged_at=NOW,
+    )
+
+    total = verdict.base + verdict.model_contribution
+    for weighed in verdict.signals:
+        total += weighed.contribution
+    assert verdict.score == total
+    assert verdict.p_spam == logistic(total)
+
+
+@given(counts, counts, st.floats(min_value=0, max_value=1e6))
+def test_one_more_rejection_never_says_less(rejected, approved, more):
+    before = squashed_log_odds(rejected, approved, 1.0)
+
+    assert squashed_log_odds(rejected + more, approved, 1.0) >= before
+
+
+@pytest.mark.parametrize("key", ["email", "name", "address", "system", "domains", "content"])
+def test_an_even_record_says_nothing(key):
+    assert strengths(**{key: here(rejected=50, approved=50)}) == {}
+
+
+def test_what_other_sites_ruled_counts_less_than_what_this_one_did():
+    own = strengths(domains=here(rejected=3))["rejected_target_before"]
+    others = strengths(domains=elsewhere(rejected=3))["rejected_target_before"]
+
+    assert own > others > 0
+
+
+def test_own_approvals_outweigh_as_many_rejections_elsewhere():
+    standing = Standing(here=Record(approved=3), everywhere=Record(approved=3, rejected=3))
+
+    assert "rejected_person_before" not in strengths(email=standing)
+
+
+def test_one_decision_on_an_address_says_nothing_and_one_on_an_e_mail_does():
+    assert strengths(address=here(rejected=1)) == {}
+    assert strengths(email=here(rejected=1))["rejected_person_before"] == pytest.approx(1 / 3)
+
+
+def test_a_university_with_a_spammer_in_it_is_not_held_against_its_people():
+    assert strengths(address=here(rejected=12, approved=4)) == {}
+
+
+def test_a_person_known_by_e_mail_is_not_judged_by_the_neighbours():
+    spammed = {"address": here(rejected=40), "network": here(rejected=200)}
+
+    assert strengths(**spammed)["rejected_address_before"] > 0.9
+    assert strengths(**spammed, email=here(approved=40)) == {
+        "approved_person_before": pytest.approx(40 / 44)
+    }
+
+
+def test_the_wider_the_network_the_less_it_may_say():
+    said = [
+        strengths(**{key: here(rejected=10_000)})["rejected_address_before"]
+        for key in ("address", "network", "wide_network", "system")
+    ]
+
+    assert said == sorted(said, reverse=True)
+    assert said[-1] <= 0.3
+
+
+def test_a_regular_may_write_as_often_as_the_discussion_asks_for():
+    record = Record(seen_hour=30, seen_day=90)
+
+    stranger = strengths(email=Standing(everywhere=record))
+    regular = strengths(email=Standing(everywhere=Record(approved=9, seen_hour=30, seen_day=90)))
+
+    assert "sender_burst" in stranger
+    assert "sender_burst" not in regular
+
+
+def test_what_people_do_is_no_excess_and_the_rest_never_reaches_one():
+    assert excess(5, 5) == 0.0
+    assert 0.0 < excess(6, 5) < excess(10**9, 5) < 1.0
+
+
+def test_decayed_counts_are_told_as_whole_comments():
+    assert comments(0.6) == "an earlier comment"
+    assert comments(2.7) == "3 earlier comments"

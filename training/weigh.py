@@ -1,0 +1,297 @@
+"""Fits all weights of a version anew and writes them as a new version with the same network.
+
+    python -m training.weigh --version models/artifacts/NAME --name NEW --data PATH ... [--promote]
+
+Reads the network's answers on the calibration part by the code that serves, fits the signals'
+weights and the cutoffs, fits the weights of histories in a simulation, measures the test part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from models.engine import Engine
+from models.errors import ModelVersionError
+from models.linear import read_table
+from models.registry import (
+    Fusion,
+    ModelVersion,
+    check_free,
+    load_version,
+    promote,
+    write_version,
+)
+from models.tokens import CommentTokeniser
+from models.transformer import (
+    CALIBRATION_FILE,
+    LINEAR_FILE,
+    NETWORK_FILE,
+    TOKENISER_FILE,
+    Calibration,
+    TransformerClassifier,
+)
+from service.domain.errors import InvalidInputError
+from training.card import Measured
+from training.corrections import LABEL_CORRECTIONS
+from training.dataset import DEFAULT_DATA, DataFile, Dataset, read_dataset
+from training.evidence import signal_strengths
+from training.evidence_table import measure_ways, ways_of_judging
+from training.fingerprint import fingerprint
+from training.fuse import VoiceWeight
+from training.partition import Partition, describe, partition
+from training.reading import Read, measure_part, p_spam_of, read_inputs, voice_strengths
+from training.version_card import MeasuredPart, Reweighed, VersionCard, card_json, card_markdown
+from training.weighing import Evidence, WeighConfig, Weighed, weigh, weigh_voice
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Fitted weights, both parts measured by them (test first), and the table of evidence."""
+
+    weighed: Weighed
+    voice: VoiceWeight
+    parts: tuple[MeasuredPart, MeasuredPart]
+    evidence: list[Measured]
+
+
+def weigh_and_measure(
+    parts: Partition,
+    reads: tuple[Read, Read],
+    calibration: Calibration,
+    config: WeighConfig,
+    *,
+    tell: Tell,
+    beside_tfidf: bool,
+) -> Outcome:
+    """Return weights fitted on the calibration part, and what they are worth.
+
+    `reads` are the members' answers on the calibration and the test part; the test part is only
+    measured. `beside_tfidf` trains a TF-IDF filter on the train part to compare with.
+    """
+    examples = (parts.calibration, parts.test)
+    tell("looking at both parts with every detector")
+    held, test = (
+        Evidence(
+            examples=some,
+            model_p_spam=p_spam_of(read, calibration),
+            strengths=signal_strengths(some),
+        )
+        for some, read in zip(examples, reads, strict=True)
+    )
+    tell(f"fitting weights on {len(held.examples):,} comments, histories in a simulation")
+    campaigns = [e for e in (*parts.train, *parts.calibration) if e.campaign and e.is_spam]
+    weighed = weigh(held, campaigns, config)
+    tell("measuring" + (" beside a TF-IDF filter, which is trained first" * beside_tfidf))
+    ways = ways_of_judging(held, test, weighed, config, parts.train if beside_tfidf else ())
+    measured = [
+        measure_part(name, e.examples, read, e.strengths, calibration, weighed.fusion)
+        for name, e, read in (("test", test, reads[1]), ("calibration", held, reads[0]))
+    ]
+    return Outcome(
+        weighed=weighed,
+        voice=weigh_voice(held, voice_strengths(reads[0], calibration), config),
+        parts=(measured[0], measured[1]),
+        evidence=measure_ways(ways, held, test, config),
+    )
+
+
+def main(arguments: Sequence[str] | None = None, config: WeighConfig | None = None) -> int:
+    """Run the command; return 0, or 1 after one clear message on standard error."""
+    options = _parse(arguments)
+    try:
+        return _weigh_version(options, config or WeighConfig())
+    except InvalidInputError as error:
+        lines = [f"{p.field}: {p.problem}; {p.remedy}" for p in error.problems]
+    except (ModelVersionError, ValueError) as error:
+        lines = [str(error)]
+    print("\n".join(lines), file=sys.stderr)
+    return 1
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m training.weigh",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", type=Path, required=True, help="the version's folder")
+    parser.add_argument("--name", required=True, help="the new version's name")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        nargs="+",
+        default=[],
+        help="further data files or folders, beside the repository's: those it was trained with",
+    )
+    parser.add_argument(
+        "--no-own-data", action="store_true", help="leave out the repository's: only --data"
+    )
+    parser.add_argument("--out", type=Path, help="folder of versions; that of --version by default")
+    parser.add_argument("--promote", action="store_true", help="make it the current version")
+    parser.add_argument(
+        "--no-tfidf", action="store_true", help="leave TF-IDF out of the table: half the time"
+    )
+    options = parser.parse_args(arguments)
+    if options.no_own_data and not options.data:
+        parser.error("--no-own-data leaves nothing to weigh on: name files with --data")
+    return options
+
+
+def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
+    started = time.monotonic()
+    tell = _teller(started)
+    folder = options.version.resolve()
+    out = options.out or folder.parent
+    check_free(out, options.name)
+    before = load_version(folder)
+    files, card = _files_of(folder), _card_of(folder)
+    own = [] if options.no_own_data else [DEFAULT_DATA]
+    dataset = read_dataset([*own, *options.data], corrections=LABEL_CORRECTIONS)
+    parts = partition(dataset, seed=int(card["config"]["seed"]))
+    notes = _differences(dataset, parts, card)
+    tell(f"{len(parts.calibration):,} comments to weigh on, {len(parts.test):,} to measure on")
+    for note in notes:
+        tell(note)
+
+    engine = Engine(folder / NETWORK_FILE)
+    tokeniser = CommentTokeniser(files[TOKENISER_FILE].decode("utf-8"))
+    linear = read_table(files[LINEAR_FILE])
+    calibration = Calibration(**json.loads(files[CALIBRATION_FILE]))
+    tell("reading both parts with the network")
+    read, read_test = (
+        read_inputs([e.input for e in part], engine, tokeniser, linear)
+        for part in (parts.calibration, parts.test)
+    )
+    outcome = weigh_and_measure(
+        parts,
+        (read, read_test),
+        calibration,
+        config,
+        tell=tell,
+        beside_tfidf=not options.no_tfidf,
+    )
+    written = VersionCard(
+        version=options.name,
+        trained_at=datetime.fromisoformat(card["trained_at"]),
+        seconds=float(card["training_seconds"]),
+        fingerprint=fingerprint(dataset.files, {"of": folder.name, "weigh": asdict(config)}),
+        config=card["config"] | {"weigh": asdict(config)},
+        files=(*dataset.files, *_learnt_otherwise(dataset, card)),
+        partition=parts,
+        fusion=outcome.weighed.fusion,
+        histories=outcome.weighed.histories,
+        evidence=outcome.evidence,
+        calibration=calibration,
+        voice=card["llm_voice"],
+        voice_weight=outcome.voice,
+        rounding=card["rounding_to_int8"],
+        parts=outcome.parts,
+        reweighed=Reweighed(
+            version=folder.name,
+            weighed_at=datetime.now(UTC),
+            seconds=time.monotonic() - started,
+            notes=notes,
+        ),
+    )
+    made = write_version(
+        out,
+        options.name,
+        kind=TransformerClassifier.KIND,
+        weights=files,
+        fusion=outcome.weighed.fusion,
+        documents={"card.json": card_json(written), "card.md": card_markdown(written)},
+    )
+    if options.promote:
+        promote(out, options.name)
+    for line in _changes(before, outcome.weighed.fusion):
+        print(line)
+    tell(f"{made}: {'promoted' if options.promote else 'not promoted'}; see its card.md")
+    return 0
+
+
+def _teller(started: float) -> Tell:
+    def tell(said: str) -> None:
+        print(f"{time.monotonic() - started:5.0f} s  {said}", file=sys.stderr, flush=True)
+
+    return tell
+
+
+def _files_of(folder: Path) -> dict[str, bytes]:
+    """Return the files of a version's members. Raise `ModelVersionError` if it has others."""
+    missing = [name for name in TransformerClassifier.FILES if not (folder / name).is_file()]
+    if missing:
+        msg = f"{folder} has no {', '.join(missing)}: only transformer versions can be weighed"
+        raise ModelVersionError(msg)
+    return {name: (folder / name).read_bytes() for name in TransformerClassifier.FILES}
+
+
+def _card_of(folder: Path) -> dict[str, Any]:
+    """Return the version's card. Raise `ModelVersionError` if it does not tell what is needed."""
+    card = json.loads((folder / "card.json").read_bytes())
+    needed = ("config", "trained_at", "training_seconds", "llm_voice", "rounding_to_int8", "data")
+    missing = [key for key in needed if key not in card]
+    if missing or "seed" not in card["config"]:
+        msg = f"{folder}'s card.json does not tell {', '.join(missing) or 'config.seed'}"
+        raise ModelVersionError(msg)
+    return dict(card)
+
+
+def _changes(before: ModelVersion, fusion: Fusion) -> list[str]:
+    """Return a line for the cutoffs, and one for each weight that differs."""
+    old, new = before.signal_weights, fusion.signal_weights
+    names = sorted(old.keys() | new.keys(), key=lambda n: (-abs(new.get(n, 0.0)), n))
+    cutoffs = (
+        f"cutoffs {before.ham_cutoff:.4f} and {before.spam_cutoff:.4f} -> "
+        f"{fusion.ham_cutoff:.4f} and {fusion.spam_cutoff:.4f}"
+    )
+    return [
+        cutoffs,
+        *(
+            f"{name}: {old.get(name, 0.0):.3f} -> {new.get(name, 0.0):.3f}"
+            for name in names
+            if old.get(name, 0.0) != new.get(name, 0.0)
+        ),
+    ]
+
+
+def _learnt_otherwise(dataset: Dataset, card: dict[str, Any]) -> list[DataFile]:
+    """Return the files that the network learnt from and that were not read now, or otherwise."""
+    read = {(f.name, f.sha256) for f in dataset.files}
+    fields = ("name", "sha256", "n_spam", "n_ham", "n_unlabelled")
+    learnt = [DataFile(**{key: f[key] for key in fields}) for f in card["data"]]
+    return [f for f in learnt if (f.name, f.sha256) not in read]
+
+
+def _differences(dataset: Dataset, parts: Partition, card: dict[str, Any]) -> list[str]:
+    """Return sentences on what differs from the data that the version was trained with.
+
+    A comment stays in its part whatever else is read, so the network has seen none of the
+    calibration and test parts as long as its posts and their groups are those of its training.
+    """
+    learnt = {f["name"]: f["sha256"] for f in (*card["data"], *card.get("test_data", ()))}
+    now = {f.name: f.sha256 for f in dataset.files}
+    said = {
+        "not read now": sorted(learnt.keys() - now.keys()),
+        "not read when it was trained": sorted(now.keys() - learnt.keys()),
+        "changed since": sorted(n for n in now.keys() & learnt.keys() if now[n] != learnt[n]),
+    }
+    notes = [f"Files {what}: {', '.join(names)}." for what, names in said.items() if names]
+    before, again = card.get("partition", {}), describe(parts)
+    moved = [part for part in ("train", "calibration", "test") if before.get(part) != again[part]]
+    if moved:
+        notes.append(f"Not the same comments as then in: {', '.join(moved)}.")
+    return notes
+
+
+if __name__ == "__main__":
+    sys.exit(main())
