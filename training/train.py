@@ -21,7 +21,6 @@ import torch
 
 from models.engine import Engine
 from models.errors import ModelVersionError
-from models.features import count_features
 from models.linear import LinearTable, table_bytes
 from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
 from models.tokens import CommentTokeniser
@@ -40,24 +39,21 @@ from service.scoring.metrics import roc_auc
 from training.card import Measured, measure
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
-from training.evidence import signal_strengths, to_matrix
+from training.evidence import signal_strengths
 from training.export import export_network
 from training.finetune import FineTuneConfig, Progress, fine_tune
 from training.fingerprint import find_same, fingerprint
-from training.fuse import fit_logistic, fit_platt
+from training.fuse import fit_platt
+from training.joining import JoinConfig, calibrate, fit_linear
 from training.lessons import Lesson, lesson_of, voice_lesson
 from training.network import PACKAGED_BASE, Network, load_network, read_tokeniser
 from training.partition import AUTHORED, Partition, partition
 from training.reading import (
-    Read,
     all_evidence,
     labels,
-    logistic_of,
-    marked,
     p_spam_of,
     read_inputs,
 )
-from training.regression import fit_table
 from training.version_card import VersionCard, card_json, card_markdown
 from training.weigh import weigh_and_measure
 from training.weighing import WeighConfig
@@ -91,11 +87,8 @@ class TrainConfig:
     voice_calibration_texts: int = 300
     # Windows that fix the ranges of int8 activations.
     int8_windows: int = 300
-    # The linear member; see `training.baseline` for how its knobs were found.
-    inverse_ridge: float = 4.0
-    min_comments: int = 2
-    # Which log-odds of promotion mark a stretch: the best of these on the calibration part.
-    mark_thresholds: tuple[float, ...] = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
+    # The linear member and how it joins the network.
+    join: JoinConfig = field(default_factory=JoinConfig)
     # On so many test comments the int8 network is compared with the one it was rounded from.
     rounding_comments: int = 5_000
     # Weights of the signals, cutoffs and their promises, histories.
@@ -152,40 +145,6 @@ def _tell(progress: Progress) -> None:
 
 def _say(said: str) -> None:
     print(said, file=sys.stderr, flush=True)
-
-
-def fit_linear(examples: Sequence[Example], config: TrainConfig) -> LinearTable:
-    """Return the linear member, fitted on these comments.
-
-    Authored ones stand apart: spam is far commoner among them than among public ones.
-    """
-    return fit_table(
-        to_matrix([count_features(e.input) for e in examples]),
-        labels(examples),
-        apart=np.array([e.source.startswith(AUTHORED) for e in examples], dtype=np.bool_),
-        inverse_ridge=config.inverse_ridge,
-        min_rows=config.min_comments,
-        seed=config.seed,
-    )
-
-
-def calibrate(
-    read: Read, examples: Sequence[Example], voice: tuple[float, float], config: TrainConfig
-) -> Calibration:
-    """Return how the members' log-odds make one probability, fitted on the calibration part."""
-    offset, (network, linear) = fit_logistic(
-        np.column_stack([read.network, read.linear]), labels(examples)
-    )
-    p_spam = logistic_of(offset + network * read.network + linear * read.linear)
-    by_f1 = {t: marked(read, examples, p_spam, t).f1 for t in config.mark_thresholds}
-    return Calibration(
-        offset=offset,
-        network=network,
-        linear=linear,
-        marks_from=max(by_f1, key=lambda t: by_f1[t]),
-        voice_slope=voice[0],
-        voice_offset=voice[1],
-    )
 
 
 def calibrate_voice(
@@ -298,7 +257,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     checkpoint = options.out / f".training-{mark[:16]}.pt"
     tokeniser_json = read_tokeniser(config.base)
     tokeniser = CommentTokeniser(tokeniser_json)
-    linear = fit_linear(parts.train, config)
+    linear = fit_linear(parts.train, config.join)
     network = fine_tuned(parts, dataset, tokeniser, config, checkpoint)
 
     with tempfile.TemporaryDirectory() as folder:
@@ -316,7 +275,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         voices = voice_lessons(dataset, config)[config.voice_texts :]
         read_voice = read_inputs([one.input for one in voices], engine, tokeniser, linear)
     voice, voice_measured = calibrate_voice(voices, read_voice.voice, config)
-    calibration = calibrate(read, parts.calibration, voice, config)
+    calibration = calibrate(read, parts.calibration, voice, config.join)
     outcome = weigh_and_measure(
         parts, (read, read_test), calibration, config.weigh, tell=_say, beside_tfidf=True
     )

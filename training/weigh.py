@@ -20,7 +20,7 @@ from typing import Any
 
 from models.engine import Engine
 from models.errors import ModelVersionError
-from models.linear import read_table
+from models.linear import read_table, table_bytes
 from models.registry import (
     Fusion,
     ModelVersion,
@@ -46,6 +46,7 @@ from training.evidence import signal_strengths
 from training.evidence_table import measure_ways, ways_of_judging
 from training.fingerprint import fingerprint
 from training.fuse import VoiceWeight
+from training.joining import JoinConfig, calibrate, fit_linear
 from training.partition import Partition, describe, partition
 from training.reading import Read, measure_part, p_spam_of, read_inputs, voice_strengths
 from training.version_card import MeasuredPart, Reweighed, VersionCard, card_json, card_markdown
@@ -137,6 +138,11 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--no-own-data", action="store_true", help="leave out the repository's: only --data"
     )
     parser.add_argument("--out", type=Path, help="folder of versions; that of --version by default")
+    parser.add_argument(
+        "--linear-anew",
+        action="store_true",
+        help="fit the linear member and the calibration anew, too: as after a change of features",
+    )
     parser.add_argument("--promote", action="store_true", help="make it the current version")
     parser.add_argument(
         "--no-tfidf", action="store_true", help="leave TF-IDF out of the table: half the time"
@@ -165,13 +171,25 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
 
     engine = Engine(folder / NETWORK_FILE)
     tokeniser = CommentTokeniser(files[TOKENISER_FILE].decode("utf-8"))
-    linear = read_table(files[LINEAR_FILE])
     calibration = Calibration(**json.loads(files[CALIBRATION_FILE]))
+    if options.linear_anew:
+        tell(f"fitting the linear member on {len(parts.train):,} comments")
+        linear = fit_linear(parts.train, JoinConfig())
+    else:
+        linear = read_table(files[LINEAR_FILE])
     tell("reading both parts with the network")
     read, read_test = (
         read_inputs([e.input for e in part], engine, tokeniser, linear)
         for part in (parts.calibration, parts.test)
     )
+    if options.linear_anew:
+        voice = (calibration.voice_slope, calibration.voice_offset)
+        calibration = calibrate(read, parts.calibration, voice, JoinConfig())
+        notes = [*notes, "The linear member and the calibration were fitted anew, too."]
+        files |= {
+            LINEAR_FILE: table_bytes(linear),
+            CALIBRATION_FILE: json.dumps(asdict(calibration), indent=2).encode("utf-8"),
+        }
     outcome = weigh_and_measure(
         parts,
         (read, read_test),
@@ -185,7 +203,7 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
         trained_at=datetime.fromisoformat(card["trained_at"]),
         seconds=float(card["training_seconds"]),
         fingerprint=fingerprint(dataset.files, {"of": folder.name, "weigh": asdict(config)}),
-        config=card["config"] | {"weigh": asdict(config)},
+        config=card["config"] | {"join": asdict(JoinConfig()), "weigh": asdict(config)},
         files=(*dataset.files, *_learnt_otherwise(dataset, card)),
         partition=parts,
         fusion=outcome.weighed.fusion,

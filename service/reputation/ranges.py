@@ -5,17 +5,13 @@ from __future__ import annotations
 import hashlib
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
-
-import numpy as np
-import numpy.typing as npt
 
 # The formats of `array` and `memoryview`: uint32 and uint64.
 ItemFormat = Literal["I", "Q"]
 _LOW_64 = (1 << 64) - 1
-Uint32s = npt.NDArray[np.uint32]
-Uint64s = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +29,6 @@ class Ranges4:
         """Say whether one of the ranges holds an address, given as a number."""
         at = bisect_right(self.starts, address) - 1
         return at >= 0 and bool(self.ends[at] >= address)
-
-    def holds_each(self, addresses: Uint32s) -> npt.NDArray[np.bool_]:
-        """Say it for many addresses at once; the answer has their shape."""
-        if not len(self):
-            return np.zeros(addresses.shape, dtype=np.bool_)
-        starts, ends = np.asarray(self.starts), np.asarray(self.ends)
-        at = np.searchsorted(starts, addresses, side="right")
-        return np.asarray((at > 0) & (ends[np.maximum(at, 1) - 1] >= addresses))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +84,7 @@ def digest_of(domain: str) -> int:
 
 @dataclass(slots=True)
 class EntryCollector:
-    """Takes entries in as they are read, at the cost of their bytes and not of Python objects."""
+    """Takes entries in as they are read, at the cost of their bytes: 8 or 32 a range."""
 
     starts4: array[int] = field(default_factory=lambda: array("I"))
     ends4: array[int] = field(default_factory=lambda: array("I"))
@@ -129,19 +117,24 @@ class EntryCollector:
 
     def compiled(self) -> CompiledEntries:
         """Return all entries, sorted; ranges that overlap or touch become one."""
-        starts, ends = _merged4(_array(self.starts4, np.uint32), _array(self.ends4, np.uint32))
-        bounds6 = _merged6(*(_array(column, np.uint64) for column in self.bounds6))
-        digests = np.unique(_array(self.digests, np.uint64))
-        return CompiledEntries(
-            ranges4=Ranges4(starts=_flat(starts, "I"), ends=_flat(ends, "I")),
-            ranges6=Ranges6(
-                start_high=_flat(bounds6[0], "Q"),
-                start_low=_flat(bounds6[1], "Q"),
-                end_high=_flat(bounds6[2], "Q"),
-                end_low=_flat(bounds6[3], "Q"),
-            ),
-            digests=Digests(values=_flat(digests, "Q")),
+        # Sorting one number a range, not a pair of objects, is what keeps a million of them small.
+        ranges4 = sorted(s << 32 | e for s, e in zip(self.starts4, self.ends4, strict=True))
+        ranges6 = sorted(
+            (sh << 64 | sl) << 128 | eh << 64 | el
+            for sh, sl, eh, el in zip(*self.bounds6, strict=True)
         )
+        starts, ends = array("I"), array("I")
+        for start, end in _merged(ranges4, 32):
+            starts.append(start)
+            ends.append(end)
+        bounds6 = tuple(array("Q") for _ in range(4))
+        for start, end in _merged(ranges6, 128):
+            values = (start >> 64, start & _LOW_64, end >> 64, end & _LOW_64)
+            for column, value in zip(bounds6, values, strict=True):
+                column.append(value)
+        digests = array("Q", sorted(set(self.digests)))
+        columns = (starts, ends, *bounds6, digests)
+        return CompiledEntries.of_columns(tuple(map(memoryview, columns)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,52 +169,17 @@ def empty_column(item_format: ItemFormat) -> memoryview:
     return memoryview(array(item_format))
 
 
-def _flat(values: npt.NDArray[np.generic], item_format: ItemFormat) -> memoryview:
-    raw = memoryview(values.tobytes())
-    return raw.cast(item_format) if len(raw) else empty_column(item_format)
-
-
-def _array(values: array[int], dtype: type[np.generic]) -> npt.NDArray[np.generic]:
-    return np.frombuffer(values, dtype=dtype) if len(values) else np.empty(0, dtype=dtype)
-
-
-def _merged4(starts: npt.NDArray[np.generic], ends: npt.NDArray[np.generic]) -> list[Uint32s]:
-    """Return the bounds of the ranges, merged and sorted."""
-    if not len(starts):
-        return [np.empty(0, np.uint32), np.empty(0, np.uint32)]
-    order = np.argsort(starts, kind="stable")
-    first, last = starts[order], np.maximum.accumulate(ends[order])
-    # In 64 bits, because one more than the highest address has no place in 32.
-    opens = np.ones(len(first), dtype=np.bool_)
-    opens[1:] = first[1:].astype(np.uint64) > last[:-1].astype(np.uint64) + 1
-    closes = np.append(np.flatnonzero(opens)[1:] - 1, len(first) - 1)
-    return [first[opens].astype(np.uint32), last[closes].astype(np.uint32)]
-
-
-def _merged6(
-    start_high: npt.NDArray[np.generic],
-    start_low: npt.NDArray[np.generic],
-    end_high: npt.NDArray[np.generic],
-    end_low: npt.NDArray[np.generic],
-) -> list[Uint64s]:
-    """Return the bounds of the ranges, merged and sorted; one by one, as no number has 128 bits."""
-    merged = tuple(array("Q") for _ in range(4))
+def _merged(ranges: list[int], bits: int) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of the ranges, merged and sorted; each is given as start << bits | end."""
     opened, closed = -1, -2
-    for at in np.lexsort((start_low, start_high)):
-        start = int(start_high[at]) << 64 | int(start_low[at])
-        end = int(end_high[at]) << 64 | int(end_low[at])
+    low = (1 << bits) - 1
+    for packed in ranges:
+        start, end = packed >> bits, packed & low
         if start > closed + 1:
-            _close(merged, opened, closed)
+            if opened >= 0:
+                yield opened, closed
             opened, closed = start, end
         else:
             closed = max(closed, end)
-    _close(merged, opened, closed)
-    return [_array(column, np.uint64).astype(np.uint64) for column in merged]
-
-
-def _close(merged: tuple[array[int], ...], start: int, end: int) -> None:
-    if start < 0:
-        return
-    values = (start >> 64, start & _LOW_64, end >> 64, end & _LOW_64)
-    for column, value in zip(merged, values, strict=True):
-        column.append(value)
+    if opened >= 0:
+        yield opened, closed

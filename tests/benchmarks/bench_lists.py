@@ -17,8 +17,6 @@ from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 
-import numpy as np
-
 from service.domain.comment import ListKind
 from service.domain.errors import InvalidInputError
 from service.reputation.about_list import AboutList
@@ -93,10 +91,6 @@ def _report_look_ups(text: bytes, path: Path, version: int) -> None:
 
     assert sum(bool(at_intake(address)) for address in written) == found
     rows.append(("one by one, as at intake", _each(written, at_intake)))
-    if version == 4:
-        batch = np.array(numbers, dtype=np.uint32)
-        assert int(entries.ranges4.holds_each(batch).sum()) == found
-        rows.append(("all at once (numpy)", _best(lambda: entries.ranges4.holds_each(batch))))
     few = addresses[:2_000]
     bits = sorted({network.prefixlen for network in networks})
     rows.append(("naive: set, by each length", _each(few, lambda a: _in_set(a, listed, bits))))

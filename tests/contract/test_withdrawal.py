@@ -115,6 +115,7 @@ def test_a_withdrawn_comment_keeps_no_word_of_its_author_and_no_trace_of_its_sen
         text="",
         author=Author(),
         sender=Sender(),
+        form=FormEvidence(),
         post=replace(comment.post, excerpt=None),
         user_agent=None,
     )

@@ -1,0 +1,65 @@
+"""Fits the linear member, and how it joins the network to one calibrated probability."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.features import count_features
+from models.linear import LinearTable
+from models.transformer import Calibration
+from training.dataset import Example
+from training.evidence import to_matrix
+from training.fuse import fit_logistic
+from training.partition import AUTHORED
+from training.reading import Read, labels, logistic_of, marked
+from training.regression import fit_table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JoinConfig:
+    """Every knob of the joining, with its reason."""
+
+    # Any number does; it only has to stay the same for a run to be repeated.
+    seed: int = 20_260
+    # The linear member; see `training.baseline` for how its knobs were found.
+    inverse_ridge: float = 4.0
+    min_comments: int = 2
+    # Which log-odds of promotion mark a stretch: the best of these on the calibration part.
+    mark_thresholds: tuple[float, ...] = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
+
+
+def fit_linear(examples: Sequence[Example], config: JoinConfig) -> LinearTable:
+    """Return the linear member, fitted on these comments.
+
+    Authored ones stand apart: spam is far commoner among them than among public ones.
+    """
+    return fit_table(
+        to_matrix([count_features(e.input) for e in examples]),
+        labels(examples),
+        apart=np.array([e.source.startswith(AUTHORED) for e in examples], dtype=np.bool_),
+        inverse_ridge=config.inverse_ridge,
+        min_rows=config.min_comments,
+        seed=config.seed,
+    )
+
+
+def calibrate(
+    read: Read, examples: Sequence[Example], voice: tuple[float, float], config: JoinConfig
+) -> Calibration:
+    """Return how the members' log-odds make one probability, fitted on the calibration part."""
+    offset, (network, linear) = fit_logistic(
+        np.column_stack([read.network, read.linear]), labels(examples)
+    )
+    p_spam = logistic_of(offset + network * read.network + linear * read.linear)
+    by_f1 = {t: marked(read, examples, p_spam, t).f1 for t in config.mark_thresholds}
+    return Calibration(
+        offset=offset,
+        network=network,
+        linear=linear,
+        marks_from=max(by_f1, key=lambda t: by_f1[t]),
+        voice_slope=voice[0],
+        voice_offset=voice[1],
+    )
