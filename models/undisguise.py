@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -41,25 +42,32 @@ _SMALL_CAPITAL = re.compile("LATIN LETTER SMALL CAPITAL ([A-Z])")
 # Marks of Hebrew, Arabic, Thai and the scripts of India lie elsewhere and are never dropped.
 _MARK = "\u0300-\u036f"
 _LINES = "\u0305\u0332-\u0337\u033f"
+_MARKED = re.compile(f"(?:[^\\W\\d_][{_MARK}]+){{4,}}")
 _ODD = re.compile(
-    f"(?P<dropped>[{HIDDEN}{_LINES}]+|(?<=[^\\W_])\u0338+|(?<![\u0370-\u03ff\u1f00-\u1fff])[{_MARK}]{{3,}})"
-    f"|(?P<marked>(?:[^\\W\\d_][{_MARK}]+){{4,}})"
+    f"(?P<dropped>[{HIDDEN}{_LINES}]+|(?<=[^\\W_])\u0338+"
+    f"|(?<![\u0370-\u03ff\u1f00-\u1fff])[{_MARK}]{{3,}})"
     f"|(?P<row>[{_STYLED}{_STYLED_IN_A_ROW}]{{3,}})|(?P<styled>[{_STYLED}]+)"
 )
+# Rows of these are found fast; `_ODD` tries each of its ways at each character.
+_ODD_ROW = re.compile(f"[{HIDDEN}{_MARK}{_STYLED}{_STYLED_IN_A_ROW}]+")
 _ONLY_HIDDEN = re.compile(f"[{HIDDEN}]+")
-_ANY_MARK = re.compile(f"[{_MARK}]+")
+_MARKS = re.compile(f"[{_MARK}]+")
 
 _LETTER_OR_DIGIT = "A-Za-z0-9\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
 _MARKS_BETWEEN = " .*_|-"
 _APART_HINT = re.compile(f"[{_MARKS_BETWEEN}]\\w([{_MARKS_BETWEEN}])\\w\\1\\w\\1")
-# Five letters or more, all parted by the same mark: shorter ones are initials and abbreviations.
 _APART = re.compile(
     f"(?<![\\w.*-])[{_LETTER_OR_DIGIT}]([{_MARKS_BETWEEN}])[{_LETTER_OR_DIGIT}]"
-    f"(?:\\1[{_LETTER_OR_DIGIT}]){{3,}}(?![\\w*-])"
+    f"(?:\\1[{_LETTER_OR_DIGIT}])*(?![\\w*-])"
 )
+# All parted by the same mark: shorter rows are initials and abbreviations, but where two words are
+# held apart the short ones beside them are too.
+_MIN_LETTERS_APART, _MIN_WORDS_APART = 5, 2
+_MIN_LETTERS_BETWEEN_BLANKS = 3
 # In longer rows the ends of the words are lost, and what was joined would be no word either: of 150
-# ham whose letters were all parted by blanks, 53 then looked like spam, and none unjoined.
-_MAX_LETTERS_APART = 40
+# ham whose letters were all parted by single blanks 53 looked like spam when joined without a
+# bound, 15 with one of 40 letters, 7 with this one, and none unjoined.
+_MAX_LETTERS_APART = 24
 _NOTES = frozenset("abcdefgh")
 _VOWEL = re.compile("[aeiouyаеиоуыэюя013!]", re.IGNORECASE)
 
@@ -68,7 +76,7 @@ _VOWEL = re.compile("[aeiouyаеиоуыэюя013!]", re.IGNORECASE)
 _OTHER = (
     "\u0370-\u052f\u0531-\u0587\u07c0-\u07ff\u13a0-\u13f5\u1950-\u19df\u2160-\u217f\u2c80-\u2cf3"
 )
-_MIXED = re.compile(f"[A-Za-z][{_OTHER}]|[{_OTHER}][A-Za-z]")
+_MIXED = re.compile(f"[{_OTHER}](?:[A-Za-z]|(?<=[A-Za-z].))")
 _BEFORE_LATIN = re.compile(f"[{_OTHER}][A-Za-z]")
 _WORD = re.compile(r"[^\W\d_]+")
 _OTHER_LETTER = re.compile(f"[{_OTHER}]")
@@ -167,8 +175,10 @@ def undisguise(text: str) -> PlainText:
     Takes time linear in the length. Nothing but hidden characters gives an empty text.
     """
     plain = PlainText(text=text, offsets=range(len(text) + 1))
-    if not text.isascii() and _ODD.search(text):
-        plain = _edited(plain, _plain_characters(text))
+    if not text.isascii() and _ODD_ROW.search(text):
+        if _MARKS.search(text):
+            plain = _edited(plain, _marks(text))
+        plain = _edited(plain, _plain_characters(plain.text))
     if _APART_HINT.search(plain.text):
         plain = _edited(plain, _open(plain.text, _joined_letters))
     if not plain.text.isascii() and _MIXED.search(plain.text):
@@ -208,16 +218,17 @@ def _open(text: str, find: Callable[[str], Iterable[_Edit]]) -> Iterator[_Edit]:
             yield edit
 
 
+def _marks(text: str) -> Iterator[_Edit]:
+    for run in _MARKED.finditer(text):
+        for marks in _MARKS.finditer(text, *run.span()):
+            yield *marks.span(), ""
+
+
 def _plain_characters(text: str) -> Iterator[_Edit]:
-    for odd in _ODD.finditer(text):
-        start, end = odd.span()
-        if odd.lastgroup == "dropped":
-            yield start, end, ""
-        elif odd.lastgroup == "marked":
-            for mark in _ANY_MARK.finditer(text, start, end):
-                yield *mark.span(), ""
-        else:
-            yield start, end, "".join(map(plain_letter, odd[0]))
+    for row in _ODD_ROW.finditer(text):
+        for odd in _ODD.finditer(text, *row.span()):
+            dropped = odd.lastgroup == "dropped"
+            yield *odd.span(), "" if dropped else "".join(map(plain_letter, odd[0]))
 
 
 def plain_letter(char: str) -> str:
@@ -233,17 +244,26 @@ def plain_letter(char: str) -> str:
 
 def _joined_letters(text: str) -> Iterator[_Edit]:
     """Yield the marks between letters held apart; one before a new capital parts two words."""
-    for run in _APART.finditer(text):
-        letters = run[0][::2]
-        if len(letters) > _MAX_LETTERS_APART or not _spells(letters):
+    rows = [(row, row[0][::2]) for row in _APART.finditer(text)]
+    words_by_mark = Counter(row[1] for row, letters in rows if _spells(letters))
+    for row, letters in rows:
+        beside = words_by_mark[row[1]] >= _MIN_WORDS_APART and _is_short_word(letters, row[1])
+        if not beside and not _spells(letters):
             continue
-        for place in range(run.start() + 1, run.end(), 2):
+        for place in range(row.start() + 1, row.end(), 2):
             if not (text[place - 1].islower() and text[place + 1].isupper()):
                 yield place, place + 1, ""
 
 
+def _is_short_word(letters: str, mark: str) -> bool:
+    fewest = _MIN_LETTERS_BETWEEN_BLANKS if mark == " " else 2
+    return fewest <= len(letters) < _MIN_LETTERS_APART and letters.isalpha()
+
+
 def _spells(run: str) -> bool:
     """Tell a word from tunings (D A D G A D), the alphabet, sums and rows of one letter."""
+    if not _MIN_LETTERS_APART <= len(run) <= _MAX_LETTERS_APART:
+        return False
     letters = list(run.lower())
     different = set(letters)
     return (

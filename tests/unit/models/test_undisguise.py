@@ -121,6 +121,11 @@ def test_a_capital_begins_a_word_among_letters_held_apart():
     assert undisguise("B u y N o w C h e a p").text == "Buy Now Cheap"
 
 
+def test_short_words_beside_two_held_apart_are_joined_too():
+    assert undisguise("b-u-y c-h-e-a-p p-i-l-l-s n-o-w, a-z").text == "buy cheap pills now, az"
+    assert undisguise("b-u-y c-h-e-a-p stuff, e-g").text == "b-u-y cheap stuff, e-g"
+
+
 def test_a_long_row_of_single_letters_is_no_word():
     text = " ".join("thequickbrownfoxjumpsoverthelazydogandruns")
 
@@ -167,3 +172,36 @@ def test_a_disguised_word_keeps_its_place_whatever_stands_around_it(before, word
 @given(st.text(st.characters(max_codepoint=127, exclude_characters="013457@$ .*_|-")))
 def test_plain_ascii_comes_back_itself(text):
     assert undisguise(text).text is text
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a\u200b",
+        "\u0301",
+        "a\u0332\u034f",
+        "\U0001d41c",
+        "a b ",
+        "a-",
+        "a.b.c.d.e_",
+        "\u0430b",
+        "жизнь \u0430bcd ",
+        "c4sin0 ",
+        "1a$",
+        "@",
+        "`",
+        "http://a ",
+    ],
+)
+def test_a_hostile_megabyte_is_read_to_its_end(piece):
+    text = piece * (1_000_000 // len(piece))
+
+    plain = undisguise(text)
+
+    assert len(plain.offsets) == len(plain.text) + 1
+    assert not plain.text or plain.original(0, len(plain.text)) == (0, len(text))
+
+
+def test_disguises_are_counted_and_joiners_are_none():
+    assert undisguise("c\u0430sino, ｆｒｅｅ, c4sin0").n_disguised == 3
+    assert undisguise("\u200bhello \U0001f469\u200d\U0001f4bb").n_disguised == 0
