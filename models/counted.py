@@ -7,6 +7,7 @@ import re
 
 from models.inputs import ModelInput
 from models.text import ANCHOR, EMAIL, HOST, LINK, PHONE, normalise, window
+from models.undisguise import undisguise
 
 # Ids below this belong to properties; there is room for more without moving the n-grams.
 COUNTED_SLOTS = 64
@@ -45,7 +46,8 @@ def _log_scale(count: float, top: float) -> float:
 
 def count_properties(inputs: ModelInput, text: str) -> list[float]:
     """Return the properties, each in [0, 1]; `text` is the comment's text, normalised."""
-    raw = window(inputs.text)
+    plain = undisguise(window(inputs.text))
+    raw = plain.text
     words = _WORD.findall(text)
     stems = _stems(text)
     post_title = normalise(inputs.post_title)
@@ -87,4 +89,5 @@ def count_properties(inputs: ModelInput, text: str) -> list[float]:
         float(raw[:1].islower()),
         float(raw.rstrip()[-1:].isalnum()),
         _share(len(set(words)), len(words)),
+        _log_scale(plain.n_disguised, 20),
     ]

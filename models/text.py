@@ -6,6 +6,8 @@ import html
 import re
 import unicodedata
 
+from models.undisguise import undisguise
+
 # Longer texts are read at both ends, so that a link tacked on at the very end is never cut off.
 # Of 2,640 authored comments the longest has 1,257 characters, of real ones 6,000.
 MAX_WINDOW_CHARS = 8_000
@@ -15,11 +17,6 @@ _WINDOW_HALF = MAX_WINDOW_CHARS // 2
 # normalised in pieces: 8,000 hostile marks then take 3 ms.
 _NORMALISE_CHARS = 256
 
-# Zero-width characters, soft hyphens, direction marks and the Unicode tags that carry hidden text.
-_INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
-    "\U000e0000-\U000e0fff]+"
-)
 # Beyond any character's number; html.unescape would fail on thousands of digits.
 _LONG_REFERENCE = re.compile(r"&#x?[0-9a-f]{9,}", re.IGNORECASE)
 # Every repetition is bounded, so that no text makes these look back far.
@@ -55,12 +52,13 @@ def window(text: str) -> str:
 def normalise(text: str) -> str:
     """Return the text as it is counted: one spelling of characters, things in place of values.
 
-    Compatibility forms are folded (NFKC), invisible characters dropped, case folded, numbers
-    turned to 0, and links, e-mail addresses, phone numbers and markup to one mark each, followed
-    by the words of the link. The answer is at most a few times `MAX_WINDOW_CHARS` long.
+    Disguised letters are read as a person sees them, compatibility forms folded (NFKC), case
+    folded, numbers turned to 0, and links, e-mail addresses, phone numbers and markup to one mark
+    each, followed by the words of the link. The answer is at most a few times `MAX_WINDOW_CHARS`
+    long.
     """
     text = html.unescape(_LONG_REFERENCE.sub(" ", window(text)))
-    text = _PRIVATE_USE.sub(" ", _INVISIBLE.sub("", text))
+    text = _PRIVATE_USE.sub(" ", undisguise(text).text)
     pieces = range(0, len(text), _NORMALISE_CHARS)
     text = "".join(unicodedata.normalize("NFKC", text[i : i + _NORMALISE_CHARS]) for i in pieces)
     text = _EMAIL.sub(f" {EMAIL} ", window(text).casefold())

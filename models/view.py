@@ -1,13 +1,14 @@
-"""Rewrites a text for the network, links cut short, and remembers where each character was."""
+"""Rewrites a text for the network and remembers where in the original each character was."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from models.text import window_ends
+from models.undisguise import undisguise
 
 # A link's path can take more tokens than the comment around it and says little more than its
 # first words; what is cut here is still counted by the linear member.
@@ -22,12 +23,14 @@ _GAP = "\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Piece:
-    """A run of the view: a copy of the original from `start` on, or a stand-in for all of it."""
+    """A run of the view that stands for the original from the first to the last of `offsets`.
+
+    A run of letters has an offset a character and one for its end; a stand-in has the two ends.
+    """
 
     place: int
-    start: int
-    end: int
-    copied: bool
+    offsets: Sequence[int]
+    is_stand_in: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,35 +49,44 @@ class View:
 
     def _edge(self, offset: int, *, last: bool) -> int:
         piece = self._pieces[bisect_right(self._pieces, offset, key=lambda p: p.place) - 1]
-        if piece.copied:
-            return piece.start + offset - piece.place + int(last)
-        return piece.end if last else piece.start
+        if piece.is_stand_in:
+            return piece.offsets[-1] if last else piece.offsets[0]
+        return piece.offsets[offset - piece.place + int(last)]
 
 
 def view_text(text: str) -> View:
-    """Return the view of a text: both ends of a long one, links as `http`, host and a few words."""
+    """Return the view of a text: both ends of a long one, without disguises, links cut short.
+
+    A link becomes `http`, its host and a few words.
+    """
     parts: list[str] = []
     pieces: list[_Piece] = []
     place = 0
-    for start, end, stand_in in _cut(text):
-        part = text[start:end] if stand_in is None else stand_in
-        pieces.append(_Piece(place=place, start=start, end=end, copied=stand_in is None))
+    for part, offsets, is_stand_in in _cut(text):
+        pieces.append(_Piece(place=place, offsets=offsets, is_stand_in=is_stand_in))
         parts.append(part)
         place += len(part)
     return View(text=_SURROGATE.sub("\ufffd", "".join(parts)), _pieces=tuple(pieces))
 
 
-def _cut(text: str) -> Iterator[tuple[int, int, str | None]]:
-    """Yield stretches of the text in order, each with what stands for it, None for itself."""
-    for number, (start, end) in enumerate(window_ends(text)):
+def _cut(text: str) -> Iterator[tuple[str, Sequence[int], bool]]:
+    """Yield what is read, in order: letters or a stand-in, and the offsets of its piece."""
+    for number, (first, end) in enumerate(window_ends(text)):
         if number:
-            yield start, start, _GAP
-        for link in _URL.finditer(text, start, end):
+            yield _GAP, (first, first), True
+        plain = undisguise(text[first:end])
+        read = plain.text
+        if not read and first < end:
+            yield _GAP, (first, end), True
+            continue
+        offsets = plain.offsets if not first else [first + offset for offset in plain.offsets]
+        start = 0
+        for link in _URL.finditer(read):
             if link.start() > start:
-                yield start, link.start(), None
-            yield link.start(), link.end(), _stand_in(link)
+                yield read[start : link.start()], offsets[start : link.start() + 1], False
+            yield _stand_in(link), (offsets[link.start()], offsets[link.end()]), True
             start = link.end()
-        yield start, end, None
+        yield read[start:], offsets[start:], False
 
 
 def _stand_in(link: re.Match[str]) -> str:

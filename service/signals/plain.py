@@ -6,6 +6,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from models import undisguise
+
 # Characters that show nothing. Joiners are needed in Persian, Hindi and emoji; dropping them here
 # only affects the reading of words, never the text that a person sees.
 HIDDEN = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
@@ -49,15 +51,4 @@ def plain_letter(char: str) -> str:
     """Return the ordinary letter that a styled one shows, "" for a hidden character."""
     if unicodedata.category(char) == "Cf" or char in "\u034f":
         return ""
-    for base in (0x1F150, 0x1F170):
-        if base <= ord(char) < base + 26:
-            return chr(ord("A") + ord(char) - base)
-    plain = unicodedata.normalize("NFKC", char)
-    if len(plain) == 1 and plain != char:
-        return plain
-    name = unicodedata.name(char, "")
-    letter = name.removeprefix("LATIN LETTER SMALL CAPITAL ").lower()
-    if len(letter) == 1:
-        return letter
-    bracketed = plain.strip("()")
-    return bracketed if len(bracketed) == 1 else char
+    return undisguise.plain_letter(char)

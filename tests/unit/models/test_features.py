@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from models.counted import count_properties
 from models.features import DIMENSIONS, count_features, count_text
 from models.inputs import ModelInput
 
@@ -61,3 +62,11 @@ def test_hashing_is_the_same_in_every_process_and_release():
         *(42657, 84795, 152506, 184357, 433928, 511024, 628516, 843433),
         *(945915, 956388, 1026196, 1046834),
     ]
+
+
+def test_a_disguise_leaves_the_words_and_is_counted_itself():
+    plain = count_properties(ModelInput(text="cheap casino"), "cheap casino")
+    disguised = count_properties(ModelInput(text="ｃｈｅａｐ c\u0430sino"), "cheap casino")
+
+    assert plain[:-1] == disguised[:-1]
+    assert plain[-1] == 0.0 < disguised[-1] <= 1.0

@@ -5,10 +5,11 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from models.text import MAX_WINDOW_CHARS
+from models.undisguise import undisguise
 from models.view import view_text
 
 any_text = st.text(st.characters(codec=None), max_size=200)
@@ -74,7 +75,9 @@ def test_the_whole_view_stands_for_the_whole_text(text):
 
 
 @given(st.text(max_size=300).filter(lambda text: "://" not in text and "www" not in text.lower()))
-def test_a_text_without_links_is_its_own_view(text):
+def test_a_text_without_links_and_disguises_is_its_own_view(text):
+    assume(undisguise(text).text == text)
+
     view = view_text(text)
 
     assert view.text == text

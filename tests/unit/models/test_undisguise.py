@@ -1,0 +1,207 @@
+"""Which disguises of letters are undone, which texts stay as they are, and where letters stood."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.text import normalise
+from models.undisguise import undisguise
+from models.view import view_text
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+LOOK_ALIKES = dict(zip("aeopcxyisj", "аеорсхуіѕј", strict=True))
+
+DISGUISES = {
+    "zero-width": lambda word: "\u200b".join(word),
+    "soft hyphen": lambda word: "\u00ad".join(word),
+    "bold": lambda word: "".join(chr(0x1D41A + LETTERS.index(c)) for c in word),
+    "full-width": lambda word: "".join(chr(0xFF41 + LETTERS.index(c)) for c in word),
+    "in circles": lambda word: "".join(chr(0x24D0 + LETTERS.index(c)) for c in word),
+    "struck through": lambda word: "".join(c + "\u0336" for c in word),
+    "underlined": lambda word: "".join(c + "\u0332" for c in word),
+    "stacks of marks": lambda word: "".join(c + "\u0316\u0301\u0347\u0300" for c in word),
+    "a mark on every letter": lambda word: "".join(c + "\u0302" for c in word),
+    "look-alikes": lambda word: word[:2] + "".join(LOOK_ALIKES.get(c, c) for c in word[2:]),
+    "apart by blanks": " ".join,
+    "apart by hyphens": "-".join,
+    "apart by dots": ".".join,
+    "apart and struck through": lambda word: " ".join(c + "\u0336" for c in word),
+    "digits": lambda word: word.replace("i", "1").replace("a", "4").replace("o", "0"),
+    "digits and zero-width": lambda word: "\u200b".join(word.replace("o", "0")),
+}
+WORDS = ["casino", "viagra", "telegram", "discount"]
+
+ORDINARY = [
+    "The ESP32 speaks i2c at 3v3, H264 and MP3 work, log4j and utf8 too.",
+    "sha256 is 3c4d1a0b77e5, see 0x1f3a, v1.4.7-rc1 and a4b8f00d.",
+    "`c4sin0 = v1agra` is code; mail v1agra@c4sin0.example or see https://c4sin0.example/v1agra",
+    "l33t h4x0r",
+    "$cash is a variable, @casino a handle, CA$5 a price, 7am a time",
+    "I tune it D A D G A D, and he sang a b c d e f g; the U.S.S.R. archives",
+    "x x x x x marks the spot, 1 2 3 4 5",
+    "我 是 中 国 人",
+    "Step ① then ② then ③, all fine ™ and ½ of x²",
+    "ＶＨＳ１２３"[3:] + "番です",
+    "Поставил Linux и настроил VPN, на моём iPhone всё работает",
+    "Cтатья про GPSом и ГЛОНАСС",
+    "Η λέξη email γράφεται με λατινικά",
+    "A 4.7μF cap and a 10kΩ resistor, ΔT of 5, sinα + cosα = hν",
+    "Tiê\u0301ng Viê\u0323t, re\u0301sume\u0301, na\u00efve, ᾳ\u0313\u0300\u0345",
+    "हिन्दी में लिखा है",
+    "العَرَبِيَّة لُغَةٌ",
+    "שָׁלוֹם עֲלֵיכֶם",
+    "ภาษาไทยที่น้ำ",
+    "phonetics: /ˈkɑː.sɪ.nəʊ/ with ʰ and ᵊ, the set ℝ of numbers",
+    "𝛼 ≠ 𝛽, 5 ≮ 3",
+]
+
+
+def stands_for(text: str, word: str) -> str:
+    """Return what of the original a word of its plain text stands for."""
+    plain = undisguise(text)
+    start = plain.text.index(word)
+    first, end = plain.original(start, start + len(word))
+    return text[first:end]
+
+
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES.keys())
+def test_a_disguised_word_is_read_and_stands_where_it_stood(disguise, word):
+    disguised = disguise(word)
+    text = f"get the {disguised} now"
+
+    assert undisguise(text).text == f"get the {word} now"
+    assert stands_for(text, word) == disguised
+
+
+@pytest.mark.parametrize("disguise", DISGUISES.values(), ids=DISGUISES.keys())
+def test_both_members_read_a_disguised_word_like_the_word_itself(disguise):
+    text = f"get the {disguise('casino')} now"
+
+    assert view_text(text).text == "get the casino now"
+    assert normalise(text) == "get the casino now"
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_an_ordinary_text_stays_as_it_is(text):
+    assert undisguise(text).text == text
+
+
+def test_small_capitals_and_letters_in_squares_are_letters():
+    assert undisguise("ᴄᴀꜱɪɴᴏ 🄲🄰🅂🄸🄽🄾 🅲🅰🆂🅸🅽🅾 𝒸𝒶𝓈𝒾𝓃ℴ ᶜᵃˢⁱⁿᵒ").text == (
+        "casino CASINO CASINO casino casino"
+    )
+
+
+def test_short_words_beside_a_disguised_one_are_read_too():
+    assert undisguise("wе can offег ｙօu goοd loans").text == "we can offer you good loans"
+
+
+def test_a_word_wholly_of_another_alphabet_stays():
+    assert undisguise("сор саsino").text == "сор casino"
+
+
+def test_a_slip_of_the_keyboard_in_a_russian_text_stays():
+    assert undisguise("Это была моя первaя покупка, cмотрите сaм").text == (
+        "Это была моя первaя покупка, cмотрите сaм"
+    )
+
+
+def test_digits_are_letters_where_they_are_a_way_of_writing():
+    text = "b3st pr1c3 h3re t0day fr0m us"
+
+    assert undisguise(text).text == "best price here today from us"
+
+
+def test_a_capital_begins_a_word_among_letters_held_apart():
+    assert undisguise("B u y N o w C h e a p").text == "Buy Now Cheap"
+
+
+def test_short_words_beside_two_held_apart_are_joined_too():
+    assert undisguise("b-u-y c-h-e-a-p p-i-l-l-s n-o-w, a-z").text == "buy cheap pills now, az"
+    assert undisguise("b-u-y c-h-e-a-p stuff, e-g").text == "b-u-y cheap stuff, e-g"
+
+
+def test_a_long_row_of_single_letters_is_no_word():
+    text = " ".join("thequickbrownfoxjumpsoverthelazydogandruns")
+
+    assert undisguise(text).text == text
+
+
+def test_hidden_characters_within_other_scripts_are_dropped_and_their_marks_kept():
+    assert undisguise("می\u200cخواهم").text == "میخواهم"
+
+
+odd_characters = st.sampled_from(
+    "\u200b\u00ad\u0336\u0301\u0332𝐜ⓒｃᴄ🅲аеοѕ\u0338 .-1$04@`aAbo\ud800\U000e0041👩\ufe0f"
+)
+odd_text = st.text(odd_characters | st.characters(codec=None), max_size=80)
+
+
+@given(odd_text)
+def test_the_characters_of_a_plain_text_tile_the_original(text):
+    plain = undisguise(text)
+
+    places = [plain.original(i, i + 1) for i in range(len(plain.text))]
+
+    assert all(start < end for start, end in places)
+    assert all(a[1] == b[0] for a, b in pairwise(places))
+    assert not places or (places[0][0] == 0 and places[-1][1] == len(text))
+
+
+@given(odd_text, st.sampled_from(WORDS), st.sampled_from(sorted(DISGUISES)), odd_text)
+def test_a_disguised_word_keeps_its_place_whatever_stands_around_it(before, word, disguise, after):
+    disguised = DISGUISES[disguise](word)
+    ahead = f"{before} \n"
+    view = view_text(f"{ahead}{disguised}\n {after}")
+    # Other words of the text may bring a rule to bear on it, or spoil it; then nothing is promised.
+    start = view.text.find(f"\n{word}\n") + 1
+    if not start:
+        return
+
+    first, end = view.original(start, start + len(word))
+
+    assert first >= len(ahead) or word in before
+    assert (first, end) == (len(ahead), len(ahead) + len(disguised)) or word in before + after
+
+
+@given(st.text(st.characters(max_codepoint=127, exclude_characters="013457@$ .*_|-")))
+def test_plain_ascii_comes_back_itself(text):
+    assert undisguise(text).text is text
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a\u200b",
+        "\u0301",
+        "a\u0332\u034f",
+        "\U0001d41c",
+        "a b ",
+        "a-",
+        "a.b.c.d.e_",
+        "\u0430b",
+        "жизнь \u0430bcd ",
+        "c4sin0 ",
+        "1a$",
+        "@",
+        "`",
+        "http://a ",
+    ],
+)
+def test_a_hostile_megabyte_is_read_to_its_end(piece):
+    text = piece * (1_000_000 // len(piece))
+
+    plain = undisguise(text)
+
+    assert len(plain.offsets) == len(plain.text) + 1
+    assert not plain.text or plain.original(0, len(plain.text)) == (0, len(text))
+
+
+def test_disguises_are_counted_and_joiners_are_none():
+    assert undisguise("c\u0430sino, ｆｒｅｅ, c4sin0").n_disguised == 3
+    assert undisguise("\u200bhello \U0001f469\u200d\U0001f4bb").n_disguised == 0
