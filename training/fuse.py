@@ -18,6 +18,7 @@ from service.scoring.cutoffs import (
     clopper_pearson,
     conformal_hits,
     count_needed,
+    tail_spam_cutoff,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -168,12 +169,17 @@ def promised_cutoffs(
     Each is the split-conformal one: of comments drawn like these, the next is wrong with at most
     the promised chance, on average over the draws. Fewer than 1 / rate - 1 comments of a label
     cannot promise that much: the cutoff then lies beyond all of them, and the promise says so.
+    Blocking a sincere person is the costliest mistake, so the cutoff for spam is never below what
+    the tail of the ham's scores leads to (`tail_spam_cutoff`).
     """
     scored = [Scored(score=float(p), is_spam=bool(s)) for p, s in zip(p_spam, is_spam, strict=True)]
     n_spam = int(np.count_nonzero(is_spam))
     n_ham = len(is_spam) - n_spam
-    spam_cutoff = choose_spam_cutoff(
-        scored, max_false_positive_rate=conformal_hits(n_ham, max_false_positive_rate) / n_ham
+    spam_cutoff = max(
+        choose_spam_cutoff(
+            scored, max_false_positive_rate=conformal_hits(n_ham, max_false_positive_rate) / n_ham
+        ),
+        tail_spam_cutoff(scored, max_false_positive_rate=max_false_positive_rate),
     )
     ham_cutoff = choose_ham_cutoff(
         scored, max_missed_spam_rate=conformal_hits(n_spam, max_missed_spam_rate) / n_spam

@@ -6,10 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from service.scoring.conclude import logistic, logit
+
 # Halvings of [0, 1]: after 60 the interval is narrower than a double can tell apart.
 _HALVINGS = 60
 _MAX_FRACTION_TERMS = 10_000
 _TINY = 1e-300
+# The share of the ham that its tail is read off from, and the fewest comments that show one.
+_TAIL_SHARE = 0.05
+_MIN_TAIL = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +43,26 @@ def choose_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: flo
         msg = f"{allowed + 1} of {len(ham)} ham score 1, so no spam cutoff keeps the promise"
         raise ValueError(msg)
     return max(0.0, cutoff)
+
+
+def tail_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: float) -> float:
+    """Return the cutoff that the tail of the ham's scores leads to, 0.0 for fewer than 400 ham.
+
+    The one or two highest ham that a rate such as 0.1 % allows among some thousand say where the
+    cutoff lies by their luck. Over a high threshold most tails are exponential (peaks over
+    threshold: Pickands, "Statistical inference using extreme order statistics", 1975): from the top
+    20th of the ham, in log-odds, it is estimated where the promised share would be left. Raise
+    `ValueError` for a rate outside [0, 1].
+    """
+    ham = sorted((logit(s.score) for s in scored if not s.is_spam), reverse=True)
+    above = int(len(ham) * _TAIL_SHARE)
+    _allowed(len(ham), max_false_positive_rate)
+    if above < _MIN_TAIL or max_false_positive_rate == 0.0:
+        return 0.0
+    threshold = ham[above]
+    mean_excess = sum(ham[:above]) / above - threshold
+    beyond = above / len(ham) / max_false_positive_rate
+    return logistic(threshold + mean_excess * math.log(beyond)) if beyond > 1.0 else 0.0
 
 
 def choose_ham_cutoff(scored: Sequence[Scored], *, max_missed_spam_rate: float) -> float:

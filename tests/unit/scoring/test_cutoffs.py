@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
+from service.scoring.conclude import logistic, logit
 from service.scoring.cutoffs import (
     Scored,
     choose_ham_cutoff,
@@ -16,6 +17,7 @@ from service.scoring.cutoffs import (
     clopper_pearson,
     conformal_hits,
     count_needed,
+    tail_spam_cutoff,
 )
 
 rates = st.floats(0.0, 1.0)
@@ -172,3 +174,37 @@ def test_to_be_95_percent_sure_of_a_thousandth_takes_three_thousand_without_a_hi
 def test_no_number_of_comments_proves_never_or_always(rate):
     with pytest.raises(ValueError, match="rate between 0 and 1"):
         count_needed(0, rate)
+
+
+def _ham_with_an_exponential_tail(count: int) -> list[Scored]:
+    """Return ham whose log-odds are the quantiles of an exponential distribution less 6."""
+    odds = [-6.0 - math.log(1.0 - (i + 0.5) / count) for i in range(count)]
+    return [Scored(score=logistic(one), is_spam=False) for one in odds]
+
+
+def test_the_tail_leads_to_where_the_promised_share_is_left():
+    cutoff = tail_spam_cutoff(_ham_with_an_exponential_tail(2_000), max_false_positive_rate=0.001)
+
+    # Of this distribution 0.1 % lies above -6 + ln(1000).
+    assert logit(cutoff) == pytest.approx(-6.0 + math.log(1_000), abs=0.25)
+
+
+def test_one_lucky_comment_hardly_moves_what_the_tail_leads_to():
+    ham = _ham_with_an_exponential_tail(2_000)
+    lucky = [*ham[:-1], Scored(score=ham[-2].score, is_spam=False)]
+
+    before, after = (tail_spam_cutoff(h, max_false_positive_rate=0.001) for h in (ham, lucky))
+
+    assert abs(logit(before) - logit(after)) < 0.1
+
+
+def test_few_ham_show_no_tail():
+    few = _ham_with_an_exponential_tail(399)
+
+    assert tail_spam_cutoff(few, max_false_positive_rate=0.001) == 0.0
+
+
+def test_the_tail_says_nothing_of_a_rate_that_it_lies_within():
+    ham = _ham_with_an_exponential_tail(2_000)
+
+    assert tail_spam_cutoff(ham, max_false_positive_rate=0.2) == 0.0
