@@ -185,7 +185,6 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
     if options.linear_anew:
         voice = (calibration.voice_slope, calibration.voice_offset)
         calibration = calibrate(read, parts.calibration, voice, JoinConfig())
-        notes = [*notes, "The linear member and the calibration were fitted anew, too."]
         files |= {
             LINEAR_FILE: table_bytes(linear),
             CALIBRATION_FILE: json.dumps(asdict(calibration), indent=2).encode("utf-8"),
@@ -218,6 +217,7 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
             version=folder.name,
             weighed_at=datetime.now(UTC),
             seconds=time.monotonic() - started,
+            linear_anew=options.linear_anew,
             notes=notes,
         ),
     )

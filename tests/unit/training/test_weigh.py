@@ -9,7 +9,7 @@ import pytest
 
 from models.inputs import ModelInput
 from models.registry import SHIPPED_DIR, load_version, read_current_name
-from models.transformer import TransformerClassifier
+from models.transformer import LINEAR_FILE, NETWORK_FILE, TransformerClassifier
 from service.signals.registry import DETECTORS
 from training.dataset import DEFAULT_DATA
 from training.simulate_histories import HISTORY_SIGNALS
@@ -118,3 +118,13 @@ def test_a_folder_that_is_no_version_is_refused_in_one_line(tmp_path, capsys):
     assert len(said) == 1
     assert "cannot be read" in said[0]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_linear_member_is_fitted_anew_where_asked(tmp_path):
+    assert run(tmp_path, "--name", "anew", "--linear-anew") == 0
+
+    made, page = tmp_path / "anew", (tmp_path / "anew" / "card.md").read_text("utf-8")
+    assert (made / NETWORK_FILE).read_bytes() == (SHIPPED / NETWORK_FILE).read_bytes()
+    assert (made / LINEAR_FILE).read_bytes() != (SHIPPED / LINEAR_FILE).read_bytes()
+    assert "The linear member, the calibration, weights and cutoffs were fitted again" in page
+    assert load_version(made).version == "anew"
