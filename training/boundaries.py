@@ -26,8 +26,7 @@ from service.signals.abrupt_shift import abrupt_shift
 from service.signals.view import view_of
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, Example, UnlabelledText, read_dataset
-from training.partition import AUTHORED, Part, partition
-from training.train import TrainConfig
+from training.partition import AUTHORED, SEED, Part, partition
 
 _BATCH = 64
 _WORD = re.compile(r"\S+")
@@ -220,7 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     # Calibration is looked at with its corrected labels; the test part's are left as they are.
     dataset = read_dataset(options.data, corrections=LABEL_CORRECTIONS)
-    parts = partition(dataset, seed=TrainConfig().seed)
+    parts = partition(dataset, seed=SEED)
     for part in options.parts:
         print(tables(measure(of_part(getattr(parts, part)), options.models), f"{part} part"))
         print()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from training.card import Measured
 from training.card_page import percent, table
-from training.simulate_histories import GroupCheck, HistoryFit
+from training.simulate_histories import MOST, GroupCheck, HistoryFit
 
 # The false-positive rates at which recall is told.
 EVIDENCE_RATES = (0.001, 0.005, 0.01)
@@ -45,6 +45,7 @@ def _counted(share: Measured | None) -> str:
 
 def history_parts(fit: HistoryFit) -> list[str]:
     """Return the sections on weights of histories: where they come from, and their check."""
+    bounded = sum(abs(weight) >= MOST[name] for name, weight in fit.weights.items())
     return [
         "## Histories: weights from simulation",
         (
@@ -55,7 +56,8 @@ def history_parts(fit: HistoryFit) -> list[str]:
             "as good as its assumptions, until decisions accumulate. The promises of the cutoffs "
             f"are those for a sender never seen before. {fit.n_spam:,} simulated spam and "
             f"{fit.n_ham:,} ham; no weight exceeds a bound that keeps any one kind of history from "
-            "taking a comment from one cutoff to the other."
+            f"taking a comment from one cutoff to the other. {bounded} of {len(fit.weights)} "
+            "weights end at it: their size was decided, not measured."
         ),
         table(
             ["signal", "weight", "fired on spam", "fired on ham"],
@@ -69,7 +71,10 @@ def history_parts(fit: HistoryFit) -> list[str]:
                 for name, weight in fit.weights.items()
             ],
         ),
-        "In simulated worlds that nothing was fitted on, without and with histories:",
+        (
+            "In simulated worlds that nothing was fitted on (the same texts, senders drawn anew), "
+            "without and with histories:"
+        ),
         table(
             ["group", "n", "called spam", "with", "unsure", "with", "called ham", "with"],
             [_check_cells(check) for check in fit.checks],

@@ -25,7 +25,11 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """One way of judging. The calibration scores come from something not fitted on them."""
+    """One way of judging.
+
+    The calibration scores come from something not fitted on them, but for the three numbers that
+    join the model's members and the ridge of TF-IDF, which were.
+    """
 
     name: str
     calibration: FloatArray

@@ -28,8 +28,7 @@ from service.signals.seam import (
 from service.signals.stretches import Stretch, stretches_of
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, Example, read_dataset
-from training.partition import AUTHORED, partition
-from training.train import TrainConfig
+from training.partition import AUTHORED, SEED, partition
 
 # Longer comments are read up to here: they have many runs and hardly a seam further on.
 _MAX_SENTENCES = 24
@@ -143,7 +142,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, nargs="+", default=[DEFAULT_DATA])
     options = parser.parse_args(arguments)
     dataset = read_dataset(options.data, corrections=LABEL_CORRECTIONS)
-    comments = lessons(partition(dataset, seed=TrainConfig().seed).train)
+    comments = lessons(partition(dataset, seed=SEED).train)
     n_with = sum(runs.right >= 0 for runs in comments)
     print(
         f"n={len(comments)}, {n_with} with promotion, {sum(len(r.traits) for r in comments)} runs"

@@ -67,7 +67,11 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupCheck:
-    """What becomes of one group's comments at the cutoffs, in worlds that nothing was fitted on."""
+    """What becomes of one group's comments at the cutoffs, in worlds that nothing was fitted on.
+
+    Senders and moderators of those worlds are drawn anew, by the same habits; the texts are the
+    same.
+    """
 
     group: str
     is_spam: bool

@@ -343,7 +343,8 @@ def _opening(card: VersionCard) -> list[str]:
         ),
         (
             "The test part holds whole sources and whole authored posts of which nothing was "
-            "learnt, nothing was tuned on it, and its labels were not corrected."
+            "learnt, no number was fitted on it, and its labels were not corrected; one choice was "
+            "made in knowledge of it, see the known weaknesses."
         ),
         *_reweighed_lines(card),
     ]

@@ -4,6 +4,7 @@
 
 Reads the network's answers on the calibration part by the code that serves, fits the signals'
 weights and the cutoffs, fits the weights of histories in a simulation, measures the test part.
+With --linear-anew it first fits the linear member and the calibration, too.
 """
 
 from __future__ import annotations
@@ -197,12 +198,15 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
         tell=tell,
         beside_tfidf=not options.no_tfidf,
     )
+    settings: dict[str, Any] = {"weigh": asdict(config)}
+    if options.linear_anew:
+        settings["join"] = asdict(JoinConfig())
     written = VersionCard(
         version=options.name,
         trained_at=datetime.fromisoformat(card["trained_at"]),
         seconds=float(card["training_seconds"]),
-        fingerprint=fingerprint(dataset.files, {"of": folder.name, "weigh": asdict(config)}),
-        config=card["config"] | {"join": asdict(JoinConfig()), "weigh": asdict(config)},
+        fingerprint=fingerprint(dataset.files, {"of": folder.name, **settings}),
+        config=card["config"] | settings,
         files=(*dataset.files, *_learnt_otherwise(dataset, card)),
         partition=parts,
         fusion=outcome.weighed.fusion,

@@ -20,7 +20,7 @@ _FRONT_PAGE = re.compile(
 
 
 def front_page_link(comment: Comment, _history: History) -> Signal | None:
-    """Fire where a link names a site alone, in a sentence in which nobody says "I"."""
+    """Fire where a link names a site alone, in a sentence that holds no "I" and no doubt."""
     links = [link for link in uncommon_links(comment) if _FRONT_PAGE.match(link.target)]
     if not links:
         return None

@@ -13,7 +13,9 @@ from service.signals.spans import spans_of
 # Between letters of these scripts a zero-width character has no honest use. Joiners in emoji, in
 # Persian or Hindi words, and break hints in Thai or Khmer stand between other characters.
 _LETTER = "A-Za-z0-9\u00c0-\u024f\u0370-\u052f"
-_HIDDEN = "\u034f\u180e\u200b-\u200d\u2060-\u2064\ufeff"
+_HIDDEN = (
+    "\u034f\u180e\u200b-\u200d\u2060-\u2065\u206a-\u206f\ufe00-\ufe0f\ufeff\U000e0100-\U000e01ef"
+)
 _IN_WORD = re.compile(f"(?<=[{_LETTER}])[{_HIDDEN}]+(?=[{_LETTER}])")
 _SOFT_HYPHENS = re.compile(rf"(?<=[{_LETTER}])\u00ad[{_LETTER}]\u00ad(?=[{_LETTER}])")
 _DIRECTION = re.compile("[\u202a-\u202e\u2066-\u2069]+")
@@ -55,6 +57,8 @@ HIDDEN_CHARACTERS = Detector(
     fires_on=(
         Example(text="cheap vi\u200bag\u200bra for all"),
         Example(text="visit best\u2060loans\u2060online now"),
+        Example(text="cheap vi\ufe0fag\ufe0fra for all"),
+        Example(text="best cas\u206ai\u206ano bonus"),
         Example(text="read \u202emoc.snaol-kciuq\u202c backwards"),
     ),
     silent_on=(
@@ -65,6 +69,7 @@ HIDDEN_CHARACTERS = Detector(
         Example(text="خیلی خوب بود، می\u200cخواهم دوباره بخوانم"),
         Example(text="क्\u200dया बात है, बहुत अच्छा"),
         Example(text="\ufeffpasted from an editor\u200b with marks at the edges \u200bof words"),
+        Example(text="I\u2764\ufe0fthis, step 1\ufe0f\u20e3 worked \u2708\ufe0fand so did 2"),
         Example(text="Donau\u00addampf\u00adschiff"),
     ),
 )

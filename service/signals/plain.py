@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from models import undisguise
 
 # Characters that show nothing. Joiners are needed in Persian, Hindi and emoji; dropping them here
 # only affects the reading of words, never the text that a person sees.
-HIDDEN = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+HIDDEN = undisguise.HIDDEN
 # Mathematical alphabets, full-width forms, circled, squared and small-capital letters.
 STYLED = (
     "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff\u2460-\u2468\u24b6-\u24e9"
     "\U0001f130-\U0001f149\U0001f150-\U0001f169\U0001f170-\U0001f189\u1d00-\u1d22"
 )
 _ODD = re.compile(f"[{HIDDEN}{STYLED}]")
+_HIDDEN = re.compile(f"[{HIDDEN}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +49,4 @@ def plain_of(text: str) -> PlainText:
 
 def plain_letter(char: str) -> str:
     """Return the ordinary letter that a styled one shows, "" for a hidden character."""
-    if unicodedata.category(char) == "Cf" or char in "\u034f":
-        return ""
-    return undisguise.plain_letter(char)
+    return "" if _HIDDEN.match(char) else undisguise.plain_letter(char)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.undisguise import undisguise
 from service.signals.lexicon import Cue
 from service.signals.plain import plain_of
 from service.signals.sentences import find_sentences
@@ -64,6 +65,14 @@ def test_plain_text_never_points_outside_the_original(text):
     pairs = [plain.original(i, i + 1) for i in range(len(plain.text))]
 
     assert all(0 <= a < b <= len(text) for a, b in pairs)
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u206a", "\ufe0f", "\U000e0041", "\U000e0100"])
+def test_what_the_classifier_does_not_see_parts_no_word_for_the_detectors(hidden):
+    text = f"cas{hidden}ino"
+
+    assert plain_of(text).text == undisguise(text).text == "casino"
+    assert plain_of(text).original(0, 6) == (0, 7)
 
 
 def test_words_of_scripts_with_vowel_signs_stay_whole():

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
+import subprocess
+import sys
 
-from service.signals.seam import ENTER, LEAVE, SENTENCE
+import numpy as np
+import pytest
+
+from service.signals.seam import BETWEEN, ENTER, LEAVE, LINKED, SENTENCE, WHOLE, find_seam
 from service.signals.stretches import stretches_of
 from tests.factories import make_comment
 from training.dataset import Example
@@ -28,8 +33,35 @@ def test_ham_has_no_right_run():
     assert runs_of(stretches_of(make_comment(TEXT)), (), 1.0).right == -1
 
 
-def test_every_weight_of_serving_has_a_name_in_training():
-    assert len(NAMES) == len(SENTENCE) + len(ENTER) + len(LEAVE) + 3
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        "Cheap lamps at https://lamps.shop, order now! What a calm lake.\nI was there in May.",
+        "Did it rain? The lake froze in 2019. Perhaps. Our team sells lamps: https://lamps.shop",
+        "I was there. It rained — a lot. We left, and you?",
+    ],
+)
+def test_serving_finds_the_best_run_of_training_with_the_same_log_odds(text):
+    serving = [*SENTENCE.values(), *ENTER.values(), *LEAVE.values(), LINKED, BETWEEN, WHOLE]
+    stretches = stretches_of(make_comment(text))
+    traits = runs_of(stretches, (), 1.0).traits
+    scores = traits @ np.array(serving)
+    is_whole = traits[:, NAMES.index("WHOLE")] == 1
+
+    found = find_seam(stretches)
+
+    against = math.log(1 + math.exp(scores[is_whole].item()))
+    assert found is not None
+    assert found.log_odds == pytest.approx(scores[~is_whole].max() - against)
+
+
+def test_seams_are_fitted_and_measured_without_torch():
+    asked = "import sys, training.seams, training.boundaries; print('torch' in sys.modules)"
+
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+
+    assert said.stdout == "False\n"
 
 
 def test_spam_without_marks_teaches_nothing_and_public_ham_counts_half():

@@ -12,7 +12,7 @@ from models.registry import SHIPPED_DIR, load_version, read_current_name
 from models.transformer import LINEAR_FILE, NETWORK_FILE, TransformerClassifier
 from service.signals.registry import DETECTORS
 from training.dataset import DEFAULT_DATA
-from training.simulate_histories import HISTORY_SIGNALS
+from training.simulate_histories import HISTORY_SIGNALS, MOST
 from training.simulated_world import SimulationConfig
 from training.weigh import main
 from training.weighing import WeighConfig
@@ -69,6 +69,8 @@ def test_the_card_says_whose_network_it_is_and_what_was_read_otherwise(card, mod
     assert learnt <= {(f["name"], f["sha256"]) for f in card["data"]}
     assert card["trained_at"] == shipped["trained_at"]
     assert card["llm_voice"] == shipped["llm_voice"]
+    # The settings of the linear member are of the run that fitted it, not of this one.
+    assert card["config"] == shipped["config"] | {"weigh": card["config"]["weigh"]}
 
 
 def test_the_card_says_that_histories_are_weighed_by_simulation(card, models_dir):
@@ -78,6 +80,8 @@ def test_the_card_says_that_histories_are_weighed_by_simulation(card, models_dir
     assert set(simulated["weights"]) == set(HISTORY_SIGNALS)
     assert simulated["n_spam"] > 0 < simulated["n_ham"]
     assert "fitted in a simulation" in page
+    bounded = sum(abs(weight) == MOST[name] for name, weight in simulated["weights"].items())
+    assert f"{bounded} of 9 weights end at it" in page
 
 
 def test_the_card_sets_all_evidence_beside_its_parts(card):
