@@ -28,14 +28,20 @@ Arg = str | int | float
 # and counts of the decisions, and of the sightings as they were before this batch; nothing if the
 # store must be filled and is not. Thousands of small answers would cost the client more than all
 # else. Old sightings of what is seen all the time go here. A server that is full or only replicates
-# refuses to write: then nothing is counted, and what is known is returned all the same.
+# refuses to write: then nothing is counted, and what is known is returned all the same. So is it
+# from three quarters of `maxmemory` on: a flood must not take the room of decisions, nor that of
+# the queue where both share a server. A server that does not tell is believed to have room.
 GATHER = """
 local n, m, kept = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[4]
 local hour, day = ARGV[5], ARGV[6]
 local oldest = {h = tonumber(ARGV[7]), d = tonumber(ARGV[8])}
 local first = 10 + tonumber(ARGV[9])
 if ARGV[#ARGV] == '1' and redis.call('EXISTS', KEYS[#KEYS]) == 0 then return false end
-local writes = true
+local memory = redis.pcall('INFO', 'memory')
+memory = type(memory) == 'string' and memory or ''
+local most = tonumber(string.match(memory, '\\nmaxmemory:(%d+)') or 0)
+local used = tonumber(string.match(memory, '\\nused_memory:(%d+)') or 0)
+local writes = most == 0 or used < 0.75 * most
 local function write(...)
     local answer = writes and redis.pcall(...)
     if type(answer) == 'table' and answer.err then writes = false end
