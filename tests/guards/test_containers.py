@@ -276,7 +276,7 @@ def test_one_patch_takes_the_rights_of_every_pod():
 def test_imported_lists_outlive_the_container_that_looks_them_up(tmp_path):
     folder = DataFolder(tmp_path).lists_folder.relative_to(tmp_path)
     web = _compose()["services"]["web"]
-    made = next(text for stage, word, text in _instructions() if word == "RUN" and "install -d" in text)
+    [made] = [t for _, word, t in _instructions() if word == "RUN" and "install -d" in t]
 
     assert web["volumes"] == [f"lists:/data/{folder}"]
     assert f" /data/{folder} " in made
