@@ -476,8 +476,9 @@ class HistoryStore(Protocol):
 
         The first time a comment's id is gathered it is counted as seen at `now`. The earlier
         comments of a batch are seen by the later ones; no comment is its own earlier sighting,
-        however often it is gathered. A store that takes no writes now gathers all the same and
-        counts no sighting. With `only_filled` raise `HistoryBlankError` while `is_blank`.
+        however often it is gathered. A store that takes no writes now, or is nearly full, gathers
+        all the same and counts no sighting. With `only_filled` raise `HistoryBlankError` while
+        `is_blank`.
         """
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:

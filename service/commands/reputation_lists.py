@@ -24,6 +24,8 @@ from service.stores.reputation_lists import ListFolder
 _GZIP_MAGIC = b"\x1f\x8b"
 _MAX_SOURCE_CHARS = 300
 _MAX_EXPIRY_DAYS = 36_500
+# Where the list was made the day may have begun already.
+_CLOCKS_APART = timedelta(days=1)
 
 
 @reputation_group.command("import")
@@ -54,10 +56,11 @@ def import_command(
     domains plain, with a leading dot or as ||domain^. Nothing of a refused file is imported.
     """
     now = datetime.now(UTC)
-    given = _checked(name, date, source)
+    given = _checked(name, date, source, now)
     list_kind = ListKind(kind)
     parsed = _parse(file, list_kind)
-    listed_at = given or parsed.dated or now
+    # A header's date that lies ahead is somebody's slip; the list must not stay young for it.
+    listed_at = given or min(parsed.dated or now, now)
     days = expires_days or default_expiry_days(list_kind)
     about = AboutList(
         name=name,
@@ -106,12 +109,14 @@ def _folder(data_dir: str | None) -> ListFolder:
     return ListFolder(DataFolder(settings.data_dir).lists_folder)
 
 
-def _checked(name: str, date: str | None, source: str) -> datetime | None:
+def _checked(name: str, date: str | None, source: str, now: datetime) -> datetime | None:
     """Return the date. Raises `InvalidInputError` with everything wrong with these options."""
     problems = _name_problems(name)
     moment = parse_date(date) if date else None
     if date and moment is None:
         problems.append(_problem("--date", "is no date", "write it as 2026-01-31"))
+    if moment is not None and moment > now + _CLOCKS_APART:
+        problems.append(_problem("--date", "lies in the future", "give the day the list was made"))
     if len(source) > _MAX_SOURCE_CHARS or not source.isprintable():
         remedy = f"give at most {_MAX_SOURCE_CHARS} printable characters"
         problems.append(_problem("--source", "is too long or not printable", remedy))

@@ -53,7 +53,7 @@ LETTERS = {Ruling.APPROVE: "a", Ruling.REJECT: "r"}
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class Counter:
     """What is counted under one name."""
 
     decisions: Counts = field(default_factory=dict)
@@ -84,16 +84,16 @@ def oldest_sightings(now: datetime) -> dict[str, int]:
 
 
 def record_from(
-    tally: Tally, kind: Kind, *, now: datetime, own_sighting: datetime | None = None
+    counter: Counter, kind: Kind, *, now: datetime, own_sighting: datetime | None = None
 ) -> Record:
-    """Return the record that a tally amounts to now.
+    """Return the record that a counter amounts to now.
 
     A decision made n stretches ago weighs 0.5 ** (n * stretch / half-life), so one of the running
     week (of the running day for content) counts whole, as does one from a clock that is ahead.
     `own_sighting` is when the comment that asks was counted itself; it is left out.
     """
-    approved, rejected = _faded(tally.decisions, fading_of(kind), now)
-    hour, day = _seen(tally.sightings, own_sighting, now)
+    approved, rejected = _faded(counter.decisions, fading_of(kind), now)
+    hour, day = _seen(counter.sightings, own_sighting, now)
     return Record(approved=approved, rejected=rejected, seen_hour=hour, seen_day=day)
 
 
@@ -128,7 +128,7 @@ def _seen(counts: Counts, own: datetime | None, now: datetime) -> tuple[int, int
     return max(0, totals[_HOUR.letter]), max(0, totals[_DAY.letter])
 
 
-# A batch reads thousands of tallies at one moment.
+# A batch reads thousands of counters at one moment.
 _cached_oldest = lru_cache(maxsize=4)(oldest_sightings)
 
 

@@ -1,4 +1,4 @@
-"""Makes the histories of a batch of comments out of the tallies they touch."""
+"""Makes the histories of a batch of comments out of the counters they touch."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from service.domain.history import History, Record, Standing
-from service.reputation.decay import Tally, record_from, sighting_fields
+from service.reputation.decay import Counter, record_from, sighting_fields
 from service.reputation.names import CommentNames, Kind, at_site
 
 
 def gather_histories(
     comments: Sequence[CommentNames],
-    tallies: Mapping[str, Tally],
+    counters: Mapping[str, Counter],
     *,
     seen_before: Sequence[datetime | None],
     now: datetime,
 ) -> list[History]:
-    """Return the history of each comment, in order, and count their sightings in `tallies`.
+    """Return the history of each comment, in order, and count their sightings in `counters`.
 
-    `tallies` has every name that `CommentNames.read` and `written` give, as it was before this
+    `counters` has every name that `CommentNames.read` and `written` give, as it was before this
     batch. `seen_before` says when a comment was counted itself, None if now is the first time:
     then it counts from here on, so that the later ones of the batch see it.
     """
     histories = []
     for names, own in zip(comments, seen_before, strict=True):
-        histories.append(_history(names, tallies, own, now))
+        histories.append(_history(names, counters, own, now))
         if own is None:
-            count_sighting(names, tallies, now)
+            count_sighting(names, counters, now)
     return histories
 
 
-def count_sighting(names: CommentNames, tallies: Mapping[str, Tally], at: datetime) -> None:
-    """Add one sighting of a comment to each of its tallies."""
+def count_sighting(names: CommentNames, counters: Mapping[str, Counter], at: datetime) -> None:
+    """Add one sighting of a comment to each of its counters."""
     counted_in = sighting_fields(at)
     for _kind, name in names.written():
-        sightings = tallies[name].sightings
+        sightings = counters[name].sightings
         for field in counted_in:
             sightings[field] = sightings.get(field, 0) + 1
 
@@ -54,7 +54,7 @@ def worst_record(records: Iterable[Record]) -> Record:
 
 
 def _history(
-    names: CommentNames, tallies: Mapping[str, Tally], own: datetime | None, now: datetime
+    names: CommentNames, counters: Mapping[str, Counter], own: datetime | None, now: datetime
 ) -> History:
     here: dict[Kind, list[Record]] = {}
     everywhere: dict[Kind, list[Record]] = {}
@@ -63,7 +63,7 @@ def _history(
         for read_as, found in ((at_this_site, here), (record.all(), everywhere)):
             # Its own sighting stands under the name that is written, which comes first.
             parts = [
-                record_from(tallies[name], record.kind, now=now, own_sighting=own_sighting)
+                record_from(counters[name], record.kind, now=now, own_sighting=own_sighting)
                 for name, own_sighting in zip(read_as, (own, None), strict=False)
             ]
             found.setdefault(record.kind, []).append(_sum(parts))

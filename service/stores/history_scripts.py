@@ -1,4 +1,4 @@
-"""The scripts that count and read tallies inside Valkey or Redis, with their arguments."""
+"""The scripts that count and read counters inside Valkey or Redis, with their arguments."""
 
 from __future__ import annotations
 
@@ -19,23 +19,29 @@ from service.reputation.names import CommentNames
 
 Arg = str | int | float
 
-# KEYS: the set of sites; n markers of comments; m tallies of decisions; m tallies of sightings;
+# KEYS: the set of sites; n markers of comments; m counters of decisions; m counters of sightings;
 # the mark of a filled store.
 # ARGV: n, m, now, seconds to keep, the fields of the hour and of the day to count in, the oldest
 # number of each that still counts, how many sites, seconds to keep them, the sites; then for each
-# tally which comments are counted in it, as numbers parted by blanks; 1 if it must be filled.
+# counter which comments are counted in it, as numbers parted by blanks; 1 if it must be filled.
 # Returns three texts of as many lines: when each comment was counted before (empty if now), fields
 # and counts of the decisions, and of the sightings as they were before this batch; nothing if the
 # store must be filled and is not. Thousands of small answers would cost the client more than all
 # else. Old sightings of what is seen all the time go here. A server that is full or only replicates
-# refuses to write: then nothing is counted, and what is known is returned all the same.
+# refuses to write: then nothing is counted, and what is known is returned all the same. So is it
+# from three quarters of `maxmemory` on: a flood must not take the room of decisions, nor that of
+# the queue where both share a server. A server that does not tell is believed to have room.
 GATHER = """
 local n, m, kept = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[4]
 local hour, day = ARGV[5], ARGV[6]
 local oldest = {h = tonumber(ARGV[7]), d = tonumber(ARGV[8])}
 local first = 10 + tonumber(ARGV[9])
 if ARGV[#ARGV] == '1' and redis.call('EXISTS', KEYS[#KEYS]) == 0 then return false end
-local writes = true
+local memory = redis.pcall('INFO', 'memory')
+memory = type(memory) == 'string' and memory or ''
+local most = tonumber(string.match(memory, '\\nmaxmemory:(%d+)') or 0)
+local used = tonumber(string.match(memory, '\\nused_memory:(%d+)') or 0)
+local writes = most == 0 or used < 0.75 * most
 local function write(...)
     local answer = writes and redis.pcall(...)
     if type(answer) == 'table' and answer.err then writes = false end
@@ -78,9 +84,9 @@ return {
 }
 """
 
-# KEYS: the decision's marker, the set of sites, its tallies. ARGV: the letter to count under, the
+# KEYS: the decision's marker, the set of sites, its counters. ARGV: the letter to count under, the
 # site; for the running week and the running day each: its number, seconds to keep, how many back
-# still count; then for each tally 1 or 2, whether it counts by weeks or by days.
+# still count; then for each counter 1 or 2, whether it counts by weeks or by days.
 # The marker says what was counted, "u" once it was taken back: a delayed repeat of `learn` must
 # not bring an undone decision back.
 LEARN = """
@@ -107,7 +113,7 @@ end
 return 1
 """
 
-# KEYS and ARGV as above. A tally that expired meanwhile must not become negative.
+# KEYS and ARGV as above. A counter that expired meanwhile must not become negative.
 UNLEARN = """
 local counted = redis.call('GET', KEYS[1])
 redis.call('SET', KEYS[1], 'u', 'EX', ARGV[4])
@@ -126,7 +132,7 @@ return 1
 def gather_args(
     batch: Sequence[CommentNames], wanted: Sequence[str], *, now: datetime
 ) -> list[Arg]:
-    """Return the arguments of `GATHER` for these comments and the tallies they read."""
+    """Return the arguments of `GATHER` for these comments and the counters they read."""
     counted_in: dict[str, list[str]] = {name: [] for name in wanted}
     for number, names in enumerate(batch, start=1):
         for _kind, name in names.written():

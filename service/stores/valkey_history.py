@@ -16,7 +16,7 @@ from service.domain.comment import Comment, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError, StoreUnavailableError
 from service.domain.history import History
-from service.reputation.decay import Tally
+from service.reputation.decay import Counter
 from service.reputation.gathering import gather_histories
 from service.reputation.names import CommentNames, at_site, names_of, names_of_person
 from service.stores.history_scripts import GATHER, LEARN, UNLEARN, Arg, gather_args, learn_args
@@ -62,12 +62,12 @@ class ValkeyHistoryStore:
         if answers is None:
             raise HistoryBlankError("the history store lost what it knew, or was never filled")
         seen, decisions, sightings = (answer.decode().split("\n") for answer in answers)
-        tallies = {
-            name: Tally(decisions=_counts(decided), sightings=_counts(sighted))
+        counters = {
+            name: Counter(decisions=_counts(decided), sightings=_counts(sighted))
             for name, decided, sighted in zip(wanted, decisions, sightings, strict=True)
         }
         own = [datetime.fromtimestamp(int(at), UTC) if at else None for at in seen]
-        return gather_histories(batch, tallies, seen_before=own, now=now)
+        return gather_histories(batch, counters, seen_before=own, now=now)
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """See `HistoryStore.learn`."""
@@ -120,8 +120,8 @@ class ValkeyHistoryStore:
             client.unlink(*(self._key(f"{part}:{name}") for name in some for part in "ds"))
 
     def _decision_keys(self, decision_id: str, names: CommentNames) -> list[str]:
-        tallies = (self._key(f"d:{name}") for _kind, name in names.written())
-        return [self._key(f"decision:{decision_id}"), self._key("sites"), *tallies]
+        counters = (self._key(f"d:{name}") for _kind, name in names.written())
+        return [self._key(f"decision:{decision_id}"), self._key("sites"), *counters]
 
     def _asked(self, question: Callable[[redis.Redis], _T]) -> _T:
         try:

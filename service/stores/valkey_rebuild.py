@@ -40,7 +40,8 @@ class ValkeyRebuildPlace:
 
     def __init__(self, url: str, *, prefix: str = "slopsieve", cluster: bool = False) -> None:
         self._url, self._cluster = url, cluster
-        self._opened: redis.Redis | None = None
+        # `Any`, as the cluster's client shares no type with the other one.
+        self._opened: Any = None
         self._opening = threading.Lock()
         self._key = f"{prefix}:{{reputation}}:rebuild"
 
@@ -63,6 +64,9 @@ class ValkeyRebuildPlace:
         with self._opening:
             if self._opened is not None:
                 self._opened.close()
+                if self._cluster:
+                    # Its own `close` leaves the connections to the nodes open.
+                    self._opened.disconnect_connection_pools()
             self._opened = None
 
     def _moved(self, seen: int, to: str) -> bool:
@@ -88,4 +92,5 @@ class ValkeyRebuildPlace:
                     socket_connect_timeout=_TIMEOUT_SECONDS,
                     retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
                 )
-            return self._opened
+            opened: redis.Redis = self._opened
+            return opened

@@ -55,7 +55,7 @@ def _comments(seed: int) -> Iterator[Comment]:
 
 
 class _CallByCall:
-    """The naive way: each tally is asked for, and each count made, by a call of its own."""
+    """The naive way: each counter is asked for, and each count made, by a call of its own."""
 
     def __init__(self, client: redis.Redis, prefix: str) -> None:
         self._client, self._prefix = client, prefix
@@ -142,7 +142,7 @@ def _print_times(url: str) -> None:
         took("learn 64: a script each", learn, batch)
         took("learn 64: call by call", naive.learn, batch)
         took("unlearn 8: a script each", unlearn, batch[:8])
-    print(f"a comment reads {names / _ROUNDS / _BATCH:.0f} tallies of decisions and as many of")
+    print(f"a comment reads {names / _ROUNDS / _BATCH:.0f} counters of decisions and as many of")
     print(f"sightings; a batch reads {records / _ROUNDS:.0f} different ones of each")
     print(f"\n{'milliseconds':26} {'n':>6} {'p50':>8} {'p99':>8}")
     for what, taken in times.items():

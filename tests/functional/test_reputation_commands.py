@@ -110,6 +110,23 @@ def test_everything_wrong_with_the_options_is_named_at_once(run):
     assert [problem.field for problem in caught.value.problems] == ["name", "--date", "--source"]
 
 
+@pytest.mark.parametrize("date", ["9999-12-31", "2999-01-01T00:00:00+00:00"])
+def test_a_list_of_the_future_is_refused(run, date):
+    words = ("import", "-", "--name", "abuse", "--kind", "networks", "--date", date)
+
+    with pytest.raises(InvalidInputError, match="lies in the future"):
+        run("reputation", *words, "--expires-days", "36500", given=b"192.0.2.1\n")
+
+
+def test_a_header_that_dates_a_list_in_the_future_does_not_keep_it_young(run, tmp_path):
+    words = ("import", "-", "--name", "abuse", "--kind", "networks")
+
+    told = run("reputation", *words, given=b"# Date: 9999-12-31\n192.0.2.1\n")
+
+    assert "9999" not in told
+    assert listings(tmp_path, "192.0.2.1")
+
+
 def test_a_file_that_ends_in_the_middle_is_refused(run, tmp_path):
     cut = tmp_path / "cut.gz"
     cut.write_bytes(gzip.compress(b"192.0.2.1\n" * 500)[:-9])

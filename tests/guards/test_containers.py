@@ -16,6 +16,7 @@ import jsonschema_rs
 import pytest
 import yaml
 
+from service.data_folder import DataFolder
 from service.probe import main as probe
 from service.settings import ENV_PREFIX, Settings
 from service.supervisor import supervise
@@ -270,6 +271,15 @@ def test_one_patch_takes_the_rights_of_every_pod():
         for resource in _kubernetes(kind).values():
             assert _container(resource)["name"] == pod["containers"][0]["name"]
             assert "memory" in _container(resource)["resources"]["limits"]
+
+
+def test_imported_lists_outlive_the_container_that_looks_them_up(tmp_path):
+    folder = DataFolder(tmp_path).lists_folder.relative_to(tmp_path)
+    web = _compose()["services"]["web"]
+    [made] = [t for _, word, t in _instructions() if word == "RUN" and "install -d" in t]
+
+    assert web["volumes"] == [f"lists:/data/{folder}"]
+    assert f" /data/{folder} " in made
 
 
 def test_the_stores_are_reached_by_nobody_outside():

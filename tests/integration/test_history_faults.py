@@ -232,6 +232,23 @@ def test_a_server_that_is_full_answers_and_learns_later_what_it_could_not(ground
     assert (desk.unremembered(), desk.rejected()) == (0, 6)
 
 
+def test_a_server_that_is_nearly_full_keeps_its_room_for_decisions(ground):
+    desk, client = ground.desk, ground.client()
+    seen = set(client.scan_iter("*:seen:*"))
+    client.config_set("maxmemory", int(client.info("memory")["used_memory"] / 0.85))
+
+    verdicts = desk.judge()
+    desk.decide()
+    counted_meanwhile = set(client.scan_iter("*:seen:*")) - seen
+    client.config_set("maxmemory", "0")
+    desk.judge()
+
+    assert flags(verdicts) == [()]
+    assert counted_meanwhile == set()
+    assert (desk.unremembered(), desk.rejected()) == (0, 2)
+    assert set(client.scan_iter("*:seen:*")) - seen
+
+
 def test_a_server_that_may_only_be_read_answers_and_learns_later_what_it_could_not(ground):
     desk = ground.desk
     # A primary that was made a replica of one that is not there any more.

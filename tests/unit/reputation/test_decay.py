@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from service.domain.comment import Sender
 from service.domain.decision import Ruling
 from service.domain.history import History, Record
-from service.reputation.decay import Tally, decision_field, record_from, sighting_fields
+from service.reputation.decay import Counter, decision_field, record_from, sighting_fields
 from service.reputation.ledger import Ledger
 from service.reputation.names import Kind
 from tests.factories import NOW, make_comment
@@ -21,8 +21,8 @@ DAY = timedelta(days=1)
 
 
 def rejected(kind: Kind, ago: timedelta) -> float:
-    tally = Tally(decisions={decision_field(kind, Ruling.REJECT, NOW - ago): 1})
-    return record_from(tally, kind, now=NOW).rejected
+    counter = Counter(decisions={decision_field(kind, Ruling.REJECT, NOW - ago): 1})
+    return record_from(counter, kind, now=NOW).rejected
 
 
 @pytest.mark.parametrize(
@@ -52,17 +52,17 @@ def test_a_decision_is_worth_half_after_its_half_life_and_nothing_after_its_time
     ],
 )
 def test_a_sighting_counts_for_about_an_hour_and_about_a_day(ago, hour, day):
-    tally = Tally(sightings=dict.fromkeys(sighting_fields(NOW - ago), 1))
+    counter = Counter(sightings=dict.fromkeys(sighting_fields(NOW - ago), 1))
 
-    record = record_from(tally, Kind.ADDRESS, now=NOW)
+    record = record_from(counter, Kind.ADDRESS, now=NOW)
 
     assert (record.seen_hour, record.seen_day) == (hour, day)
 
 
 def test_ones_own_sighting_is_left_out():
-    tally = Tally(sightings=dict.fromkeys(sighting_fields(NOW), 2))
+    counter = Counter(sightings=dict.fromkeys(sighting_fields(NOW), 2))
 
-    assert record_from(tally, Kind.ADDRESS, now=NOW, own_sighting=NOW).seen_hour == 1
+    assert record_from(counter, Kind.ADDRESS, now=NOW, own_sighting=NOW).seen_hour == 1
 
 
 decisions = st.lists(
