@@ -59,6 +59,11 @@ class Counter:
     decisions: Counts = field(default_factory=dict)
     sightings: Counts = field(default_factory=dict)
 
+    @property
+    def is_blank(self) -> bool:
+        """Say whether nothing was ever counted."""
+        return not self.decisions and not self.sightings
+
 
 def fading_of(kind: Kind) -> Fading:
     """Return how decisions on this kind of record fade."""

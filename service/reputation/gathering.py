@@ -9,6 +9,9 @@ from service.domain.history import History, Record, Standing
 from service.reputation.decay import Counter, record_from, sighting_fields
 from service.reputation.names import CommentNames, Kind, at_site
 
+# Most of what a comment touches was never seen before.
+_NOTHING = Record()
+
 
 def gather_histories(
     comments: Sequence[CommentNames],
@@ -32,9 +35,9 @@ def gather_histories(
 
 
 def count_sighting(names: CommentNames, counters: Mapping[str, Counter], at: datetime) -> None:
-    """Add one sighting of a comment to each of its counters."""
+    """Add one sighting of a comment to each counter that counts them."""
     counted_in = sighting_fields(at)
-    for _kind, name in names.written():
+    for name in names.sighted():
         sightings = counters[name].sightings
         for field in counted_in:
             sightings[field] = sightings.get(field, 0) + 1
@@ -46,8 +49,11 @@ def worst_record(records: Iterable[Record]) -> Record:
     A sum would let one well-known domain launder the bad one beside it. Where no decision tells
     two apart, the one seen more often speaks.
     """
+    several = list(records)
+    if len(several) == 1:
+        return several[0]
     return max(
-        records,
+        several,
         key=lambda r: (r.rejected - r.approved, r.rejected, r.seen_hour, r.seen_day),
         default=Record(),
     )
@@ -63,7 +69,9 @@ def _history(
         for read_as, found in ((at_this_site, here), (record.all(), everywhere)):
             # Its own sighting stands under the name that is written, which comes first.
             parts = [
-                record_from(counters[name], record.kind, now=now, own_sighting=own_sighting)
+                _NOTHING
+                if (counter := counters[name]).is_blank
+                else record_from(counter, record.kind, now=now, own_sighting=own_sighting)
                 for name, own_sighting in zip(read_as, (own, None), strict=False)
             ]
             found.setdefault(record.kind, []).append(_sum(parts))

@@ -30,6 +30,10 @@ class Kind(StrEnum):
     CONTENT = "content"
 
 
+# Whatever a burst can be seen by; each more would cost every comment two counters.
+SIGHTED = frozenset({Kind.ADDRESS, Kind.EMAIL, Kind.DOMAINS, Kind.CONTENT})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordName:
     """The name of one record over all sites, and the name it had before the secret rotated.
@@ -59,12 +63,24 @@ class CommentNames:
             yield record.kind, record.name
             yield record.kind, at_site(record.name, self.site_id)
 
+    def sighted(self) -> Iterator[str]:
+        """Yield every name under which a sighting of the comment is counted."""
+        for record in self.records:
+            if record.kind in SIGHTED:
+                yield record.name
+
     def read(self) -> Iterator[str]:
-        """Yield every name that the comment's history is read from."""
+        """Yield every name that decisions are read from."""
         for record in self.records:
             for name in record.all():
                 yield name
                 yield at_site(name, self.site_id)
+
+    def watched(self) -> Iterator[str]:
+        """Yield every name that sightings are read from."""
+        for record in self.records:
+            if record.kind in SIGHTED:
+                yield from record.all()
 
 
 def names_of(comment: Comment) -> CommentNames:

@@ -19,11 +19,12 @@ from service.reputation.names import CommentNames
 
 Arg = str | int | float
 
-# KEYS: the set of sites; n markers of comments; m counters of decisions; m counters of sightings;
-# the mark of a filled store.
+# KEYS: the set of sites; n markers of comments; m counters of decisions; counters of sightings; the
+# mark of a filled store.
 # ARGV: n, m, now, seconds to keep, the fields of the hour and of the day to count in, the oldest
 # number of each that still counts, how many sites, seconds to keep them, the sites; then for each
-# counter which comments are counted in it, as numbers parted by blanks; 1 if it must be filled.
+# counter of sightings which comments are counted in it, as numbers parted by blanks; 1 if the store
+# must be filled.
 # Returns three texts of as many lines: when each comment was counted before (empty if now), fields
 # and counts of the decisions, and of the sightings as they were before this batch; nothing if the
 # store must be filled and is not. Thousands of small answers would cost the client more than all
@@ -59,6 +60,8 @@ end
 local decisions, sightings = {}, {}
 for j = 1, m do
     decisions[j] = table.concat(redis.call('HGETALL', KEYS[1 + n + j]), ' ')
+end
+for j = 1, #KEYS - 2 - n - m do
     local key = KEYS[1 + n + m + j]
     local before = redis.call('HGETALL', key)
     sightings[j] = table.concat(before, ' ')
@@ -130,12 +133,15 @@ return 1
 
 
 def gather_args(
-    batch: Sequence[CommentNames], wanted: Sequence[str], *, now: datetime
+    batch: Sequence[CommentNames], wanted: Sequence[str], watched: Sequence[str], *, now: datetime
 ) -> list[Arg]:
-    """Return the arguments of `GATHER` for these comments and the counters they read."""
-    counted_in: dict[str, list[str]] = {name: [] for name in wanted}
+    """Return the arguments of `GATHER` for these comments and the counters they read.
+
+    `wanted` are those of decisions, `watched` those of sightings.
+    """
+    counted_in: dict[str, list[str]] = {name: [] for name in watched}
     for number, names in enumerate(batch, start=1):
-        for _kind, name in names.written():
+        for name in names.sighted():
             counted_in[name].append(str(number))
     sites = list(dict.fromkeys(names.site_id for names in batch))
     kept = int(SIGHTINGS_KEPT.total_seconds())

@@ -48,24 +48,28 @@ class ValkeyHistoryStore:
         """See `HistoryStore.gather`."""
         batch = [names_of(comment) for comment in comments]
         wanted = list(dict.fromkeys(name for names in batch for name in names.read()))
+        watched = list(dict.fromkeys(name for names in batch for name in names.watched()))
         if not wanted:
             return [History() for _ in comments]
         keys = [
             self._key("sites"),
             *(self._key(f"seen:{comment.id}") for comment in comments),
             *(self._key(f"d:{name}") for name in wanted),
-            *(self._key(f"s:{name}") for name in wanted),
+            *(self._key(f"s:{name}") for name in watched),
             self._key("filled"),
         ]
-        args = [*gather_args(batch, wanted, now=now), int(only_filled)]
+        args = [*gather_args(batch, wanted, watched, now=now), int(only_filled)]
         answers = self._asked(lambda client: _run(client, GATHER, keys, args))
         if answers is None:
             raise HistoryBlankError("the history store lost what it knew, or was never filled")
         seen, decisions, sightings = (answer.decode().split("\n") for answer in answers)
         counters = {
-            name: Counter(decisions=_counts(decided), sightings=_counts(sighted))
-            for name, decided, sighted in zip(wanted, decisions, sightings, strict=True)
+            name: Counter(decisions=_counts(line))
+            for name, line in zip(wanted, decisions, strict=True)
         }
+        # Without a name to watch the text is empty, which split() takes for one line.
+        for name, line in zip(watched, sightings, strict=bool(watched)):
+            counters[name].sightings = _counts(line)
         own = [datetime.fromtimestamp(int(at), UTC) if at else None for at in seen]
         return gather_histories(batch, counters, seen_before=own, now=now)
 

@@ -282,7 +282,7 @@ def test_learning_and_taking_back_in_any_order_leaves_what_others_taught(history
 
 
 def seen_of(histories: Sequence[History]) -> list[tuple[int, int]]:
-    return [(h.address.here.seen_hour, h.address.here.seen_day) for h in histories]
+    return [(h.address.everywhere.seen_hour, h.address.everywhere.seen_day) for h in histories]
 
 
 def test_earlier_comments_of_a_batch_are_seen_by_the_later_ones(history):
@@ -323,6 +323,16 @@ def test_an_address_seen_all_day_long_is_counted_in_its_windows_alone(history):
     assert 24 * 6 <= day <= 27 * 6
 
 
+def test_sightings_are_counted_where_a_burst_can_be_seen_and_at_all_sites_alone(history):
+    history.gather([sent_by()], now=NOW)
+
+    (seen,) = history.gather([sent_by()], now=NOW)
+
+    assert seen.email.everywhere == Record(seen_hour=1, seen_day=1)
+    assert seen.email.here == Record()
+    assert seen.network == Standing()
+
+
 def test_sightings_teach_nothing(history):
     history.gather([sent_by() for _ in range(5)], now=NOW)
 
@@ -338,8 +348,9 @@ def test_keys_from_before_a_rotation_are_read_and_no_longer_written(history):
     (seen,) = history.gather([make_comment("hi", sender=rotated)], now=NOW)
     (of_old,) = history.gather([sent_by("old")], now=NOW)
 
-    assert seen.address == both(rejected=2, seen_hour=1, seen_day=1)
-    assert of_old.address == both(rejected=1, seen_hour=1, seen_day=1)
+    assert seen.address.here == Record(rejected=2)
+    assert seen.address.everywhere == Record(rejected=2, seen_hour=1, seen_day=1)
+    assert of_old.address.everywhere == Record(rejected=1, seen_hour=1, seen_day=1)
 
 
 def test_forgetting_a_person_drops_their_records_and_leaves_what_others_share(history):

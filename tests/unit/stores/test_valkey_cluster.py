@@ -37,7 +37,9 @@ def cluster() -> Iterator[Sequence[Server]]:
 def test_a_cluster_gathers_learns_takes_back_and_forgets(cluster):
     store = ValkeyHistoryStore(cluster[0].url, cluster=True)
     comments = [make_comment(WORDS, sender=SENDER) for _ in range(64)]
-    once = Record(rejected=1, seen_hour=63, seen_day=63)
+    once = Standing(
+        here=Record(rejected=1), everywhere=Record(rejected=1, seen_hour=63, seen_day=63)
+    )
 
     blank = store.is_blank()
     store.mark_filled()
@@ -50,7 +52,7 @@ def test_a_cluster_gathers_learns_takes_back_and_forgets(cluster):
 
     store.close()
     assert (blank, learnt, taken_back) == (True, [True, False], True)
-    assert seen[-1].address == seen[-1].content == Standing(here=once, everywhere=once)
+    assert seen[-1].address == seen[-1].content == once
     assert after.address == Standing()
     assert after.network.here.rejected == 1
 
