@@ -65,6 +65,7 @@ class _CallByCall:
             names = names_of(comment)
             for name in names.read():
                 self._client.hgetall(f"{self._prefix}d:{name}")
+            for name in names.watched():
                 self._client.hgetall(f"{self._prefix}s:{name}")
             if self._client.set(f"{self._prefix}{comment.id}", 1, nx=True, ex=_SECONDS_KEPT):
                 _count(self._client, self._prefix, names)
@@ -88,6 +89,7 @@ class _Pipelined(_CallByCall):
             pipeline.set(f"{self._prefix}{comment.id}", 1, nx=True, ex=_SECONDS_KEPT)
         for name in dict.fromkeys(name for names in every for name in names.read()):
             pipeline.hgetall(f"{self._prefix}d:{name}")
+        for name in dict.fromkeys(name for names in every for name in names.watched()):
             pipeline.hgetall(f"{self._prefix}s:{name}")
         new = pipeline.execute()[: len(batch)]
         pipeline = self._client.pipeline(transaction=False)
@@ -98,7 +100,7 @@ class _Pipelined(_CallByCall):
 
 
 def _count(client: redis.Redis, prefix: str, names: CommentNames) -> None:
-    for _kind, name in names.written():
+    for name in names.sighted():
         for field in sighting_fields(NOW):
             client.hincrby(f"{prefix}s:{name}", field, 1)
         client.expire(f"{prefix}s:{name}", _SECONDS_KEPT)
@@ -142,8 +144,8 @@ def _print_times(url: str) -> None:
         took("learn 64: a script each", learn, batch)
         took("learn 64: call by call", naive.learn, batch)
         took("unlearn 8: a script each", unlearn, batch[:8])
-    print(f"a comment reads {names / _ROUNDS / _BATCH:.0f} counters of decisions and as many of")
-    print(f"sightings; a batch reads {records / _ROUNDS:.0f} different ones of each")
+    print(f"a comment reads {names / _ROUNDS / _BATCH:.0f} counters of decisions, a batch")
+    print(f"{records / _ROUNDS:.0f} different ones, beside those of sightings")
     print(f"\n{'milliseconds':26} {'n':>6} {'p50':>8} {'p99':>8}")
     for what, taken in times.items():
         print(

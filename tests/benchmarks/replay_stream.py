@@ -79,9 +79,9 @@ class StreamConfig:
     same_address_share: float = 0.03
     same_network_share: float = 0.1
     addresses_as_written: bool = False
-    # The public collections give no names. `minilm-1`, which learnt from them, takes any name for a
+    # The public collections give no names. `minilm-1`, which learnt from them, took any name for a
     # sign of spam: of 300 ham of haacked it called 209 ham, and 71 with made-up names (2026-11-21).
-    # Ham that is unsure to begin with can hardly be harmed, so names are not made up unasked.
+    # Its successor does not, but a comment without a name is what those collections hold.
     names_for_readers: bool = False
 
 
