@@ -30,12 +30,15 @@ def explain(verdict: Verdict) -> list[str]:
 
 
 def percent(p: float) -> str:
-    """Return a probability as a percentage that never claims certainty."""
+    """Return a probability as a percentage that never claims certainty.
+
+    Where the cutoffs lie, near both ends, it has a decimal: who looks must see on which side.
+    """
     if p > 0.9995:
         return ">99.9%"
     if p < 0.0005:
         return "<0.1%"
-    return f"{p:.1%}" if p >= 0.99 or p < 0.01 else f"{p:.0%}"
+    return f"{p:.1%}" if p >= 0.95 or p < 0.05 else f"{p:.0%}"
 
 
 def _headline(verdict: Verdict) -> str:

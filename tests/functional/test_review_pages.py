@@ -205,7 +205,7 @@ def test_the_probability_stands_against_both_cutoffs(services, client):
 
     page = client.get(f"/review/comments/{comment.id}")
 
-    assert 'aria-label="63% likely spam; ham below 5%, spam from 99%"' in page.text
+    assert 'aria-label="63% likely spam; ham below 5%, spam from 98.7%"' in page.text
 
 
 @pytest.mark.parametrize(
