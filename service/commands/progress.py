@@ -14,7 +14,27 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeR
 _COMMENTS_A_LINE = 100_000
 
 
-class CountingProgress:
+class _Shown:
+    """A bar, if there is one, from entering to leaving."""
+
+    _bar: Progress | None
+
+    def __enter__(self) -> Self:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bar:
+            self._bar.stop()
+
+
+class CountingProgress(_Shown):
     """Follows work of unknown length by what is done; a context manager on standard error."""
 
     def __init__(self, title: str, *, unit: str, a_line: int) -> None:
@@ -23,7 +43,7 @@ class CountingProgress:
         self._unit = unit
         self._a_line = a_line
         self._said = 0
-        self._bar: Progress | None = None
+        self._bar = None
         if sys.stderr.isatty():
             self._bar = Progress(
                 TextColumn("{task.description}", markup=False),
@@ -43,22 +63,8 @@ class CountingProgress:
             self._said = done
             click.echo(f"{self._title}: {done:,} {self._unit}", err=True)
 
-    def __enter__(self) -> Self:
-        if self._bar:
-            self._bar.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar:
-            self._bar.stop()
-
-
-class ReadingProgress:
+class ReadingProgress(_Shown):
     """Follows one reading by the bytes read; a context manager that writes to standard error."""
 
     def __init__(self, title: str, total_bytes: int | None, *, done: str = "judged") -> None:
@@ -66,7 +72,7 @@ class ReadingProgress:
         self._done = done
         self._title = title
         self._said = 0
-        self._bar: Progress | None = None
+        self._bar = None
         if sys.stderr.isatty():
             self._bar = Progress(
                 TextColumn("{task.description}", markup=False),
@@ -87,17 +93,3 @@ class ReadingProgress:
         elif comments - self._said >= _COMMENTS_A_LINE:
             self._said = comments
             click.echo(f"{self._title}: {comments:,} comments {self._done}", err=True)
-
-    def __enter__(self) -> Self:
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._bar:
-            self._bar.stop()

@@ -25,9 +25,8 @@ _MOST_AT_ONCE = 500
 def remember(precedents: Sequence[Precedent], services: Services) -> None:
     """Let histories know of decisions as they stand; if a store is away, that is done later."""
     try:
-        for one in precedents:
-            teach(one, services)
-        services.decisions.mark_remembered([one.decision for one in precedents])
+        told = [one.decision for one in precedents if teach(one, services)]
+        services.decisions.mark_remembered(told)
     except StoreUnavailableError:
         log.warning(
             "histories do not know of a decision yet",
@@ -38,15 +37,15 @@ def remember(precedents: Sequence[Precedent], services: Services) -> None:
 def remember_open(services: Services) -> int:
     """Let histories know of what they missed, the oldest first; return how many, at most 500.
 
-    Ends at the first one that cannot be told, with what was told before it struck off. Safe to run
-    at any time, twice too. Raises `StoreUnavailableError`.
+    Ends where the store fails, with what was told before struck off. Safe to run at any time, twice
+    too. Raises `StoreUnavailableError`.
     """
     waiting = services.decisions.find_unremembered(limit=_MOST_AT_ONCE)
     told: list[Decision] = []
     try:
         for one in waiting:
-            teach(one, services)
-            told.append(one.decision)
+            if teach(one, services):
+                told.append(one.decision)  # noqa: PERF401  # kept if the store fails half-way
     finally:
         if told:
             services.decisions.mark_remembered(told)
@@ -55,10 +54,20 @@ def remember_open(services: Services) -> int:
 
 
 def teach(precedent: Precedent, services: Services) -> bool:
-    """Have a decision learnt, or taken back if it was undone; return whether that was news.
+    """Have a decision learnt, or taken back if it was undone; return whether histories know now.
 
-    Raises `StoreUnavailableError`.
+    Whatever else one comment provokes is logged and leaves its decision open: it must not keep the
+    others from being learnt. Raises `StoreUnavailableError`.
     """
     decision = precedent.decision
     act = services.history.learn if decision.undone_at is None else services.history.unlearn
-    return act(decision.id, precedent.comment, decision.ruling, at=decision.decided_at)
+    try:
+        act(decision.id, precedent.comment, decision.ruling, at=decision.decided_at)
+    except StoreUnavailableError:
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
+        log.error(  # noqa: TRY400  # a traceback could carry the comment's text
+            "a decision cannot be learnt", extra={"id": decision.id, "error": type(error).__name__}
+        )
+        return False
+    return True

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from service.domain.comment import Comment
-from service.domain.history import History, Record, Standing
+from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
-from service.signals.earlier import SHARED, clearest_approval, comments, is_known
+from service.signals.earlier import SHARED, approved_before, decided, is_known
 
 
 def approved_address_before(_comment: Comment, history: History) -> Signal | None:
@@ -16,37 +16,25 @@ def approved_address_before(_comment: Comment, history: History) -> Signal | Non
     """
     if is_known(history):
         return None
-    found = clearest_approval(history, SHARED)
-    if found is None:
-        return None
-    return Signal(
-        name="approved_address_before",
-        strength=found.lean,
-        reason=f"moderators approved {comments(found.count)} {found.where}",
-    )
+    return approved_before("approved_address_before", history, SHARED)
 
 
 _TEXT = "Same here, the third valve was stuck."
-
-
-def _example(key: str, *, rejected: float = 0.0, approved: float = 0.0) -> Example:
-    standing = Standing(everywhere=Record(rejected=rejected, approved=approved))
-    return Example(text=_TEXT, history=History(**{key: standing}))
 
 
 APPROVED_ADDRESS_BEFORE = Detector(
     name="approved_address_before",
     detect=approved_address_before,
     fires_on=(
-        _example("address", approved=2),
-        _example("network", approved=5),
-        _example("address", approved=40, rejected=1),
+        decided(_TEXT, "address", approved=2),
+        decided(_TEXT, "network", approved=5),
+        decided(_TEXT, "address", approved=40, rejected=1),
     ),
     silent_on=(
         Example(text=_TEXT),
-        _example("address", approved=1),
-        _example("address", approved=10, rejected=3),
-        _example("network", approved=2),
-        _example("email", approved=7),
+        decided(_TEXT, "address", approved=1),
+        decided(_TEXT, "address", approved=10, rejected=3),
+        decided(_TEXT, "network", approved=2),
+        decided(_TEXT, "email", approved=7),
     ),
 )

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from service.domain.history import History, Record, Standing
+from service.domain.verdict import Signal
+from service.signals.detector import Example
 
 # What moderators of other sites ruled counts half: their readers and their rules are not ours.
 _ELSEWHERE = 0.5
@@ -98,19 +100,33 @@ TARGET = Key(where="that link to the same domain", standing=lambda h: h.domains)
 COPY = Key(where="of nearly the same words", standing=lambda h: h.content)
 
 
-def clearest_rejection(history: History, keys: Sequence[Key]) -> Leaning | None:
-    """Return the key whose decisions lean clearest to rejecting, None where none does."""
-    return _clearest([_to_reject(key, key.standing(history)) for key in keys])
+def rejected_before(name: str, history: History, keys: Sequence[Key]) -> Signal | None:
+    """Return the signal that decisions under one of the keys lean to rejecting, if they do.
+
+    Of several keys the one speaks whose decisions lean clearest.
+    """
+    return _signal(name, "rejected", [_to_reject(key, key.standing(history)) for key in keys])
 
 
-def clearest_approval(history: History, keys: Sequence[Key]) -> Leaning | None:
-    """Return the key whose decisions lean clearest to approving, None where none does."""
-    return _clearest([_to_approve(key, key.standing(history)) for key in keys])
+def approved_before(name: str, history: History, keys: Sequence[Key]) -> Signal | None:
+    """Return the signal that decisions under one of the keys lean to approving, if they do."""
+    return _signal(name, "approved", [_to_approve(key, key.standing(history)) for key in keys])
+
+
+def decided(text: str, key: str, *, rejected: float = 0.0, approved: float = 0.0) -> Example:
+    """Return the example of a comment under one of whose keys this was decided, at other sites."""
+    standing = Standing(everywhere=Record(rejected=rejected, approved=approved))
+    return Example(text=text, history=History(**{key: standing}))
 
 
 def is_known(history: History) -> bool:
     """Say whether the person's own e-mail address has decisions: these outrank the neighbours'."""
     return _decisions(history.email.everywhere) >= EMAIL.min_decisions
+
+
+def is_regular(history: History) -> bool:
+    """Say whether moderators lean to approving what comes from the person's e-mail address."""
+    return _to_approve(TRUSTED_EMAIL, TRUSTED_EMAIL.standing(history)).lean > 0.0
 
 
 def squashed_log_odds(agreeing: float, contrary: float, prior: float) -> float:
@@ -170,9 +186,15 @@ def _own_first(here: float, everywhere: float) -> float:
     return here + _ELSEWHERE * max(0.0, everywhere - here)
 
 
-def _clearest(leanings: Sequence[Leaning]) -> Leaning | None:
+def _signal(name: str, ruled: str, leanings: Sequence[Leaning]) -> Signal | None:
     clearest = max(leanings, key=lambda one: one.lean)
-    return clearest if clearest.lean > 0.0 else None
+    if clearest.lean <= 0.0:
+        return None
+    return Signal(
+        name=name,
+        strength=clearest.lean,
+        reason=f"moderators {ruled} {comments(clearest.count)} {clearest.where}",
+    )
 
 
 def _decisions(record: Record) -> float:

@@ -6,19 +6,12 @@ from service.domain.comment import Comment, Listing, ListKind
 from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
-from service.signals.listings import in_words, listed_strength
+from service.signals.listings import listed
 
 
 def listed_address(comment: Comment, _history: History) -> Signal | None:
     """Fire on an address that a list of networks holds, less the older the list was."""
-    strength, count, age = listed_strength(comment, ListKind.NETWORKS)
-    if strength <= 0.0:
-        return None
-    return Signal(
-        name="listed_address",
-        strength=strength,
-        reason=f"comes from an address on {in_words(count, age)}",
-    )
+    return listed("listed_address", comment, ListKind.NETWORKS, what="comes from an address")
 
 
 def _listed(age_days: float, kind: ListKind = ListKind.NETWORKS) -> Listing:

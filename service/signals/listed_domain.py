@@ -6,19 +6,12 @@ from service.domain.comment import Comment, Listing, ListKind
 from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
-from service.signals.listings import in_words, listed_strength
+from service.signals.listings import listed
 
 
 def listed_domain(comment: Comment, _history: History) -> Signal | None:
     """Fire on a linked domain that a list of domains holds, less the older the list was."""
-    strength, count, age = listed_strength(comment, ListKind.DOMAINS)
-    if strength <= 0.0:
-        return None
-    return Signal(
-        name="listed_domain",
-        strength=strength,
-        reason=f"links to a domain on {in_words(count, age)}",
-    )
+    return listed("listed_domain", comment, ListKind.DOMAINS, what="links to a domain")
 
 
 def _listed(age_days: float, kind: ListKind = ListKind.DOMAINS) -> Listing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from service.domain.comment import Comment, Listing, ListKind
+from service.domain.verdict import Signal
 
 # Addresses change hands within weeks (a household gets another one, a rented machine another
 # tenant), a domain keeps its owner for a year at least, and a throw-away mail service does not
@@ -39,6 +40,14 @@ def listed_strength(comment: Comment, kind: ListKind) -> tuple[float, int, float
     for age in ages[1:]:
         strength += (1.0 - strength) * 0.25 * freshness(age, kind)
     return strength, len(ages), ages[0]
+
+
+def listed(name: str, comment: Comment, kind: ListKind, *, what: str) -> Signal | None:
+    """Return the signal that lists of a kind hold the comment; `what` opens its reason."""
+    strength, count, age = listed_strength(comment, kind)
+    if strength <= 0.0:
+        return None
+    return Signal(name=name, strength=strength, reason=f"{what} on {in_words(count, age)}")
 
 
 def in_words(count: int, age_days: float) -> str:

@@ -7,7 +7,7 @@ from service.domain.history import History, Record, Standing
 from service.domain.verdict import Signal
 from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
-from service.signals.earlier import TARGET, clearest_rejection, comments
+from service.signals.earlier import TARGET, decided, rejected_before
 from service.signals.hosts import host_of, registered_domain
 from service.signals.reference_hosts import is_reference
 
@@ -20,14 +20,7 @@ def rejected_target_before(comment: Comment, history: History) -> Signal | None:
     """
     if not (uncommon_links(comment) or _uncommon_site(comment)):
         return None
-    found = clearest_rejection(history, (TARGET,))
-    if found is None:
-        return None
-    return Signal(
-        name="rejected_target_before",
-        strength=found.lean,
-        reason=f"moderators rejected {comments(found.count)} {found.where}",
-    )
+    return rejected_before("rejected_target_before", history, (TARGET,))
 
 
 def _uncommon_site(comment: Comment) -> bool:
@@ -39,18 +32,13 @@ def _uncommon_site(comment: Comment) -> bool:
 _TEXT = "Same here, this helped: https://valves-and-more.com/stuck"
 
 
-def _example(key: str, *, rejected: float = 0.0, approved: float = 0.0) -> Example:
-    standing = Standing(everywhere=Record(rejected=rejected, approved=approved))
-    return Example(text=_TEXT, history=History(**{key: standing}))
-
-
 REJECTED_TARGET_BEFORE = Detector(
     name="rejected_target_before",
     detect=rejected_target_before,
     fires_on=(
-        _example("domains", rejected=1),
-        _example("domains", rejected=9, approved=1),
-        _example("domains", rejected=40),
+        decided(_TEXT, "domains", rejected=1),
+        decided(_TEXT, "domains", rejected=9, approved=1),
+        decided(_TEXT, "domains", rejected=40),
         Example(
             text="Same here, the third valve was stuck.",
             author_url="https://valves-and-more.com",
@@ -59,9 +47,9 @@ REJECTED_TARGET_BEFORE = Detector(
     ),
     silent_on=(
         Example(text=_TEXT),
-        _example("domains", rejected=1, approved=1),
-        _example("domains", rejected=3, approved=9),
-        _example("domains", approved=7),
+        decided(_TEXT, "domains", rejected=1, approved=1),
+        decided(_TEXT, "domains", rejected=3, approved=9),
+        decided(_TEXT, "domains", approved=7),
         Example(
             text="See https://en.wikipedia.org/wiki/Valve",
             history=History(domains=Standing(everywhere=Record(rejected=7))),

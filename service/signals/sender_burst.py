@@ -6,7 +6,7 @@ from service.domain.comment import Comment
 from service.domain.history import History, Record, Standing
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
-from service.signals.earlier import TRUSTED_EMAIL, clearest_approval, excess
+from service.signals.earlier import excess, is_regular
 
 # A heated discussion: a person answers every few minutes for an hour, and goes on all day.
 _PERSON_HOUR, _PERSON_DAY = 10, 40
@@ -20,7 +20,7 @@ def sender_burst(_comment: Comment, history: History) -> Signal | None:
 
     Silent for a regular, whose earlier comments moderators approved.
     """
-    if clearest_approval(history, (TRUSTED_EMAIL,)):
+    if is_regular(history):
         return None
     person, address = history.email.everywhere, history.address.everywhere
     strength, where, seen, during = max(

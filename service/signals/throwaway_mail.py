@@ -8,7 +8,7 @@ from service.domain.comment import Comment, Listing, ListKind
 from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
-from service.signals.listings import in_words, listed_strength
+from service.signals.listings import listed
 
 # Services of this kind lend out names below their own; three levels are all that real lists hold.
 _MAX_LABELS = 5
@@ -22,13 +22,8 @@ def throwaway_mail(comment: Comment, _history: History) -> Signal | None:
             strength=1.0,
             reason="gives an e-mail address of a throw-away service",
         )
-    strength, count, age = listed_strength(comment, ListKind.MAIL_DOMAINS)
-    if strength <= 0.0:
-        return None
-    return Signal(
-        name="throwaway_mail",
-        strength=strength,
-        reason=f"gives an e-mail address of a domain on {in_words(count, age)}",
+    return listed(
+        "throwaway_mail", comment, ListKind.MAIL_DOMAINS, what="gives an e-mail address of a domain"
     )
 
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
 
 from service.domain.comment import Comment, Sender, SiteId
 from service.domain.decision import Ruling
-from service.domain.errors import HistoryBlankError, StoreUnavailableError
+from service.domain.errors import HistoryBlankError
 from service.domain.history import History
 from service.reputation.decay import Counter
 from service.reputation.gathering import gather_histories
 from service.reputation.names import CommentNames, at_site, names_of, names_of_person
 from service.stores.history_scripts import GATHER, LEARN, UNLEARN, Arg, gather_args, learn_args
-
-_T = TypeVar("_T")
+from service.stores.valkey_client import ValkeyClient
 
 # A batch that waits longer is judged without history, degraded; better that than a stuck worker.
 _TIMEOUT_SECONDS = 0.25
@@ -35,10 +31,9 @@ class ValkeyHistoryStore:
     """
 
     def __init__(self, url: str, *, prefix: str = "slopsieve", cluster: bool = False) -> None:
-        self._url, self._cluster = url, cluster
-        # `Any`, as the cluster's client shares no type with the other one.
-        self._opened: Any = None
-        self._opening = threading.Lock()
+        self._client = ValkeyClient(
+            url, cluster=cluster, timeout_seconds=_TIMEOUT_SECONDS, what="the history store"
+        )
         # The braces keep all keys on one node of a cluster, where a script needs them.
         self._prefix = f"{prefix}:{{reputation}}:"
 
@@ -59,7 +54,7 @@ class ValkeyHistoryStore:
             self._key("filled"),
         ]
         args = [*gather_args(batch, wanted, watched, now=now), int(only_filled)]
-        answers = self._asked(lambda client: _run(client, GATHER, keys, args))
+        answers = self._client.ask(lambda client: _run(client, GATHER, keys, args))
         if answers is None:
             raise HistoryBlankError("the history store lost what it knew, or was never filled")
         seen, decisions, sightings = (answer.decode().split("\n") for answer in answers)
@@ -78,42 +73,36 @@ class ValkeyHistoryStore:
         names = names_of(comment)
         keys = self._decision_keys(decision_id, names)
         args = learn_args(names, ruling, at=at)
-        return bool(self._asked(lambda client: _run(client, LEARN, keys, args)))
+        return bool(self._client.ask(lambda client: _run(client, LEARN, keys, args)))
 
     def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """See `HistoryStore.unlearn`."""
         names = names_of(comment)
         keys = self._decision_keys(decision_id, names)
         args = learn_args(names, ruling, at=at)
-        return bool(self._asked(lambda client: _run(client, UNLEARN, keys, args)))
+        return bool(self._client.ask(lambda client: _run(client, UNLEARN, keys, args)))
 
     def forget(self, sender: Sender) -> None:
         """See `HistoryStore.forget`."""
         names = names_of_person(sender)
         if names:
-            self._asked(lambda client: self._forget(client, names))
+            self._client.ask(lambda client: self._forget(client, names))
 
     def is_blank(self) -> bool:
         """See `HistoryStore.is_blank`."""
-        return not self._asked(lambda client: client.exists(self._key("filled")))
+        return not self._client.ask(lambda client: client.exists(self._key("filled")))
 
     def mark_filled(self) -> None:
         """See `HistoryStore.mark_filled`."""
-        self._asked(lambda client: client.set(self._key("filled"), 1))
+        self._client.ask(lambda client: client.set(self._key("filled"), 1))
 
     def ping(self) -> None:
         """Return if the server answers. Raise `StoreUnavailableError` if not."""
-        self._asked(lambda client: client.ping())
+        self._client.ask(lambda client: client.ping())
 
     def close(self) -> None:
         """Close all connections; a later call opens new ones."""
-        with self._opening:
-            if self._opened is not None:
-                self._opened.close()
-                if self._cluster:
-                    # Its own `close` leaves the connections to the nodes open.
-                    self._opened.disconnect_connection_pools()
-            self._opened = None
+        self._client.close()
 
     def _forget(self, client: redis.Redis, names: Sequence[str]) -> None:
         known: set[Any] = client.smembers(self._key("sites"))
@@ -126,30 +115,6 @@ class ValkeyHistoryStore:
     def _decision_keys(self, decision_id: str, names: CommentNames) -> list[str]:
         counters = (self._key(f"d:{name}") for _kind, name in names.written())
         return [self._key(f"decision:{decision_id}"), self._key("sites"), *counters]
-
-    def _asked(self, question: Callable[[redis.Redis], _T]) -> _T:
-        try:
-            return question(self._client())
-        except (redis.RedisError, redis.exceptions.RedisClusterException) as error:
-            # The message may name the server's address or user: only the kind of failure is told.
-            msg = f"the history store cannot be used now: {type(error).__name__}"
-            raise StoreUnavailableError(msg) from error
-
-    def _client(self) -> redis.Redis:
-        # A cluster's client asks for the nodes when it is made, so that waits for the first call.
-        with self._opening:
-            if self._opened is None:
-                kind: Any = redis.RedisCluster if self._cluster else redis.Redis
-                # One more try at once, for a connection that broke while it lay in the pool; what
-                # timed out is not tried again, a second wait would double what a batch waits.
-                self._opened = kind.from_url(
-                    self._url,
-                    socket_timeout=_TIMEOUT_SECONDS,
-                    socket_connect_timeout=_TIMEOUT_SECONDS,
-                    retry=Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,)),
-                )
-            opened: redis.Redis = self._opened
-            return opened
 
     def _key(self, name: str) -> str:
         return self._prefix + name

@@ -15,6 +15,7 @@ from service.moderation.decide import decide_comment, undo_decision
 from service.moderation.remember import remember_open
 from service.moderation.submit import submit_comments
 from service.ports import NewComment
+from service.stores.memory_history import MemoryHistoryStore
 from tests.factories import make_comment
 from tests.fakes import make_services
 
@@ -185,3 +186,29 @@ class TiredHistory:
             raise StoreUnavailableError("away again")
         self.times.append(at)
         return self.store.learn(decision_id, comment, ruling, at=at)
+
+
+class PickyHistory:
+    """A history store that one comment provokes to raise what nobody expects."""
+
+    def __init__(self, store: MemoryHistoryStore, poison: str) -> None:
+        self._store, self._poison = store, poison
+
+    def learn(self, decision_id, comment, ruling, *, at):
+        if comment.id == self._poison:
+            raise ValueError("unexpected")
+        return self._store.learn(decision_id, comment, ruling, at=at)
+
+
+def test_a_decision_that_cannot_be_learnt_keeps_no_other_from_it(services):
+    services.history.available = False
+    first, second = keep(services), keep(services)
+    for comment in (first, second):
+        decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
+    services.history.available = True
+    picky = PickyHistory(services.history, poison=first.id)
+
+    told = remember_open(replace(services, history=picky))
+
+    assert told == 1
+    assert len(open_ones(services)) == 1
