@@ -17,17 +17,16 @@ import numpy as np
 import numpy.typing as npt
 
 from models.baseline import BaselineClassifier
-from models.errors import ModelVersionError
 from models.features import Features, count_features
 from models.inputs import MIN_P_SPAM_TO_MARK
 from models.linear import LinearTable
 from models.promotion import PromotionMarker
 from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
 from models.stretches import Stretch
-from service.domain.errors import InvalidInputError
 from service.scoring.conclude import logistic, logit
 from training.card import Card, card_json
 from training.card_page import card_markdown
+from training.command import exit_code_of
 from training.dataset import DEFAULT_DATA, Dataset, read_dataset
 from training.evidence import signal_names, signal_strengths, to_matrix
 from training.fingerprint import find_same, fingerprint
@@ -194,14 +193,7 @@ def _fit_weights(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return 0, or 1 after one clear message on standard error."""
     options = _parse(arguments)
-    try:
-        return _train_version(options)
-    except InvalidInputError as error:
-        lines = [f"{p.field}: {p.problem}; {p.remedy}" for p in error.problems]
-    except (ModelVersionError, ValueError) as error:
-        lines = [str(error)]
-    print("\n".join(lines), file=sys.stderr)
-    return 1
+    return exit_code_of(lambda: _train_version(options))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

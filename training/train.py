@@ -20,7 +20,6 @@ import numpy.typing as npt
 import torch
 
 from models.engine import Engine
-from models.errors import ModelVersionError
 from models.linear import LinearTable, table_bytes
 from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
 from models.tokens import CommentTokeniser
@@ -33,10 +32,10 @@ from models.transformer import (
     Calibration,
     TransformerClassifier,
 )
-from service.domain.errors import InvalidInputError
 from service.scoring.conclude import logistic
 from service.scoring.metrics import roc_auc
 from training.card import Measured, measure
+from training.command import exit_code_of
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
 from training.evidence import signal_strengths
@@ -198,14 +197,7 @@ def measure_rounding(
 def main(arguments: Sequence[str] | None = None, config: TrainConfig | None = None) -> int:
     """Run the command; return 0, or 1 after one clear message on standard error."""
     options = _parse(arguments)
-    try:
-        return _train_version(options, config or TrainConfig())
-    except InvalidInputError as error:
-        lines = [f"{p.field}: {p.problem}; {p.remedy}" for p in error.problems]
-    except (ModelVersionError, ValueError) as error:
-        lines = [str(error)]
-    print("\n".join(lines), file=sys.stderr)
-    return 1
+    return exit_code_of(lambda: _train_version(options, config or TrainConfig()))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

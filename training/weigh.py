@@ -39,8 +39,8 @@ from models.transformer import (
     Calibration,
     TransformerClassifier,
 )
-from service.domain.errors import InvalidInputError
 from training.card import Measured
+from training.command import exit_code_of
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, DataFile, Dataset, read_dataset
 from training.evidence import signal_strengths
@@ -110,14 +110,7 @@ def weigh_and_measure(
 def main(arguments: Sequence[str] | None = None, config: WeighConfig | None = None) -> int:
     """Run the command; return 0, or 1 after one clear message on standard error."""
     options = _parse(arguments)
-    try:
-        return _weigh_version(options, config or WeighConfig())
-    except InvalidInputError as error:
-        lines = [f"{p.field}: {p.problem}; {p.remedy}" for p in error.problems]
-    except (ModelVersionError, ValueError) as error:
-        lines = [str(error)]
-    print("\n".join(lines), file=sys.stderr)
-    return 1
+    return exit_code_of(lambda: _weigh_version(options, config or WeighConfig()))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
