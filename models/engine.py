@@ -24,18 +24,23 @@ PAD_TO = 16
 # The names of the network's inputs and outputs.
 INPUTS = ("ids", "kinds", "mask")
 OUTPUTS = ("spam", "promotion", "llm_voice")
+# A network may have one more: the text's hidden states added up, each by its token's probability
+# of promotion, so that what is advertised counts more than the remark before it.
+POOLED = "pooled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowScores:
     """The network's answers to one window, in log-odds; `promotion` has one a token of the text.
 
-    Those are kept as an array of float32: a tuple would take eight times the memory.
+    `pooled` is the weighted mean of the text's hidden states, None from a network that does not
+    tell it. Both are kept as arrays of float32: a tuple would take eight times the memory.
     """
 
     spam: float
     promotion: Sequence[float]
     llm_voice: float
+    pooled: Sequence[float] | None = None
 
 
 class Engine:
@@ -76,7 +81,7 @@ class Engine:
             raise ValueError(msg) from error
         self._lock = Lock()
         self._queue = ov.AsyncInferQueue(compiled, at_once)
-        self._queue.set_callback(_take)
+        self._queue.set_callback(_take_pooled if POOLED in names else _take)
 
     def read(self, windows: Sequence[Window]) -> list[WindowScores]:
         """Return each window's scores, in order. Raise `ClassifierError` if the engine fails."""
@@ -113,7 +118,16 @@ def input_arrays(window: Window) -> dict[str, npt.NDArray[np.int64]]:
     return {"ids": ids, "kinds": kinds, "mask": mask}
 
 
-def _take(request: Any, wanted: tuple[list[WindowScores | None], int, Window]) -> None:
+# Where a window's answers are wanted: in which list, at which place.
+_Wanted = tuple[list[WindowScores | None], int, Window]
+
+
+def _take_pooled(request: Any, wanted: _Wanted) -> None:
+    """Copy a finished request's answers, what was pooled too, to where they are wanted."""
+    _take(request, wanted, request.get_tensor(POOLED).data.reshape(-1))
+
+
+def _take(request: Any, wanted: _Wanted, added_up: npt.NDArray[np.float32] | None = None) -> None:
     """Copy a finished request's answers to where they are wanted."""
     found, place, window = wanted
     spam, promotion, llm_voice = (request.get_tensor(name).data for name in OUTPUTS)
@@ -122,4 +136,11 @@ def _take(request: Any, wanted: tuple[list[WindowScores | None], int, Window]) -
         spam=float(spam[0]),
         promotion=array("f", promotion[0, start : start + len(window.spans)].tolist()),
         llm_voice=float(llm_voice[0]),
+        pooled=None if added_up is None else _mean(added_up, promotion[0, start : len(window.ids)]),
     )
+
+
+def _mean(added_up: npt.NDArray[np.float32], promotion: npt.NDArray[np.float32]) -> array[float]:
+    """Return the weighted mean, given the weighted sum and the weights' log-odds."""
+    weights = 1.0 / (1.0 + np.exp(-np.clip(promotion.astype(np.float64), -60.0, 60.0)))
+    return array("f", (added_up / np.sum(weights)).tolist())

@@ -28,12 +28,15 @@ class ModelOutput:
 
     `promo_spans` are half-open `(start, end)` offsets into `ModelInput.text`. `llm_voice` is the
     probability that a language model wrote or rewrote the text, None if the classifier can't tell;
-    it says nothing about spam.
+    it says nothing about spam. `embedding` has unit length: comments of one campaign lie close
+    together in it; None if the classifier has none. It says nothing about spam either, and can be
+    compared only with those of the same version.
     """
 
     p_spam: float
     promo_spans: tuple[tuple[int, int], ...] = ()
     llm_voice: float | None = None
+    embedding: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.p_spam <= 1.0:

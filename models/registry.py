@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
@@ -18,6 +19,7 @@ from models.inputs import ModelInput, ModelOutput
 
 SHIPPED_DIR = Path(__file__).parent / "artifacts"
 CURRENT_FILE = "CURRENT"
+PREVIOUS_FILE = "PREVIOUS"
 MANIFEST_FILE = "manifest.json"
 FUSION_FILE = "fusion.json"
 
@@ -63,8 +65,8 @@ _READERS: Mapping[str, Reader] = {
 class Fusion:
     """How a version's model and signals are added up, and where its cutoffs lie.
 
-    `promises` is what was promised and measured when the cutoffs were chosen; nothing in serving
-    reads it.
+    `promises` is what was promised and measured when the cutoffs were chosen; judging never reads
+    it, but who chooses other cutoffs is shown it.
     """
 
     base: float
@@ -113,6 +115,20 @@ def read_current_name(models_dir: Path | None = None) -> str:
         msg = f"no current model version: {path} must hold one folder name, got {name[:120]!r}"
         raise ModelVersionError(msg)
     return name
+
+
+def read_current_fusion(models_dir: Path | None = None) -> tuple[str, Fusion]:
+    """Return the current version's name and how it adds up; its classifier is not loaded.
+
+    Raises `ModelVersionError` where there is none, or one that cannot be read.
+    """
+    name = read_current_name(models_dir)
+    path = (models_dir or SHIPPED_DIR) / name / FUSION_FILE
+    try:
+        return name, _fusion_from_json(json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        msg = f"model version {name} cannot be read: {FUSION_FILE} ({type(error).__name__})"
+        raise ModelVersionError(msg) from error
 
 
 def load_current(models_dir: Path | None = None) -> ModelVersion:
@@ -205,15 +221,39 @@ def free_name(models_dir: Path, wanted: str) -> str:
     return next(name for name in names if not (models_dir / name).exists())
 
 
+def list_versions(models_dir: Path | None = None) -> list[str]:
+    """Return the names of all versions in a folder, whole or not; none for a folder of none."""
+    folder = models_dir or SHIPPED_DIR
+    return sorted(path.parent.name for path in folder.glob(f"[!.]*/{MANIFEST_FILE}"))
+
+
+def read_previous_name(models_dir: Path | None = None) -> str | None:
+    """Return the version that was current before the last promotion, None if there was none."""
+    try:
+        name = ((models_dir or SHIPPED_DIR) / PREVIOUS_FILE).read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return name if _VERSION_NAME.fullmatch(name) else None
+
+
 def promote(models_dir: Path, version: str) -> None:
     """Make a version the current one, in one step that a reader sees wholly or not at all.
 
-    Raise `ModelVersionError` if it can't be loaded; the earlier one then stays current.
+    The one that was current is remembered as the previous one, to go back to. Raise
+    `ModelVersionError` if the version can't be loaded; the earlier one then stays current.
     """
     load_version(models_dir / version)
-    staged = models_dir / f".{CURRENT_FILE}-{os.getpid()}"
+    with contextlib.suppress(ModelVersionError):
+        before = read_current_name(models_dir)
+        if before != version:
+            _put(models_dir, PREVIOUS_FILE, before)
+    _put(models_dir, CURRENT_FILE, version)
+
+
+def _put(models_dir: Path, name: str, version: str) -> None:
+    staged = models_dir / f".{name}-{os.getpid()}"
     staged.write_text(f"{version}\n", encoding="utf-8")
-    staged.replace(models_dir / CURRENT_FILE)
+    staged.replace(models_dir / name)
 
 
 def _read_bytes(folder: Path, name: str) -> bytes:

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import ClassVar, Self
 
+from models.embedding import Projection, read_projection
 from models.engine import Engine, WindowScores
 from models.features import count_features
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
@@ -23,6 +24,8 @@ from models.tokens import CommentTokeniser, Window
 
 NETWORK_FILE, TOKENISER_FILE = "network.xml", "tokenizer.json"
 WEIGHTS_FILE, LINEAR_FILE, CALIBRATION_FILE = "network.bin", "linear.npz", "calibration.json"
+# A version may lack it; its answers then have no embedding.
+EMBEDDING_FILE = "embedding.npz"
 
 # Two or three words after a comma ("thanks!") are too few to be judged alone. 2026-11-21, words of
 # spam marked alike by hand and by `minilm-1`, F1 without and with this: 0.7567 and 0.7570 on the
@@ -30,7 +33,7 @@ WEIGHTS_FILE, LINEAR_FILE, CALIBRATION_FILE = "network.bin", "linear.npz", "cali
 # 0.7384 on the test part (n=4,477): no better on the whole, but a remark is no longer cut in two.
 _MIN_TOKENS = 4
 _CLAUSE_ENDS = (",", ";", ":")
-# A flood repeats itself: windows read lately are remembered, 10 MB at most.
+# A flood repeats itself: windows read lately are remembered, 17 MB at most.
 _REMEMBERED_WINDOWS = 4_096
 
 
@@ -78,11 +81,13 @@ class TransformerClassifier:
         tokeniser: CommentTokeniser,
         linear: LinearTable,
         calibration: Calibration,
+        projection: Projection | None = None,
     ) -> None:
         self._engine = engine
         self._tokeniser = tokeniser
         self._linear = linear
         self._calibration = calibration
+        self._projection = projection
         self._lock = Lock()
         self._remembered: OrderedDict[bytes, WindowScores] = OrderedDict()
 
@@ -109,6 +114,7 @@ class TransformerClassifier:
             CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
             read_table(files[LINEAR_FILE]),
             numbers,
+            read_projection(files[EMBEDDING_FILE]) if EMBEDDING_FILE in files else None,
         )
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
@@ -151,7 +157,13 @@ class TransformerClassifier:
             p_spam=p_spam,
             promo_spans=self._mark(one, windows, scores) if p_spam >= MIN_P_SPAM_TO_MARK else (),
             llm_voice=self._voice(scores),
+            embedding=self._embed(scores),
         )
+
+    def _embed(self, scores: Sequence[WindowScores]) -> tuple[float, ...] | None:
+        if self._projection is None:
+            return None
+        return self._projection.embed([s.pooled for s in scores if s.pooled is not None])
 
     def _voice(self, scores: Sequence[WindowScores]) -> float | None:
         c = self._calibration

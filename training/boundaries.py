@@ -20,8 +20,8 @@ from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.record import comment_from_record
 from service.scoring.inputs import model_input
-from service.scoring.metrics import wilson_interval
 from service.scoring.seam import place_seam
+from service.scoring.shares import wilson_interval
 from service.signals.abrupt_shift import abrupt_shift
 from service.signals.view import view_of
 from training.corrections import LABEL_CORRECTIONS

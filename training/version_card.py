@@ -44,6 +44,7 @@ from training.card_page import (
     weight_parts,
 )
 from training.dataset import DataFile, Dataset, Example
+from training.embedding_page import embedding_lines
 from training.evidence_page import evidence_page, history_parts
 from training.fuse import VoiceWeight
 from training.partition import AUTHORED, Partition, describe
@@ -138,7 +139,8 @@ class VersionCard:
     """All that a card is written from; `parts` holds the test part first.
 
     `trained_at`, `seconds`, `config`, `voice` and `rounding` are about the training, also where
-    the version was only weighed again.
+    the version was only weighed again. `embedding` is what `training.embed` measured of the one
+    that it was made of, None where it has none.
     """
 
     version: str
@@ -157,6 +159,7 @@ class VersionCard:
     rounding: Measured
     parts: Sequence[MeasuredPart]
     reweighed: Reweighed | None = None
+    embedding: Measured | None = None
 
 
 def card_json(card: VersionCard) -> str:
@@ -188,6 +191,8 @@ def card_json(card: VersionCard) -> str:
             "weighed_at": card.reweighed.weighed_at.isoformat(timespec="seconds"),
             "notes": list(card.reweighed.notes),
         }
+    if card.embedding:
+        facts["embedding"] = card.embedding
     return json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
@@ -323,6 +328,7 @@ def card_markdown(card: VersionCard) -> str:
             ],
         ),
         "Full fingerprints, the settings of the run and every count are in `card.json`.",
+        *(["\n".join(embedding_lines(card.embedding))] if card.embedding else []),
     ]
     return "\n\n".join(parts) + "\n"
 

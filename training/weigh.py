@@ -33,6 +33,7 @@ from models.registry import (
 from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
+    EMBEDDING_FILE,
     LINEAR_FILE,
     NETWORK_FILE,
     TOKENISER_FILE,
@@ -40,7 +41,7 @@ from models.transformer import (
     TransformerClassifier,
 )
 from training.card import Measured
-from training.command import exit_code_of
+from training.command import exit_code_of, parse_version_options, version_parser
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, DataFile, Dataset, read_dataset
 from training.evidence import signal_strengths
@@ -114,37 +115,16 @@ def main(arguments: Sequence[str] | None = None, config: WeighConfig | None = No
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m training.weigh",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--version", type=Path, required=True, help="the version's folder")
-    parser.add_argument("--name", required=True, help="the new version's name")
-    parser.add_argument(
-        "--data",
-        type=Path,
-        nargs="+",
-        default=[],
-        help="further data files or folders, beside the repository's: those it was trained with",
-    )
-    parser.add_argument(
-        "--no-own-data", action="store_true", help="leave out the repository's: only --data"
-    )
-    parser.add_argument("--out", type=Path, help="folder of versions; that of --version by default")
+    parser = version_parser("weigh", __doc__)
     parser.add_argument(
         "--linear-anew",
         action="store_true",
         help="fit the linear member and the calibration anew, too: as after a change of features",
     )
-    parser.add_argument("--promote", action="store_true", help="make it the current version")
     parser.add_argument(
         "--no-tfidf", action="store_true", help="leave TF-IDF out of the table: half the time"
     )
-    options = parser.parse_args(arguments)
-    if options.no_own_data and not options.data:
-        parser.error("--no-own-data leaves nothing to weigh on: name files with --data")
-    return options
+    return parse_version_options(parser, arguments, purpose="weigh")
 
 
 def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
@@ -210,6 +190,7 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
         voice_weight=outcome.voice,
         rounding=card["rounding_to_int8"],
         parts=outcome.parts,
+        embedding=card.get("embedding"),
         reweighed=Reweighed(
             version=folder.name,
             weighed_at=datetime.now(UTC),
@@ -247,7 +228,9 @@ def _files_of(folder: Path) -> dict[str, bytes]:
     if missing:
         msg = f"{folder} has no {', '.join(missing)}: only transformer versions can be weighed"
         raise ModelVersionError(msg)
-    return {name: (folder / name).read_bytes() for name in TransformerClassifier.FILES}
+    # The embedding is of the network, which stays.
+    names = (*TransformerClassifier.FILES, EMBEDDING_FILE)
+    return {name: (folder / name).read_bytes() for name in names if (folder / name).is_file()}
 
 
 def _card_of(folder: Path) -> dict[str, Any]:

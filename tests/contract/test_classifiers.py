@@ -142,3 +142,15 @@ def test_the_shipped_version_marks_the_advertisement_and_not_the_remark():
     assert answer.promo_spans
     assert answer.promo_spans[-1][1] == len(SPAM.text)
     assert answer.promo_spans[0][0] >= len(remark)
+
+
+@each_classifier
+def test_an_embedding_has_unit_length_or_there_is_none(classifier):
+    for answer in classifier.score_batch([SPAM, HAM, *ODD]):
+        if answer.embedding is not None:
+            assert len(answer.embedding) == 64
+            assert sum(n * n for n in answer.embedding) == pytest.approx(1.0)
+
+
+def test_the_shipped_classifier_embeds_every_comment():
+    assert all(answer.embedding for answer in SHIPPED.score_batch([SPAM, HAM]))

@@ -16,10 +16,12 @@ from models.promotion import PromotionMarker
 from models.registry import (
     Fusion,
     free_name,
+    list_versions,
     load_current,
     load_version,
     promote,
     read_current_name,
+    read_previous_name,
     write_version,
 )
 
@@ -87,6 +89,20 @@ def test_the_promoted_version_is_the_current_one(tmp_path):
 
     assert read_current_name(tmp_path) == "baseline-2"
     assert load_current(tmp_path).version == "baseline-2"
+
+
+def test_the_version_before_the_current_one_is_remembered(tmp_path):
+    for name in ("baseline-1", "baseline-2"):
+        write(tmp_path, name)
+    before_any = read_previous_name(tmp_path)
+
+    promote(tmp_path, "baseline-1")
+    first = read_previous_name(tmp_path)
+    promote(tmp_path, "baseline-2")
+    promote(tmp_path, "baseline-2")
+
+    assert (before_any, first, read_previous_name(tmp_path)) == (None, None, "baseline-1")
+    assert list_versions(tmp_path) == ["baseline-1", "baseline-2"]
 
 
 def test_a_damaged_version_cannot_be_promoted(tmp_path):

@@ -23,6 +23,7 @@ from models.registry import Fusion, load_version, write_version
 from models.tokens import Window
 from models.transformer import (
     CALIBRATION_FILE,
+    EMBEDDING_FILE,
     LINEAR_FILE,
     NETWORK_FILE,
     TOKENISER_FILE,
@@ -106,6 +107,19 @@ def test_a_written_version_loads_and_answers_the_same(write, make_classifier):
     loaded = load_version(write())
 
     assert loaded.classifier.score_batch(COMMENTS) == make_classifier().score_batch(COMMENTS)
+
+
+def test_a_version_without_a_projection_embeds_nothing(write):
+    answers = load_version(write()).classifier.score_batch(COMMENTS)
+
+    assert [answer.embedding for answer in answers] == [None] * len(COMMENTS)
+
+
+def test_a_damaged_projection_is_refused(write):
+    folder = write({EMBEDDING_FILE: b"no projection"})
+
+    with pytest.raises(ModelVersionError, match="embedding's file cannot be read"):
+        load_version(folder)
 
 
 @pytest.mark.parametrize("name", [NETWORK_FILE, WEIGHTS_FILE, TOKENISER_FILE, CALIBRATION_FILE])

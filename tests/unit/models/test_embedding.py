@@ -1,0 +1,72 @@
+"""An embedding has unit length, or there is none."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from models.embedding import EMBEDDING_SIZE, Projection, projection_bytes, read_projection
+
+
+@pytest.fixture
+def projection() -> Projection:
+    rng = np.random.default_rng(3)
+    return Projection(
+        mean=rng.normal(size=96).astype(np.float32),
+        matrix=rng.normal(size=(96, EMBEDDING_SIZE)).astype(np.float32),
+    )
+
+
+def pooled(seed: int) -> list[float]:
+    return np.random.default_rng(seed).normal(size=96).astype(np.float32).tolist()
+
+
+def test_an_embedding_has_unit_length(projection):
+    embedding = projection.embed([pooled(1), pooled(2)])
+
+    assert embedding is not None
+    assert len(embedding) == EMBEDDING_SIZE
+    assert math.isclose(math.hypot(*embedding), 1.0, abs_tol=1e-9)
+
+
+def test_windows_count_alike_in_any_order(projection):
+    one, other = projection.embed([pooled(1), pooled(2)]), projection.embed([pooled(2), pooled(1)])
+
+    assert one == pytest.approx(other)
+    assert one != pytest.approx(projection.embed([pooled(1)]))
+
+
+@pytest.mark.parametrize("odd", [[], [[math.nan] * 96], [[math.inf] * 96]])
+def test_what_has_no_direction_has_no_embedding(projection, odd):
+    assert projection.embed(odd) is None
+
+
+def test_the_mean_itself_has_no_embedding(projection):
+    assert projection.embed([projection.mean.tolist()]) is None
+
+
+def test_a_projection_that_was_written_reads_the_same(projection):
+    content = projection_bytes(projection)
+
+    assert projection_bytes(read_projection(content)) == content
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x80\x04N.", b"x" * 5_000])
+def test_a_file_that_is_no_projection_is_refused(content):
+    with pytest.raises(ValueError, match="cannot be read"):
+        read_projection(content)
+
+
+@pytest.mark.parametrize(
+    ("mean", "matrix"),
+    [
+        (np.zeros(5, np.float32), np.zeros((6, EMBEDDING_SIZE), np.float32)),
+        (np.zeros(5, np.float32), np.zeros((5, 3), np.float32)),
+        (np.full(5, np.nan, np.float32), np.zeros((5, EMBEDDING_SIZE), np.float32)),
+    ],
+)
+def test_a_projection_of_the_wrong_shape_is_refused(mean, matrix):
+    with pytest.raises(ValueError, match="finite numbers of shape"):
+        Projection(mean=mean, matrix=matrix)
