@@ -1,0 +1,1 @@
+"""Groups comments of one campaign: values in, values out."""

@@ -1,0 +1,170 @@
+"""Finds, for a comment, a remembered one of the same campaign: in bounded time and memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from service.campaigns.key_index import KeyIndex
+from service.campaigns.likeness import Found, Likeness
+from service.campaigns.targets import is_name
+from service.campaigns.traits import Traits
+from service.campaigns.vectors import VectorIndex
+from service.domain.comment import CommentId
+
+__all__ = ["Found", "Grouping", "Likeness"]
+
+# Four for copies of the text, the others for what it leads to.
+_KEYS_A_COMMENT = 16
+# Any member of a campaign leads to it, so the newest few are enough.
+_CANDIDATES = 8
+# A name that the newest this many comments, or fewer, have in more than so many campaigns is none:
+# a city, a maker of telephones, a first name.
+_NAMED_CANDIDATES = 24
+_MAX_CAMPAIGNS_OF_A_NAME = 4
+# Where meaning cannot be compared, as between versions of the model.
+_NAMES_WITHOUT_MEANING = 2
+# Cosines from which two comments with a name in common, and two with nothing else in common, are
+# taken for one campaign. Chosen on the calibration part, see README.md.
+MIN_COSINE_WITH_NAME = 0.4
+MIN_COSINE_ALONE = 0.8
+
+
+class Grouping:
+    """Remembers the newest comments by their traits; not to be shared between threads.
+
+    `remember` and `find` never raise for traits that could be built, whatever a stranger wrote.
+    Only comments whose verdict is not ham belong here: two readers who say the same thing of the
+    same post are no campaign.
+    """
+
+    def __init__(self, *, max_remembered: int = 200_000) -> None:
+        """Raise `ValueError` for room for less than one comment."""
+        if max_remembered < 1:
+            msg = f"max_remembered must be at least 1, got {max_remembered}"
+            raise ValueError(msg)
+        self._max_remembered = max_remembered
+        self._keys = KeyIndex(max_remembered, keys_a_slot=_KEYS_A_COMMENT)
+        self._vectors = VectorIndex(max_remembered)
+        self._ids: list[CommentId | None] = []
+        self._campaigns: list[str | None] = []
+        self._slots: dict[CommentId, int] = {}
+        self._next = 0
+
+    def __len__(self) -> int:
+        """Return how many comments are remembered."""
+        return len(self._slots)
+
+    def remember(self, traits: Traits, campaign_id: str | None) -> None:
+        """Remember a comment; `campaign_id` None says that it is single so far.
+
+        A comment that is remembered already gets the traits and the campaign given now. When the
+        room is full the oldest is forgotten.
+        """
+        known = self._slots.get(traits.comment_id)
+        if known is not None:
+            self._campaigns[known] = campaign_id
+            self._vectors.put(known, traits.embedding, traits.space)
+            return
+        slot = self._take_slot()
+        self._ids[slot] = traits.comment_id
+        self._campaigns[slot] = campaign_id
+        self._slots[traits.comment_id] = slot
+        self._keys.put(slot, _keys_of(traits))
+        self._vectors.put(slot, traits.embedding, traits.space)
+
+    def forget(self, comment_id: CommentId) -> None:
+        """Forget a comment, as when a person had it erased; one that is not known is no error."""
+        slot = self._slots.pop(comment_id, None)
+        if slot is not None:
+            self._ids[slot] = None
+            self._campaigns[slot] = None
+            self._keys.clear(slot)
+            self._vectors.clear(slot)
+
+    def find(self, traits: Traits) -> Found | None:
+        """Return a remembered comment of the same campaign, or None; never the comment itself.
+
+        Of several the one with most in common, then one that has a campaign, then the newest.
+        """
+        slot = self._best_holder(traits.copies, traits.comment_id)
+        if slot is not None:
+            return self._found(slot, Likeness.COPY)
+        slot = self._best_holder(_addresses_of(traits), traits.comment_id)
+        if slot is None:
+            slot = self._best_namesake(traits)
+        if slot is not None:
+            return self._found(slot, Likeness.TARGET)
+        near = self._vectors.nearest(
+            traits.embedding,
+            traits.space,
+            least=MIN_COSINE_ALONE,
+            but=self._slots.get(traits.comment_id),
+        )
+        return self._found(near[0], Likeness.MEANING) if near else None
+
+    def _best_holder(self, keys: Iterable[str], but: CommentId) -> int | None:
+        shared: Counter[int] = Counter()
+        for key in keys:
+            shared.update(self._keys.holders(key, at_most=_CANDIDATES))
+        slots = [s for s in shared if self._ids[s] not in (None, but)]
+        if not slots:
+            return None
+        return self._best(slots, shared)
+
+    def _best_namesake(self, traits: Traits) -> int | None:
+        """Return the best comment that shares a name and is about the same, if one is."""
+        shared: Counter[int] = Counter()
+        for name in _names_of(traits):
+            holders = self._keys.holders(name, at_most=_NAMED_CANDIDATES)
+            holders = [s for s in holders if self._ids[s] not in (None, traits.comment_id)]
+            campaigns = {self._campaigns[s] or self._ids[s] for s in holders}
+            if len(campaigns) <= _MAX_CAMPAIGNS_OF_A_NAME:
+                shared.update(holders)
+        slots = [s for s in shared if self._is_about(s, traits, n_names=shared[s])]
+        return self._best(slots, shared) if slots else None
+
+    def _is_about(self, slot: int, traits: Traits, *, n_names: int) -> bool:
+        """Say whether two comments that share names are about the same, by meaning if told."""
+        cosine = self._vectors.cosine(slot, traits.embedding, traits.space)
+        if cosine is None:
+            return n_names >= _NAMES_WITHOUT_MEANING
+        return cosine >= MIN_COSINE_WITH_NAME
+
+    def _best(self, slots: Iterable[int], shared: Counter[int]) -> int:
+        return max(slots, key=lambda s: (shared[s], self._campaigns[s] is not None, self._age(s)))
+
+    def _age(self, slot: int) -> int:
+        """Return a number that is higher for what was remembered later."""
+        return (slot - self._next) % self._max_remembered
+
+    def _found(self, slot: int, likeness: Likeness) -> Found:
+        comment_id = self._ids[slot]
+        if comment_id is None:
+            raise LookupError("an empty slot was found")
+        return Found(comment_id=comment_id, campaign_id=self._campaigns[slot], likeness=likeness)
+
+    def _take_slot(self) -> int:
+        """Return the slot to fill next, emptied."""
+        slot = self._next
+        self._next = (slot + 1) % self._max_remembered
+        if slot == len(self._ids):
+            self._ids.append(None)
+            self._campaigns.append(None)
+        leaving = self._ids[slot]
+        if leaving is not None:
+            del self._slots[leaving]
+        return slot
+
+
+def _keys_of(traits: Traits) -> list[str]:
+    """Return the keys that a comment is remembered by, the surest first."""
+    return [*traits.copies, *_addresses_of(traits), *_names_of(traits)]
+
+
+def _addresses_of(traits: Traits) -> list[str]:
+    return sorted(target for target in traits.targets if not is_name(target))
+
+
+def _names_of(traits: Traits) -> list[str]:
+    return sorted(target for target in traits.targets if is_name(target))

@@ -1,0 +1,154 @@
+"""Names what a comment leads to: sites, mail addresses, telephone numbers, messenger names."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from service.campaigns.names import names_in_label, names_in_text
+from service.domain.comment import Comment
+from service.reputation.free_mail import FREE_MAIL_DOMAINS
+from service.signals.contacts import Contact, ContactKind
+from service.signals.hosts import host_of, registered_domain
+from service.signals.reference_hosts import is_reference
+from service.signals.view import view_of
+from service.signals.wordset import wordset
+
+SITE, MAIL, PHONE, HANDLE, NAME = "site", "mail", "phone", "handle", "name"
+
+# Sites where strangers have pages under one domain: the page is the target, not the site. Hosts
+# that give each page a subdomain are in the Public Suffix List already.
+_PLATFORMS = wordset(
+    "facebook.com fb.com instagram.com twitter.com x.com tiktok.com youtube.com youtu.be vk.com",
+    "linkedin.com pinterest.com medium.com quora.com reddit.com github.com gitlab.com google.com",
+    "linktr.ee telegra.ph notion.so patreon.com gofundme.com etsy.com amazon.com ebay.com",
+    "bit.ly tinyurl.com t.co goo.gl is.gd v.gd ow.ly cutt.ly rb.gy shorturl.at buff.ly rebrand.ly",
+    "tiny.cc t.ly clck.ru vk.cc x.gd surl.li dub.sh apple.com",
+)
+# Their path is somebody's name in a messenger.
+_MESSENGERS = wordset("t.me telegram.me wa.me m.me line.me")
+_MAX_PATH_PARTS = 3
+_PATH_END = re.compile(r"[#\s]")
+_VIDEO = re.compile(r"[?&]v=([\w-]{6,20})")
+_AT = re.compile(r"\s*(?:@|[(\[{<]\s*\w{2,10}\s*[)\]}>]|\s\w{2,10}\s)\s*")
+_DOT = re.compile(r"\s*(?:\.|[(\[{<]\s*\w{3,6}\s*[)\]}>]|\s(?:dot|DOT)\s)\s*")
+_NAME = re.compile(r"@?[\w.-]{4,32}")
+_HAS_MARK = re.compile(r"[_\d@]")
+# Numbers are written with and without the country in front.
+_PHONE_DIGITS = 9
+_MIN_PHONE_DIGITS = 8
+_PLACEHOLDERS = frozenset({"<email>", "<phone>"})
+
+
+def targets_of(comment: Comment) -> Iterator[str]:
+    """Yield the targets of a comment, strongest kinds first; the same one may come twice.
+
+    Left out are links that the writer quotes rather than offers, the site's own domain, and sites
+    that readers cite. Each target is a kind, a colon and the thing in one spelling, so that two
+    ways of writing one number or address are one target. Names come last: what the addresses
+    and the text seem to call the thing, which is a guess.
+    """
+    named = []
+    for target in _addresses(comment):
+        yield target
+        named.append(target)
+    for label in (label for target in named for label in _labels(target)):
+        for name in names_in_label(label):
+            yield f"{NAME}:{name}"
+    for name in names_in_text(view_of(comment), comment.post.title or ""):
+        yield f"{NAME}:{name}"
+
+
+def is_name(target: str) -> bool:
+    """Say whether a target is a guessed name, which proves less than an address."""
+    return target.startswith(f"{NAME}:")
+
+
+def _addresses(comment: Comment) -> Iterator[str]:
+    view = view_of(comment)
+    for contact in view.contacts:
+        yield from _contact(comment.text[contact.start : contact.end], contact)
+    own = registered_domain(host_of(comment.post.url or ""))
+    for link in view.open_links:
+        yield from _site(link.target, own)
+    yield from _site(comment.author.url or "", own)
+
+
+def _labels(target: str) -> Iterator[str]:
+    """Yield the parts of an address that somebody chose."""
+    kind, _, thing = target.partition(":")
+    if kind == HANDLE:
+        yield thing
+    elif kind == SITE and "/" not in thing:
+        yield thing.partition(".")[0]
+    elif kind == MAIL:
+        local, _, host = thing.partition("@")
+        yield local
+        if host not in FREE_MAIL_DOMAINS:
+            yield host.partition(".")[0]
+
+
+def _site(address: str, own: str) -> Iterator[str]:
+    host = host_of(address)
+    domain = registered_domain(host) or host
+    if not domain or domain == own:
+        return
+    if domain in _MESSENGERS:
+        name = "".join(_path_parts(address, host)[:1])
+        yield from _handle(name)
+    elif domain in _PLATFORMS or host in _PLATFORMS:
+        parts = _path_parts(address, host)
+        video = _VIDEO.search(address[:2_048])
+        if parts:
+            yield f"{SITE}:{'/'.join([domain, *parts, *(video.groups() if video else ())])}"
+    elif not is_reference(host, domain):
+        yield f"{SITE}:{domain}"
+
+
+def _path_parts(address: str, host: str) -> list[str]:
+    """Return the first parts of an address's path; the host stands in it in any case."""
+    address = address[:2_048]
+    start = address.lower().find(host) + len(host)
+    path = _PATH_END.split(address[start:], maxsplit=1)[0].partition("?")[0]
+    return [part for part in path.split("/")[1:] if part][:_MAX_PATH_PARTS]
+
+
+def _contact(written: str, contact: Contact) -> Iterator[str]:
+    if written in _PLACEHOLDERS:
+        return
+    if contact.kind is ContactKind.EMAIL:
+        yield from _mail(written)
+    elif contact.kind is ContactKind.PHONE:
+        yield from _phone(written)
+    else:
+        yield from _handle(written)
+
+
+def _mail(written: str) -> Iterator[str]:
+    local, *rest = _AT.split(written.casefold(), maxsplit=1)
+    host = _DOT.sub(".", rest[0]).replace(" ", "") if rest else ""
+    local = local.partition("+")[0]
+    if local and "." in host:
+        yield f"{MAIL}:{local}@{host}"
+
+
+def _phone(written: str) -> Iterator[str]:
+    values = (unicodedata.decimal(char, None) for char in written)
+    digits = "".join(str(value) for value in values if value is not None)
+    if len(digits) >= _MIN_PHONE_DIGITS:
+        yield f"{PHONE}:{digits[-_PHONE_DIGITS:]}"
+
+
+def _handle(written: str) -> Iterator[str]:
+    """Yield the name in "telegram: @some_name", "some_name on telegram" or "t.me/some_name"."""
+    names = _NAME.findall(written.rpartition("/")[2])
+    if not names:
+        return
+    name = next((n for n in reversed(names) if _HAS_MARK.search(n)), names[-1])
+    name = name.lstrip("@").casefold().strip(".-")
+    digits = sum(char.isdigit() for char in name)
+    if digits >= _MIN_PHONE_DIGITS and digits >= len(name) - 3:
+        yield from _phone(name)
+    elif name:
+        yield f"{HANDLE}:{name}"

@@ -1,0 +1,248 @@
+"""Comments of one campaign meet: by copies, by targets, by meaning; in bounded room."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.campaigns.grouping import MIN_COSINE_ALONE, Found, Grouping, Likeness
+from service.campaigns.traits import Traits
+from service.domain.comment import CommentId
+
+
+def vector(*numbers: float) -> tuple[float, ...]:
+    """Return a unit vector whose first numbers are in the proportion given; 64 in all."""
+    length = sum(n * n for n in numbers) ** 0.5
+    return tuple(n / length for n in numbers) + (0.0,) * (64 - len(numbers))
+
+
+def spread(seed: int) -> tuple[float, ...]:
+    rng = random.Random(seed)
+    return vector(*(rng.gauss(0, 1) for _ in range(64)))
+
+
+def moved(start: tuple[float, ...], by: float, seed: int) -> tuple[float, ...]:
+    return vector(*(a + by * b for a, b in zip(start, spread(seed), strict=True)))
+
+
+def traits(
+    name: str,
+    *targets: str,
+    copies: tuple[str, ...] = (),
+    embedding: tuple[float, ...] | None = None,
+    space: str = "model-1",
+) -> Traits:
+    return Traits(
+        comment_id=CommentId(name),
+        embedding=embedding,
+        space=space,
+        targets=frozenset(targets),
+        copies=copies,
+    )
+
+
+def found(name: str, likeness: Likeness, campaign: str | None = None) -> Found:
+    return Found(comment_id=CommentId(name), campaign_id=campaign, likeness=likeness)
+
+
+@pytest.fixture
+def grouping() -> Grouping:
+    return Grouping(max_remembered=100)
+
+
+def test_nothing_is_like_the_first_comment(grouping):
+    assert grouping.find(traits("a", "site:x.com", copies=("k",), embedding=spread(1))) is None
+
+
+def test_a_copy_is_found(grouping):
+    grouping.remember(traits("a", copies=("k1", "k2")), None)
+
+    assert grouping.find(traits("b", copies=("k0", "k2"))) == found("a", Likeness.COPY)
+
+
+def test_a_shared_target_is_found_with_its_campaign(grouping):
+    grouping.remember(traits("a", "site:x.com", "phone:123"), "c-1")
+
+    assert grouping.find(traits("b", "phone:123")) == found("a", Likeness.TARGET, "c-1")
+
+
+def test_the_same_meaning_is_found(grouping):
+    grouping.remember(traits("a", embedding=spread(1)), None)
+
+    close = moved(spread(1), 0.2, 7)
+
+    assert grouping.find(traits("b", embedding=close)) == found("a", Likeness.MEANING)
+
+
+def test_another_meaning_is_not_found(grouping):
+    grouping.remember(traits("a", embedding=spread(1)), None)
+
+    assert grouping.find(traits("b", embedding=spread(2))) is None
+
+
+def test_meanings_of_different_models_are_not_compared(grouping):
+    grouping.remember(traits("a", embedding=spread(1)), None)
+
+    assert grouping.find(traits("b", embedding=spread(1), space="model-2")) is None
+
+
+def test_a_shared_name_needs_a_like_meaning(grouping):
+    grouping.remember(traits("a", "name:nervolin", embedding=spread(1)), None)
+
+    like = traits("b", "name:nervolin", embedding=moved(spread(1), 1.0, 7))
+    unlike = traits("c", "name:nervolin", embedding=tuple(-n for n in spread(1)))
+
+    assert grouping.find(like) == found("a", Likeness.TARGET)
+    assert grouping.find(unlike) is None
+
+
+def test_without_meaning_two_names_are_needed(grouping):
+    grouping.remember(traits("a", "name:nervolin", "name:doctoralba"), None)
+
+    assert grouping.find(traits("b", "name:nervolin")) is None
+    assert grouping.find(traits("c", "name:nervolin", "name:doctoralba")) is not None
+
+
+def test_a_name_that_many_campaigns_use_says_nothing(grouping):
+    for n in range(9):
+        grouping.remember(traits(f"a{n}", "name:london", embedding=spread(1)), f"c-{n}")
+
+    met = grouping.find(traits("b", "name:london", embedding=moved(spread(1), 1.0, 7)))
+
+    assert met is None
+
+
+def test_a_comment_never_finds_itself(grouping):
+    one = traits("a", "site:x.com", copies=("k",), embedding=spread(1))
+    grouping.remember(one, None)
+
+    assert grouping.find(one) is None
+
+
+def test_the_one_with_most_in_common_is_found(grouping):
+    grouping.remember(traits("a", "site:x.com", "site:y.com"), None)
+    grouping.remember(traits("b", "site:x.com"), "c-1")
+
+    assert grouping.find(traits("c", "site:x.com", "site:y.com")).comment_id == "a"
+
+
+def test_of_equals_one_with_a_campaign_is_found(grouping):
+    grouping.remember(traits("a", "site:x.com"), "c-1")
+    grouping.remember(traits("b", "site:x.com"), None)
+
+    assert grouping.find(traits("c", "site:x.com")).comment_id == "a"
+
+
+def test_a_comment_that_is_remembered_again_has_the_new_campaign(grouping):
+    grouping.remember(traits("a", "site:x.com"), None)
+    grouping.remember(traits("a", "site:x.com"), "c-1")
+
+    assert len(grouping) == 1
+    assert grouping.find(traits("b", "site:x.com")).campaign_id == "c-1"
+
+
+def test_what_is_forgotten_is_not_found(grouping):
+    one = traits("a", "site:x.com", copies=("k",), embedding=spread(1))
+    grouping.remember(one, None)
+
+    grouping.forget(CommentId("a"))
+    grouping.forget(CommentId("never known"))
+
+    assert len(grouping) == 0
+    assert grouping.find(traits("b", "site:x.com", copies=("k",), embedding=spread(1))) is None
+
+
+def test_forgetting_one_leaves_the_others(grouping):
+    for name in "abc":
+        grouping.remember(traits(name, "site:x.com"), None)
+
+    grouping.forget(CommentId("c"))
+
+    assert grouping.find(traits("d", "site:x.com")).comment_id == "b"
+
+
+def test_the_oldest_are_forgotten_when_the_room_is_full():
+    grouping = Grouping(max_remembered=3)
+    for n in range(10):
+        grouping.remember(traits(f"a{n}", f"site:x{n}.com", "site:all.com"), None)
+
+    assert len(grouping) == 3
+    assert grouping.find(traits("b", "site:x6.com")) is None
+    assert grouping.find(traits("b", "site:x7.com")).comment_id == "a7"
+    assert grouping.find(traits("b", "site:all.com")).comment_id == "a9"
+
+
+def test_room_for_nothing_is_refused():
+    with pytest.raises(ValueError, match="at least 1"):
+        Grouping(max_remembered=0)
+
+
+def test_members_meet_in_whatever_order_they_come():
+    members = [
+        traits("a", "site:x.com", "site:y.com"),
+        traits("b", "site:y.com", "site:z.com"),
+        traits("c", "site:z.com", "site:x.com"),
+    ]
+    for seed in range(6):
+        grouping = Grouping(max_remembered=10)
+        order = random.Random(seed).sample(members, 3)
+        met = []
+        for one in order:
+            met.append(grouping.find(one) is not None)
+            grouping.remember(one, "c-1")
+
+        assert met == [False, True, True]
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(
+            st.text(min_size=1, max_size=4),
+            st.frozensets(st.text(max_size=6), max_size=30),
+            st.lists(st.text(max_size=6), max_size=30),
+            st.one_of(
+                st.none(),
+                st.lists(st.floats(-1e300, 1e300), max_size=70),
+                st.lists(st.floats(-1, 1), min_size=64, max_size=64),
+            ),
+            st.sampled_from(["", "model-1", "model-2"]),
+        ),
+        max_size=12,
+    )
+)
+def test_whatever_the_traits_nothing_is_raised_and_the_room_is_kept(many):
+    grouping = Grouping(max_remembered=5)
+    for name, targets, copies, embedding, space in many:
+        one = Traits(
+            comment_id=CommentId(name),
+            embedding=None if embedding is None else tuple(embedding),
+            space=space,
+            targets=targets,
+            copies=tuple(copies),
+        )
+        met = grouping.find(one)
+        grouping.remember(one, None)
+
+        assert met is None or met.comment_id != one.comment_id
+        assert len(grouping) <= 5
+
+
+def test_a_flood_of_one_target_hides_no_other():
+    grouping = Grouping(max_remembered=2_000)
+    grouping.remember(traits("a", "site:rare.com"), None)
+    for n in range(1_500):
+        grouping.remember(traits(f"flood-{n}", "site:flood.com"), None)
+
+    assert grouping.find(traits("b", "site:rare.com")).comment_id == "a"
+
+
+def test_meaning_alone_asks_for_more_than_meaning_beside_a_name(grouping):
+    between = moved(spread(1), 1.0, 7)
+    grouping.remember(traits("a", "name:nervolin", embedding=spread(1)), None)
+
+    assert sum(a * b for a, b in zip(spread(1), between, strict=True)) < MIN_COSINE_ALONE
+    assert grouping.find(traits("b", embedding=between)) is None

@@ -1,0 +1,146 @@
+"""What a comment is grouped by: one spelling for each target, names however domains rotate."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.campaigns.traits import MAX_TARGET_CHARS, MAX_TARGETS, Traits, traits_of
+from service.domain.comment import Author, Comment, CommentId, Post
+from tests.factories import make_comment
+
+
+def targets(text: str, **changes) -> frozenset[str]:
+    return traits_of(make_comment(text, **changes), embedding=None, space="a").targets
+
+
+def addresses(text: str, **changes) -> set[str]:
+    return {t for t in targets(text, **changes) if not t.startswith("name:")}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("see https://www.shop.valve-deal.co.uk/a?b=c", {"site:valve-deal.co.uk"}),
+        ("see valve-deal.com for more", {"site:valve-deal.com"}),
+        # Anybody gets a page there, so the page is the target.
+        ("read https://cheap-pills.blogspot.com/2020/x", {"site:cheap-pills.blogspot.com"}),
+        ("read https://medium.com/@pillman/buy-now", {"site:medium.com/@pillman/buy-now"}),
+        ("watch https://youtube.com/watch?v=abc123XYZ", {"site:youtube.com/watch/abc123XYZ"}),
+        ("join https://t.me/loan_desk", {"handle:loan_desk"}),
+        ("write me on telegram @Loan_Desk", {"handle:loan_desk"}),
+        ("mail Loan.Desk+x@mailbox.org", {"mail:loan.desk@mailbox.org"}),
+        ("call +1 (202) 555-0126 now", {"phone:025550126"}),
+        ("call +12025550126 now", {"phone:025550126"}),
+    ],
+)
+def test_a_target_has_one_spelling_however_it_is_written(text, expected):
+    assert addresses(text) >= expected
+    assert len(addresses(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "as https://en.wikipedia.org/wiki/Valve says",
+        "I run `curl https://valve-deal.com` every day",
+        "see https://youtube.com for more",
+        "no address at all",
+    ],
+)
+def test_what_readers_cite_is_no_target(text):
+    assert addresses(text) == set()
+
+
+def test_the_site_itself_is_no_target():
+    post = Post(url="https://blog.example.com/valves")
+
+    assert addresses("as https://example.com/other says", post=post) == set()
+
+
+def test_the_authors_address_is_a_target():
+    assert addresses("nice", author=Author(url="https://valve-deal.com")) == {"site:valve-deal.com"}
+
+
+def test_comments_with_rotating_domains_have_a_name_in_common():
+    texts = (
+        "it cured me, see get-nervolin.online",
+        "my aunt swears by Nervolin",
+        "nervolin-official.shop has it",
+        "order from playnervolin.com today",
+    )
+
+    assert all("name:nervolin" in targets(text) for text in texts)
+
+
+def test_words_of_the_posts_title_are_no_names():
+    post = Post(title="Bleeding a Radiator in Kraków")
+
+    assert targets("I did mine in Kraków as well", post=post) == frozenset()
+
+
+def test_near_copies_share_a_key():
+    text = (
+        "Our experienced specialists restored every stolen investment within several working days, "
+        "contact their headquarters immediately before further valuable evidence disappears"
+    )
+
+    one, other = (
+        traits_of(make_comment(t), embedding=None, space="a").copies
+        for t in (text, f"{text} forever")
+    )
+
+    assert set(one) & set(other)
+
+
+@given(st.text(max_size=2_000), st.text(max_size=200), st.text(max_size=200))
+def test_traits_of_any_comment_are_bounded(text, title, url):
+    comment = make_comment(text, post=Post(title=title, url=url), author=Author(url=url))
+
+    traits = traits_of(comment, embedding=None, space="a")
+
+    assert len(traits.targets) <= MAX_TARGETS
+    assert all(0 < len(target) <= MAX_TARGET_CHARS for target in traits.targets)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://a.com/" * 4_000,
+        "@" * 60_000,
+        "Aa " * 20_000,
+        "t.me/" + "x" * 60_000,
+        "a(at)" * 12_000,
+        "+1 202 555 " * 6_000,
+        "Ä" * 60_000,
+        "-." * 30_000,
+        "\ud800 telegram: @\udfff_x_1",
+    ],
+)
+def test_hostile_texts_give_bounded_traits(text):
+    assert len(targets(text)) <= MAX_TARGETS
+
+
+def test_an_embedding_that_is_not_finite_is_refused():
+    with pytest.raises(ValueError, match="finite"):
+        Traits(
+            comment_id=CommentId("a"),
+            embedding=(math.nan,),
+            space="a",
+            targets=frozenset(),
+            copies=(),
+        )
+
+
+def test_traits_need_a_comment():
+    with pytest.raises(ValueError, match="id"):
+        Traits(comment_id=CommentId(""), embedding=None, space="", targets=frozenset(), copies=())
+
+
+def test_traits_are_those_of_their_comment():
+    comment: Comment = make_comment("nice")
+
+    assert traits_of(comment, embedding=(1.0,), space="a").comment_id == comment.id
