@@ -13,8 +13,12 @@ from enum import StrEnum
 from typing import Protocol
 
 from models.inputs import ModelInput, ModelOutput
+from service.campaigns.traits import Traits
+from service.domain.campaign import Campaign, CampaignPage, PeoplesRulings, WaitingCampaign
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
+from service.domain.claim import Claim
 from service.domain.comment import Comment, CommentId, Lane, Listing, ListKind, Sender, SiteId
+from service.domain.cutoff_preview import CutoffPreview
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import (
     Delivery,
@@ -23,15 +27,25 @@ from service.domain.delivery import (
     Endpoint,
     SendOutcome,
 )
+from service.domain.figures import FigureCounts, Scope
 from service.domain.history import History
 from service.domain.inbound import InboundHook
+from service.domain.list_entry import EntryFilter, EntryPage, ListEntry
+from service.domain.person import Person
 from service.domain.precedent import Precedent, PrecedentPage
-from service.domain.report import Report
+from service.domain.report import Label, Report
+from service.domain.saved_view import SavedView
+from service.domain.search import SearchQuery
 from service.domain.sender import SenderSecrets
+from service.domain.sender_record import SenderRecord
+from service.domain.sign_in import SecondFactor, UserSession
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.stroke import Stroke
 from service.domain.tally import Tally
 from service.domain.user import User
 from service.domain.verdict import Verdict
+from service.scoring.entry_book import EntryBook
+from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
 
 Clock = Callable[[], datetime]
@@ -140,7 +154,8 @@ class CommentStore(Protocol):
     def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
         """Honour a deletion: blank the comment's words, names and sender, and leave the queue.
 
-        Gone are the text, the author, the sender's keys, the user agent and the post's excerpt.
+        Gone are the text, the author, the sender's keys, the user agent, the post's excerpt, its
+        traits and what moderators noted of it, and it leaves its campaign.
         Verdict, decisions and log stay, so that figures stay true, and so do the keys by which a
         repeat is recognised: sending it again is a REPEAT. A withdrawn comment is never judged,
         swept, counted as pending or listed for review. Withdrawing twice is harmless. Raise
@@ -161,7 +176,7 @@ class CommentStore(Protocol):
         """Take all that is known of their senders off these comments; `Sender()` is left.
 
         The comment's own words and names stay, and so does its `fingerprint`, by which repeats
-        are known.
+        are known. Its traits, by which it could be told to be like others, are taken off as well.
         """
 
 
@@ -174,26 +189,55 @@ class VerdictStore(Protocol):
         *,
         audit: frozenset[CommentId],
         deliveries: Sequence[Delivery] = (),
+        traits: Sequence[Traits] = (),
     ) -> list[CommentId]:
         """Store the verdicts of comments that have none yet; return whose were stored.
 
         Verdicts of comments that are not kept, or were withdrawn, are left out. A comment that
         already has a verdict keeps it untouched. `audit` names the comments that go to a
         moderator as part of the random audit sample. Of `deliveries` those about comments whose
-        verdict was stored now are kept in the same transaction, so that none is ever lost.
+        verdict was stored now are kept in the same transaction, so that none is ever lost, and so
+        are their `traits`, to be grouped afterwards.
         """
 
 
 class DecisionStore(Protocol):
     """Keeps decisions; nothing is ever deleted, only marked as undone."""
 
-    def add(self, decision: Decision, *, deliveries: Sequence[Delivery] = ()) -> Decision | None:
+    def add(
+        self,
+        decision: Decision,
+        *,
+        deliveries: Sequence[Delivery] = (),
+        instead_of: Collection[str] | None = None,
+    ) -> Decision | None:
         """Append a decision; return the one it replaces, marked as undone by it, if any.
 
         Both happen in one transaction, so that at most one decision of a comment is in force
         however many moderators rule at once. `deliveries` are kept in the same transaction, so
-        that neither is there without the other. Raise `NotFoundError` if the comment is not kept,
-        `ConflictError` if the decision's id is taken.
+        that neither is there without the other. What was to tell the replaced decision and nobody
+        has tried to send yet is withdrawn. With `instead_of` it replaces one of these ids alone.
+        Raise `NotFoundError` if the comment is not kept, `ConflictError` if the decision's id is
+        taken or another decision than those is in force; nothing is kept then.
+        """
+
+    def add_many(
+        self,
+        decisions: Sequence[Decision],
+        *,
+        deliveries: Sequence[Delivery] = (),
+        open_only: bool = False,
+    ) -> list[Decision]:
+        """Append decisions on at most 500 comments; return what changed.
+
+        That is: those appended, and those they replace, marked as undone by them. All must be by
+        one person, of one moment and of one stroke or none, at most one of a comment, else
+        `ValueError` is raised. Left out are those on comments that are not kept, withdrawn, or
+        ruled alike already, with `open_only` on any that are ruled at all, those on a comment that
+        their stroke has decided before, even if that was undone, and all of them if their stroke
+        is unknown or was taken back. The stroke's counts and sites are kept in step. Of
+        `deliveries` those on comments decided now are kept, all in one transaction. Raise
+        `ConflictError`, and keep nothing, if an id is taken.
         """
 
     def undo(
@@ -201,9 +245,28 @@ class DecisionStore(Protocol):
     ) -> Decision:
         """Mark the decision in force as undone and return it so marked.
 
-        `deliveries` are kept in the same transaction. Raise `NotFoundError` if the comment has no
-        decision in force; nothing is kept then.
+        `deliveries` are kept in the same transaction, but if the site was told neither of this
+        decision nor of one that it replaced: then what was to tell it is withdrawn, and the site is
+        told nothing at all. Raise `NotFoundError` if the comment has no decision in force; nothing
+        is kept then.
         """
+
+    def undo_many(
+        self,
+        decisions: Sequence[Decision],
+        *,
+        by: str,
+        at: datetime,
+        deliveries: Sequence[Delivery] = (),
+    ) -> list[Decision]:
+        """Undo those of at most 500 decisions that are in force; return them so marked.
+
+        For each what holds for `undo` holds; `deliveries` of comments of which nothing is undone
+        are left out.
+        """
+
+    def find_of_stroke(self, stroke_id: str, *, after: int, limit: int) -> PrecedentPage:
+        """Return a stroke's decisions in force as `find_in_force` does."""
 
     def find_unremembered(self, *, limit: int) -> list[Precedent]:
         """Return decisions whose making or undoing histories may not know of, the oldest first.
@@ -225,11 +288,38 @@ class DecisionStore(Protocol):
         """
 
 
+class StrokeStore(Protocol):
+    """Keeps acts on many comments; `DecisionStore.add_many` keeps their counts."""
+
+    def begin(self, stroke: Stroke) -> Stroke:
+        """Keep a stroke before its first decision; return the kept one if its id is known."""
+
+    def get(self, stroke_id: str) -> Stroke:
+        """Return a stroke. Raise `NotFoundError` for an unknown one."""
+
+    def take_back(self, stroke_id: str, *, by: str, at: datetime) -> Stroke:
+        """Mark a stroke as undone, so that it decides nothing more; return it so marked.
+
+        One that is undone already stays as it is. Raise `NotFoundError` for an unknown one.
+        """
+
+    def recent(
+        self, *, site_ids: tuple[SiteId, ...] | None, limit: int, before: str | None = None
+    ) -> list[Stroke]:
+        """Return the newest first, from the one after `before` on.
+
+        With `site_ids` only those that touched no other site. An unknown `before` finds nothing.
+        """
+
+
 class CaseStore(Protocol):
     """Reads comments together with their verdicts and decisions."""
 
     def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
         """Return one case. Raise `NotFoundError` if it is not kept, or belongs to another site."""
+
+    def find(self, ids: Sequence[CommentId]) -> list[Case]:
+        """Return the cases of those ids that are kept, in the order of `ids`, each once."""
 
     def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
         """Return the cases of those ids that have their verdict, in no order; cheap to repeat."""
@@ -246,6 +336,276 @@ class CaseStore(Protocol):
         self, site_id: SiteId, *, received_from: datetime, received_before: datetime
     ) -> Tally:
         """Return the counts of a site's comments received in this stretch of time."""
+
+    def cutoff_preview(
+        self, site_id: SiteId, *, received_from: datetime, cutoffs: Cutoffs
+    ) -> CutoffPreview:
+        """Return what these cutoffs would make of a site's comments received since then.
+
+        Each has its verdict; its `p_spam` is compared anew, as `scoring.policy` does.
+        """
+
+
+class CaseSearch(Protocol):
+    """Finds comments by their words, links, senders, verdicts and decisions.
+
+    A query's `site:` terms are for the use case to resolve; here `site_ids` says which sites are
+    looked at, None for all. Withdrawn comments are never found.
+    """
+
+    def take_in(self, *, limit: int) -> int:
+        """Let comments be found that were kept or judged since; return how many, at most `limit`.
+
+        The newest come first. Until then they are not found, or as they were before their
+        verdict; decisions and reports are known at once. Safe to run at any time, twice too.
+        """
+
+    def find(
+        self,
+        query: SearchQuery,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        cursor: str | None,
+        limit: int,
+    ) -> CasePage:
+        """Return one page, the newest received first.
+
+        Raise `InvalidInputError` for a cursor that this store did not make.
+        """
+
+    def ids(
+        self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int
+    ) -> list[CommentId]:
+        """Return the newest comments' ids, at most `limit`."""
+
+    def count(self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int) -> int:
+        """Return how many match; `limit` means so many or more."""
+
+
+class SavedViewStore(Protocol):
+    """Keeps searches under names."""
+
+    def put(self, view: SavedView) -> None:
+        """Keep a view, in place of the one with its id."""
+
+    def get(self, view_id: str) -> SavedView | None:
+        """Return a view."""
+
+    def remove(self, view_id: str) -> None:
+        """Forget a view; harmless if there is none."""
+
+    def visible_to(self, owner_id: str) -> list[SavedView]:
+        """Return an account's own views and those shared with all, by name."""
+
+
+class SenderRecords(Protocol):
+    """Tells what is known of a comment's sender from the sender's other comments."""
+
+    def look_up(self, comment: Comment, *, site_ids: Sequence[SiteId] | None) -> SenderRecord:
+        """Return what the sender's other comments of these sites came to; of all for None.
+
+        However many they are, at most `MAX_COUNTED` of each trait are looked at, the newest
+        first.
+        """
+
+
+class FigureStore(Protocol):
+    """Counts what figures are made of."""
+
+    def count(self, scope: Scope) -> FigureCounts:
+        """Return the counts of the scope, all of one moment, with `waiting` as it is now.
+
+        A comment belongs to the day on which it was received, a verdict to that of its judging, a
+        decision to that of its taking. Of what fired in verdicts and of timed decisions only the
+        newest are looked at; see `FigureLimits`.
+        """
+
+
+class Lease(StrEnum):
+    """What became of the wish to be the only one that groups comments."""
+
+    # It was somebody else's before, or nobody's: what was grouped meanwhile is not known here.
+    TAKEN = "taken"
+    KEPT = "kept"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraitsPage:
+    """Traits of grouped comments in the order they were judged in, and where the next page begins.
+
+    `next_after` is None where nothing was found.
+    """
+
+    traits: tuple[Traits, ...]
+    next_after: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """A comment to be grouped, and an earlier one that it was found to be like, if any.
+
+    `new_campaign_id` names the campaign that the two found if neither has one.
+    """
+
+    comment_id: CommentId
+    like: CommentId | None
+    new_campaign_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberPage:
+    """One page of a campaign's members; `next_cursor` is opaque and None on the last page."""
+
+    cases: tuple[Case, ...]
+    next_cursor: str | None = None
+
+
+class CampaignStore(Protocol):
+    """Keeps by what comments are recognised, and which of them belong to one campaign.
+
+    Where `site_ids` is given, nothing is told of other sites; None means all sites.
+    """
+
+    def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
+        """Let `holder` alone group comments till `until`, unless it is somebody else's turn now.
+
+        Of several calls at once at most one is not REFUSED.
+        """
+
+    def fresh(self, *, limit: int) -> list[Traits]:
+        """Return traits of comments that were never placed, the longest judged first."""
+
+    def place_before(self, most: int) -> int:
+        """Return a place after which at most `most` traits follow."""
+
+    def grouped(self, *, after: int, limit: int) -> TraitsPage:
+        """Return traits of placed comments in the order they were judged in.
+
+        Comments that a moderator took out of their campaign are left out.
+        """
+
+    def place(self, placements: Sequence[Placement], *, at: datetime) -> Mapping[CommentId, str]:
+        """Place comments in order, in one transaction; return who joined a campaign, and which.
+
+        A comment joins the campaign of the one that it is like, or founds one with it. It stays
+        single if that one is gone or was taken out of its campaign. A comment that was placed
+        before, or has no traits any more, is left as it is and not returned: so of several
+        calls at once one places it.
+        """
+
+    def leave(self, campaign_id: str, ids: Sequence[CommentId]) -> list[CommentId]:
+        """Take those members out of their campaign, for good; return who was taken out now.
+
+        No later comment joins the campaign because it is like one of them.
+        """
+
+    def rejoin(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> list[CommentId]:
+        """Undo what `leave` did to these sites' comments; return whose."""
+
+    def page(
+        self,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        waiting_only: bool,
+        cursor: str | None,
+        limit: int,
+    ) -> CampaignPage:
+        """Return campaigns of at least `FEWEST_SHOWN` members, most waiting ones first.
+
+        Of equally many the one that grew last comes first. With `waiting_only` others than those
+        with waiting members are left out. Raise `InvalidInputError` for a cursor that this store
+        did not make.
+        """
+
+    def most_waiting(
+        self, *, site_ids: Sequence[SiteId] | None, limit: int
+    ) -> list[WaitingCampaign]:
+        """Return the first campaigns of `page` with `FEWEST_SHOWN` waiting members, cheaply."""
+
+    def get(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
+        """Return a campaign of any size. Raise `NotFoundError` if it has no members there."""
+
+    def members(
+        self,
+        campaign_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        waiting_only: bool,
+        cursor: str | None,
+        limit: int,
+    ) -> MemberPage:
+        """Return members, the newest first. Raise `InvalidInputError` for a foreign cursor."""
+
+    def waiting_ids(
+        self,
+        campaign_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        received_until: datetime,
+        limit: int,
+    ) -> list[CommentId]:
+        """Return the members that wait for a moderator and were received by then, newest first."""
+
+    def peoples_rulings(self, campaign_id: str) -> PeoplesRulings:
+        """Return how people ruled on members, at all sites; a policy's decisions do not count."""
+
+
+class ClaimStore(Protocol):
+    """Keeps which moderator looks at which comment: at most one a comment, one a moderator."""
+
+    def take(self, claim: Claim) -> Claim:
+        """Claim a comment as of `claim.since` and return the claim that is in force now.
+
+        Somebody else's is left alone and returned as long as it holds. One's own is renewed: it
+        keeps its `since`, unless it ran out before. Whatever else this moderator had claimed is
+        claimed no more. Of two who claim at once one gets it.
+        """
+
+    def end(self, comment_id: CommentId, *, user_id: str | None = None) -> None:
+        """End the claim on a comment, anybody's or this moderator's; harmless if there is none."""
+
+    def find(self, ids: Sequence[CommentId], *, now: datetime) -> Mapping[CommentId, Claim]:
+        """Return the claims on these comments that hold now."""
+
+    def find_last(self, comment_id: CommentId, *, user_id: str) -> Claim | None:
+        """Return a moderator's claim on a comment, also one that ran out; None without one.
+
+        It is known until somebody claims the comment, or the moderator another one.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Newcomer:
+    """A comment that waits for review, and since when."""
+
+    comment_id: CommentId
+    site_id: SiteId
+    judged_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What may change of a comment's row in a list, but for who looks at it."""
+
+    decision_id: str | None = None
+    reported_as: Label | None = None
+    withdrawn: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether there is still something to decide."""
+        return self.decision_id is None and not self.withdrawn
+
+
+class ReviewWatch(Protocol):
+    """Tells pages that are open what changed; each call is cheap enough to be made every second."""
+
+    def standings(self, ids: Sequence[CommentId]) -> Mapping[CommentId, Standing]:
+        """Return how these comments stand now; unknown ids are left out."""
+
+    def newcomers(self, *, received_after: datetime, limit: int) -> list[Newcomer]:
+        """Return comments that wait for review and came in since then, the newest first."""
 
 
 class SiteStore(Protocol):
@@ -287,10 +647,12 @@ class UserStore(Protocol):
     def replace(self, user: User) -> None:
         """Replace the account with this id. Raise `NotFoundError` for an unknown one."""
 
-    def end_sessions(self, user_id: str) -> None:
-        """Add one to an account's `session_epoch`, and leave everything else as it is by then.
+    def change(self, user_id: str, how: Callable[[User, Sequence[User]], User]) -> User:
+        """Replace an account by what `how` makes of it in view of all accounts, and return that.
 
-        Raise `NotFoundError` for an unknown one.
+        No other change of any account happens in between, so what `how` saw is still so when its
+        answer is kept. It may be called more than once; what it raises is raised, and nothing is
+        changed then. Raise `NotFoundError` for an unknown account.
         """
 
     def get(self, user_id: str) -> User | None:
@@ -301,6 +663,98 @@ class UserStore(Protocol):
 
     def all(self) -> list[User]:
         """Return all accounts, by name."""
+
+
+class SessionStore(Protocol):
+    """Keeps who is signed in, where."""
+
+    def add(self, session: UserSession) -> None:
+        """Keep a session that begins. Raise `NotFoundError` for an unknown account."""
+
+    def get(self, session_id: str) -> UserSession | None:
+        """Return a session, ended or not."""
+
+    def touch(self, session_id: str, *, at: datetime) -> None:
+        """Remember that a session was used; harmless for an unknown one."""
+
+    def end(self, session_id: str, *, user_id: str, at: datetime) -> bool:
+        """End one session of this account; return whether that was still to be done."""
+
+    def end_all(self, user_id: str, *, at: datetime, but: str | None = None) -> int:
+        """End every session of an account, all but one if it is named; return how many."""
+
+    def open_of(self, user_id: str) -> list[UserSession]:
+        """Return an account's sessions that were not ended, the one used last first."""
+
+    def last_seen(self) -> Mapping[str, datetime]:
+        """Return when each account was last seen, by its id; who never was is left out."""
+
+    def prune(self, *, seen_before: datetime, limit: int) -> int:
+        """Delete at most `limit` sessions last used before then; return how many."""
+
+
+class SecondFactorStore(Protocol):
+    """Keeps second factors, at most one an account, and what stands in for a lost one."""
+
+    def put(self, factor: SecondFactor, *, recovery_digests: Collection[str]) -> None:
+        """Keep an account's second factor and its recovery codes in place of earlier ones.
+
+        Raise `NotFoundError` for an unknown account.
+        """
+
+    def get(self, user_id: str) -> SecondFactor | None:
+        """Return an account's second factor, None if it has none."""
+
+    def user_ids(self) -> frozenset[str]:
+        """Return the ids of all accounts that have one."""
+
+    def use_step(self, user_id: str, step: int) -> bool:
+        """Say that the code of this time step was used; False if it, or a later one, was before.
+
+        Of several calls at once with one step, one returns True.
+        """
+
+    def use_recovery(self, user_id: str, digest: str) -> bool:
+        """Strike a recovery code off; False if there is none such.
+
+        Of several calls at once with one code, one returns True.
+        """
+
+    def count_recovery(self, user_id: str) -> int:
+        """Return how many recovery codes are left."""
+
+    def remove(self, user_id: str) -> bool:
+        """Forget an account's second factor and its codes; return whether there was one."""
+
+
+class PersonalDataStore(Protocol):
+    """Finds comments by what a person is known by, and old ones; both to be forgotten."""
+
+    def find(self, person: Person, *, after: CommentId | None, limit: int) -> list[CommentId]:
+        """Return the ids of a person's comments, ascending, those after `after` if it is given.
+
+        They have the address, e-mail or name key of `person.sender`, its keys before the rotation
+        too, or no key of a name and exactly the author's name `person.author_name`. Withdrawn
+        ones are nobody's. Looks at every comment there is: nobody waits for it.
+        """
+
+    def count_by_site(self, person: Person) -> Mapping[SiteId, int]:
+        """Return how many comments of theirs `find` finds, by site; sites without any left out."""
+
+    def find_old(
+        self, *, received_before: datetime, spam_only: bool, limit: int
+    ) -> list[CommentId]:
+        """Return comments received before then whose words are still kept, in no order.
+
+        Left out is what waits: for its verdict, or for a person. With `spam_only` only those that
+        were called spam and that no decision in force approves.
+        """
+
+    def withdraw(self, ids: Sequence[CommentId], *, at: datetime) -> int:
+        """Withdraw these comments as `CommentStore.withdraw` does, in one transaction.
+
+        Return how many were not withdrawn before; unknown ones are left out.
+        """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,11 +768,40 @@ class AuditEntry:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFilter:
+    """Which acts to list. Every field that is None does not narrow the list.
+
+    `since` is the first moment that counts, `before` the first that does not any more.
+    """
+
+    actor: str | None = None
+    act: str | None = None
+    subject: str | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPage:
+    """One page of acts, newest first; `next_after` continues it, None on the last page."""
+
+    entries: tuple[AuditEntry, ...]
+    next_after: int | None = None
+
+
 class AuditLog(Protocol):
     """Remembers every act of a person."""
 
     def append(self, entry: AuditEntry) -> None:
         """Append one act."""
+
+    def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
+        """Return one page of the acts that match, newest first.
+
+        `after` is another page's `next_after`, None for the first page. What is appended
+        meanwhile moves nothing.
+        """
 
     def recent(self, *, subject: str | None = None, limit: int = 100) -> list[AuditEntry]:
         """Return the newest acts first, of one subject if given."""
@@ -405,6 +888,12 @@ class DeliveryStore(Protocol):
     ) -> list[Delivery]:
         """Return the newest deliveries first."""
 
+    def told_at(self, decision_id: str) -> datetime | None:
+        """Return when a site is to be told of a decision that it can still be kept from.
+
+        None if nobody tells it, or somebody has tried already.
+        """
+
     def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
         """Return a delivery's attempts, oldest first."""
 
@@ -412,6 +901,55 @@ class DeliveryStore(Protocol):
         """Delete those delivered longest ago, with their attempts; return how many, at most limit.
 
         What waits or was given up is never deleted, however old.
+        """
+
+
+class ListEntryStore(Protocol):
+    """Keeps what moderators allow and block."""
+
+    def add(self, entries: Sequence[ListEntry]) -> None:
+        """Keep entries, all or none. Raise `NotFoundError` for an unknown site.
+
+        Raise `ConflictError` for an id that is taken.
+        """
+
+    def remove(self, entry_ids: Sequence[str], *, by: str, at: datetime) -> list[ListEntry]:
+        """Mark entries as removed and return those that were not before; unknown ones are left out.
+
+        They stay, so that verdicts that followed them can be understood.
+        """
+
+    def restore(self, entry_ids: Sequence[str]) -> list[ListEntry]:
+        """Take removals back and return the entries that were removed."""
+
+    def forget(self, keys: Sequence[str]) -> int:
+        """Delete, for good, the entries that know one e-mail or address by one of these keys.
+
+        Return how many there were. Networks, domains and phrases stay: they are others' too.
+        """
+
+    def known_by(self, keys: Sequence[str]) -> list[ListEntry]:
+        """Return what `forget` would delete, removed or not, by id."""
+
+    def get(self, entry_id: str) -> ListEntry:
+        """Return an entry, removed or not. Raise `NotFoundError` for an unknown one."""
+
+    def page(self, criteria: EntryFilter, *, cursor: str | None, limit: int) -> EntryPage:
+        """Return one page. Raise `InvalidInputError` for a cursor that this store did not make."""
+
+    def count(self, criteria: EntryFilter) -> int:
+        """Return how many entries match."""
+
+    def in_force(self, at: datetime) -> list[ListEntry]:
+        """Return all entries that are not removed and have not expired at `at`, in no order."""
+
+    def version(self) -> int:
+        """Return a number that grows with every change but hits; cheap to ask for."""
+
+    def count_hits(self, hits: Mapping[str, int], *, at: datetime) -> None:
+        """Add to the hits of entries, by id, and set when the last one was; unknown ids are left.
+
+        No reason to read the entries again: the version stays.
         """
 
 
@@ -588,20 +1126,35 @@ class Services:
     """What the use cases are handed. Built in one place, `service.wiring`.
 
     `current_model` is asked once a batch, so that a swap of versions never mixes one.
+    `current_promise` returns what the serving version's cutoffs promise, None where no version can
+    be read; it loads no classifier.
     `new_id(prefix)` returns a fresh identifier that sorts by time, `new_secret()` at least 128
     random bits in URL-safe characters. `sender_secrets` key the hashes that recognise senders,
     `sender_secret` those of Akismet keys and of clients held to a rate. `find_system(address)`
     returns the number of the autonomous system that announces an address, None for an unknown one.
-    `audit_share` is the share of confident verdicts, in [0, 1], that goes to a moderator as the
-    audit sample.
+    `entries_in_force` returns what moderators allow and block, as it was at most a second ago; it
+    is asked once a batch. `audit_share` is the share of confident verdicts, in [0, 1], that goes to
+    a moderator as the audit sample. `second_factor_secret` keys the second factors: without it,
+    what is kept of them makes no code.
     """
 
     comments: CommentStore
     verdicts: VerdictStore
     decisions: DecisionStore
+    strokes: StrokeStore
     cases: CaseStore
+    search: CaseSearch
+    saved_views: SavedViewStore
+    sender_records: SenderRecords
+    figures: FigureStore
+    campaigns: CampaignStore
+    claims: ClaimStore
+    watch: ReviewWatch
     sites: SiteStore
     users: UserStore
+    sessions: SessionStore
+    second_factors: SecondFactorStore
+    personal_data: PersonalDataStore
     audit_log: AuditLog
     reports: ReportStore
     endpoints: EndpointStore
@@ -613,12 +1166,16 @@ class Services:
     rebuild_place: RebuildPlace
     queue: ScoringQueue
     current_model: Callable[[], JudgingModel]
+    current_promise: Callable[[], Promise | None]
     clock: Clock
     passwords: PasswordHasher
     new_id: Callable[[str], str]
     new_secret: Callable[[], str]
+    second_factor_secret: bytes
     sender_secret: bytes
     sender_secrets: SenderSecrets
     reputation_lists: ReputationLists
     find_system: Callable[[str], int | None]
+    list_entries: ListEntryStore
+    entries_in_force: Callable[[], EntryBook]
     audit_share: float = 0.02

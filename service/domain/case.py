@@ -27,7 +27,8 @@ class Case:
     `audit` marks a random sample of confident verdicts that a moderator checks all the same, so
     that misses and false positives can be estimated without bias. `reports` are what the site
     said of it, oldest first. `withdrawn_at` is set once the comment was deleted at its site: then
-    its words are gone and nobody needs to look at it.
+    its words are gone and nobody needs to look at it. `campaign_id` is set once it was found to be
+    one of several alike.
     """
 
     comment: Comment
@@ -37,6 +38,7 @@ class Case:
     audit: bool = False
     reports: tuple[Report, ...] = ()
     withdrawn_at: datetime | None = None
+    campaign_id: str | None = None
 
     @property
     def decision(self) -> Decision | None:
@@ -79,9 +81,11 @@ class CaseFilter:
     """Which cases to list. Every field that is None does not narrow the list.
 
     `needs_review` keeps unsure, audit-sample and disputed comments that nobody has decided yet.
+    `site_ids` keeps those of several sites; of none there are no comments.
     """
 
     site_id: SiteId | None = None
+    site_ids: tuple[SiteId, ...] | None = None
     state: State | None = None
     outcome: Outcome | None = None
     needs_review: bool | None = None
@@ -94,7 +98,8 @@ class Order(StrEnum):
     """How a list of cases is ordered."""
 
     NEWEST = "newest"
-    # Unsure before audit samples and reports, each oldest first: who waited longest comes next.
+    # Unsure before audit samples and reports; within each whatever costs most while it waits, by
+    # doubt and by age (`service.scoring.review_order`).
     REVIEW = "review"
 
 

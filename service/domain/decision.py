@@ -35,7 +35,11 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """A moderator's ruling; undone decisions stay in the log with the time they were undone."""
+    """A moderator's ruling; undone decisions stay in the log with the time they were undone.
+
+    `stroke_id` names the act on many comments that it is a part of, `seconds` is how long the
+    comment was open before the ruling; None where there is no such act, or nobody measured.
+    """
 
     id: str
     comment_id: CommentId
@@ -45,6 +49,8 @@ class Decision:
     note: str | None = None
     undone_at: datetime | None = None
     undone_by: str | None = None
+    stroke_id: str | None = None
+    seconds: float | None = None
 
 
 def choose_action(mode: Mode, outcome: Outcome | None, ruling: Ruling | None) -> Action:

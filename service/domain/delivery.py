@@ -64,6 +64,9 @@ class Delivery:
     """One message to one address. `payload` is its JSON body; it never holds comment text.
 
     Deliveries about one comment go out in the order of `seq`; a later one waits for an earlier.
+    `decision_id` names the decision that it tells, if it is to be taken back with that as long as
+    nobody has tried to send it. `corrects_told` says that the site may know of an earlier ruling,
+    which that decision replaced; the store says so.
     """
 
     id: str
@@ -79,6 +82,8 @@ class Delivery:
     attempts: int = 0
     next_try_at: datetime | None = None
     ended_at: datetime | None = None
+    decision_id: str | None = None
+    corrects_told: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

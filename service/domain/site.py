@@ -11,6 +11,11 @@ from service.domain.decision import Mode
 AKISMET_KEY_ID = "akey"
 """What the ids of Akismet keys begin with, so that the two kinds of key are never mistaken."""
 
+# A wrong key is noticed within seconds, and a blog that was told to publish mails its subscribers,
+# which no second message takes back. The comment has waited for a person far longer than this.
+DEFAULT_UNDO_SECONDS = 30
+MAX_UNDO_SECONDS = 3_600
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteSettings:
@@ -20,7 +25,10 @@ class SiteSettings:
     `holds_unsure` is what clients that know only "spam" and "not spam" are told of an unsure
     comment: spam, so that it is held for the site's own moderators, or not spam, so that it is
     passed. With `reports_decide` a report counts as a moderator's decision. `blog` is the address
-    of the site's front page: Akismet clients get late verdicts under its host alone.
+    of the site's front page: Akismet clients get late verdicts under its host alone. A moderator's
+    ruling is told `undo_seconds` after it was made, so that an undo before then tells nothing; 0
+    tells it at once. With `rejects_campaigns` an unsure comment is rejected without a person if
+    people rejected enough of its campaign and approved none.
     """
 
     mode: Mode = Mode.HOLD
@@ -29,7 +37,9 @@ class SiteSettings:
     languages: tuple[str, ...] = ()
     holds_unsure: bool = True
     reports_decide: bool = False
+    rejects_campaigns: bool = False
     blog: str | None = None
+    undo_seconds: int = DEFAULT_UNDO_SECONDS
 
     def __post_init__(self) -> None:
         for name in ("ham_cutoff", "spam_cutoff"):
@@ -37,6 +47,9 @@ class SiteSettings:
             if value is not None and not 0.0 <= value <= 1.0:
                 msg = f"{name} must be a probability in [0, 1], got {value}"
                 raise ValueError(msg)
+        if not 0 <= self.undo_seconds <= MAX_UNDO_SECONDS:
+            msg = f"undo_seconds must lie in [0, {MAX_UNDO_SECONDS}], got {self.undo_seconds}"
+            raise ValueError(msg)
         low, high = self.ham_cutoff, self.spam_cutoff
         if low is not None and high is not None and low > high:
             msg = f"ham_cutoff {low} must not lie above spam_cutoff {high}"

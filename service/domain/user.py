@@ -1,16 +1,74 @@
-"""A person who moderates."""
+"""A person who moderates, and what they may do."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
+
+from service.domain.comment import SiteId
+
+
+class Role(StrEnum):
+    """What an account is for, the mightiest first."""
+
+    OWNER = "owner"
+    ADMIN = "admin"
+    MODERATOR = "moderator"
+    READER = "reader"
+
+
+class Permission(StrEnum):
+    """One kind of act that not everybody may do."""
+
+    LOOK = "look"
+    DECIDE = "decide"
+    LIST_SENDERS = "list senders"
+    MANAGE_SITES = "manage sites"
+    SEE_LOG = "see the log"
+    ERASE_PEOPLE = "erase people"
+    MANAGE_ACCOUNTS = "manage accounts"
+
+
+_READER = frozenset({Permission.LOOK})
+_MODERATOR = _READER | {Permission.DECIDE, Permission.LIST_SENDERS}
+_ADMIN = _MODERATOR | {Permission.MANAGE_SITES, Permission.SEE_LOG}
+_PERMISSIONS: Mapping[Role, frozenset[Permission]] = {
+    Role.OWNER: frozenset(Permission),
+    Role.ADMIN: _ADMIN,
+    Role.MODERATOR: _MODERATOR,
+    Role.READER: _READER,
+}
+
+
+# The mightiest first, as they are declared.
+_RANKS = {role: rank for rank, role in enumerate(Role)}
+
+
+def is_above(role: Role, other: Role) -> bool:
+    """Say whether a role is mightier than another."""
+    return _RANKS[role] < _RANKS[other]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preferences:
+    """How a person likes the pages: `language` is a tag, None for what their browser asks for.
+
+    `blur` hides explicit text until it is asked for, `live` lets lists change by themselves.
+    """
+
+    language: str | None = None
+    blur: bool = False
+    live: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
     """A moderator's account. `must_change_password` is set while a one-time password is in force.
 
-    `session_epoch` grows when the password changes and at signing out: every older session ends.
+    `site_ids` are the sites that the account sees and acts on; None means all there are. An
+    account that has ended, at `ended_at`, opens nothing; its name stays taken, as the log has it.
     """
 
     id: str
@@ -18,4 +76,22 @@ class User:
     password_hash: str
     created_at: datetime
     must_change_password: bool = True
-    session_epoch: int = 0
+    role: Role = Role.MODERATOR
+    site_ids: tuple[SiteId, ...] | None = None
+    preferences: Preferences = Preferences()
+    ended_at: datetime | None = None
+
+    def sees(self, site_id: SiteId) -> bool:
+        """Say whether anything of this site may be shown to them."""
+        return self.site_ids is None or site_id in self.site_ids
+
+    def may(self, permission: Permission, site_id: SiteId | None = None) -> bool:
+        """Say whether they may do this, to something of this site if one is given.
+
+        What concerns no site in particular, such as erasing a person, is for those who see all.
+        """
+        if permission not in _PERMISSIONS[self.role]:
+            return False
+        if site_id is not None:
+            return self.sees(site_id)
+        return permission in _MODERATOR or self.site_ids is None

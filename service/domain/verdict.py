@@ -9,6 +9,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from service.domain.comment import CommentId
+from service.domain.list_entry import Effect, Instruction
 
 
 class Outcome(StrEnum):
@@ -17,6 +18,9 @@ class Outcome(StrEnum):
     HAM = "ham"
     UNSURE = "unsure"
     SPAM = "spam"
+
+
+_OUTCOME_OF = {Effect.ALLOW: Outcome.HAM, Effect.BLOCK: Outcome.SPAM}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,9 @@ class Verdict:
     `p_spam` is its logistic function, calibrated because the weights were fitted that way.
     `model_p_spam` is the classifier's own probability, None when the classifier was away.
     `degraded_by` names the evidence that was missing; a degraded verdict is always unsure.
-    `ham_cutoff` and `spam_cutoff` are the probabilities it was compared with.
+    `ham_cutoff` and `spam_cutoff` are the probabilities it was compared with. `instruction` is
+    the moderators' entry that matched: the outcome follows it, unless the verdict is degraded,
+    while score and evidence stay what the machine found.
     """
 
     comment_id: CommentId
@@ -90,6 +96,7 @@ class Verdict:
     spam_cutoff: float
     judged_at: datetime
     degraded_by: tuple[str, ...] = ()
+    instruction: Instruction | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.p_spam <= 1.0 or math.isnan(self.p_spam):
@@ -98,8 +105,17 @@ class Verdict:
         if self.degraded_by and self.outcome is not Outcome.UNSURE:
             msg = f"a degraded verdict must be unsure, got {self.outcome}"
             raise ValueError(msg)
+        followed = self.followed
+        if followed and self.outcome is not _OUTCOME_OF[followed.effect]:
+            msg = f"a verdict that follows {followed.effect} entries cannot be {self.outcome}"
+            raise ValueError(msg)
 
     @property
     def degraded(self) -> bool:
         """Say whether the verdict was reached without some of its evidence."""
         return bool(self.degraded_by)
+
+    @property
+    def followed(self) -> Instruction | None:
+        """Return the instruction that decided the outcome, None where the evidence did."""
+        return None if self.degraded else self.instruction

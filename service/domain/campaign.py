@@ -1,0 +1,75 @@
+"""Comments of one origin, told by their words, their target or their meaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from service.domain.case import Case
+from service.domain.comment import SiteId
+from service.domain.decision import Decision
+
+CAMPAIGN_POLICY = "campaign policy"
+"""In whose name a site's policy rejects members of a campaign; no account may be called so."""
+
+FEWEST_SHOWN = 3
+"""How many members a campaign needs to be shown as one.
+
+Two alike are as often one person who pressed the button twice, or a question and its correction;
+deciding two together saves nothing.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Campaign:
+    """A campaign as one sees it who sees some sites: every number counts members of these alone.
+
+    `waiting` members wait for a moderator, `approved` and `rejected` ones have such a decision in
+    force, whoever made it; the rest was neither. `site_ids` are the sites, `posts` counts the
+    different addresses of posts, site by site. `targets` are what its newest members advertise,
+    the most common first. `beginnings` are its newest members, those that wait before the others.
+    `left` members were taken out by a moderator.
+    """
+
+    id: str
+    members: int
+    waiting: int
+    approved: int
+    rejected: int
+    left: int
+    site_ids: tuple[SiteId, ...]
+    posts: int
+    targets: tuple[str, ...]
+    first_seen_at: datetime
+    last_seen_at: datetime
+    beginnings: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignPage:
+    """One page of campaigns; `next_cursor` is opaque and None on the last page."""
+
+    campaigns: tuple[Campaign, ...]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingCampaign:
+    """What of a campaign is worth a line above the queue; numbers as in `Campaign`."""
+
+    id: str
+    waiting: int
+    targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeoplesRulings:
+    """How many members of a campaign people approved and rejected, at all sites."""
+
+    approved: int
+    rejected: int
+
+
+def is_by_person(decision: Decision) -> bool:
+    """Say whether a person decided, and not a site's policy: only people teach."""
+    return decision.decided_by != CAMPAIGN_POLICY
