@@ -8,6 +8,7 @@ from datetime import datetime
 
 from models.inputs import ModelOutput
 from service.domain.comment import CommentId
+from service.domain.list_entry import Instruction
 from service.domain.verdict import Signal, Span, Verdict, WeighedSignal
 from service.scoring.model_signals import model_signals
 from service.scoring.policy import decide
@@ -41,8 +42,11 @@ def conclude(
     weights: Weights,
     cutoffs: Cutoffs,
     judged_at: datetime,
+    instruction: Instruction | None = None,
 ) -> Verdict:
     """Return the verdict. `output` None or anything in `missing` makes it degraded, hence unsure.
+
+    Otherwise the outcome follows the instruction, if there is one; the score never does.
 
     Signals are listed by the size of what they contributed, largest first; those without weight
     follow, by name. What the classifier sees besides spam is listed among them.
@@ -64,7 +68,12 @@ def conclude(
     degraded_by = (*missing, *(() if output else ("model",)))
     return Verdict(
         comment_id=comment_id,
-        outcome=decide(p_spam, cutoffs, degraded=bool(degraded_by)),
+        outcome=decide(
+            p_spam,
+            cutoffs,
+            degraded=bool(degraded_by),
+            effect=instruction.effect if instruction else None,
+        ),
         p_spam=p_spam,
         score=score,
         base=weights.base,
@@ -77,4 +86,5 @@ def conclude(
         spam_cutoff=cutoffs.spam_cutoff,
         judged_at=judged_at,
         degraded_by=degraded_by,
+        instruction=instruction,
     )

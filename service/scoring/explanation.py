@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Verdict, WeighedSignal
+from service.scoring.policy import decide
+from service.scoring.weights import Cutoffs
 
 # Contributions smaller than this (a factor of 1.05 on the odds) change nothing a person could see.
 _WORTH_SAYING = 0.05
@@ -11,6 +14,14 @@ _MISSING_IN_WORDS = {
     "history": "the sender's history could not be fetched",
     "detectors": "the detectors could not run",
     "judging": "judging this comment failed",
+}
+_KIND_IN_WORDS = {
+    EntryKind.EMAIL: "its e-mail address",
+    EntryKind.ADDRESS: "its network address",
+    EntryKind.MAIL_DOMAIN: "its mail domain",
+    EntryKind.DOMAIN: "a link to the domain",
+    EntryKind.NETWORK: "its network",
+    EntryKind.PHRASE: "the phrase",
 }
 _OUTCOME_IN_WORDS = {
     Outcome.HAM: "ham: the probability lies below the ham cutoff",
@@ -22,6 +33,8 @@ _OUTCOME_IN_WORDS = {
 def explain(verdict: Verdict) -> list[str]:
     """Return sentences, the weightiest first, that a moderator understands without a manual."""
     sentences = [_headline(verdict)]
+    if verdict.instruction is not None:
+        sentences.append(_beside(verdict, verdict.instruction))
     if verdict.model_p_spam is not None:
         sentences.append(_about_model(verdict.model_p_spam, verdict.model_contribution))
     sentences += [_about_signal(w) for w in verdict.signals]
@@ -45,10 +58,32 @@ def _headline(verdict: Verdict) -> str:
     """Return the outcome, the probability and the cutoffs that it was compared with."""
     if verdict.degraded:
         return "Left to a person, because evidence is missing."
+    if verdict.followed is not None:
+        return f"Called {verdict.outcome} by {about_instruction(verdict.followed)}."
+    return f"Called {_by_evidence(verdict.outcome, verdict)}"
+
+
+def about_instruction(instruction: Instruction) -> str:
+    """Return the entry that a verdict followed as a clause, with its reason."""
+    what = _KIND_IN_WORDS[instruction.kind]
+    named = f"{what} {instruction.label}" if instruction.label else what
+    which = "an allow entry" if instruction.effect is Effect.ALLOW else "a block entry"
+    return f"{which} of the moderators: {named} (reason: {instruction.reason})"
+
+
+def _beside(verdict: Verdict, instruction: Instruction) -> str:
+    """Return what the evidence alone came to, or that the entry could not be followed."""
+    if verdict.degraded:
+        return f"It matches {about_instruction(instruction)}, not followed without the evidence."
+    cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
+    alone = decide(verdict.p_spam, cutoffs, degraded=False)
+    return f"By the evidence alone: {_by_evidence(alone, verdict)}"
+
+
+def _by_evidence(outcome: Outcome, verdict: Verdict) -> str:
     cutoffs = f"cutoffs {percent(verdict.ham_cutoff)} and {percent(verdict.spam_cutoff)}"
     return (
-        f"Called {_OUTCOME_IN_WORDS[verdict.outcome]} "
-        f"(probability of spam {percent(verdict.p_spam)}, {cutoffs})."
+        f"{_OUTCOME_IN_WORDS[outcome]} (probability of spam {percent(verdict.p_spam)}, {cutoffs})."
     )
 
 

@@ -13,11 +13,10 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from service.scoring.shares import CONFIDENCE, Interval
+
 Flags = NDArray[np.bool_]
 Scores = NDArray[np.float64]
-Interval = tuple[float, float]
-
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,28 +177,6 @@ def reliability_table(
         )
         for i in range(bins)
     )
-
-
-def wilson_interval(successes: int, n: int, *, confidence: float = CONFIDENCE) -> Interval:
-    """Return the score interval for a share, (0.0, 1.0) where `n` is 0.
-
-    Wilson 1927 (Journal of the American Statistical Association 22:209-212). Its coverage is near
-    `confidence` on average; use `clopper_pearson` where the promise must hold in every case.
-    """
-    if not 0 <= successes <= n:
-        msg = f"a share needs 0 <= successes <= n, got {successes} of {n}"
-        raise ValueError(msg)
-    if n == 0:
-        return (0.0, 1.0)
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    share = successes / n
-    middle = share + z * z / (2 * n)
-    spread = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    scale = 1 + z * z / n
-    # At 0 and n the bound is exactly 0 and 1; rounding must not move it.
-    low = 0.0 if successes == 0 else (middle - spread) / scale
-    high = 1.0 if successes == n else (middle + spread) / scale
-    return (low, high)
 
 
 def _count_both(is_spam: Flags) -> tuple[int, int]:

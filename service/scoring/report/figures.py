@@ -13,7 +13,6 @@ from service.domain.verdict import Outcome
 from service.scoring.cutoffs import clopper_pearson
 from service.scoring.metrics import (
     Flags,
-    Interval,
     OperatingPoint,
     Scores,
     at_threshold,
@@ -22,7 +21,6 @@ from service.scoring.metrics import (
     reliability_table,
     roc_auc,
     roc_auc_interval,
-    wilson_interval,
 )
 from service.scoring.report.table import (
     LENGTH_BUCKETS,
@@ -32,22 +30,10 @@ from service.scoring.report.table import (
     ScoreTable,
     SliceBy,
 )
+from service.scoring.shares import MIN_COUNT, Interval, Share, wilson_interval
 from service.scoring.weights import Weights
 
 FALSE_POSITIVE_RATES = (0.001, 0.005, 0.01, 0.05)
-# Below this a share jumps by ten points or more with each single comment.
-MIN_COUNT = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """`count` of `n`; the share and its 95 % interval are None where `n` is too small to tell."""
-
-    count: int
-    n: int
-    share: float | None
-    low: float | None
-    high: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,6 @@ from service.scoring.report.cells import (
 )
 from service.scoring.report.figures import (
     FALSE_POSITIVE_RATES,
-    MIN_COUNT,
     Measurements,
     Point,
     Ranking,
@@ -32,6 +31,7 @@ from service.scoring.report.figures import (
 )
 from service.scoring.report.spans import BoundaryTally, SpanTally
 from service.scoring.report.table import NOT_STATED, Mistake, SliceBy
+from service.scoring.shares import MIN_COUNT
 from service.scoring.weights import Cutoffs
 
 # Longer lists are read by nobody; the JSON report holds them whole.

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from service.domain.verdict import Verdict
-from service.scoring.report.figures import Share, share_of
+from service.scoring.report.figures import share_of
 from service.scoring.report.table import MAX_SLICE_NAME_CHARS, MAX_SLICES, OTHER
+from service.scoring.shares import Share
 from service.scoring.weights import Weights
 
 # 97.5 % point of the normal distribution, for intervals of 95 %.

@@ -17,9 +17,9 @@ from service.scoring.report.cells import (
     section,
     table,
 )
-from service.scoring.report.figures import MIN_COUNT, Share
 from service.scoring.report.markdown import FileSummary, files_section
 from service.scoring.report.signals import Ratio, SignalMeasurements, SignalRow
+from service.scoring.shares import MIN_COUNT, Share
 from service.scoring.weights import Cutoffs
 
 

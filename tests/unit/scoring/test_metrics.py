@@ -16,8 +16,8 @@ from service.scoring.metrics import (
     reliability_table,
     roc_auc,
     roc_auc_interval,
-    wilson_interval,
 )
+from service.scoring.shares import wilson_interval
 
 SEEDS = range(12)
 RATES = (0.0, 0.001, 0.005, 0.01, 0.05, 0.3, 1.0)
