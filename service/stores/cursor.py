@@ -25,10 +25,13 @@ REST_RANK = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A comment's place in an order: its review rank (0 in other orders), its time, its id."""
+    """A comment's place in an order: its rank, its time, its id.
+
+    In the review queue those are its review rank and `review_at`, else 0 and when it came in.
+    """
 
     rank: int
-    received_at: datetime
+    at: datetime
     comment_id: CommentId
 
 
@@ -53,31 +56,45 @@ def review_rank(
     return CHECK_RANK if audit or disputed else REST_RANK
 
 
-def place_of(case: Case, order: Order) -> Place:
-    """Return where a case stands in an order."""
-    rank = 0
-    if order is Order.REVIEW:
-        rank = review_rank(
-            case.verdict.outcome if case.verdict else None,
-            audit=case.audit,
-            decided=case.decision is not None,
-            reported_as=case.reports[-1].label if case.reports else None,
-            withdrawn=case.withdrawn_at is not None,
-        )
-    return Place(rank=rank, received_at=case.comment.received_at, comment_id=case.comment.id)
+def place_of(case: Case, order: Order, *, review_at: datetime) -> Place:
+    """Return where a case stands in an order; `review_at` is kept beside it."""
+    if order is Order.NEWEST:
+        return Place(rank=0, at=case.comment.received_at, comment_id=case.comment.id)
+    rank = review_rank(
+        case.verdict.outcome if case.verdict else None,
+        audit=case.audit,
+        decided=case.decision is not None,
+        reported_as=case.reports[-1].label if case.reports else None,
+        withdrawn=case.withdrawn_at is not None,
+    )
+    return Place(rank=rank, at=review_at, comment_id=case.comment.id)
 
 
 def encode_cursor(place: Place, order: Order) -> str:
     """Return the cursor that continues after `place`."""
-    micros = (place.received_at - _EPOCH) // timedelta(microseconds=1)
-    raw = json.dumps([order.value, place.rank, micros, place.comment_id]).encode()
-    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+    return write_cursor(order.value, place.rank, place.at, place.comment_id)
 
 
 def decode_cursor(cursor: str, order: Order) -> Place:
     """Return the place a cursor names. Raise `InvalidInputError` for one made by nobody here."""
+    rank, at, comment_id = read_cursor(cursor, order.value, most=REST_RANK)
+    return Place(rank=rank, at=at, comment_id=CommentId(comment_id))
+
+
+def write_cursor(of: str, number: int, at: datetime, row_id: str) -> str:
+    """Return a cursor of the list called `of`: what its rows are ordered by, and the row's id."""
+    micros = (at - _EPOCH) // timedelta(microseconds=1)
+    raw = json.dumps([of, number, micros, row_id]).encode()
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def read_cursor(cursor: str, of: str, *, most: int) -> tuple[int, datetime, str]:
+    """Return the number, from 0 to `most`, the moment and the id that a cursor names.
+
+    Raise `InvalidInputError` for one of another list or made by nobody here.
+    """
     try:
-        return _parse(cursor, order)
+        return _parse(cursor, of, most)
     except (ValueError, TypeError, OverflowError, RecursionError):
         problem = Problem(
             field="cursor",
@@ -87,15 +104,14 @@ def decode_cursor(cursor: str, order: Order) -> Place:
         raise InvalidInputError([problem]) from None
 
 
-def _parse(cursor: str, order: Order) -> Place:
+def _parse(cursor: str, of: str, most: int) -> tuple[int, datetime, str]:
     if len(cursor) > _MAX_CURSOR_CHARS:
         raise ValueError("too long")
     padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
     raw = base64.b64decode(padded, b"-_", validate=True)
-    made_for, rank, micros, comment_id = json.loads(raw)
-    if made_for != order.value or type(rank) is not int or type(micros) is not int:
+    made_for, number, micros, row_id = json.loads(raw)
+    if made_for != of or type(number) is not int or type(micros) is not int:
         raise ValueError("made for another list")
-    if not isinstance(comment_id, str) or not REST_RANK >= rank >= 0:
+    if not isinstance(row_id, str) or not 0 <= number <= most:
         raise ValueError("not a place")
-    received_at = _EPOCH + timedelta(microseconds=micros)
-    return Place(rank=rank, received_at=received_at, comment_id=CommentId(comment_id))
+    return number, _EPOCH + timedelta(microseconds=micros), row_id

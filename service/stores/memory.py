@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from service.campaigns.traits import Traits
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
 from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
+from service.domain.cutoff_preview import CutoffPreview
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
@@ -20,15 +22,41 @@ from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.tally import Tally
 from service.domain.user import User
 from service.domain.verdict import Outcome, Verdict
-from service.ports import Added, AddOutcome, Attempt, AuditEntry, NewComment
-from service.stores.cursor import decode_cursor, encode_cursor, place_of
+from service.ports import (
+    Added,
+    AddOutcome,
+    Attempt,
+    AuditEntry,
+    AuditFilter,
+    AuditPage,
+    NewComment,
+)
+from service.scoring.policy import decide
+from service.scoring.review_order import review_at
+from service.scoring.weights import Cutoffs
+from service.stores.batches import refuse_mixed
+from service.stores.cursor import Place, decode_cursor, encode_cursor, place_of
 from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
+from service.stores.memory_accounts import MemorySecondFactorStore, MemorySessionStore
+from service.stores.memory_campaigns import KeptTraits, MemoryCampaignStore
+from service.stores.memory_claims import MemoryClaimStore
 from service.stores.memory_deliveries import MemoryDeliveryStore
 from service.stores.memory_endpoints import MemoryEndpointStore
+from service.stores.memory_figures import MemoryFigureStore
 from service.stores.memory_history import MemoryHistoryStore
 from service.stores.memory_inbound import MemoryInboundStore
+from service.stores.memory_list_entries import MemoryListEntryStore
+from service.stores.memory_personal_data import MemoryPersonalDataStore
 from service.stores.memory_queue import MemoryScoringQueue
+from service.stores.memory_search import (
+    MemoryCaseSearch,
+    MemorySavedViewStore,
+    MemorySenderRecords,
+)
+from service.stores.memory_strokes import MemoryStrokeStore
+from service.stores.memory_watch import MemoryReviewWatch
 from service.stores.personal_keys import personal_keys
+from service.stores.preview import preview_of
 from service.stores.repeats import Held, claims_of, resolve, site_comment_digest
 from service.stores.tally import tally_of
 from service.stores.withdrawal import blanked
@@ -48,6 +76,8 @@ class _Kept:
     decisions: list[Decision] = field(default_factory=list)
     reports: list[Report] = field(default_factory=list)
     withdrawn_at: datetime | None = None
+    # As kept in step by verdicts and reports; None as long as there was neither.
+    review_at: datetime | None = None
 
     @property
     def waits_for_verdict(self) -> bool:
@@ -70,6 +100,9 @@ class _State:
     decided: list[tuple[str, CommentId]] = field(default_factory=list)
     unremembered: dict[str, datetime] = field(default_factory=dict)
     reports: dict[str, Report] = field(default_factory=dict)
+    # In the order in which they were judged.
+    traits: dict[CommentId, KeptTraits] = field(default_factory=dict)
+    campaign_of: dict[CommentId, str] = field(default_factory=dict)
 
     def site(self, site_id: SiteId) -> Site:
         """Return a site. Raise `NotFoundError` for an unknown one."""
@@ -85,6 +118,14 @@ class _State:
             raise NotFoundError(msg)
         return self.comments[comment_id]
 
+    def count_in_force(self, stroke_id: str) -> int:
+        """Return how many decisions of a stroke are in force."""
+        return sum(
+            decision.stroke_id == stroke_id and decision.undone_at is None
+            for kept in self.comments.values()
+            for decision in kept.decisions
+        )
+
     def case(self, kept: _Kept) -> Case:
         """Return a kept comment as a case."""
         return Case(
@@ -95,7 +136,24 @@ class _State:
             audit=kept.audit,
             reports=tuple(kept.reports),
             withdrawn_at=kept.withdrawn_at,
+            campaign_id=self.campaign_of.get(kept.comment.id),
         )
+
+    def place_anew(self, kept: _Kept) -> None:
+        """Work out where a comment stands in the review queue, now that something came in."""
+        verdict = kept.verdict
+        kept.review_at = review_at(
+            kept.comment.received_at,
+            mode=self.sites[kept.comment.site_id].settings.mode,
+            outcome=verdict.outcome if verdict else None,
+            p_spam=verdict.p_spam if verdict else 0.0,
+            reported_as=kept.reports[-1].label if kept.reports else None,
+        )
+
+    def cases(self) -> list[Case]:
+        """Return every comment as a case."""
+        with self.lock:
+            return [self.case(kept) for kept in self.comments.values()]
 
 
 class MemoryCommentStore:
@@ -201,6 +259,7 @@ class MemoryCommentStore:
                 if comment_id in self._state.comments:
                     kept = self._state.comments[comment_id]
                     kept.comment = replace(kept.comment, sender=Sender())
+                    self._state.traits.pop(comment_id, None)
 
     def find_by_content(
         self, site_id: SiteId, content_key: str, *, since: datetime
@@ -235,6 +294,9 @@ class MemoryCommentStore:
             kept.withdrawn_at = kept.withdrawn_at or at
             kept.comment = blanked(kept.comment)
             kept.content_key = None
+            kept.decisions = [replace(one, note=None) for one in kept.decisions]
+            self._state.traits.pop(comment_id, None)
+            self._state.campaign_of.pop(comment_id, None)
 
 
 class MemoryVerdictStore:
@@ -250,6 +312,7 @@ class MemoryVerdictStore:
         *,
         audit: frozenset[CommentId],
         deliveries: Sequence[Delivery] = (),
+        traits: Sequence[Traits] = (),
     ) -> list[CommentId]:
         """See `VerdictStore.add`."""
         stored = []
@@ -260,7 +323,11 @@ class MemoryVerdictStore:
                     continue
                 kept.verdict = verdict
                 kept.audit = verdict.comment_id in audit
+                self._state.place_anew(kept)
                 stored.append(verdict.comment_id)
+            for one in traits:
+                if one.comment_id in stored:
+                    self._state.traits[one.comment_id] = KeptTraits(traits=one)
         self._deliveries.add([one for one in deliveries if one.comment_id in stored])
         return stored
 
@@ -268,27 +335,88 @@ class MemoryVerdictStore:
 class MemoryDecisionStore:
     """Keeps decisions in memory; see `DecisionStore`."""
 
-    def __init__(self, state: _State, deliveries: MemoryDeliveryStore) -> None:
+    def __init__(
+        self, state: _State, deliveries: MemoryDeliveryStore, strokes: MemoryStrokeStore
+    ) -> None:
         self._state = state
         self._deliveries = deliveries
+        self._strokes = strokes
 
-    def add(self, decision: Decision, *, deliveries: Sequence[Delivery] = ()) -> Decision | None:
+    def add(
+        self,
+        decision: Decision,
+        *,
+        deliveries: Sequence[Delivery] = (),
+        instead_of: Collection[str] | None = None,
+    ) -> Decision | None:
         """See `DecisionStore.add`."""
         with self._state.lock:
-            kept = self._state.kept(decision.comment_id)
-            if any(earlier.id == decision.id for earlier in kept.decisions):
-                msg = f"there is a decision {decision.id!r} already"
-                raise ConflictError(msg)
-            decisions = [*kept.decisions]
-            replaced = _take_back(decisions, by=decision.decided_by, at=decision.decided_at)
-            # Refuses before anything has changed.
-            self._deliveries.add(deliveries)
-            kept.decisions = [*decisions, decision]
-            self._state.decided.append((decision.id, decision.comment_id))
-            self._state.unremembered[decision.id] = decision.decided_at
-            if replaced is not None:
-                self._state.unremembered[replaced.id] = decision.decided_at
-            return replaced
+            in_force = [
+                one.id
+                for one in self._state.kept(decision.comment_id).decisions
+                if one.undone_at is None
+            ]
+            if instead_of is not None and any(one not in instead_of for one in in_force):
+                raise ConflictError("somebody decided this comment in the meantime")
+            return self._append(decision, deliveries)
+
+    def add_many(
+        self,
+        decisions: Sequence[Decision],
+        *,
+        deliveries: Sequence[Delivery] = (),
+        open_only: bool = False,
+    ) -> list[Decision]:
+        """See `DecisionStore.add_many`."""
+        refuse_mixed(decisions)
+        with self._state.lock:
+            new = [one for one in decisions if self._is_open(one, open_only=open_only)]
+            if any(self._is_taken(one.id) for one in new):
+                raise ConflictError("there is a decision of this id already")
+            replaced = [
+                self._append(
+                    one, [told for told in deliveries if told.comment_id == one.comment_id]
+                )
+                for one in new
+            ]
+            for one in new:
+                if one.stroke_id is not None:
+                    site_id = self._state.kept(one.comment_id).comment.site_id
+                    self._strokes.count(one.stroke_id, [site_id])
+            return [*(one for one in replaced if one is not None), *new]
+
+    def _is_open(self, decision: Decision, *, open_only: bool) -> bool:
+        kept = self._state.comments.get(decision.comment_id)
+        if kept is None or kept.withdrawn_at is not None:
+            return False
+        in_force = [d for d in kept.decisions if d.undone_at is None]
+        if any(open_only or d.ruling is decision.ruling for d in in_force):
+            return False
+        if decision.stroke_id is None:
+            return True
+        again = any(d.stroke_id == decision.stroke_id for d in kept.decisions)
+        return self._strokes.is_open(decision.stroke_id) and not again
+
+    def _is_taken(self, decision_id: str) -> bool:
+        return any(known == decision_id for known, _ in self._state.decided)
+
+    def _append(self, decision: Decision, deliveries: Sequence[Delivery]) -> Decision | None:
+        kept = self._state.kept(decision.comment_id)
+        if self._is_taken(decision.id):
+            msg = f"there is a decision {decision.id!r} already"
+            raise ConflictError(msg)
+        decisions = [*kept.decisions]
+        replaced = _take_back(decisions, by=decision.decided_by, at=decision.decided_at)
+        # Refuses before anything has changed.
+        self._deliveries.refuse_stray(deliveries)
+        corrects = replaced is not None and not self._deliveries.withdraw_untold([replaced.id])
+        self._deliveries.add([replace(one, corrects_told=corrects) for one in deliveries])
+        kept.decisions = [*decisions, decision]
+        self._state.decided.append((decision.id, decision.comment_id))
+        self._state.unremembered[decision.id] = decision.decided_at
+        if replaced is not None:
+            self._state.unremembered[replaced.id] = decision.decided_at
+        return replaced
 
     def undo(
         self, comment_id: CommentId, *, by: str, at: datetime, deliveries: Sequence[Delivery] = ()
@@ -301,10 +429,37 @@ class MemoryDecisionStore:
             if undone is None:
                 msg = f"comment {comment_id!r} has no decision in force"
                 raise NotFoundError(msg)
-            self._deliveries.add(deliveries)
+            self._deliveries.refuse_stray(deliveries)
+            if not self._deliveries.withdraw_untold([undone.id]):
+                self._deliveries.add(deliveries)
             kept.decisions = decisions
             self._state.unremembered[undone.id] = at
             return undone
+
+    def undo_many(
+        self,
+        decisions: Sequence[Decision],
+        *,
+        by: str,
+        at: datetime,
+        deliveries: Sequence[Delivery] = (),
+    ) -> list[Decision]:
+        """See `DecisionStore.undo_many`."""
+        with self._state.lock:
+            return [
+                self.undo(
+                    one.comment_id,
+                    by=by,
+                    at=at,
+                    deliveries=[told for told in deliveries if told.comment_id == one.comment_id],
+                )
+                for one in decisions
+                if self._precedent(one.comment_id, one.id).decision.undone_at is None
+            ]
+
+    def find_of_stroke(self, stroke_id: str, *, after: int, limit: int) -> PrecedentPage:
+        """See `DecisionStore.find_of_stroke`."""
+        return self._page(stroke_id, after=after, limit=limit)
 
     def find_unremembered(self, *, limit: int) -> list[Precedent]:
         """See `DecisionStore.find_unremembered`."""
@@ -329,13 +484,17 @@ class MemoryDecisionStore:
 
     def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
         """See `DecisionStore.find_in_force`."""
+        return self._page(None, after=after, limit=limit)
+
+    def _page(self, stroke_id: str | None, *, after: int, limit: int) -> PrecedentPage:
         with self._state.lock:
+            decided = enumerate(self._state.decided, 1)
+            numbered = [(n, self._precedent(key, one)) for n, (one, key) in decided if n > after]
             found = [
                 (number, precedent)
-                for number, (decision_id, comment_id) in enumerate(self._state.decided, 1)
-                if number > after
-                and (precedent := self._precedent(comment_id, decision_id)).decision.undone_at
-                is None
+                for number, precedent in numbered
+                if precedent.decision.undone_at is None
+                and stroke_id in (None, precedent.decision.stroke_id)
             ][:limit]
         return PrecedentPage(
             precedents=tuple(precedent for _, precedent in found),
@@ -372,6 +531,8 @@ class MemoryReportStore:
                 return False
             self._state.reports[report.id] = report
             earlier.append(report)
+            if report.comment_id is not None:
+                self._state.place_anew(self._state.kept(report.comment_id))
             return True
 
     def _of_comment(self, report: Report) -> list[Report]:
@@ -400,6 +561,12 @@ class MemoryCaseStore:
                 raise NotFoundError(msg)
             return self._state.case(kept)
 
+    def find(self, ids: Sequence[CommentId]) -> list[Case]:
+        """See `CaseStore.find`."""
+        with self._state.lock:
+            found = [self._state.comments.get(comment_id) for comment_id in dict.fromkeys(ids)]
+            return [self._state.case(kept) for kept in found if kept is not None]
+
     def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
         """See `CaseStore.find_judged`."""
         with self._state.lock:
@@ -411,21 +578,24 @@ class MemoryCaseStore:
     ) -> CasePage:
         """See `CaseStore.page`."""
 
+        def place(case: Case) -> Place:
+            kept = self._state.comments[case.comment.id]
+            at = kept.review_at or case.comment.received_at
+            return place_of(case, order, review_at=at)
+
         def key(case: Case) -> tuple[int, datetime, str]:
-            place = place_of(case, order)
-            return (place.rank, place.received_at, place.comment_id)
+            return _as_key(place(case))
 
         newest_first = order is Order.NEWEST
         cases = sorted(self._matching(criteria), key=key, reverse=newest_first)
         if cursor is not None:
-            place = decode_cursor(cursor, order)
-            after = (place.rank, place.received_at, place.comment_id)
+            after = _as_key(decode_cursor(cursor, order))
             cases = [c for c in cases if (key(c) < after if newest_first else key(c) > after)]
         page = tuple(cases[:limit])
         more = len(cases) > limit
         return CasePage(
             cases=page,
-            next_cursor=encode_cursor(place_of(page[-1], order), order) if more else None,
+            next_cursor=encode_cursor(place(page[-1]), order) if more else None,
         )
 
     def count(self, criteria: CaseFilter) -> int:
@@ -442,10 +612,35 @@ class MemoryCaseStore:
         rows = (_tally_row(case) for case in self._matching(criteria))
         return tally_of((outcome, label, 1) for outcome, label in rows)
 
-    def _matching(self, criteria: CaseFilter) -> list[Case]:
+    def cutoff_preview(
+        self, site_id: SiteId, *, received_from: datetime, cutoffs: Cutoffs
+    ) -> CutoffPreview:
+        """See `CaseStore.cutoff_preview`."""
+        rows = [
+            (
+                case.verdict.outcome,
+                decide(case.verdict.p_spam, cutoffs, degraded=case.verdict.degraded),
+                case.decision,
+            )
+            for case in self._matching(CaseFilter(site_id=site_id, received_from=received_from))
+            if case.verdict is not None
+        ]
+        return preview_of(
+            ((was, becomes, 1) for was, becomes, _ in rows),
+            ((was, becomes, one.ruling, 1) for was, becomes, one in rows if one is not None),
+        )
+
+    def all(self) -> list[Case]:
+        """Return all cases, in the order in which their comments came in."""
         with self._state.lock:
-            cases = [self._state.case(kept) for kept in self._state.comments.values()]
-        return [case for case in cases if _matches(case, criteria)]
+            return [self._state.case(kept) for kept in self._state.comments.values()]
+
+    def _matching(self, criteria: CaseFilter) -> list[Case]:
+        return [case for case in self.all() if _matches(case, criteria)]
+
+
+def _as_key(place: Place) -> tuple[int, datetime, str]:
+    return (place.rank, place.at, place.comment_id)
 
 
 def _tally_row(case: Case) -> tuple[Outcome | None, Label | None]:
@@ -466,6 +661,8 @@ def _matches(case: Case, criteria: CaseFilter) -> bool:
         (criteria.degraded, case.verdict.degraded if case.verdict else None),
     )
     if any(asked is not None and asked != seen for asked, seen in asked_and_seen):
+        return False
+    if criteria.site_ids is not None and case.comment.site_id not in criteria.site_ids:
         return False
     if criteria.received_from is not None and received_at < criteria.received_from:
         return False
@@ -566,14 +763,15 @@ class MemoryUserStore:
             self._refuse_taken_name(user)
             self._state.users[user.id] = user
 
-    def end_sessions(self, user_id: str) -> None:
-        """See `UserStore.end_sessions`."""
+    def change(self, user_id: str, how: Callable[[User, Sequence[User]], User]) -> User:
+        """See `UserStore.change`."""
         with self._state.lock:
-            user = self._state.users.get(user_id)
-            if user is None:
+            if user_id not in self._state.users:
                 msg = f"there is no account {user_id!r}"
                 raise NotFoundError(msg)
-            self._state.users[user_id] = replace(user, session_epoch=user.session_epoch + 1)
+            changed = how(self._state.users[user_id], list(self._state.users.values()))
+            self.replace(changed)
+            return changed
 
     def _refuse_taken_name(self, user: User) -> None:
         holder = self.find(user.name)
@@ -609,11 +807,38 @@ class MemoryAuditLog:
         with self._state.lock:
             self._state.audit_log.append(entry)
 
+    def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
+        """See `AuditLog.page`."""
+        with self._state.lock:
+            numbered = list(enumerate(self._state.audit_log, 1))
+        matching = [
+            (seq, entry)
+            for seq, entry in reversed(numbered)
+            if (after is None or seq < after) and _is_listed(entry, criteria)
+        ]
+        return AuditPage(
+            entries=tuple(entry for _, entry in matching[:limit]),
+            next_after=matching[limit - 1][0] if len(matching) > limit else None,
+        )
+
     def recent(self, *, subject: str | None = None, limit: int = 100) -> list[AuditEntry]:
         """See `AuditLog.recent`."""
         with self._state.lock:
             newest_first = reversed(self._state.audit_log)
             return [e for e in newest_first if subject is None or e.subject == subject][:limit]
+
+
+def _is_listed(entry: AuditEntry, criteria: AuditFilter) -> bool:
+    asked_and_there = (
+        (criteria.actor, entry.actor),
+        (criteria.act, entry.act),
+        (criteria.subject, entry.subject),
+    )
+    if any(asked is not None and asked != there for asked, there in asked_and_there):
+        return False
+    if criteria.since is not None and entry.at < criteria.since:
+        return False
+    return criteria.before is None or entry.at < criteria.before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -623,14 +848,26 @@ class MemoryStores:
     comments: MemoryCommentStore
     verdicts: MemoryVerdictStore
     decisions: MemoryDecisionStore
+    strokes: MemoryStrokeStore
     cases: MemoryCaseStore
+    search: MemoryCaseSearch
+    saved_views: MemorySavedViewStore
+    sender_records: MemorySenderRecords
+    figures: MemoryFigureStore
+    campaigns: MemoryCampaignStore
+    claims: MemoryClaimStore
+    watch: MemoryReviewWatch
     sites: MemorySiteStore
     users: MemoryUserStore
+    sessions: MemorySessionStore
+    second_factors: MemorySecondFactorStore
+    personal_data: MemoryPersonalDataStore
     audit_log: MemoryAuditLog
     reports: MemoryReportStore
     endpoints: MemoryEndpointStore
     deliveries: MemoryDeliveryStore
     inbound: MemoryInboundStore
+    list_entries: MemoryListEntryStore
     history: MemoryHistoryStore
     queue: MemoryScoringQueue
 
@@ -639,18 +876,38 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
     """Return a fresh set of memory adapters that share one state, with these sites in it."""
     state = _State(sites={site.id: site for site in sites})
     deliveries = MemoryDeliveryStore(lambda comment_id: state.kept(comment_id).comment.site_id)
+    strokes = MemoryStrokeStore(state.count_in_force, state.lock)
+    cases = MemoryCaseStore(state)
+    comments = MemoryCommentStore(state)
     return MemoryStores(
-        comments=MemoryCommentStore(state),
+        comments=comments,
         verdicts=MemoryVerdictStore(state, deliveries),
-        decisions=MemoryDecisionStore(state, deliveries),
-        cases=MemoryCaseStore(state),
+        decisions=MemoryDecisionStore(state, deliveries, strokes),
+        strokes=strokes,
+        cases=cases,
+        search=MemoryCaseSearch(cases.all),
+        saved_views=MemorySavedViewStore(),
+        sender_records=MemorySenderRecords(cases.all),
+        figures=MemoryFigureStore(cases.all, lambda: tuple(state.decided)),
+        campaigns=MemoryCampaignStore(
+            state.lock,
+            traits=state.traits,
+            campaign_of=state.campaign_of,
+            case_of=lambda comment_id: state.case(state.kept(comment_id)),
+        ),
+        claims=MemoryClaimStore(),
+        watch=MemoryReviewWatch(cases),
         sites=MemorySiteStore(state),
         users=MemoryUserStore(state),
+        sessions=MemorySessionStore(lambda user_id: user_id in state.users),
+        second_factors=MemorySecondFactorStore(lambda user_id: user_id in state.users),
+        personal_data=MemoryPersonalDataStore(state.cases, comments.withdraw),
         audit_log=MemoryAuditLog(state),
         reports=MemoryReportStore(state),
         endpoints=MemoryEndpointStore(state.site),
         deliveries=deliveries,
         inbound=MemoryInboundStore(state.site),
+        list_entries=MemoryListEntryStore(state.site),
         history=MemoryHistoryStore(),
         queue=MemoryScoringQueue(),
     )

@@ -41,16 +41,51 @@ class MemoryDeliveryStore:
 
     def add(self, deliveries: Sequence[Delivery]) -> None:
         """See `DeliveryStore.add`."""
-        for delivery in deliveries:
-            if self._site_of(delivery.comment_id) != delivery.site_id:
-                msg = f"there is no comment {delivery.comment_id!r}"
-                raise NotFoundError(msg)
+        self.refuse_stray(deliveries)
         with self._lock:
             for delivery in deliveries:
                 if delivery.id not in self._kept:
                     self._last_seq += 1
                     numbered = replace(delivery, seq=self._last_seq)
                     self._kept[delivery.id] = _Kept(delivery=numbered)
+
+    def refuse_stray(self, deliveries: Sequence[Delivery]) -> None:
+        """Raise `NotFoundError` for one of a comment that is not kept, or of another site."""
+        for delivery in deliveries:
+            if self._site_of(delivery.comment_id) != delivery.site_id:
+                msg = f"there is no comment {delivery.comment_id!r}"
+                raise NotFoundError(msg)
+
+    def withdraw_untold(self, decision_ids: Collection[str]) -> frozenset[str]:
+        """Drop what was to tell these decisions and nobody has tried to send yet.
+
+        Return the ids of those of which the site knows nothing now, nor of one they replaced.
+        """
+        with self._lock:
+            of_them = [k for k in self._kept.values() if k.delivery.decision_id in decision_ids]
+            untold = [kept for kept in of_them if self._is_untold(kept)]
+            for kept in untold:
+                del self._kept[kept.delivery.id]
+            unknown = {k.delivery.decision_id for k in untold if not k.delivery.corrects_told}
+            known = {k.delivery.decision_id for k in of_them if k not in untold}
+        return frozenset(one for one in unknown - known if one is not None)
+
+    def _is_untold(self, kept: _Kept) -> bool:
+        tried = any(one.delivery_id == kept.delivery.id for one in self._attempts)
+        waits = kept.delivery.state is DeliveryState.WAITING
+        return waits and kept.lent_until is None and not tried
+
+    def told_at(self, decision_id: str) -> datetime | None:
+        """See `DeliveryStore.told_at`."""
+        with self._lock:
+            moments = [
+                kept.delivery.next_try_at
+                for kept in self._kept.values()
+                if kept.delivery.decision_id == decision_id
+                and kept.delivery.next_try_at is not None
+                and self._is_untold(kept)
+            ]
+        return min(moments, default=None)
 
     def take_due(
         self,

@@ -61,13 +61,22 @@ class ModelVersions:
     A version that cannot be loaded never takes the place of one that serves. Without any, verdicts
     are degraded and `problem` says why in one line. Nothing is imported or read before the first
     call: only workers pay for the classifier.
+
+    While one serves, the next is loaded by what `beside` does with the work, a thread of its own by
+    default: comments are judged by the old one until the new one is ready.
     """
 
     def __init__(
-        self, folder: Path | None, *, monotonic: Callable[[], float] = time.monotonic
+        self,
+        folder: Path | None,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        beside: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
         self._folder = folder
         self._monotonic = monotonic
+        self._beside = beside or _in_a_thread
+        self._loading = False
         self._lock = threading.Lock()
         self._looked_at = float("-inf")
         self._model = model_unavailable()
@@ -84,18 +93,39 @@ class ModelVersions:
             return self._model
 
     def _look(self) -> None:
+        """Load what `CURRENT` names if that does not serve; called with the lock held."""
         try:
             # Imported late because the classifier's packages take a second to load.
-            from models.registry import load_current, read_current_name
+            from models.registry import read_current_name
 
             name = read_current_name(self._folder)
-            if name == self._model.version:
-                self._refused = ""
-                return
-            version = load_current(self._folder)
         except (ModelVersionError, ImportError) as error:
             self._refuse(error)
             return
+        if name == self._model.version:
+            self._refused = ""
+        elif self._model.version == NO_VERSION:
+            self._take(name)
+        elif not self._loading:
+            self._loading = True
+            self._beside(lambda: self._load_beside(name))
+
+    def _load_beside(self, name: str) -> None:
+        try:
+            self._take(name)
+        finally:
+            self._loading = False
+
+    def _take(self, name: str) -> None:
+        """Load a version and let it serve, or say why not."""
+        try:
+            from models.registry import SHIPPED_DIR, load_version
+
+            version = load_version((self._folder or SHIPPED_DIR) / name)
+        except (ModelVersionError, ImportError) as error:
+            self._refuse(error)
+            return
+        # One assignment: whoever asks meanwhile gets the old one or the new one, whole.
         self._model = to_judging_model(version)
         self.problem, self._refused = None, ""
         log.info("model version loaded", extra={"version": version.version})
@@ -107,6 +137,10 @@ class ModelVersions:
         if reason != self._refused:
             self._refused = reason
             log.error("model version refused", extra={"reason": reason})
+
+
+def _in_a_thread(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="model version", daemon=True).start()
 
 
 class _Translated:

@@ -382,3 +382,42 @@ def test_the_tally_of_an_empty_time_is_empty(stores):
     assert tally == Tally()
     assert tally + tally == Tally()
     assert tally.share_right == 1.0
+
+
+def test_in_review_what_more_likely_stands_wrong_comes_first_and_age_outweighs_it(stores):
+    likely_ham = {"p_spam": 0.2}
+    likely_spam = {"p_spam": 0.8}
+    stories = {"old": (30, likely_spam), "doubtful": (1, likely_ham), "spammy": (2, likely_spam)}
+    for name, (hours, verdict) in stories.items():
+        comment = make_comment(id=CommentId(name), received_at=NOW - timedelta(hours=hours))
+        stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        stores.verdicts.add([make_verdict(comment.id, **verdict)], audit=frozenset())
+
+    first = stores.cases.page(CaseFilter(), order=Order.REVIEW, cursor=None, limit=2)
+    rest = stores.cases.page(CaseFilter(), order=Order.REVIEW, cursor=first.next_cursor, limit=2)
+
+    ids = [case.comment.id for page in (first, rest) for case in page.cases]
+    assert ids == ["old", "doubtful", "spammy"]
+
+
+def test_a_published_comment_waits_by_how_likely_it_is_spam(stores):
+    stores.sites.update_settings(SITE, SiteSettings(mode=Mode.OBSERVE))
+    for name, p_spam in (("hamlike", 0.2), ("spamlike", 0.8)):
+        stores.comments.add([NewComment(comment=make_comment(id=CommentId(name)), lane=Lane.BULK)])
+        stores.verdicts.add([make_verdict(CommentId(name), p_spam=p_spam)], audit=frozenset())
+
+    assert listed(stores, CaseFilter(needs_review=True), Order.REVIEW) == ["spamlike", "hamlike"]
+
+
+def test_a_report_moves_a_comment_up_the_queue(stores):
+    sampled = [
+        keep(stores, outcome=Outcome.SPAM, audit=True, received_at=NOW - timedelta(hours=hours))
+        for hours in (5, 1)
+    ]
+
+    stores.reports.add(
+        Report(id="r", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=sampled[1])
+    )
+
+    queue = listed(stores, CaseFilter(needs_review=True), Order.REVIEW)
+    assert queue == [sampled[1], sampled[0]]

@@ -439,3 +439,14 @@ def test_a_very_long_key_is_a_key_like_any_other(stores):
     answers = stores.comments.add([new(comment, key="y" * 10_000), new(repeat)])
 
     assert [a.outcome for a in answers] == [AddOutcome.NEW, AddOutcome.REPEAT]
+
+
+@pytest.mark.parametrize(
+    "moment", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)], ids=str
+)
+def test_a_moment_at_either_end_of_time_comes_back(stores, moment):
+    comment = make_comment(written_at=moment)
+
+    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+
+    assert stores.cases.get(comment.id).comment.written_at == comment.written_at

@@ -237,3 +237,18 @@ def make_message(comment_id: CommentId, name: str) -> Delivery:
 def told(stores) -> list[str]:
     kept = stores.deliveries.recent(state=None, site_id=None, limit=9)
     return [one.id for one in kept][::-1]
+
+
+def test_a_decision_that_was_not_seen_is_not_replaced(stores):
+    kept = keep(stores)
+    standing = make_decision(kept, ruling=Ruling.APPROVE)
+    stores.decisions.add(standing, instead_of=())
+
+    for seen in ((), ("d0",)):
+        with pytest.raises(ConflictError):
+            stores.decisions.add(make_decision(kept), instead_of=seen)
+    assert stores.cases.get(kept).decisions == (standing,)
+
+    replaced = stores.decisions.add(make_decision(kept), instead_of=[standing.id])
+    assert replaced is not None
+    assert replaced.id == standing.id

@@ -165,15 +165,15 @@ def test_who_takes_a_report_back_takes_the_comment_from_the_queue(stores):
 
 
 def test_in_review_disputed_comments_and_audit_samples_wait_together_by_age(stores):
-    disputed = {age: keep(stores, Outcome.SPAM, age=age) for age in (4, 2)}
-    audited = {age: keep(stores, Outcome.HAM, audit=True, age=age) for age in (3, 1)}
+    disputed = {age: keep(stores, Outcome.SPAM, age=age) for age in (40, 20)}
+    audited = {age: keep(stores, Outcome.HAM, audit=True, age=age) for age in (30, 10)}
     unsure = keep(stores, Outcome.UNSURE)
     for kept in (*disputed.values(), unsure):
         stores.reports.add(make_report(kept))
 
     queue = to_review(stores)
 
-    assert queue == [unsure, disputed[4], audited[3], disputed[2], audited[1]]
+    assert queue == [unsure, disputed[40], audited[30], disputed[20], audited[10]]
 
 
 def test_an_audit_sample_stays_one_when_a_report_agrees(stores):

@@ -48,7 +48,9 @@ def test_every_setting_of_a_site_comes_back_as_it_was(stores):
         languages=("de",),
         holds_unsure=False,
         reports_decide=True,
+        rejects_campaigns=True,
         blog="https://heizung.example/blog",
+        undo_seconds=7,
     )
     untouched = [
         field.name

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.user import User
+from service.domain.user import Preferences, Role, User
 from tests.factories import NOW
 
 
@@ -18,7 +19,14 @@ def make_user(name: str = "Ada", **changes) -> User:
 
 
 def test_an_account_comes_back_as_it_was(stores):
-    user = make_user("Zoë 🌱", must_change_password=False, session_epoch=7)
+    user = make_user(
+        "Zoë 🌱",
+        must_change_password=False,
+        role=Role.READER,
+        site_ids=("site-1",),
+        preferences=Preferences(language="de", blur=True, live=False),
+        ended_at=NOW,
+    )
 
     stores.users.add(user)
 
@@ -58,7 +66,7 @@ def test_a_taken_id_is_refused(stores):
 def test_an_account_is_replaced_as_a_whole(stores):
     user = make_user()
     stores.users.add(user)
-    changed = replace(user, name="Ada L.", password_hash="$argon2id$y", session_epoch=1)
+    changed = replace(user, name="Ada L.", password_hash="$argon2id$y")
 
     stores.users.replace(changed)
 
@@ -82,27 +90,67 @@ def test_an_account_cannot_take_anothers_name(stores):
     assert stores.users.all() == [ada, grace]
 
 
-def test_ending_sessions_raises_the_epoch_and_leaves_all_else(stores):
-    ada, grace = make_user("Ada", session_epoch=3), make_user("Grace")
+def test_an_account_is_changed_in_view_of_all_as_they_stand(stores):
+    ada, grace = make_user("Ada"), make_user("Grace")
     stores.users.add(ada)
     stores.users.add(grace)
-    changed = replace(ada, password_hash="$argon2id$y", session_epoch=4)
-    stores.users.replace(changed)
+    seen = []
 
-    stores.users.end_sessions(ada.id)
+    def promote(user, everybody):
+        seen.append((user, sorted(everybody, key=lambda one: one.name)))
+        return replace(user, role=Role.ADMIN)
 
-    assert stores.users.all() == [replace(changed, session_epoch=5), grace]
+    changed = stores.users.change(ada.id, promote)
+
+    assert changed == replace(ada, role=Role.ADMIN)
+    assert stores.users.all() == [changed, grace]
+    assert seen[-1] == (ada, [ada, grace])
 
 
-def test_of_many_who_end_sessions_at_once_each_counts(stores):
-    stores.users.add(make_user("Ada"))
+def test_a_change_that_is_refused_changes_nothing(stores):
+    ada = make_user("Ada")
+    stores.users.add(ada)
+
+    def refuse(_user, _everybody):
+        raise ConflictError("no")
+
+    with pytest.raises(ConflictError):
+        stores.users.change(ada.id, refuse)
+
+    assert stores.users.all() == [ada]
+
+
+def test_of_many_changes_at_once_none_is_lost(stores):
+    stores.users.add(make_user("Ada", site_ids=()))
+
+    def count(user, _everybody):
+        return replace(user, site_ids=(*user.site_ids, f"site-{len(user.site_ids)}"))
 
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(stores.users.end_sessions, ["u-Ada"] * 12))
+        list(pool.map(lambda _: stores.users.change("u-Ada", count), range(12)))
 
-    assert stores.users.get("u-Ada").session_epoch == 12
+    assert stores.users.get("u-Ada").site_ids == tuple(f"site-{n}" for n in range(12))
 
 
-def test_the_sessions_of_an_unknown_account_cannot_be_ended(stores):
+def test_of_two_owners_who_demote_each_other_at_once_one_stays(stores):
+    for name in ("Ada", "Grace"):
+        stores.users.add(make_user(name, role=Role.OWNER))
+
+    def demote(user, everybody):
+        if sum(one.role is Role.OWNER for one in everybody) < 2:
+            raise ConflictError("the last owner")
+        return replace(user, role=Role.READER)
+
+    def try_to(user_id):
+        with contextlib.suppress(ConflictError):
+            stores.users.change(user_id, demote)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(try_to, ["u-Ada", "u-Grace"]))
+
+    assert sorted(user.role for user in stores.users.all()) == [Role.OWNER, Role.READER]
+
+
+def test_an_unknown_account_cannot_be_changed(stores):
     with pytest.raises(NotFoundError):
-        stores.users.end_sessions("no")
+        stores.users.change("no", lambda user, _: user)

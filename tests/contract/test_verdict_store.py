@@ -6,9 +6,12 @@ import math
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from service.domain.case import CaseFilter
 from service.domain.comment import CommentId, Lane
 from service.domain.delivery import Delivery, DeliveryForm, EventKind
+from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Span, WeighedSignal
 from service.ports import NewComment
 from tests.factories import NOW, SITE, make_comment, make_signal, make_verdict
@@ -41,6 +44,23 @@ def test_a_verdict_comes_back_as_it_was_to_the_last_bit(stores):
         model_p_spam=5e-324,
         model_contribution=-1e300,
     )
+
+    stores.verdicts.add([verdict], audit=frozenset())
+
+    assert stores.cases.get(kept).verdict == verdict
+
+
+@pytest.mark.parametrize("label", ["pills \x00 % example", None])
+def test_the_instruction_that_a_verdict_followed_comes_back_as_it_was(stores, label):
+    (kept,) = keep(stores, 1)
+    instruction = Instruction(
+        entry_id="ent_1",
+        effect=Effect.BLOCK,
+        kind=EntryKind.PHRASE,
+        label=label,
+        reason="Sells pills",
+    )
+    verdict = make_verdict(kept, Outcome.SPAM, instruction=instruction)
 
     stores.verdicts.add([verdict], audit=frozenset())
 

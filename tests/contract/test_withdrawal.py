@@ -152,6 +152,29 @@ def test_verdict_decisions_and_reports_of_a_withdrawn_comment_stay(stores):
     assert after == replace(before, comment=after.comment, withdrawn_at=LATER)
 
 
+def test_a_withdrawal_takes_moderators_notes_along_undone_decisions_too(stores):
+    comment = make_full_comment()
+    keep(stores, comment, outcome=Outcome.SPAM)
+    for number, ruling in enumerate((Ruling.APPROVE, Ruling.REJECT)):
+        decision = Decision(
+            id=f"d{number}",
+            comment_id=comment.id,
+            ruling=ruling,
+            decided_by="ada",
+            decided_at=NOW,
+            note=f"{MARK} again",
+        )
+        stores.decisions.add(decision)
+
+    stores.comments.withdraw(comment.id, at=LATER)
+
+    decisions = stores.cases.get(comment.id).decisions
+    assert [(one.ruling, one.note) for one in decisions] == [
+        (Ruling.APPROVE, None),
+        (Ruling.REJECT, None),
+    ]
+
+
 def test_withdrawing_twice_is_harmless_and_the_first_time_counts(stores):
     comment = make_full_comment()
     keep(stores, comment)

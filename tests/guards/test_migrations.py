@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from pathlib import Path
 
 import psycopg
@@ -20,6 +21,7 @@ from service.domain.comment import Comment, Lane
 from service.domain.decision import Mode
 from service.domain.normal_form import content_key
 from service.domain.report import Label, Report
+from service.domain.search import parse_search
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
 from service.ports import NewComment
@@ -79,7 +81,15 @@ def test_migrations_lead_to_the_tables_the_code_speaks_of(engine):
 
     with engine.connect() as connection:
         context = MigrationContext.configure(
-            connection, opts={"compare_type": True, "compare_server_default": True}
+            connection,
+            opts={
+                "compare_type": True,
+                "compare_server_default": True,
+                # The full-text index, which each database has in a form of its own.
+                "include_name": lambda name, _kind, _parents: (
+                    not str(name).startswith(("search_fts", "ix_search_docs_terms"))
+                ),
+            },
         )
         differences = compare_metadata(context, metadata)
     assert differences == []
@@ -91,7 +101,7 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
     with engine.connect() as connection:
         found = [
             index
-            for table in ("comments", "decisions", "deliveries")
+            for table in ("comments", "comment_traits", "decisions", "deliveries")
             for index in sa.inspect(connection).get_indexes(table)
         ]
     partial = {
@@ -99,12 +109,25 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
     }
     assert partial == {
         "ix_comments_review",
+        "ix_comments_waiting_newest",
         "ix_comments_site_review",
         "ix_comments_site_decided",
         "ix_comments_pending",
         "ix_comments_judged_lane",
         "ix_comments_content",
+        "ix_comments_sender_address_key",
+        "ix_comments_sender_network_key",
+        "ix_comments_sender_email_key",
+        "ix_comments_sender_name_key",
+        "ix_comments_campaign",
+        "ix_comments_campaign_waiting",
+        "ix_comment_traits_fresh",
+        "ix_comment_traits_left",
+        "ix_comments_site_p_spam",
+        "ix_comments_age",
         "ix_decisions_unremembered",
+        "ix_decisions_stroke",
+        "ix_deliveries_decision",
         "ix_deliveries_due",
         "uq_deliveries_first_in_line",
         "ix_deliveries_line",
@@ -112,6 +135,18 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
         "ix_deliveries_undelivered",
         "ix_deliveries_site_undelivered",
     }
+
+
+def test_comments_of_earlier_versions_are_found_once_they_were_taken_in(engine):
+    step(engine, command.upgrade, "m0001")
+    kept = [make_comment(f"Number{number}") for number in range(3)]
+    keep_as_of_m0001(engine, kept)
+
+    migrate(engine)
+
+    search = sql_stores(engine).search
+    assert search.take_in(limit=10) == 3
+    assert search.ids(parse_search("number1"), site_ids=None, limit=9) == [kept[1].id]
 
 
 def test_migrating_twice_changes_nothing_the_second_time(engine):
@@ -150,21 +185,25 @@ def step(engine: sa.Engine, to: Callable[[Config, str], None], revision: str) ->
         to(config, revision)
 
 
+def as_kept(engine: sa.Engine, table: str, values: dict[str, object]) -> dict[str, object]:
+    """Return what of a row this schema has columns for."""
+    columns = {column["name"] for column in sa.inspect(engine).get_columns(table)}
+    return {name: value for name, value in values.items() if name in columns}
+
+
 def keep_as_of_m0001(engine: sa.Engine, kept: Sequence[Comment]) -> None:
     """Write comments, the first of them judged spam, as that version did."""
-    columns = {column["name"] for column in sa.inspect(engine).get_columns("comments")}
     rows = []
     for comment in kept:
         new = NewComment(comment=comment, lane=Lane.BULK)
-        values = comment_values(new, claims_of(new))
-        rows.append({name: value for name, value in values.items() if name in columns})
+        rows.append(as_kept(engine, "comments", comment_values(new, claims_of(new))))
     settings = {"mode": "enforce", "ham_cutoff": 0.2, "spam_cutoff": None, "languages": ["de"]}
     site = {"id": SITE, "name": "Radiator blog", "created_at": NOW, "settings": settings}
+    judged = as_kept(engine, "verdicts", verdict_values(make_verdict(kept[0].id, Outcome.SPAM)))
     with engine.begin() as connection:
         connection.execute(sa.insert(schema.sites), [site])
         connection.execute(sa.insert(schema.comments), rows)
-        verdict = make_verdict(kept[0].id, Outcome.SPAM)
-        connection.execute(sa.insert(schema.verdicts), [verdict_values(verdict)])
+        connection.execute(sa.insert(schema.verdicts), [judged])
         connection.execute(
             sa.update(schema.comments)
             .where(schema.comments.c.id == kept[0].id)
@@ -226,3 +265,27 @@ def test_migrations_can_be_taken_back_to_an_empty_database(engine):
     with engine.connect() as connection:
         assert sa.inspect(connection).get_table_names() == ["alembic_version"]
     assert migrate(engine)
+
+
+def test_what_waits_already_is_given_its_head_start_by_the_seventh_migration(engine):
+    step(engine, command.upgrade, "m0006")
+    kept = [make_comment(f"Number {number}") for number in range(3)]
+    keep_as_of_m0001(engine, kept)
+    held = make_verdict(kept[1].id, p_spam=0.25)
+    judged = as_kept(engine, "verdicts", verdict_values(held))
+    with engine.begin() as connection:
+        connection.execute(sa.insert(schema.verdicts), [judged])
+        connection.execute(
+            sa.update(schema.comments)
+            .where(schema.comments.c.id == held.comment_id)
+            .values(outcome="unsure", review_rank=0)
+        )
+
+    step(engine, command.upgrade, "m0007")
+
+    with engine.connect() as connection:
+        rows = connection.execute(sa.select(schema.comments.c.id, schema.comments.c.review_at))
+        waits = {row.id: row.review_at for row in rows}
+    # The first of them was called spam with 0.99 and is rejected.
+    hours = [(NOW - waits[comment.id]) / timedelta(hours=1) for comment in kept]
+    assert hours == pytest.approx([0.12, 9.0, 0.0])

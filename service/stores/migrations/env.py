@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
+from service.stores import sql  # noqa: F401  # brings every table into the metadata
 from service.stores.sql.schema import metadata
 
 context.configure(

@@ -7,17 +7,29 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from service.stores.sql.audit_log import SqlAuditLog
+from service.stores.sql.campaigns import SqlCampaignStore
 from service.stores.sql.cases import SqlCaseStore
+from service.stores.sql.claims import SqlClaimStore
 from service.stores.sql.comments import SqlCommentStore
 from service.stores.sql.decisions import SqlDecisionStore
 from service.stores.sql.deliveries import SqlDeliveryStore
 from service.stores.sql.endpoints import SqlEndpointStore
 from service.stores.sql.engine import create_engine, ping
+from service.stores.sql.figures import SqlFigureStore
 from service.stores.sql.inbound import SqlInboundStore
+from service.stores.sql.list_entries import SqlListEntryStore
+from service.stores.sql.personal_data import SqlPersonalDataStore
 from service.stores.sql.reports import SqlReportStore
+from service.stores.sql.saved_views import SqlSavedViewStore
+from service.stores.sql.search import SqlCaseSearch
+from service.stores.sql.second_factors import SqlSecondFactorStore
+from service.stores.sql.sender_records import SqlSenderRecords
+from service.stores.sql.sessions import SqlSessionStore
 from service.stores.sql.sites import SqlSiteStore
+from service.stores.sql.strokes import SqlStrokeStore
 from service.stores.sql.users import SqlUserStore
 from service.stores.sql.verdicts import SqlVerdictStore
+from service.stores.sql.watch import SqlReviewWatch
 from service.stores.sql.write_probe import prove_write
 
 __all__ = ["SqlStores", "create_engine", "ping", "prove_write", "sql_stores"]
@@ -30,14 +42,26 @@ class SqlStores:
     comments: SqlCommentStore
     verdicts: SqlVerdictStore
     decisions: SqlDecisionStore
+    strokes: SqlStrokeStore
     cases: SqlCaseStore
+    search: SqlCaseSearch
+    saved_views: SqlSavedViewStore
+    sender_records: SqlSenderRecords
+    figures: SqlFigureStore
+    campaigns: SqlCampaignStore
+    claims: SqlClaimStore
+    watch: SqlReviewWatch
     sites: SqlSiteStore
     users: SqlUserStore
+    sessions: SqlSessionStore
+    second_factors: SqlSecondFactorStore
+    personal_data: SqlPersonalDataStore
     audit_log: SqlAuditLog
     reports: SqlReportStore
     endpoints: SqlEndpointStore
     deliveries: SqlDeliveryStore
     inbound: SqlInboundStore
+    list_entries: SqlListEntryStore
 
 
 def sql_stores(engine: sa.Engine) -> SqlStores:
@@ -46,12 +70,24 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         comments=SqlCommentStore(engine),
         verdicts=SqlVerdictStore(engine),
         decisions=SqlDecisionStore(engine),
+        strokes=SqlStrokeStore(engine),
         cases=SqlCaseStore(engine),
+        search=SqlCaseSearch(engine),
+        saved_views=SqlSavedViewStore(engine),
+        sender_records=SqlSenderRecords(engine),
+        figures=SqlFigureStore(engine),
+        campaigns=SqlCampaignStore(engine),
+        claims=SqlClaimStore(engine),
+        watch=SqlReviewWatch(engine),
         sites=SqlSiteStore(engine),
         users=SqlUserStore(engine),
+        sessions=SqlSessionStore(engine),
+        second_factors=SqlSecondFactorStore(engine),
+        personal_data=SqlPersonalDataStore(engine),
         audit_log=SqlAuditLog(engine),
         reports=SqlReportStore(engine),
         endpoints=SqlEndpointStore(engine),
         deliveries=SqlDeliveryStore(engine),
         inbound=SqlInboundStore(engine),
+        list_entries=SqlListEntryStore(engine),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from service.ports import AuditEntry
+from service.ports import AuditEntry, AuditFilter, AuditPage
 from service.stores.sql.engine import reading, write
 from service.stores.sql.rows import entry_from, entry_values
 from service.stores.sql.schema import audit_log
@@ -20,6 +20,24 @@ class SqlAuditLog:
         """See `AuditLog.append`."""
         write(self._engine, lambda c: c.execute(sa.insert(audit_log), [entry_values(entry)]))
 
+    def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
+        """See `AuditLog.page`."""
+        conditions = _conditions(criteria)
+        if after is not None:
+            conditions.append(audit_log.c.seq < after)
+        query = (
+            sa.select(audit_log)
+            .where(*conditions)
+            .order_by(audit_log.c.seq.desc())
+            .limit(limit + 1)
+        )
+        with reading(self._engine) as connection:
+            found = connection.execute(query).all()
+        return AuditPage(
+            entries=tuple(entry_from(row) for row in found[:limit]),
+            next_after=found[limit - 1].seq if len(found) > limit else None,
+        )
+
     def recent(self, *, subject: str | None = None, limit: int = 100) -> list[AuditEntry]:
         """See `AuditLog.recent`."""
         query = sa.select(audit_log).order_by(audit_log.c.seq.desc()).limit(limit)
@@ -27,3 +45,18 @@ class SqlAuditLog:
             query = query.where(audit_log.c.subject == subject)
         with reading(self._engine) as connection:
             return [entry_from(row) for row in connection.execute(query)]
+
+
+def _conditions(criteria: AuditFilter) -> list[sa.ColumnElement[bool]]:
+    asked: list[sa.ColumnElement[bool]] = []
+    if criteria.actor is not None:
+        asked.append(audit_log.c.actor == criteria.actor)
+    if criteria.act is not None:
+        asked.append(audit_log.c.act == criteria.act)
+    if criteria.subject is not None:
+        asked.append(audit_log.c.subject == criteria.subject)
+    if criteria.since is not None:
+        asked.append(audit_log.c.at >= criteria.since)
+    if criteria.before is not None:
+        asked.append(audit_log.c.at < criteria.before)
+    return asked

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
 from service.domain.case import Case, CaseFilter, CasePage, Order, State
 from service.domain.comment import CommentId, SiteId
+from service.domain.cutoff_preview import CutoffPreview
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import NotFoundError
 from service.domain.report import Label, Report
 from service.domain.tally import Tally
 from service.domain.verdict import Outcome, Verdict
+from service.scoring.weights import Cutoffs
 from service.stores.cursor import Place, decode_cursor, encode_cursor
+from service.stores.preview import preview_of
 from service.stores.sql.engine import reading
 from service.stores.sql.rows import (
     Row,
@@ -29,6 +33,7 @@ from service.stores.sql.schema import (
     comments,
     decisions,
     has_no_verdict,
+    has_p_spam,
     has_verdict,
     is_decided,
     reports,
@@ -55,6 +60,11 @@ class SqlCaseStore:
             raise NotFoundError(msg)
         return cases[0]
 
+    def find(self, ids: Sequence[CommentId]) -> list[Case]:
+        """See `CaseStore.find`."""
+        with reading(self._engine) as connection:
+            return _load(connection, list(dict.fromkeys(ids)))
+
     def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
         """See `CaseStore.find_judged`."""
         with reading(self._engine) as connection:
@@ -72,7 +82,7 @@ class SqlCaseStore:
         if cursor is not None:
             conditions.append(_after(decode_cursor(cursor, order), order))
         query = (
-            sa.select(comments.c.id, comments.c.received_at, comments.c.review_rank)
+            sa.select(comments.c.id, *_placing(order))
             .where(*conditions)
             .order_by(*_ordering(order))
             .limit(limit + 1)
@@ -83,8 +93,7 @@ class SqlCaseStore:
         if len(found) <= limit:
             return CasePage(cases=tuple(cases))
         last = found[limit - 1]
-        rank = last.review_rank if order is Order.REVIEW else 0
-        place = Place(rank=rank, received_at=last.received_at, comment_id=last.id)
+        place = Place(rank=last.rank, at=last.at, comment_id=last.id)
         return CasePage(cases=tuple(cases), next_cursor=encode_cursor(place, order))
 
     def count(self, criteria: CaseFilter) -> int:
@@ -111,6 +120,52 @@ class SqlCaseStore:
         with reading(self._engine) as connection:
             return tally_of(_tally_row(row) for row in connection.execute(query))
 
+    def cutoff_preview(
+        self, site_id: SiteId, *, received_from: datetime, cutoffs: Cutoffs
+    ) -> CutoffPreview:
+        """See `CaseStore.cutoff_preview`."""
+        # Wrapped, or SQLite takes the index by outcome and reads every comment for the rest.
+        was = sa.func.coalesce(comments.c.outcome, "").label("was")
+        columns = (was, _would_be(cutoffs).label("becomes"))
+        wanted = (comments.c.site_id == site_id, comments.c.received_at >= received_from)
+        number = sa.func.count().label("comments_counted")
+        all_of_them = (
+            sa.select(*columns, number).where(*wanted, has_p_spam).group_by("was", "becomes")
+        )
+        in_force = (decisions.c.comment_id == comments.c.id) & decisions.c.undone_at.is_(None)
+        ruled = (
+            sa.select(*columns, decisions.c.ruling, number)
+            .select_from(comments.join(decisions, in_force))
+            .where(*wanted, comments.c.decided, has_p_spam)
+            .group_by("was", "becomes", decisions.c.ruling)
+        )
+        with reading(self._engine) as connection:
+            return preview_of(
+                [
+                    (Outcome(row.was), Outcome(row.becomes), row.comments_counted)
+                    for row in connection.execute(all_of_them)
+                ],
+                [
+                    (
+                        Outcome(row.was),
+                        Outcome(row.becomes),
+                        Ruling(row.ruling),
+                        row.comments_counted,
+                    )
+                    for row in connection.execute(ruled)
+                ],
+            )
+
+
+def _would_be(cutoffs: Cutoffs) -> sa.ColumnElement[str]:
+    """Return the outcome that these cutoffs make of a comment, as `scoring.policy.decide` says."""
+    return sa.case(
+        (comments.c.degraded.is_(True), Outcome.UNSURE.value),
+        (comments.c.p_spam >= cutoffs.spam_cutoff, Outcome.SPAM.value),
+        (comments.c.p_spam < cutoffs.ham_cutoff, Outcome.HAM.value),
+        else_=Outcome.UNSURE.value,
+    )
+
 
 def _tally_row(row: Row) -> tuple[Outcome | None, Label | None, int]:
     label = Label(row.reported_as) if row.reported_as else None
@@ -124,6 +179,8 @@ def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
     wanted: list[sa.ColumnElement[bool]] = []
     if criteria.site_id is not None:
         wanted.append(comments.c.site_id == criteria.site_id)
+    if criteria.site_ids is not None:
+        wanted.append(_of_sites(criteria.site_ids))
     if criteria.state is not None:
         wanted += _STATE_CONDITIONS[criteria.state]
     if criteria.outcome is not None:
@@ -142,6 +199,13 @@ def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
     return wanted
 
 
+def _of_sites(site_ids: Sequence[SiteId]) -> sa.ColumnElement[bool]:
+    # One site is asked for by equality, as an index that begins with the site keeps its order then.
+    if len(site_ids) == 1:
+        return comments.c.site_id == site_ids[0]
+    return comments.c.site_id.in_(site_ids)
+
+
 _STATE_CONDITIONS: dict[State, list[sa.ColumnElement[bool]]] = {
     State.PENDING: [has_no_verdict, comments.c.decided.is_(False)],
     State.JUDGED: [has_verdict, comments.c.decided.is_(False)],
@@ -149,10 +213,17 @@ _STATE_CONDITIONS: dict[State, list[sa.ColumnElement[bool]]] = {
 }
 
 
+def _placing(order: Order) -> tuple[sa.ColumnElement[Any], ...]:
+    """Return what a place is made of, as `rank` and `at`."""
+    if order is Order.NEWEST:
+        return (sa.literal(0).label("rank"), comments.c.received_at.label("at"))
+    return (comments.c.review_rank.label("rank"), comments.c.review_at.label("at"))
+
+
 def _ordering(order: Order) -> tuple[sa.ColumnElement[object], ...]:
     if order is Order.NEWEST:
         return (comments.c.received_at.desc(), comments.c.id.desc())
-    return (comments.c.review_rank, comments.c.received_at, comments.c.id)
+    return (comments.c.review_rank, comments.c.review_at, comments.c.id)
 
 
 def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
@@ -160,15 +231,20 @@ def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
     if order is Order.NEWEST:
         key = sa.tuple_(comments.c.received_at, comments.c.id)
         return key < sa.tuple_(
-            sa.literal(place.received_at, comments.c.received_at.type),
+            sa.literal(place.at, comments.c.received_at.type),
             sa.literal(place.comment_id, comments.c.id.type),
         )
-    key = sa.tuple_(comments.c.review_rank, comments.c.received_at, comments.c.id)
+    key = sa.tuple_(comments.c.review_rank, comments.c.review_at, comments.c.id)
     return key > sa.tuple_(
         sa.literal(place.rank, comments.c.review_rank.type),
-        sa.literal(place.received_at, comments.c.received_at.type),
+        sa.literal(place.at, comments.c.received_at.type),
         sa.literal(place.comment_id, comments.c.id.type),
     )
+
+
+def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
+    """Return the cases of these ids as this transaction sees them, in order."""
+    return _load(connection, ids)
 
 
 def _load(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
@@ -192,6 +268,7 @@ def _load(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
                 audit=row.audit,
                 reports=tuple(found_reports[row.id]),
                 withdrawn_at=row.withdrawn_at,
+                campaign_id=row.campaign_id,
             )
     return [cases[comment_id] for comment_id in ids if comment_id in cases]
 

@@ -15,6 +15,7 @@ from service.stores.cursor import REST_RANK
 from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
 from service.stores.personal_keys import personal_keys
 from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
+from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.engine import reading, write
 from service.stores.sql.rows import (
     comment_from,
@@ -23,7 +24,8 @@ from service.stores.sql.rows import (
     sent_values,
     settings_from,
 )
-from service.stores.sql.schema import comments, has_verdict, sites, waits_for_verdict
+from service.stores.sql.schema import comments, decisions, has_verdict, sites, waits_for_verdict
+from service.stores.sql.search_index import ask_to_take_in, leave_out
 from service.stores.sql.statements import chunks, insert_if_free
 from service.stores.withdrawal import blanked
 
@@ -160,7 +162,7 @@ class SqlCommentStore:
 
     def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
         """See `CommentStore.withdraw`."""
-        write(self._engine, lambda connection: _withdraw(connection, comment_id, at))
+        write(self._engine, lambda connection: withdraw_one(connection, comment_id, at))
 
     def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
         """See `CommentStore.find_sent_by`."""
@@ -176,9 +178,11 @@ class SqlCommentStore:
     def erase_senders(self, ids: Sequence[CommentId]) -> None:
         """See `CommentStore.erase_senders`."""
         self._update(ids, sender_values(Sender()))
+        write(self._engine, lambda connection: delete_traits(connection, ids))
 
 
-def _withdraw(connection: sa.Connection, comment_id: CommentId, at: datetime) -> None:
+def withdraw_one(connection: sa.Connection, comment_id: CommentId, at: datetime) -> None:
+    """Withdraw a comment within a transaction; see `CommentStore.withdraw`."""
     query = sa.select(comments).where(comments.c.id == comment_id).with_for_update(key_share=True)
     row = connection.execute(query).one_or_none()
     if row is None:
@@ -192,8 +196,17 @@ def _withdraw(connection: sa.Connection, comment_id: CommentId, at: datetime) ->
             content_key=None,
             withdrawn_at=row.withdrawn_at or at,
             review_rank=REST_RANK,
+            campaign_id=None,
         )
     )
+    # A moderator's note may name the person, or quote them.
+    connection.execute(
+        sa.update(decisions)
+        .where(decisions.c.comment_id == comment_id, decisions.c.note.is_not(None))
+        .values(note=None)
+    )
+    leave_out(connection, [comment_id])
+    delete_traits(connection, [comment_id])
 
 
 def _newest_judged(connection: sa.Connection, lane: Lane) -> datetime | None:
@@ -219,6 +232,7 @@ def _add(connection: sa.Connection, claimed: Sequence[tuple[NewComment, Claims]]
                 rows.append(comment_values(new, claims))
         savepoint = connection.begin_nested()
         if _insert(connection, rows) == len(rows):
+            ask_to_take_in(connection, [CommentId(str(row["id"])) for row in rows])
             savepoint.commit()
             return answers
         # Another process has just kept an equal key; look again, now it can be seen.

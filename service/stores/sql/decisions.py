@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -12,12 +13,16 @@ from service.domain.decision import Decision
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.precedent import Precedent, PrecedentPage
-from service.stores.sql.deliveries import insert_deliveries
+from service.stores.batches import refuse_mixed
+from service.stores.sql.deliveries import insert_deliveries, withdraw_untold
 from service.stores.sql.engine import reading, write
 from service.stores.sql.rows import Row, comment_from, decision_from, decision_values
-from service.stores.sql.schema import comments, decisions, is_unremembered
+from service.stores.sql.schema import comments, decisions, is_of_stroke_in_force, is_unremembered
+from service.stores.sql.schema_acts import stroke_sites, strokes
 from service.stores.sql.standing import STANDING, rank_of
 from service.stores.sql.statements import chunks, insert_if_free
+
+_id = decisions.c.id
 
 
 class SqlDecisionStore:
@@ -26,23 +31,59 @@ class SqlDecisionStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(self, decision: Decision, *, deliveries: Sequence[Delivery] = ()) -> Decision | None:
+    def add(
+        self,
+        decision: Decision,
+        *,
+        deliveries: Sequence[Delivery] = (),
+        instead_of: Collection[str] | None = None,
+    ) -> Decision | None:
         """See `DecisionStore.add`."""
 
         def append(connection: sa.Connection) -> Decision | None:
-            comment = _lock_comment(connection, decision.comment_id)
-            replaced = _take_back(
-                connection, comment.id, by=decision.decided_by, at=decision.decided_at
-            )
-            statement = insert_if_free(connection, decisions).returning(decisions.c.seq)
-            if not connection.execute(statement, [decision_values(decision)]).all():
-                msg = f"there is a decision {decision.id!r} already"
-                raise ConflictError(msg)
-            _keep_in_step(connection, comment, decided=True)
-            insert_deliveries(connection, deliveries)
-            return replaced
+            standing = _lock_comments(connection, [decision.comment_id])
+            if not standing:
+                msg = f"there is no comment {decision.comment_id!r}"
+                raise NotFoundError(msg)
+            if instead_of is not None:
+                _refuse_another(connection, decision.comment_id, instead_of)
+            replaced = _append(connection, [decision], standing, deliveries)
+            return replaced[0] if replaced else None
 
         return write(self._engine, append)
+
+    def add_many(
+        self,
+        decisions: Sequence[Decision],
+        *,
+        deliveries: Sequence[Delivery] = (),
+        open_only: bool = False,
+    ) -> list[Decision]:
+        """See `DecisionStore.add_many`."""
+        refuse_mixed(decisions)
+
+        def append(connection: sa.Connection) -> list[Decision]:
+            stroke_id = decisions[0].stroke_id
+            if stroke_id is not None and not _lock_open_stroke(connection, stroke_id):
+                return []
+            wanted = [one.comment_id for one in decisions]
+            standing = {
+                key: row
+                for key, row in _lock_comments(connection, wanted).items()
+                if row.withdrawn_at is None
+            }
+            ruled = _ruled_so(connection, decisions[0], list(standing), or_otherwise=open_only)
+            new = [one for one in decisions if one.comment_id in standing.keys() - ruled]
+            if not new:
+                return []
+            ids = {one.comment_id for one in new}
+            told = [one for one in deliveries if one.comment_id in ids]
+            replaced = _append(connection, new, standing, told)
+            if stroke_id is not None:
+                _count(connection, stroke_id, [standing[key] for key in ids])
+            return [*replaced, *new]
+
+        return write(self._engine, append) if decisions else []
 
     def undo(
         self, comment_id: CommentId, *, by: str, at: datetime, deliveries: Sequence[Delivery] = ()
@@ -50,16 +91,42 @@ class SqlDecisionStore:
         """See `DecisionStore.undo`."""
 
         def undo(connection: sa.Connection) -> Decision:
-            comment = _lock_comment(connection, comment_id)
-            undone = _take_back(connection, comment_id, by=by, at=at)
-            if undone is None:
+            standing = _lock_comments(connection, [comment_id])
+            undone = _take_back(connection, decisions.c.comment_id == comment_id, by=by, at=at)
+            if not undone:
                 msg = f"comment {comment_id!r} has no decision in force"
                 raise NotFoundError(msg)
-            _keep_in_step(connection, comment, decided=False)
-            insert_deliveries(connection, deliveries)
-            return undone
+            _let_undone(connection, undone, standing, deliveries)
+            return undone[0]
 
         return write(self._engine, undo)
+
+    def undo_many(
+        self,
+        decisions: Sequence[Decision],
+        *,
+        by: str,
+        at: datetime,
+        deliveries: Sequence[Delivery] = (),
+    ) -> list[Decision]:
+        """See `DecisionStore.undo_many`."""
+        wanted = [one.id for one in decisions]
+
+        def undo(connection: sa.Connection) -> list[Decision]:
+            standing = _lock_comments(connection, [one.comment_id for one in decisions])
+            undone = _take_back(connection, _id.in_(wanted), by=by, at=at)
+            ids = {one.comment_id for one in undone}
+            told = [one for one in deliveries if one.comment_id in ids]
+            if undone:
+                _let_undone(connection, undone, standing, told)
+            return undone
+
+        return write(self._engine, undo) if decisions else []
+
+    def find_of_stroke(self, stroke_id: str, *, after: int, limit: int) -> PrecedentPage:
+        """See `DecisionStore.find_of_stroke`."""
+        of_stroke = sa.and_(decisions.c.stroke_id == stroke_id, is_of_stroke_in_force)
+        return self._page(of_stroke, after=after, limit=limit)
 
     def find_unremembered(self, *, limit: int) -> list[Precedent]:
         """See `DecisionStore.find_unremembered`."""
@@ -78,9 +145,12 @@ class SqlDecisionStore:
 
     def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
         """See `DecisionStore.find_in_force`."""
+        return self._page(decisions.c.undone_at.is_(None), after=after, limit=limit)
+
+    def _page(self, wanted: sa.ColumnElement[bool], *, after: int, limit: int) -> PrecedentPage:
         query = (
             sa.select(decisions)
-            .where(decisions.c.seq > after, decisions.c.undone_at.is_(None))
+            .where(decisions.c.seq > after, wanted)
             .order_by(decisions.c.seq)
             .limit(limit)
         )
@@ -114,35 +184,130 @@ def _mark_remembered(connection: sa.Connection, known: Sequence[Decision]) -> No
             )
 
 
-def _lock_comment(connection: sa.Connection, comment_id: CommentId) -> Row:
-    """Return what the review queue needs of a comment, locked against other decisions."""
-    query = sa.select(*STANDING).where(comments.c.id == comment_id).with_for_update(key_share=True)
-    row = connection.execute(query).one_or_none()
-    if row is None:
-        msg = f"there is no comment {comment_id!r}"
-        raise NotFoundError(msg)
-    return row
+def _lock_open_stroke(connection: sa.Connection, stroke_id: str) -> bool:
+    """Say whether a stroke may go on, locked against being taken back meanwhile."""
+    query = (
+        sa.select(strokes.c.id)
+        .where(strokes.c.id == stroke_id, strokes.c.undone_at.is_(None))
+        .with_for_update(key_share=True)
+    )
+    return connection.execute(query).one_or_none() is not None
+
+
+def _lock_comments(connection: sa.Connection, ids: Sequence[CommentId]) -> dict[CommentId, Row]:
+    """Return what the review queue needs of comments, locked against other decisions."""
+    # In order, so that two that decide the same ones never wait for each other.
+    query = (
+        sa.select(*STANDING)
+        .where(comments.c.id.in_(ids))
+        .order_by(comments.c.id)
+        .with_for_update(key_share=True)
+    )
+    return {row.id: row for row in connection.execute(query)}
+
+
+def _refuse_another(
+    connection: sa.Connection, comment_id: CommentId, known: Collection[str]
+) -> None:
+    """Raise `ConflictError` if a decision is in force that is none of these."""
+    query = sa.select(decisions.c.id).where(
+        decisions.c.comment_id == comment_id, decisions.c.undone_at.is_(None)
+    )
+    if any(found not in known for found in connection.scalars(query)):
+        raise ConflictError("somebody decided this comment in the meantime")
+
+
+def _ruled_so(
+    connection: sa.Connection, like: Decision, ids: Sequence[CommentId], *, or_otherwise: bool
+) -> set[CommentId]:
+    """Return which of the comments are ruled alike, or were decided by the same stroke before."""
+    alike: sa.ColumnElement[bool] = decisions.c.undone_at.is_(None)
+    if not or_otherwise:
+        alike = sa.and_(alike, decisions.c.ruling == like.ruling.value)
+    if like.stroke_id is not None:
+        alike = sa.or_(alike, decisions.c.stroke_id == like.stroke_id)
+    query = sa.select(decisions.c.comment_id).where(decisions.c.comment_id.in_(ids), alike)
+    return set(connection.scalars(query))
+
+
+def _append(
+    connection: sa.Connection,
+    new: Sequence[Decision],
+    standing: Mapping[CommentId, Row],
+    told: Sequence[Delivery],
+) -> list[Decision]:
+    """Put new decisions in force, all made by one person at one moment; return what they replace.
+
+    Their comments must be locked.
+    """
+    ids = [one.comment_id for one in new]
+    replaced = _take_back(
+        connection,
+        decisions.c.comment_id.in_(ids),
+        by=new[0].decided_by,
+        at=new[0].decided_at,
+    )
+    unheard = withdraw_untold(connection, replaced)
+    taken = sa.select(decisions.c.id).where(decisions.c.id.in_([one.id for one in new]))
+    if connection.execute(taken.limit(1)).all():
+        raise ConflictError("there is a decision of this id already")
+    connection.execute(sa.insert(decisions), [decision_values(one) for one in new])
+    _keep_in_step(connection, [standing[key] for key in ids], decided=True)
+    corrects = {one.comment_id for one in replaced if one.id not in unheard}
+    insert_deliveries(
+        connection,
+        [replace(one, corrects_told=one.comment_id in corrects) for one in told],
+    )
+    return replaced
+
+
+def _let_undone(
+    connection: sa.Connection,
+    undone: Sequence[Decision],
+    standing: Mapping[CommentId, Row],
+    told: Sequence[Delivery],
+) -> None:
+    """Let everything follow from decisions that were taken back; their comments must be locked."""
+    unheard = withdraw_untold(connection, undone)
+    _keep_in_step(connection, [standing[one.comment_id] for one in undone], decided=False)
+    silent = {one.comment_id for one in undone if one.id in unheard}
+    insert_deliveries(connection, [one for one in told if one.comment_id not in silent])
 
 
 def _take_back(
-    connection: sa.Connection, comment_id: CommentId, *, by: str, at: datetime
-) -> Decision | None:
-    """Mark the decision in force as undone and return it so marked, None if there is none."""
+    connection: sa.Connection, wanted: sa.ColumnElement[bool], *, by: str, at: datetime
+) -> list[Decision]:
+    """Mark the wanted decisions that are in force as undone; return them so marked, by number."""
     statement = (
         sa.update(decisions)
-        .where(decisions.c.comment_id == comment_id, decisions.c.undone_at.is_(None))
+        .where(wanted, decisions.c.undone_at.is_(None))
         .values(undone_at=at, undone_by=by, unremembered_since=at)
         .returning(*decisions.c)
     )
-    row = connection.execute(statement).one_or_none()
-    return None if row is None else decision_from(row)
+    rows = sorted(connection.execute(statement).all(), key=lambda row: row.seq)
+    return [decision_from(row) for row in rows]
 
 
-def _keep_in_step(connection: sa.Connection, comment: Row, *, decided: bool) -> None:
-    """Let the comment's row say whether it is decided."""
-    rank = rank_of(comment, decided=decided)
+def _keep_in_step(connection: sa.Connection, standing: Sequence[Row], *, decided: bool) -> None:
+    """Let the comments' rows say whether they are decided."""
     connection.execute(
         sa.update(comments)
-        .where(comments.c.id == comment.id)
-        .values(decided=decided, review_rank=rank)
+        .where(comments.c.id == sa.bindparam("decided_id"))
+        .values(decided=decided, review_rank=sa.bindparam("rank")),
+        [{"decided_id": row.id, "rank": rank_of(row, decided=decided)} for row in standing],
     )
+
+
+def _count(connection: sa.Connection, stroke_id: str, decided: Sequence[Row]) -> None:
+    """Let a locked stroke say that it has decided these comments, too, and at which sites."""
+    connection.execute(
+        sa.update(strokes)
+        .where(strokes.c.id == stroke_id)
+        .values(
+            n_decided=strokes.c.n_decided + len(decided),
+            n_left_out=strokes.c.n_left_out - len(decided),
+        )
+    )
+    site_ids = sorted({row.site_id for row in decided})
+    rows = [{"stroke_id": stroke_id, "site_id": site_id} for site_id in site_ids]
+    connection.execute(insert_if_free(connection, stroke_sites), rows)

@@ -9,6 +9,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Decision
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
 from service.domain.errors import NotFoundError
 from service.stores.deliveries import after_attempt, revived
@@ -31,6 +32,13 @@ from service.stores.sql.schema import (
 from service.stores.sql.statements import chunks, insert_if_free
 
 _d = deliveries.c
+# What is lent may be on its way this moment, and what was replayed counts its attempts anew.
+is_untold = sa.and_(
+    is_waiting,
+    _d.lent_until.is_(None),
+    _d.attempts == 0,
+    sa.not_(sa.exists().where(delivery_attempts.c.delivery_id == _d.id)),
+)
 
 
 class SqlDeliveryStore:
@@ -147,6 +155,15 @@ class SqlDeliveryStore:
         with reading(self._engine) as connection:
             return [delivery_from(row) for row in connection.execute(query)]
 
+    def told_at(self, decision_id: str) -> datetime | None:
+        """See `DeliveryStore.told_at`."""
+        query = sa.select(sa.func.min(_d.next_try_at)).where(
+            _d.decision_id == decision_id, is_untold
+        )
+        with reading(self._engine) as connection:
+            found: datetime | None = connection.execute(query).scalar_one()
+        return found
+
     def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
         """See `DeliveryStore.attempts`."""
         query = (
@@ -186,6 +203,29 @@ def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> Non
     rows = [delivery_values(delivery) for delivery in new]
     connection.execute(insert_if_free(connection, deliveries), rows)
     _let_first_in_line_be_due(connection, sorted({delivery.comment_id for delivery in new}))
+
+
+def withdraw_untold(connection: sa.Connection, undone: Sequence[Decision]) -> frozenset[str]:
+    """Delete what was to tell these decisions and nobody has tried to send yet.
+
+    Return the ids of those of which the site knows nothing now, nor of one that they replaced.
+    Their comments must be locked.
+    """
+    ids = [one.id for one in undone]
+    known = set(ids)
+    for some in chunks(undone):
+        untold = connection.execute(
+            sa.delete(deliveries)
+            .where(_d.decision_id.in_([one.id for one in some]), is_untold)
+            .returning(_d.decision_id, _d.corrects_told)
+        ).all()
+        if not untold:
+            continue
+        known -= {row.decision_id for row in untold if not row.corrects_told}
+        left = sa.select(_d.decision_id).where(_d.decision_id.in_([one.id for one in some]))
+        known |= set(connection.scalars(left))
+        _let_first_in_line_be_due(connection, [one.comment_id for one in some])
+    return frozenset(ids) - known
 
 
 def _lock_comments(connection: sa.Connection, new: Sequence[Delivery]) -> None:

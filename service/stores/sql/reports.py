@@ -10,7 +10,7 @@ from service.domain.report import Report
 from service.stores.sql.engine import write
 from service.stores.sql.rows import Row, report_values
 from service.stores.sql.schema import comments, reports, sites
-from service.stores.sql.standing import STANDING, rank_of
+from service.stores.sql.standing import STANDING, rank_of, reported_review_at
 from service.stores.sql.statements import insert_if_free
 
 
@@ -38,6 +38,7 @@ def _add(connection: sa.Connection, report: Report) -> bool:
         .values(
             reported_as=report.label.value,
             review_rank=rank_of(comment, reported_as=report.label),
+            review_at=reported_review_at(connection, comment, report.label),
         )
     )
     return True

@@ -27,10 +27,11 @@ from service.domain.delivery import (
     EventKind,
 )
 from service.domain.inbound import InboundHook, Platform
+from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.normal_form import content_key
 from service.domain.report import Label, Report
 from service.domain.site import Site, SiteKey, SiteSettings
-from service.domain.user import User
+from service.domain.user import Preferences, Role, User
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
 from service.ports import AuditEntry, NewComment
 from service.stores.cursor import REST_RANK
@@ -42,6 +43,7 @@ Values = dict[str, Any]
 _SENDER_KEYS = ("address_key", "network_key", "wide_network_key", "email_key", "name_key")
 _SENDER_COLUMNS = (*_SENDER_KEYS, "system", "email_domain")
 _SETTINGS = tuple(field.name for field in fields(SiteSettings))
+_PREFERENCES = tuple(field.name for field in fields(Preferences))
 
 
 def comment_values(new: NewComment, claims: Claims) -> Values:
@@ -56,6 +58,7 @@ def comment_values(new: NewComment, claims: Claims) -> Values:
         "audit": False,
         "decided": False,
         "review_rank": REST_RANK,
+        "review_at": comment.received_at,
         "fingerprint": claims.fingerprint,
         "idempotency_digest": claims.idempotency_digest,
         "site_comment_digest": claims.site_comment_digest,
@@ -165,6 +168,7 @@ def verdict_values(verdict: Verdict) -> Values:
         "spam_cutoff": verdict.spam_cutoff,
         "judged_at": verdict.judged_at,
         "degraded_by": list(verdict.degraded_by),
+        "instruction": _instruction_values(verdict.instruction),
     }
 
 
@@ -185,7 +189,27 @@ def verdict_from(row: Row) -> Verdict:
         spam_cutoff=row.spam_cutoff,
         judged_at=row.judged_at,
         degraded_by=tuple(row.degraded_by),
+        instruction=_instruction_from(row.instruction),
     )
+
+
+def _instruction_values(instruction: Instruction | None) -> Values | None:
+    if instruction is None:
+        return None
+    return {
+        "entry_id": instruction.entry_id,
+        "effect": instruction.effect.value,
+        "kind": instruction.kind.value,
+        "label": instruction.label,
+        "reason": instruction.reason,
+    }
+
+
+def _instruction_from(values: Values | None) -> Instruction | None:
+    if values is None:
+        return None
+    known = {**values, "effect": Effect(values["effect"]), "kind": EntryKind(values["kind"])}
+    return Instruction(**known)
 
 
 def _signal_values(weighed: WeighedSignal) -> Values:
@@ -234,6 +258,8 @@ def decision_values(decision: Decision) -> Values:
         "note": decision.note,
         "undone_at": decision.undone_at,
         "undone_by": decision.undone_by,
+        "stroke_id": decision.stroke_id,
+        "seconds": decision.seconds,
         "unremembered_since": decision.decided_at,
     }
 
@@ -249,6 +275,8 @@ def decision_from(row: Row) -> Decision:
         note=row.note,
         undone_at=row.undone_at,
         undone_by=row.undone_by,
+        stroke_id=row.stroke_id,
+        seconds=row.seconds,
     )
 
 
@@ -261,7 +289,9 @@ def settings_values(settings: SiteSettings) -> Values:
         "languages": list(settings.languages),
         "holds_unsure": settings.holds_unsure,
         "reports_decide": settings.reports_decide,
+        "rejects_campaigns": settings.rejects_campaigns,
         "blog": settings.blog,
+        "undo_seconds": settings.undo_seconds,
     }
 
 
@@ -330,7 +360,14 @@ def user_values(user: User) -> Values:
         "password_hash": user.password_hash,
         "created_at": user.created_at,
         "must_change_password": user.must_change_password,
-        "session_epoch": user.session_epoch,
+        "role": user.role.value,
+        "site_ids": None if user.site_ids is None else list(user.site_ids),
+        "preferences": {
+            "language": user.preferences.language,
+            "blur": user.preferences.blur,
+            "live": user.preferences.live,
+        },
+        "ended_at": user.ended_at,
     }
 
 
@@ -342,8 +379,16 @@ def user_from(row: Row) -> User:
         password_hash=row.password_hash,
         created_at=row.created_at,
         must_change_password=row.must_change_password,
-        session_epoch=row.session_epoch,
+        role=Role(row.role),
+        site_ids=None if row.site_ids is None else tuple(row.site_ids),
+        preferences=_preferences_from(row.preferences or {}),
+        ended_at=row.ended_at,
     )
+
+
+def _preferences_from(values: Values) -> Preferences:
+    """Return the preferences of a JSON column; what only another version knows is left out."""
+    return Preferences(**{name: values[name] for name in _PREFERENCES if name in values})
 
 
 def entry_values(entry: AuditEntry) -> Values:
@@ -423,6 +468,8 @@ def delivery_values(delivery: Delivery) -> Values:
         "attempts": delivery.attempts,
         "next_try_at": delivery.next_try_at,
         "ended_at": delivery.ended_at,
+        "decision_id": delivery.decision_id,
+        "corrects_told": delivery.corrects_told,
     }
 
 
@@ -442,6 +489,8 @@ def delivery_from(row: Row) -> Delivery:
         attempts=row.attempts,
         next_try_at=row.next_try_at,
         ended_at=row.ended_at,
+        decision_id=row.decision_id,
+        corrects_told=row.corrects_told,
     )
 
 

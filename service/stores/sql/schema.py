@@ -53,11 +53,16 @@ comments = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("outcome", LosslessText),
     sa.Column("degraded", sa.Boolean),
+    sa.Column("p_spam", sa.Double),
     sa.Column("audit", sa.Boolean, nullable=False),
     sa.Column("decided", sa.Boolean, nullable=False),
     sa.Column("review_rank", sa.SmallInteger, nullable=False),
+    # Never empty; that it may be is what SQLite can add to a table that has rows.
+    sa.Column("review_at", UtcDateTime),
     sa.Column("reported_as", LosslessText),
     sa.Column("withdrawn_at", UtcDateTime),
+    # No foreign key: SQLite could not drop the column again.
+    sa.Column("campaign_id", LosslessText),
     # What makes repeats recognisable.
     sa.Column("fingerprint", LosslessText, nullable=False),
     sa.Column("idempotency_digest", LosslessText, unique=True),
@@ -98,6 +103,8 @@ waits_for_review = comments.c.review_rank < sa.literal_column(str(REST_RANK))
 has_no_verdict = comments.c.outcome.is_(None)
 waits_for_verdict = sa.and_(has_no_verdict, comments.c.withdrawn_at.is_(None))
 has_verdict = comments.c.outcome.is_not(None)
+has_p_spam = comments.c.p_spam.is_not(None)
+is_kept_and_judged = sa.and_(has_verdict, comments.c.withdrawn_at.is_(None))
 is_decided = comments.c.decided.is_(True)
 
 
@@ -113,15 +120,16 @@ def _partial_index(
 _c = comments.c
 sa.Index("ix_comments_newest", _c.received_at, _c.id)
 sa.Index("ix_comments_site_newest", _c.site_id, _c.received_at, _c.id)
-_partial_index("ix_comments_review", _c.review_rank, _c.received_at, _c.id, where=waits_for_review)
+_partial_index("ix_comments_review", _c.review_rank, _c.review_at, _c.id, where=waits_for_review)
 _partial_index(
     "ix_comments_site_review",
     _c.site_id,
     _c.review_rank,
-    _c.received_at,
+    _c.review_at,
     _c.id,
     where=waits_for_review,
 )
+_partial_index("ix_comments_waiting_newest", _c.received_at, _c.id, where=waits_for_review)
 sa.Index("ix_comments_site_outcome", _c.site_id, _c.outcome, _c.received_at, _c.id)
 _partial_index("ix_comments_site_decided", _c.site_id, _c.received_at, _c.id, where=is_decided)
 _partial_index(
@@ -133,6 +141,19 @@ _partial_index(
     where=has_no_verdict,
 )
 _partial_index("ix_comments_judged_lane", _c.lane, _c.queued_at, where=has_verdict)
+# Holds all that a preview of cutoffs counts, so that no comment has to be read for it.
+_partial_index(
+    "ix_comments_site_p_spam",
+    _c.site_id,
+    _c.received_at,
+    _c.p_spam,
+    _c.outcome,
+    _c.degraded,
+    _c.decided,
+    _c.id,
+    where=has_p_spam,
+)
+_partial_index("ix_comments_age", _c.outcome, _c.received_at, _c.id, where=is_kept_and_judged)
 _partial_index(
     "ix_comments_content",
     _c.site_id,
@@ -159,6 +180,16 @@ verdicts = sa.Table(
     sa.Column("spam_cutoff", sa.Double, nullable=False),
     sa.Column("judged_at", UtcDateTime, nullable=False),
     sa.Column("degraded_by", sa.JSON, nullable=False),
+    sa.Column("instruction", sa.JSON(none_as_null=True)),
+    # Tells which version judged how many on which day without reading the verdicts themselves.
+    sa.Index("ix_verdicts_judged", "judged_at", "model_version"),
+)
+# Those few that moderators, by a list entry, concluded instead of the machine.
+sa.Index(
+    "ix_verdicts_instructed",
+    verdicts.c.comment_id,
+    sqlite_where=verdicts.c.instruction.is_not(None),
+    postgresql_where=verdicts.c.instruction.is_not(None),
 )
 
 decisions = sa.Table(
@@ -175,6 +206,17 @@ decisions = sa.Table(
     sa.Column("undone_by", LosslessText),
     # Since when histories do not know of it or of its undoing; none where they know.
     sa.Column("unremembered_since", UtcDateTime),
+    # The act on many comments that it is a part of; seconds from opening to ruling.
+    sa.Column("stroke_id", LosslessText),
+    sa.Column("seconds", sa.Double),
+)
+
+is_of_stroke_in_force = sa.and_(decisions.c.stroke_id.is_not(None), decisions.c.undone_at.is_(None))
+_partial_index(
+    "ix_decisions_stroke",
+    decisions.c.stroke_id,
+    decisions.c.seq,
+    where=is_of_stroke_in_force,
 )
 
 is_unremembered = decisions.c.unremembered_since.is_not(None)
@@ -206,7 +248,10 @@ users = sa.Table(
     sa.Column("password_hash", LosslessText, nullable=False),
     sa.Column("created_at", UtcDateTime, nullable=False),
     sa.Column("must_change_password", sa.Boolean, nullable=False),
-    sa.Column("session_epoch", sa.Integer, nullable=False),
+    sa.Column("role", LosslessText, nullable=False, server_default="moderator"),
+    sa.Column("site_ids", sa.JSON(none_as_null=True)),
+    sa.Column("preferences", sa.JSON(none_as_null=True)),
+    sa.Column("ended_at", UtcDateTime),
 )
 
 audit_log = sa.Table(
@@ -219,6 +264,9 @@ audit_log = sa.Table(
     sa.Column("subject", LosslessText, nullable=False),
     sa.Column("detail", LosslessText, nullable=False),
     sa.Index("ix_audit_log_subject_seq", "subject", "seq"),
+    sa.Index("ix_audit_log_actor_seq", "actor", "seq"),
+    sa.Index("ix_audit_log_act_seq", "act", "seq"),
+    sa.Index("ix_audit_log_at_seq", "at", "seq"),
 )
 
 site_endpoints = sa.Table(
@@ -250,6 +298,9 @@ deliveries = sa.Table(
     # lent. While it is lent, both say until when.
     sa.Column("due_at", UtcDateTime),
     sa.Column("lent_until", UtcDateTime),
+    # With which decision it is withdrawn, as long as nobody has tried to send it.
+    sa.Column("decision_id", LosslessText),
+    sa.Column("corrects_told", sa.Boolean, nullable=False, server_default=sa.false()),
 )
 
 is_first_in_line = deliveries.c.due_at.is_not(None)
@@ -265,6 +316,7 @@ _partial_index("ix_deliveries_line", _d.comment_id, _d.seq, where=is_waiting)
 sa.Index("ix_deliveries_site", _d.site_id, _d.seq)
 _partial_index("ix_deliveries_undelivered", _d.state, _d.seq, where=is_undelivered)
 _partial_index("ix_deliveries_site_undelivered", _d.site_id, _d.state, _d.seq, where=is_undelivered)
+_partial_index("ix_deliveries_decision", _d.decision_id, where=_d.decision_id.is_not(None))
 _partial_index("ix_deliveries_delivered", _d.ended_at, _d.seq, where=is_delivered)
 
 delivery_attempts = sa.Table(

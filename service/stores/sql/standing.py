@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.domain.comment import SiteId
+from service.domain.decision import Mode
 from service.domain.report import Label
 from service.domain.verdict import Outcome
+from service.scoring.review_order import review_at
 from service.stores.cursor import review_rank
-from service.stores.sql.rows import Row
-from service.stores.sql.schema import comments
+from service.stores.sql.rows import Row, settings_from
+from service.stores.sql.schema import comments, sites, verdicts
+from service.stores.sql.statements import chunks
 
 # What a transaction must read, and lock, of a comment before it may change the comment's place.
 STANDING = (
     comments.c.id,
     comments.c.site_id,
+    comments.c.received_at,
     comments.c.outcome,
     comments.c.audit,
     comments.c.decided,
@@ -40,3 +50,35 @@ def rank_of(
         reported_as=reported_as,
         withdrawn=standing.withdrawn_at is not None,
     )
+
+
+def review_at_of(standing: Row, *, mode: Mode, outcome: Outcome, p_spam: float) -> datetime:
+    """Return the `review_at` of a comment whose verdict comes now."""
+    reported_as = Label(standing.reported_as) if standing.reported_as else None
+    return review_at(
+        standing.received_at, mode=mode, outcome=outcome, p_spam=p_spam, reported_as=reported_as
+    )
+
+
+def reported_review_at(connection: sa.Connection, standing: Row, label: Label) -> datetime:
+    """Return the `review_at` of a comment that is reported now."""
+    query = sa.select(verdicts.c.p_spam).where(verdicts.c.comment_id == standing.id)
+    p_spam: float | None = connection.scalar(query)
+    return review_at(
+        standing.received_at,
+        mode=modes_of(connection, [standing.site_id])[standing.site_id],
+        outcome=Outcome(standing.outcome) if standing.outcome else None,
+        p_spam=p_spam or 0.0,
+        reported_as=label,
+    )
+
+
+def modes_of(connection: sa.Connection, site_ids: Iterable[SiteId]) -> dict[SiteId, Mode]:
+    """Return how much each of these sites lets verdicts act."""
+    found: dict[SiteId, Mode] = {}
+    for some in chunks(sorted(set(site_ids))):
+        query = sa.select(sites.c.id, sites.c.settings).where(sites.c.id.in_(some))
+        found.update(
+            {row.id: settings_from(row.settings).mode for row in connection.execute(query)}
+        )
+    return found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
@@ -46,16 +48,26 @@ class SqlUserStore:
         if found is None:
             raise _unknown(user.id)
 
-    def end_sessions(self, user_id: str) -> None:
-        """See `UserStore.end_sessions`."""
-        statement = (
-            sa.update(users)
-            .where(users.c.id == user_id)
-            .values(session_epoch=users.c.session_epoch + 1)
-            .returning(users.c.id)
-        )
-        if write(self._engine, lambda c: c.execute(statement).one_or_none()) is None:
-            raise _unknown(user_id)
+    def change(self, user_id: str, how: Callable[[User, Sequence[User]], User]) -> User:
+        """See `UserStore.change`."""
+
+        def change(connection: sa.Connection) -> User:
+            # In one order everywhere, so that two that change accounts wait instead of deadlock.
+            query = sa.select(users).order_by(users.c.id).with_for_update()
+            everybody = [user_from(row) for row in connection.execute(query)]
+            mine = next((user for user in everybody if user.id == user_id), None)
+            if mine is None:
+                raise _unknown(user_id)
+            changed = how(mine, everybody)
+            connection.execute(
+                sa.update(users).where(users.c.id == user_id).values(user_values(changed))
+            )
+            return changed
+
+        try:
+            return write(self._engine, change)
+        except IntegrityError:
+            raise ConflictError(_TAKEN) from None
 
     def get(self, user_id: str) -> User | None:
         """See `UserStore.get`."""

@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 
+from service.campaigns.traits import Traits
 from service.domain.comment import CommentId
 from service.domain.delivery import Delivery
 from service.domain.verdict import Verdict
+from service.stores.sql.campaigns import insert_traits
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.engine import write
 from service.stores.sql.rows import Row, verdict_values
 from service.stores.sql.schema import comments, verdicts, waits_for_verdict
-from service.stores.sql.standing import STANDING, rank_of
+from service.stores.sql.search_index import ask_to_take_in
+from service.stores.sql.standing import STANDING, modes_of, rank_of, review_at_of
 from service.stores.sql.statements import chunks
 
 
@@ -29,6 +32,7 @@ class SqlVerdictStore:
         *,
         audit: frozenset[CommentId],
         deliveries: Sequence[Delivery] = (),
+        traits: Sequence[Traits] = (),
     ) -> list[CommentId]:
         """See `VerdictStore.add`."""
         first = {verdict.comment_id: verdict for verdict in reversed(verdicts)}
@@ -38,6 +42,7 @@ class SqlVerdictStore:
         def add(connection: sa.Connection) -> set[CommentId]:
             stored = _add(connection, first, audit)
             insert_deliveries(connection, [one for one in deliveries if one.comment_id in stored])
+            insert_traits(connection, [one for one in traits if one.comment_id in stored])
             return stored
 
         stored = write(self._engine, add)
@@ -59,6 +64,7 @@ def _add(
         standing.update((row.id, row) for row in connection.execute(query))
     if not standing:
         return set()
+    modes = modes_of(connection, {row.site_id for row in standing.values()})
     connection.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in standing])
     connection.execute(
         sa.update(comments)
@@ -66,18 +72,28 @@ def _add(
         .values(
             outcome=sa.bindparam("outcome"),
             degraded=sa.bindparam("degraded"),
+            p_spam=sa.bindparam("p_spam"),
             audit=sa.bindparam("audit"),
             review_rank=sa.bindparam("review_rank"),
+            review_at=sa.bindparam("review_at"),
         ),
         [
             {
                 "judged_id": key,
                 "outcome": new[key].outcome.value,
                 "degraded": new[key].degraded,
+                "p_spam": new[key].p_spam,
                 "audit": key in audit,
-                "review_rank": rank_of(standing[key], outcome=new[key].outcome, audit=key in audit),
+                "review_rank": rank_of(row, outcome=new[key].outcome, audit=key in audit),
+                "review_at": review_at_of(
+                    row,
+                    mode=modes[row.site_id],
+                    outcome=new[key].outcome,
+                    p_spam=new[key].p_spam,
+                ),
             }
-            for key in standing
+            for key, row in standing.items()
         ],
     )
+    ask_to_take_in(connection, list(standing))
     return set(standing)

@@ -12,6 +12,11 @@ from service.domain.errors import ModelUnavailableError
 from service.stores.model_versions import NO_VERSION, ModelVersions
 
 
+def at_once(work):
+    """Load while the caller waits."""
+    work()
+
+
 class Clock:
     def __init__(self) -> None:
         self.now = 0.0
@@ -36,7 +41,7 @@ def folder(tmp_path):
 
 
 def test_the_current_version_serves(folder, clock):
-    versions = ModelVersions(folder, monotonic=clock)
+    versions = ModelVersions(folder, monotonic=clock, beside=at_once)
 
     model = versions.current()
 
@@ -45,20 +50,38 @@ def test_the_current_version_serves(folder, clock):
     assert 0 <= model.classifier.score_batch([ModelInput(text="hello")])[0].p_spam <= 1
 
 
-def test_a_promoted_version_is_noticed_soon(folder, clock):
-    versions = ModelVersions(folder, monotonic=clock)
+def test_the_old_version_judges_until_the_new_one_is_ready(folder, clock):
+    waiting = []
+    versions = ModelVersions(folder, monotonic=clock, beside=waiting.append)
     versions.current()
     (folder / CURRENT_FILE).write_text("second\n")
-    at_once = versions.current().version
 
     clock.now += 2.0
+    meanwhile = versions.current().version
+    clock.now += 2.0
+    versions.current()
+    (load,) = waiting
+    load()
 
-    assert at_once == "first"
+    assert meanwhile == "first"
+    assert versions.current().version == "second"
+
+
+def test_a_promoted_version_is_noticed_soon(folder, clock):
+    versions = ModelVersions(folder, monotonic=clock, beside=at_once)
+    versions.current()
+    (folder / CURRENT_FILE).write_text("second\n")
+    before = versions.current().version
+
+    clock.now += 2.0
+    versions.current()
+
+    assert before == "first"
     assert versions.current().version == "second"
 
 
 def test_a_version_that_was_tampered_with_never_replaces_one_that_serves(folder, clock):
-    versions = ModelVersions(folder, monotonic=clock)
+    versions = ModelVersions(folder, monotonic=clock, beside=at_once)
     versions.current()
     (folder / "second" / "fusion.json").write_text("{}")
     (folder / CURRENT_FILE).write_text("second\n")
@@ -73,7 +96,7 @@ def test_a_version_that_was_tampered_with_never_replaces_one_that_serves(folder,
 def test_without_a_usable_version_the_classifier_is_unavailable_and_the_reason_is_kept(
     tmp_path, clock
 ):
-    versions = ModelVersions(tmp_path, monotonic=clock)
+    versions = ModelVersions(tmp_path, monotonic=clock, beside=at_once)
 
     model = versions.current()
 
@@ -85,7 +108,7 @@ def test_without_a_usable_version_the_classifier_is_unavailable_and_the_reason_i
 
 def test_a_version_that_appears_later_is_taken_up(folder, clock):
     (folder / CURRENT_FILE).unlink()
-    versions = ModelVersions(folder, monotonic=clock)
+    versions = ModelVersions(folder, monotonic=clock, beside=at_once)
     versions.current()
     (folder / CURRENT_FILE).write_text("first\n")
     clock.now += 2.0

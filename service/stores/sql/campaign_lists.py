@@ -1,0 +1,340 @@
+"""Reads lists of campaigns and of their members from a SQL database."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from service.domain.campaign import FEWEST_SHOWN, Campaign, CampaignPage, WaitingCampaign
+from service.domain.case import Case
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import NotFoundError
+from service.ports import MemberPage
+from service.stores.campaign_cursor import CampaignPlace, decode_place, encode_place
+from service.stores.campaign_parts import BEGINNINGS, READ_FOR_TARGETS, most_common
+from service.stores.sql.cases import load_cases
+from service.stores.sql.rows import Row
+from service.stores.sql.schema import comments, decisions
+from service.stores.sql.schema_campaigns import (
+    campaigns,
+    comment_traits,
+    has_left,
+    is_member,
+    is_waiting_member,
+)
+
+_LIST = "campaigns"
+_MEMBERS = "members"
+_comments = comments.c
+
+
+def of_sites(site_ids: Sequence[SiteId] | None) -> list[sa.ColumnElement[bool]]:
+    """Return what a comment's row must satisfy to be of one of these sites."""
+    return [] if site_ids is None else [_comments.site_id.in_(site_ids)]
+
+
+def list_campaigns(
+    connection: sa.Connection,
+    site_ids: Sequence[SiteId] | None,
+    *,
+    waiting_only: bool,
+    cursor: str | None,
+    limit: int,
+) -> CampaignPage:
+    """See `CampaignStore.page`."""
+    waiting = _count_waiting(site_ids).subquery()
+    counted = sa.func.coalesce(waiting.c.waiting, 0)
+    joined = campaigns.join(
+        waiting, waiting.c.campaign_id == campaigns.c.id, isouter=not waiting_only
+    )
+    query = (
+        sa.select(campaigns.c.id, campaigns.c.last_seen_at, counted.label("waiting"))
+        .select_from(joined)
+        .where(_is_large_enough(site_ids))
+        .order_by(counted.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
+        .limit(limit + 1)
+    )
+    if cursor is not None:
+        query = query.where(_later(decode_place(cursor, of=_LIST), counted))
+    rows = connection.execute(query).all()
+    shown = _describe(connection, [row.id for row in rows[:limit]], site_ids)
+    if len(rows) <= limit:
+        return CampaignPage(campaigns=shown)
+    last = rows[limit - 1]
+    place = CampaignPlace(waiting=last.waiting, at=last.last_seen_at, id=last.id)
+    return CampaignPage(campaigns=shown, next_cursor=encode_place(place, of=_LIST))
+
+
+def list_waiting(
+    connection: sa.Connection, site_ids: Sequence[SiteId] | None, *, limit: int
+) -> list[WaitingCampaign]:
+    """See `CampaignStore.most_waiting`."""
+    waiting = _count_waiting(site_ids).having(sa.func.count() >= FEWEST_SHOWN).subquery()
+    query = (
+        sa.select(campaigns.c.id, waiting.c.waiting)
+        .join(waiting, waiting.c.campaign_id == campaigns.c.id)
+        .order_by(waiting.c.waiting.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
+        .limit(limit)
+    )
+    rows = connection.execute(query).all()
+    targets = _newest_targets(connection, [row.id for row in rows], site_ids)
+    return [
+        WaitingCampaign(id=row.id, waiting=row.waiting, targets=targets[row.id]) for row in rows
+    ]
+
+
+def find_campaign(
+    connection: sa.Connection, campaign_id: str, site_ids: Sequence[SiteId] | None
+) -> Campaign:
+    """See `CampaignStore.get`."""
+    found = _describe(connection, [campaign_id], site_ids)
+    if not found:
+        msg = f"there is no campaign {campaign_id!r}"
+        raise NotFoundError(msg)
+    return found[0]
+
+
+def list_members(
+    connection: sa.Connection,
+    campaign_id: str,
+    site_ids: Sequence[SiteId] | None,
+    *,
+    waiting_only: bool,
+    cursor: str | None,
+    limit: int,
+) -> MemberPage:
+    """See `CampaignStore.members`."""
+    query = (
+        sa.select(_comments.id, _comments.received_at)
+        .where(*_members(campaign_id, site_ids, waiting_only=waiting_only))
+        .order_by(_comments.received_at.desc(), _comments.id.desc())
+        .limit(limit + 1)
+    )
+    if cursor is not None:
+        place = decode_place(cursor, of=_MEMBERS)
+        key = sa.tuple_(_comments.received_at, _comments.id)
+        query = query.where(
+            key
+            < sa.tuple_(
+                sa.literal(place.at, _comments.received_at.type),
+                sa.literal(place.id, _comments.id.type),
+            )
+        )
+    rows = connection.execute(query).all()
+    cases = tuple(load_cases(connection, [row.id for row in rows[:limit]]))
+    if len(rows) <= limit:
+        return MemberPage(cases=cases)
+    last = CampaignPlace(waiting=0, at=rows[limit - 1].received_at, id=rows[limit - 1].id)
+    return MemberPage(cases=cases, next_cursor=encode_place(last, of=_MEMBERS))
+
+
+def find_waiting_ids(
+    connection: sa.Connection,
+    campaign_id: str,
+    site_ids: Sequence[SiteId] | None,
+    *,
+    received_until: datetime,
+    limit: int,
+) -> list[CommentId]:
+    """See `CampaignStore.waiting_ids`."""
+    query = (
+        sa.select(_comments.id)
+        .where(
+            *_members(campaign_id, site_ids, waiting_only=True),
+            _comments.received_at <= received_until,
+        )
+        .order_by(_comments.received_at.desc(), _comments.id.desc())
+        .limit(limit)
+    )
+    return list(connection.scalars(query))
+
+
+def _members(
+    campaign_id: str, site_ids: Sequence[SiteId] | None, *, waiting_only: bool
+) -> list[sa.ColumnElement[bool]]:
+    # What an index is partial by is said in so many words, or it is not used.
+    kind = is_waiting_member if waiting_only else is_member
+    return [_comments.campaign_id == campaign_id, kind, *of_sites(site_ids)]
+
+
+def _count_waiting(site_ids: Sequence[SiteId] | None) -> sa.Select[Any]:
+    return (
+        sa.select(_comments.campaign_id, sa.func.count().label("waiting"))
+        .where(is_waiting_member, *of_sites(site_ids))
+        .group_by(_comments.campaign_id)
+    )
+
+
+def _is_large_enough(site_ids: Sequence[SiteId] | None) -> sa.ColumnElement[bool]:
+    """Return the condition for enough members; it looks at no more of them than that."""
+    members = comments.alias()
+    query = sa.select(sa.literal(1)).where(
+        members.c.campaign_id == campaigns.c.id, members.c.campaign_id.is_not(None)
+    )
+    if site_ids is not None:
+        query = query.where(members.c.site_id.in_(site_ids))
+    return sa.exists(query.limit(1).offset(FEWEST_SHOWN - 1).correlate(campaigns))
+
+
+def _later(place: CampaignPlace, counted: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
+    at = sa.literal(place.at, campaigns.c.last_seen_at.type)
+    same_moment = sa.and_(campaigns.c.last_seen_at == at, campaigns.c.id > place.id)
+    return sa.or_(
+        counted < place.waiting,
+        sa.and_(counted == place.waiting, sa.or_(campaigns.c.last_seen_at < at, same_moment)),
+    )
+
+
+def _describe(
+    connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
+) -> tuple[Campaign, ...]:
+    """Return these campaigns in order, without those that have no members at these sites."""
+    if not ids:
+        return ()
+    by_site = _count_by_site(connection, ids, site_ids)
+    waiting = {
+        row.campaign_id: row.waiting
+        for row in connection.execute(
+            _count_waiting(site_ids).where(_comments.campaign_id.in_(ids))
+        )
+    }
+    rulings = _rulings(connection, ids, site_ids)
+    left = _left(connection, ids, site_ids)
+    found = [campaign_id for campaign_id in ids if campaign_id in by_site]
+    targets = _newest_targets(connection, found, site_ids)
+    beginnings = _beginnings(connection, found, site_ids)
+    return tuple(
+        Campaign(
+            id=campaign_id,
+            members=sum(row.members for row in by_site[campaign_id]),
+            waiting=waiting.get(campaign_id, 0),
+            approved=rulings.get((campaign_id, Ruling.APPROVE), 0),
+            rejected=rulings.get((campaign_id, Ruling.REJECT), 0),
+            left=left.get(campaign_id, 0),
+            site_ids=tuple(sorted(row.site_id for row in by_site[campaign_id])),
+            posts=sum(row.posts for row in by_site[campaign_id]),
+            targets=targets[campaign_id],
+            first_seen_at=min(row.first_seen_at for row in by_site[campaign_id]),
+            last_seen_at=max(row.last_seen_at for row in by_site[campaign_id]),
+            beginnings=beginnings[campaign_id],
+        )
+        for campaign_id in found
+    )
+
+
+def _count_by_site(
+    connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
+) -> dict[str, list[Row]]:
+    """Return what can be counted from an index alone, a row a site."""
+    query = (
+        sa.select(
+            _comments.campaign_id,
+            _comments.site_id,
+            sa.func.count().label("members"),
+            sa.func.count(_comments.post_url.distinct()).label("posts"),
+            sa.func.min(_comments.received_at).label("first_seen_at"),
+            sa.func.max(_comments.received_at).label("last_seen_at"),
+        )
+        .where(_comments.campaign_id.in_(ids), is_member, *of_sites(site_ids))
+        .group_by(_comments.campaign_id, _comments.site_id)
+    )
+    found: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in connection.execute(query):
+        found[row.campaign_id].append(row)
+    return found
+
+
+def _rulings(
+    connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
+) -> dict[tuple[str, Ruling], int]:
+    query = (
+        sa.select(_comments.campaign_id, decisions.c.ruling, sa.func.count().label("decided"))
+        .join(decisions, decisions.c.comment_id == _comments.id)
+        .where(
+            _comments.campaign_id.in_(ids),
+            is_member,
+            decisions.c.undone_at.is_(None),
+            *of_sites(site_ids),
+        )
+        .group_by(_comments.campaign_id, decisions.c.ruling)
+    )
+    return {(row.campaign_id, Ruling(row.ruling)): row.decided for row in connection.execute(query)}
+
+
+def _left(
+    connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
+) -> dict[str, int]:
+    column = comment_traits.c.left_campaign_id
+    query = (
+        sa.select(column, sa.func.count())
+        .join(comments, _comments.id == comment_traits.c.comment_id)
+        .where(column.in_(ids), has_left, *of_sites(site_ids))
+        .group_by(column)
+    )
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def _newest_targets(
+    connection: sa.Connection, campaign_ids: Sequence[str], site_ids: Sequence[SiteId] | None
+) -> dict[str, tuple[str, ...]]:
+    """Return what each campaign's newest members advertise, the most common first."""
+    if not campaign_ids:
+        return {}
+    newest = _newest(campaign_ids, site_ids, waiting_only=False, limit=READ_FOR_TARGETS).subquery()
+    query = sa.select(newest.c.campaign_id, comment_traits.c.targets).join(
+        comment_traits, comment_traits.c.comment_id == newest.c.id
+    )
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for row in connection.execute(query):
+        found[row.campaign_id] += row.targets
+    return {one: most_common(found[one]) for one in campaign_ids}
+
+
+def _beginnings(
+    connection: sa.Connection, campaign_ids: Sequence[str], site_ids: Sequence[SiteId] | None
+) -> dict[str, tuple[Case, ...]]:
+    """Return each campaign's newest members, those that wait before the others."""
+    if not campaign_ids:
+        return {}
+    chosen: defaultdict[str, list[CommentId]] = defaultdict(list)
+    for waiting_only in (True, False):
+        query = _newest(campaign_ids, site_ids, waiting_only=waiting_only, limit=BEGINNINGS)
+        newest = sorted(connection.execute(query), key=_newness, reverse=True)
+        for row in newest:
+            if row.id not in chosen[row.campaign_id]:
+                chosen[row.campaign_id].append(row.id)
+    first = {key: ids[:BEGINNINGS] for key, ids in chosen.items()}
+    wanted = [comment_id for ids in first.values() for comment_id in ids]
+    cases = {case.comment.id: case for case in load_cases(connection, wanted)}
+    return {key: tuple(cases[one] for one in ids) for key, ids in first.items()}
+
+
+def _newest(
+    campaign_ids: Sequence[str],
+    site_ids: Sequence[SiteId] | None,
+    *,
+    waiting_only: bool,
+    limit: int,
+) -> sa.CompoundSelect[Any]:
+    """Return the query for so many newest members of each campaign, in no order.
+
+    One arm a campaign reads so many entries of an index each; a window function would read all.
+    """
+    arms = [
+        sa.select(_comments.id, _comments.campaign_id, _comments.received_at)
+        .where(*_members(campaign_id, site_ids, waiting_only=waiting_only))
+        .order_by(_comments.received_at.desc(), _comments.id.desc())
+        .limit(limit)
+        .subquery()
+        for campaign_id in campaign_ids
+    ]
+    return sa.union_all(*(sa.select(arm) for arm in arms))
+
+
+def _newness(row: Row) -> tuple[datetime, CommentId]:
+    return (row.received_at, row.id)

@@ -1,0 +1,333 @@
+"""Keeps campaigns in a SQL database, and places comments in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.campaigns.traits import Traits
+from service.domain.campaign import (
+    CAMPAIGN_POLICY,
+    Campaign,
+    CampaignPage,
+    PeoplesRulings,
+    WaitingCampaign,
+)
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Ruling
+from service.ports import Lease, MemberPage, Placement, TraitsPage
+from service.stores.embedding_bytes import pack_embedding, unpack_embedding
+from service.stores.sql.campaign_lists import (
+    find_campaign,
+    find_waiting_ids,
+    list_campaigns,
+    list_members,
+    list_waiting,
+    of_sites,
+)
+from service.stores.sql.engine import reading, write
+from service.stores.sql.rows import Row
+from service.stores.sql.schema import comments, decisions
+from service.stores.sql.schema_campaigns import (
+    campaigns,
+    comment_traits,
+    grouping_lease,
+    has_left,
+    is_fresh,
+)
+from service.stores.sql.statements import chunks, insert_if_free, upsert
+
+_traits = comment_traits.c
+_LEASE = 1
+
+
+class SqlCampaignStore:
+    """Keeps campaigns in a SQL database; see `CampaignStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
+        """See `CampaignStore.take_lease`."""
+        return write(
+            self._engine, lambda connection: _take_lease(connection, holder, now=now, until=until)
+        )
+
+    def fresh(self, *, limit: int) -> list[Traits]:
+        """See `CampaignStore.fresh`."""
+        query = sa.select(comment_traits).where(is_fresh).order_by(_traits.seq).limit(limit)
+        with reading(self._engine) as connection:
+            return [_traits_from(row) for row in connection.execute(query)]
+
+    def place_before(self, most: int) -> int:
+        """See `CampaignStore.place_before`."""
+        with reading(self._engine) as connection:
+            newest = connection.scalar(sa.select(sa.func.max(_traits.seq))) or 0
+        return max(0, newest - most)
+
+    def grouped(self, *, after: int, limit: int) -> TraitsPage:
+        """See `CampaignStore.grouped`."""
+        query = (
+            sa.select(comment_traits)
+            .where(
+                _traits.seq > after,
+                _traits.grouped_at.is_not(None),
+                _traits.left_campaign_id.is_(None),
+            )
+            .order_by(_traits.seq)
+            .limit(limit)
+        )
+        with reading(self._engine) as connection:
+            rows = connection.execute(query).all()
+        return TraitsPage(
+            traits=tuple(_traits_from(row) for row in rows),
+            next_after=rows[-1].seq if rows else None,
+        )
+
+    def place(self, placements: Sequence[Placement], *, at: datetime) -> Mapping[CommentId, str]:
+        """See `CampaignStore.place`."""
+
+        def place(connection: sa.Connection) -> dict[CommentId, str]:
+            joined = {}
+            for one in placements:
+                campaign_id = _place(connection, one, at)
+                if campaign_id is not None:
+                    joined[one.comment_id] = campaign_id
+            return joined
+
+        return write(self._engine, place) if placements else {}
+
+    def leave(self, campaign_id: str, ids: Sequence[CommentId]) -> list[CommentId]:
+        """See `CampaignStore.leave`."""
+        wanted = sorted(set(ids))
+
+        def leave(connection: sa.Connection) -> list[CommentId]:
+            left: list[CommentId] = []
+            for some in chunks(wanted):
+                members = sa.and_(comments.c.id.in_(some), comments.c.campaign_id == campaign_id)
+                left += _move(connection, members, to=None)
+                connection.execute(
+                    sa.update(comment_traits)
+                    .where(_traits.comment_id.in_(left))
+                    .values(left_campaign_id=campaign_id)
+                )
+            return left
+
+        return write(self._engine, leave) if wanted else []
+
+    def rejoin(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> list[CommentId]:
+        """See `CampaignStore.rejoin`."""
+        left = sa.select(_traits.comment_id).where(
+            _traits.left_campaign_id == campaign_id, has_left
+        )
+
+        def rejoin(connection: sa.Connection) -> list[CommentId]:
+            members = sa.and_(
+                comments.c.id.in_(left), comments.c.campaign_id.is_(None), *of_sites(site_ids)
+            )
+            back = _move(connection, members, to=campaign_id)
+            for some in chunks(back):
+                connection.execute(
+                    sa.update(comment_traits)
+                    .where(_traits.comment_id.in_(some))
+                    .values(left_campaign_id=None)
+                )
+            return back
+
+        return write(self._engine, rejoin)
+
+    def page(
+        self,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        waiting_only: bool,
+        cursor: str | None,
+        limit: int,
+    ) -> CampaignPage:
+        """See `CampaignStore.page`."""
+        with reading(self._engine) as connection:
+            return list_campaigns(
+                connection, site_ids, waiting_only=waiting_only, cursor=cursor, limit=limit
+            )
+
+    def most_waiting(
+        self, *, site_ids: Sequence[SiteId] | None, limit: int
+    ) -> list[WaitingCampaign]:
+        """See `CampaignStore.most_waiting`."""
+        with reading(self._engine) as connection:
+            return list_waiting(connection, site_ids, limit=limit)
+
+    def get(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
+        """See `CampaignStore.get`."""
+        with reading(self._engine) as connection:
+            return find_campaign(connection, campaign_id, site_ids)
+
+    def members(
+        self,
+        campaign_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        waiting_only: bool,
+        cursor: str | None,
+        limit: int,
+    ) -> MemberPage:
+        """See `CampaignStore.members`."""
+        with reading(self._engine) as connection:
+            return list_members(
+                connection,
+                campaign_id,
+                site_ids,
+                waiting_only=waiting_only,
+                cursor=cursor,
+                limit=limit,
+            )
+
+    def waiting_ids(
+        self,
+        campaign_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        received_until: datetime,
+        limit: int,
+    ) -> list[CommentId]:
+        """See `CampaignStore.waiting_ids`."""
+        with reading(self._engine) as connection:
+            return find_waiting_ids(
+                connection, campaign_id, site_ids, received_until=received_until, limit=limit
+            )
+
+    def peoples_rulings(self, campaign_id: str) -> PeoplesRulings:
+        """See `CampaignStore.peoples_rulings`."""
+        query = (
+            sa.select(decisions.c.ruling, sa.func.count())
+            .join(comments, comments.c.id == decisions.c.comment_id)
+            .where(
+                comments.c.campaign_id == campaign_id,
+                decisions.c.undone_at.is_(None),
+                decisions.c.decided_by != CAMPAIGN_POLICY,
+            )
+            .group_by(decisions.c.ruling)
+        )
+        with reading(self._engine) as connection:
+            counts = {Ruling(ruling): count for ruling, count in connection.execute(query)}
+        return PeoplesRulings(
+            approved=counts.get(Ruling.APPROVE, 0), rejected=counts.get(Ruling.REJECT, 0)
+        )
+
+
+def insert_traits(connection: sa.Connection, traits: Sequence[Traits]) -> None:
+    """Keep the traits of comments that were judged in this transaction."""
+    rows = [
+        {
+            "comment_id": one.comment_id,
+            "embedding": pack_embedding(one.embedding),
+            "space": one.space,
+            "targets": sorted(one.targets),
+            "copies": list(one.copies),
+        }
+        for one in traits
+    ]
+    for some in chunks(rows):
+        connection.execute(insert_if_free(connection, comment_traits), some)
+
+
+def delete_traits(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+    """Forget by what these comments could be recognised; their campaigns stay as they are."""
+    for some in chunks(ids):
+        connection.execute(sa.delete(comment_traits).where(_traits.comment_id.in_(some)))
+
+
+def _traits_from(row: Row) -> Traits:
+    return Traits(
+        comment_id=row.comment_id,
+        embedding=unpack_embedding(row.embedding),
+        space=row.space,
+        targets=frozenset(row.targets),
+        copies=tuple(row.copies),
+    )
+
+
+def _take_lease(connection: sa.Connection, holder: str, *, now: datetime, until: datetime) -> Lease:
+    query = sa.select(grouping_lease).where(grouping_lease.c.id == _LEASE).with_for_update()
+    row = connection.execute(query).one_or_none()
+    if row is not None and row.holder != holder and row.until > now:
+        return Lease.REFUSED
+    values = {"holder": holder, "until": until}
+    free = sa.or_(grouping_lease.c.holder == holder, grouping_lease.c.until <= now)
+    statement = (
+        upsert(connection, grouping_lease)
+        .values(id=_LEASE, **values)
+        # Two may have found no row at once: the second one is refused here.
+        .on_conflict_do_update(index_elements=["id"], set_=values, where=free)
+        .returning(grouping_lease.c.holder)
+    )
+    if not connection.execute(statement).all():
+        return Lease.REFUSED
+    kept = row is not None and row.holder == holder and row.until > now
+    return Lease.KEPT if kept else Lease.TAKEN
+
+
+def _place(connection: sa.Connection, one: Placement, at: datetime) -> str | None:
+    """Place one comment and return its campaign, None if it stays single or was placed before."""
+    claim = (
+        sa.update(comment_traits)
+        .where(_traits.comment_id == one.comment_id, is_fresh)
+        .values(grouped_at=at)
+    )
+    if connection.execute(claim).rowcount == 0 or one.like is None:
+        return None
+    campaign_id = _campaign_of(connection, one.like, one.new_campaign_id, at)
+    if campaign_id is None or not _join(connection, one.comment_id, campaign_id):
+        return None
+    return campaign_id
+
+
+def _campaign_of(
+    connection: sa.Connection, like: CommentId, new_campaign_id: str, at: datetime
+) -> str | None:
+    """Return the campaign that a comment draws others into, a new one if it is single."""
+    query = (
+        sa.select(comments.c.campaign_id, comments.c.received_at, _traits.left_campaign_id)
+        .join(comment_traits, _traits.comment_id == comments.c.id)
+        .where(comments.c.id == like)
+        # Who comes second waits here and finds the campaign that the first one founded.
+        .with_for_update(of=comments, key_share=True)
+    )
+    row = connection.execute(query).one_or_none()
+    if row is None or row.left_campaign_id is not None:
+        return None
+    if row.campaign_id is not None:
+        found: str = row.campaign_id
+        return found
+    founded = {"id": new_campaign_id, "created_at": at, "last_seen_at": row.received_at}
+    connection.execute(sa.insert(campaigns), [founded])
+    _join(connection, like, new_campaign_id)
+    return new_campaign_id
+
+
+def _join(connection: sa.Connection, comment_id: CommentId, campaign_id: str) -> bool:
+    """Make a comment a member unless it is one already, of whichever campaign."""
+    joined = (
+        sa.update(comments)
+        .where(comments.c.id == comment_id, comments.c.campaign_id.is_(None))
+        .values(campaign_id=campaign_id)
+        .returning(comments.c.received_at)
+    )
+    row = connection.execute(joined).one_or_none()
+    if row is None:
+        return False
+    connection.execute(
+        sa.update(campaigns)
+        .where(campaigns.c.id == campaign_id, campaigns.c.last_seen_at < row.received_at)
+        .values(last_seen_at=row.received_at)
+    )
+    return True
+
+
+def _move(
+    connection: sa.Connection, members: sa.ColumnElement[bool], *, to: str | None
+) -> list[CommentId]:
+    statement = sa.update(comments).where(members).values(campaign_id=to).returning(comments.c.id)
+    return sorted(connection.scalars(statement))

@@ -1,0 +1,96 @@
+"""Keeps claims in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.domain.claim import Claim
+from service.domain.comment import CommentId
+from service.stores.sql.engine import reading, write
+from service.stores.sql.rows import Row
+from service.stores.sql.schema_desk import claims
+from service.stores.sql.statements import chunks, upsert
+
+
+class SqlClaimStore:
+    """Keeps claims in a SQL database; see `ClaimStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def take(self, claim: Claim) -> Claim:
+        """See `ClaimStore.take`."""
+        return write(self._engine, lambda connection: _take(connection, claim))
+
+    def end(self, comment_id: CommentId, *, user_id: str | None = None) -> None:
+        """See `ClaimStore.end`."""
+        ended = sa.delete(claims).where(claims.c.comment_id == comment_id)
+        if user_id is not None:
+            ended = ended.where(claims.c.user_id == user_id)
+        write(self._engine, lambda connection: connection.execute(ended))
+
+    def find(self, ids: Sequence[CommentId], *, now: datetime) -> Mapping[CommentId, Claim]:
+        """See `ClaimStore.find`."""
+        found: dict[CommentId, Claim] = {}
+        with reading(self._engine) as connection:
+            for some in chunks(ids):
+                query = sa.select(claims).where(claims.c.comment_id.in_(some), claims.c.until > now)
+                found.update(
+                    {row.comment_id: _claim_from(row) for row in connection.execute(query)}
+                )
+        return found
+
+    def find_last(self, comment_id: CommentId, *, user_id: str) -> Claim | None:
+        """See `ClaimStore.find_last`."""
+        query = sa.select(claims).where(
+            claims.c.comment_id == comment_id, claims.c.user_id == user_id
+        )
+        with reading(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else _claim_from(row)
+
+
+def _take(connection: sa.Connection, claim: Claim) -> Claim:
+    connection.execute(
+        sa.delete(claims).where(
+            claims.c.user_id == claim.user_id, claims.c.comment_id != claim.comment_id
+        )
+    )
+    new = upsert(connection, claims).values(
+        comment_id=claim.comment_id,
+        user_id=claim.user_id,
+        user_name=claim.user_name,
+        since=claim.since,
+        until=claim.until,
+    )
+    is_own = claims.c.user_id == new.excluded.user_id
+    is_over = claims.c.until <= new.excluded.since
+    taken = new.on_conflict_do_update(
+        index_elements=[claims.c.comment_id],
+        set_={
+            "user_id": new.excluded.user_id,
+            "user_name": new.excluded.user_name,
+            "since": sa.case((is_over, new.excluded.since), else_=claims.c.since),
+            "until": new.excluded.until,
+        },
+        where=sa.or_(is_own, is_over),
+    ).returning(*claims.c)
+    row = connection.execute(taken).one_or_none()
+    if row is None:
+        held = sa.select(claims).where(claims.c.comment_id == claim.comment_id)
+        row = connection.execute(held).one_or_none()
+    # Whoever had it may have ended it between the two statements; the page's script asks again.
+    return claim if row is None else _claim_from(row)
+
+
+def _claim_from(row: Row) -> Claim:
+    return Claim(
+        comment_id=row.comment_id,
+        user_id=row.user_id,
+        user_name=row.user_name,
+        since=row.since,
+        until=row.until,
+    )

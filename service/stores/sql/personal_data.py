@@ -1,0 +1,113 @@
+"""Finds, in a SQL database, comments whose words are to be forgotten, and forgets them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Ruling
+from service.domain.person import Person
+from service.domain.verdict import Outcome
+from service.stores.cursor import REST_RANK
+from service.stores.personal_keys import personal_keys
+from service.stores.sql.comments import withdraw_one
+from service.stores.sql.engine import reading, write
+from service.stores.sql.schema import comments, decisions, is_kept_and_judged
+from service.stores.sql.statements import chunks
+
+
+class SqlPersonalDataStore:
+    """Finds and forgets comments in a SQL database; see `PersonalDataStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def find(self, person: Person, *, after: CommentId | None, limit: int) -> list[CommentId]:
+        """See `PersonalDataStore.find`."""
+        condition = _is_of(person)
+        if condition is None:
+            return []
+        query = sa.select(comments.c.id).where(condition).order_by(comments.c.id).limit(limit)
+        if after is not None:
+            query = query.where(comments.c.id > after)
+        with reading(self._engine) as connection:
+            return list(connection.scalars(query))
+
+    def count_by_site(self, person: Person) -> Mapping[SiteId, int]:
+        """See `PersonalDataStore.count_by_site`."""
+        condition = _is_of(person)
+        if condition is None:
+            return {}
+        query = (
+            sa.select(comments.c.site_id, sa.func.count())
+            .where(condition)
+            .group_by(comments.c.site_id)
+        )
+        with reading(self._engine) as connection:
+            return {SiteId(site_id): count for site_id, count in connection.execute(query)}
+
+    def find_old(
+        self, *, received_before: datetime, spam_only: bool, limit: int
+    ) -> list[CommentId]:
+        """See `PersonalDataStore.find_old`."""
+        outcomes = (Outcome.SPAM,) if spam_only else tuple(Outcome)
+        found: list[CommentId] = []
+        with reading(self._engine) as connection:
+            # One outcome at a time, because the index knows their ages apart.
+            for outcome in outcomes:
+                query = _old(outcome, received_before).limit(limit - len(found))
+                if spam_only:
+                    query = query.where(sa.not_(_is_approved()))
+                found += connection.scalars(query)
+        return found
+
+    def withdraw(self, ids: Sequence[CommentId], *, at: datetime) -> int:
+        """See `PersonalDataStore.withdraw`."""
+        return write(self._engine, lambda connection: _withdraw_all(connection, ids, at))
+
+
+def _is_of(person: Person) -> sa.ColumnElement[bool] | None:
+    known_by: list[sa.ColumnElement[bool]] = [
+        comments.c[f"sender_{name}"].in_(keys)
+        for name, keys in personal_keys(person.sender).items()
+    ]
+    if person.author_name is not None:
+        known_by.append(
+            comments.c.sender_name_key.is_(None) & (comments.c.author_name == person.author_name)
+        )
+    if not known_by:
+        return None
+    return sa.or_(*known_by) & comments.c.withdrawn_at.is_(None)
+
+
+def _old(outcome: Outcome, received_before: datetime) -> sa.Select[tuple[CommentId]]:
+    return sa.select(comments.c.id).where(
+        is_kept_and_judged,
+        comments.c.outcome == outcome.value,
+        comments.c.received_at < received_before,
+        comments.c.review_rank == REST_RANK,
+    )
+
+
+def _is_approved() -> sa.ColumnElement[bool]:
+    return sa.exists().where(
+        decisions.c.comment_id == comments.c.id,
+        decisions.c.undone_at.is_(None),
+        decisions.c.ruling == Ruling.APPROVE.value,
+    )
+
+
+def _withdraw_all(connection: sa.Connection, ids: Sequence[CommentId], at: datetime) -> int:
+    # Sorted, so that two that withdraw the same ones lock them in the same order.
+    open_ids: list[CommentId] = []
+    for some in chunks(sorted(set(ids))):
+        query = sa.select(comments.c.id).where(
+            comments.c.id.in_(some), comments.c.withdrawn_at.is_(None)
+        )
+        open_ids += connection.scalars(query.order_by(comments.c.id))
+    for comment_id in open_ids:
+        withdraw_one(connection, comment_id, at)
+    return len(open_ids)

@@ -1,0 +1,58 @@
+"""Keeps saved views in a SQL database."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import sqlalchemy as sa
+
+from service.domain.saved_view import SavedView
+from service.stores.sql.engine import reading, write
+from service.stores.sql.rows import Row
+from service.stores.sql.schema_search import saved_views
+from service.stores.sql.statements import upsert
+
+
+class SqlSavedViewStore:
+    """Keeps saved views in a SQL database; see `SavedViewStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def put(self, view: SavedView) -> None:
+        """See `SavedViewStore.put`."""
+        values = asdict(view)
+
+        def put(connection: sa.Connection) -> None:
+            statement = upsert(connection, saved_views).values(values)
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=[saved_views.c.id], set_=values)
+            )
+
+        write(self._engine, put)
+
+    def get(self, view_id: str) -> SavedView | None:
+        """See `SavedViewStore.get`."""
+        query = sa.select(saved_views).where(saved_views.c.id == view_id)
+        with reading(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else _view(row)
+
+    def remove(self, view_id: str) -> None:
+        """See `SavedViewStore.remove`."""
+        statement = sa.delete(saved_views).where(saved_views.c.id == view_id)
+        write(self._engine, lambda connection: connection.execute(statement))
+
+    def visible_to(self, owner_id: str) -> list[SavedView]:
+        """See `SavedViewStore.visible_to`."""
+        query = (
+            sa.select(saved_views)
+            .where(sa.or_(saved_views.c.owner_id == owner_id, saved_views.c.shared.is_(True)))
+            .order_by(saved_views.c.name, saved_views.c.id)
+        )
+        with reading(self._engine) as connection:
+            return [_view(row) for row in connection.execute(query)]
+
+
+def _view(row: Row) -> SavedView:
+    return SavedView(**row._mapping)  # noqa: SLF001  # the documented way to a row's columns by name

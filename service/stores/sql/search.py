@@ -1,0 +1,225 @@
+"""Finds comments by their words and fields in a SQL database."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import TSQUERY
+
+from service.domain.case import CasePage
+from service.domain.comment import CommentId, SiteId
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.search import Field, SearchQuery, Term
+from service.stores.search_terms import EVERYTHING, Need, Phrase, needs_of, site_need
+from service.stores.sql.cases import load_cases
+from service.stores.sql.engine import reading, write
+from service.stores.sql.schema import comments, decisions
+from service.stores.sql.schema_search import search_docs
+from service.stores.sql.search_index import first_place, fts, take_in
+
+# More sites than these are left to the condition on the row, which holds anyway.
+_MAX_SITE_TERMS = 8
+_CURSOR = "s"
+_MAX_PLACE = 2**63
+_MAX_CURSOR_CHARS = 40
+
+
+class SqlCaseSearch:
+    """Finds comments in a SQL database; see `CaseSearch`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def take_in(self, *, limit: int) -> int:
+        """See `CaseSearch.take_in`."""
+        return write(self._engine, lambda connection: take_in(connection, limit=limit))
+
+    def find(
+        self,
+        query: SearchQuery,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        cursor: str | None,
+        limit: int,
+    ) -> CasePage:
+        """See `CaseSearch.find`."""
+        after = None if cursor is None else _decode(cursor)
+        with reading(self._engine) as connection:
+            found = select_docs(connection, query, site_ids, after=after, limit=limit + 1)
+            rows = connection.execute(found).all()
+            cases = load_cases(connection, [row.comment_id for row in rows[:limit]])
+        further = _encode(rows[limit - 1].seq) if len(rows) > limit else None
+        return CasePage(cases=tuple(cases), next_cursor=further)
+
+    def ids(
+        self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int
+    ) -> list[CommentId]:
+        """See `CaseSearch.ids`."""
+        with reading(self._engine) as connection:
+            found = select_docs(connection, query, site_ids, limit=limit)
+            return [row.comment_id for row in connection.execute(found)]
+
+    def count(self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int) -> int:
+        """See `CaseSearch.count`."""
+        with reading(self._engine) as connection:
+            found = select_docs(connection, query, site_ids, limit=limit, ordered=False).subquery()
+            counted = sa.select(sa.func.count()).select_from(found)
+            return connection.execute(counted).scalar_one()
+
+
+def select_docs(
+    connection: sa.Connection,
+    query: SearchQuery,
+    site_ids: Sequence[SiteId] | None,
+    *,
+    limit: int,
+    after: int | None = None,
+    ordered: bool = True,
+    extra: Sequence[Need] = (),
+) -> sa.Select[tuple[int, CommentId]]:
+    """Return the statement that finds `seq` and `comment_id`, the newest first."""
+    needs = [*needs_of(query), *extra]
+    if site_ids and len(site_ids) <= _MAX_SITE_TERMS:
+        needs.append(site_need(site_ids))
+    d = search_docs.c
+    found: sa.Select[tuple[int, CommentId]] = sa.select(d.seq, d.comment_id)
+    place: sa.ColumnElement[int] = d.seq
+    if needs and connection.dialect.name == "postgresql":
+        found = found.where(d.terms.op("@@")(sa.cast(_tsquery(needs), TSQUERY)))
+    elif needs:
+        place = fts.c.rowid
+        found = found.select_from(fts.join(search_docs, d.seq == place))
+        found = found.where(fts.c.search_fts.op("MATCH")(_fts5(needs)))
+    if site_ids is not None:
+        found = found.where(d.site_id.in_(site_ids))
+    if query.received_from is not None:
+        found = found.where(place >= first_place(query.received_from))
+    if query.received_before is not None:
+        found = found.where(place < first_place(query.received_before))
+    if after is not None:
+        found = found.where(place < after)
+    found = _that_stand_so(found, query)
+    return (found.order_by(place.desc()) if ordered else found).limit(limit)
+
+
+def _that_stand_so(
+    found: sa.Select[tuple[int, CommentId]], query: SearchQuery
+) -> sa.Select[tuple[int, CommentId]]:
+    """Add what a query asks of decisions and reports, which change after comments were taken in."""
+    found = found.where(*_of_decisions(query))
+    reported = query.of(Field.REPORTED)
+    if not reported:
+        # Rows of comments are wide; there are fewer decisions than comments, and they are narrow.
+        return found
+    found = found.join(comments, comments.c.id == search_docs.c.comment_id)
+    return found.where(*_of_reports(reported))
+
+
+def _of_reports(terms: Sequence[Term]) -> Iterator[sa.ColumnElement[bool]]:
+    said = comments.c.reported_as
+    for term in terms:
+        if term.value in ("yes", "no"):
+            reported = (term.value == "yes") is not term.negated
+            yield said.is_not(None) if reported else said.is_(None)
+        elif term.negated:
+            yield sa.or_(said.is_(None), said != term.value)
+        else:
+            yield said == term.value
+
+
+def _of_decisions(query: SearchQuery) -> Iterator[sa.ColumnElement[bool]]:
+    wanted = [term for term in query.of(Field.DECISION) if not term.negated]
+    if wanted:
+        yield sa.or_(*(_is_ruled(term.value) for term in wanted))
+    for term in query.of(Field.DECISION):
+        if term.negated:
+            yield sa.not_(_is_ruled(term.value))
+    by = query.of(Field.BY)
+    wanted = [term for term in by if not term.negated]
+    if wanted:
+        yield sa.or_(*(_in_force(_is_by(term.value)) for term in wanted))
+    for term in by:
+        if term.negated:
+            yield sa.not_(_in_force(_is_by(term.value)))
+
+
+def _is_ruled(value: str) -> sa.ColumnElement[bool]:
+    if value == "none":
+        return sa.not_(_in_force(sa.true()))
+    return _in_force(decisions.c.ruling == value)
+
+
+def _is_by(name: str) -> sa.ColumnElement[bool]:
+    # Databases fold only what they know; as typed it is found whatever the script.
+    return sa.or_(
+        decisions.c.decided_by == name, sa.func.lower(decisions.c.decided_by) == name.lower()
+    )
+
+
+def _in_force(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[bool]:
+    return sa.exists().where(
+        decisions.c.comment_id == search_docs.c.comment_id,
+        decisions.c.undone_at.is_(None),
+        condition,
+    )
+
+
+def _fts5(needs: Sequence[Need]) -> str:
+    """Return the needs as an expression of FTS5. Terms hold letters, digits, `.`, `_`, `-` only."""
+    wanted = [_any_fts5(need) for need in needs if not need.negated] or [f'"{EVERYTHING}"']
+    unwanted = [_any_fts5(need) for need in needs if need.negated]
+    expression = " AND ".join(wanted)
+    return f"({expression}) NOT ({' OR '.join(unwanted)})" if unwanted else expression
+
+
+def _any_fts5(need: Need) -> str:
+    return "(" + " OR ".join(_phrase_fts5(phrase) for phrase in need.any_of) + ")"
+
+
+def _phrase_fts5(phrase: Phrase) -> str:
+    return f'"{" ".join(phrase.terms)}"' + ("*" if phrase.begins else "")
+
+
+def _tsquery(needs: Sequence[Need]) -> str:
+    """Return the needs as a `tsquery` of PostgreSQL."""
+    return " & ".join(("!" if need.negated else "") + _any_tsquery(need) for need in needs)
+
+
+def _any_tsquery(need: Need) -> str:
+    return "(" + " | ".join(_phrase_tsquery(phrase) for phrase in need.any_of) + ")"
+
+
+def _phrase_tsquery(phrase: Phrase) -> str:
+    quoted = " <-> ".join(f"'{term}'" for term in phrase.terms)
+    return f"({quoted}{':*' if phrase.begins else ''})"
+
+
+def _encode(seq: int) -> str:
+    raw = f"{_CURSOR}{seq}".encode()
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def _decode(cursor: str) -> int:
+    try:
+        return _parse(cursor[:_MAX_CURSOR_CHARS])
+    except ValueError:
+        raise InvalidInputError([NO_CURSOR]) from None
+
+
+def _parse(cursor: str) -> int:
+    raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode("ascii")
+    if not raw.startswith(_CURSOR):
+        raise ValueError("made for another list")
+    place = int(raw[1:])
+    if abs(place) >= _MAX_PLACE:
+        raise ValueError("no place")
+    return place
+
+
+NO_CURSOR = Problem(
+    field="cursor",
+    problem="is not a cursor of this search",
+    remedy="begin at the first page",
+)

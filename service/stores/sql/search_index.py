@@ -1,0 +1,173 @@
+"""Keeps what comments are found by: which are to be taken in, taking in, leaving out."""
+
+from __future__ import annotations
+
+import logging
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import sqlalchemy as sa
+
+from service.domain.comment import CommentId
+from service.domain.verdict import Verdict
+from service.stores.search_terms import terms_of
+from service.stores.sql.rows import Row, Values, comment_from, verdict_from
+from service.stores.sql.schema import comments, verdicts
+from service.stores.sql.schema_search import search_docs, search_due
+from service.stores.sql.statements import chunks, insert_if_free
+
+log = logging.getLogger(__name__)
+
+fts = sa.table("search_fts", sa.column("rowid"), sa.column("terms"), sa.column("search_fts"))
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+# So many comments can arrive in one microsecond before they borrow places of the next one.
+_PLACES = 2_048
+# Beyond the year 2109 all comments count as of one moment, or the number would not fit.
+_LAST_MICROSECOND = 4_400_000_000_000_000
+
+
+def first_place(moment: datetime) -> int:
+    """Return the smallest `seq` of what arrives at this moment."""
+    micros = (moment - _EPOCH) // _MICROSECOND
+    return max(-_LAST_MICROSECOND, min(micros, _LAST_MICROSECOND)) * _PLACES
+
+
+def ask_to_take_in(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+    """Remember that the search does not know these comments as they stand.
+
+    Whoever calls has their rows locked, or has just made them.
+    """
+    for some in chunks(ids):
+        kept = sa.select(comments.c.id).where(comments.c.id.in_(some))
+        due = insert_if_free(connection, search_due).from_select(["comment_id"], kept)
+        connection.execute(due)
+
+
+def leave_out(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+    """Let these comments be found no more, and keep nothing of their words in the index."""
+    _drop(connection, ids)
+    for some in chunks(ids):
+        connection.execute(sa.delete(search_due).where(search_due.c.comment_id.in_(some)))
+
+
+def take_in(connection: sa.Connection, *, limit: int) -> int:
+    """Let the newest comments that are due be found; return how many that were."""
+    newest = search_due.c.comment_id.desc()
+    due = list(connection.scalars(sa.select(search_due.c.comment_id).order_by(newest).limit(limit)))
+    rows = _lock(connection, due)
+    if not rows:
+        return 0
+    ids = [row.id for row in rows]
+    leave_out(connection, ids)
+    judged = _verdicts(connection, ids)
+    findable = [row for row in rows if row.withdrawn_at is None]
+    places = _places(connection, findable)
+    docs: list[Values] = [
+        {
+            "seq": places[row.id],
+            "comment_id": row.id,
+            "site_id": row.site_id,
+            "terms": _written(connection, _terms(row, judged.get(row.id))),
+        }
+        for row in findable
+    ]
+    # FTS5 writes what comes in ascending order in one go.
+    _insert(connection, sorted(docs, key=lambda doc: doc["seq"]))
+    return len(ids)
+
+
+def _lock(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Row]:
+    """Return the rows of these comments, locked; those somebody else changes now are left out."""
+    found: list[Row] = []
+    for some in chunks(ids):
+        query = sa.select(comments).where(comments.c.id.in_(some))
+        found += connection.execute(query.with_for_update(key_share=True, skip_locked=True))
+    return found
+
+
+def _verdicts(connection: sa.Connection, ids: Sequence[CommentId]) -> Mapping[CommentId, Verdict]:
+    found = {}
+    for some in chunks(ids):
+        query = sa.select(verdicts).where(verdicts.c.comment_id.in_(some))
+        found.update({row.comment_id: verdict_from(row) for row in connection.execute(query)})
+    return found
+
+
+def _terms(row: Row, verdict: Verdict | None) -> list[str]:
+    try:
+        return terms_of(comment_from(row), verdict, audit=row.audit)
+    except Exception as error:  # noqa: BLE001  # one odd comment must not keep others from being found
+        log.error(  # noqa: TRY400  # a traceback could carry the comment's text
+            "a comment cannot be found", extra={"id": row.id, "error": type(error).__name__}
+        )
+        return []
+
+
+def _written(connection: sa.Connection, terms: Sequence[str]) -> str:
+    """Return the terms as the database takes them: in a row, or each with its places."""
+    if connection.dialect.name != "postgresql":
+        return " ".join(terms)
+    places: dict[str, list[int]] = {}
+    for place, term in enumerate(terms, start=1):
+        places.setdefault(term, []).append(place)
+    return " ".join(f"'{term}':{','.join(map(str, at[:255]))}" for term, at in places.items())
+
+
+def _places(connection: sa.Connection, rows: Sequence[Row]) -> dict[CommentId, int]:
+    """Return a free `seq` for each row, in the order of arrival."""
+    wanted = {
+        row.id: first_place(row.received_at) + zlib.crc32(row.id.encode()) % _PLACES for row in rows
+    }
+    taken: set[int] = set()
+    for some in chunks(sorted(wanted.values())):
+        query = sa.select(search_docs.c.seq).where(search_docs.c.seq.in_(some))
+        taken.update(connection.scalars(query))
+    places: dict[CommentId, int] = {}
+    for comment_id, place in wanted.items():
+        if place in taken:
+            free = (p for p in _after(connection, place) if p not in taken)
+            place = next(free)  # the place beside the one that is taken
+        taken.add(place)
+        places[comment_id] = place
+    return places
+
+
+def _after(connection: sa.Connection, place: int) -> Iterator[int]:
+    """Yield the places after this one that no row has, upwards."""
+    while True:
+        ahead = range(place + 1, place + 1 + _PLACES)
+        query = sa.select(search_docs.c.seq).where(search_docs.c.seq.between(ahead[0], ahead[-1]))
+        kept = set(connection.scalars(query))
+        yield from (free for free in ahead if free not in kept)
+        place = ahead[-1]
+
+
+def _insert(connection: sa.Connection, docs: Sequence[Values]) -> None:
+    if not docs:
+        return
+    connection.execute(sa.insert(search_docs), docs)
+    if connection.dialect.name != "postgresql":
+        index = sa.insert(fts).values(rowid=sa.bindparam("seq"), terms=sa.bindparam("terms"))
+        connection.execute(index, [{"seq": doc["seq"], "terms": doc["terms"]} for doc in docs])
+
+
+def _drop(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+    for some in chunks(ids):
+        is_one = search_docs.c.comment_id.in_(some)
+        if connection.dialect.name != "postgresql":
+            _drop_from_fts(connection, is_one)
+        connection.execute(sa.delete(search_docs).where(is_one))
+
+
+def _drop_from_fts(connection: sa.Connection, is_one: sa.ColumnElement[bool]) -> None:
+    # FTS5 forgets terms only if it is told them once more (SQLite documentation, FTS5, 4.4.3).
+    query = sa.select(search_docs.c.seq, search_docs.c.terms).where(is_one)
+    gone = [{"seq": row.seq, "terms": row.terms} for row in connection.execute(query)]
+    if gone:
+        forget = sa.insert(fts).values(
+            search_fts="delete", rowid=sa.bindparam("seq"), terms=sa.bindparam("terms")
+        )
+        connection.execute(forget, gone)

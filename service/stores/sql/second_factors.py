@@ -1,0 +1,99 @@
+"""Keeps second factors in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import sqlalchemy as sa
+
+from service.domain.sign_in import SecondFactor
+from service.stores.sql.engine import reading, write
+from service.stores.sql.schema_accounts import recovery_codes, second_factors
+from service.stores.sql.sessions import refuse_unknown
+
+
+class SqlSecondFactorStore:
+    """Keeps second factors in a SQL database; see `SecondFactorStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def put(self, factor: SecondFactor, *, recovery_digests: Collection[str]) -> None:
+        """See `SecondFactorStore.put`."""
+        values = {
+            "user_id": factor.user_id,
+            "seed": factor.seed,
+            "since": factor.since,
+            "last_step": factor.last_step,
+        }
+
+        def put(connection: sa.Connection) -> None:
+            refuse_unknown(connection, factor.user_id)
+            _remove(connection, factor.user_id)
+            connection.execute(sa.insert(second_factors), [values])
+            if recovery_digests:
+                connection.execute(
+                    sa.insert(recovery_codes),
+                    [{"user_id": factor.user_id, "digest": one} for one in set(recovery_digests)],
+                )
+
+        write(self._engine, put)
+
+    def get(self, user_id: str) -> SecondFactor | None:
+        """See `SecondFactorStore.get`."""
+        query = sa.select(second_factors).where(second_factors.c.user_id == user_id)
+        with reading(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            return None
+        return SecondFactor(
+            user_id=row.user_id, seed=row.seed, since=row.since, last_step=row.last_step
+        )
+
+    def user_ids(self) -> frozenset[str]:
+        """See `SecondFactorStore.user_ids`."""
+        with reading(self._engine) as connection:
+            return frozenset(connection.scalars(sa.select(second_factors.c.user_id)))
+
+    def use_step(self, user_id: str, step: int) -> bool:
+        """See `SecondFactorStore.use_step`."""
+        statement = (
+            sa.update(second_factors)
+            .where(second_factors.c.user_id == user_id, second_factors.c.last_step < step)
+            .values(last_step=step)
+            .returning(second_factors.c.user_id)
+        )
+        return write(self._engine, lambda c: c.execute(statement).one_or_none()) is not None
+
+    def use_recovery(self, user_id: str, digest: str) -> bool:
+        """See `SecondFactorStore.use_recovery`."""
+        statement = (
+            sa.delete(recovery_codes)
+            .where(recovery_codes.c.user_id == user_id, recovery_codes.c.digest == digest)
+            .returning(recovery_codes.c.digest)
+        )
+        return write(self._engine, lambda c: c.execute(statement).one_or_none()) is not None
+
+    def count_recovery(self, user_id: str) -> int:
+        """See `SecondFactorStore.count_recovery`."""
+        query = (
+            sa.select(sa.func.count())
+            .select_from(recovery_codes)
+            .where(recovery_codes.c.user_id == user_id)
+        )
+        with reading(self._engine) as connection:
+            return connection.execute(query).scalar_one()
+
+    def remove(self, user_id: str) -> bool:
+        """See `SecondFactorStore.remove`."""
+        return write(self._engine, lambda connection: _remove(connection, user_id))
+
+
+def _remove(connection: sa.Connection, user_id: str) -> bool:
+    connection.execute(sa.delete(recovery_codes).where(recovery_codes.c.user_id == user_id))
+    statement = (
+        sa.delete(second_factors)
+        .where(second_factors.c.user_id == user_id)
+        .returning(second_factors.c.user_id)
+    )
+    return connection.execute(statement).one_or_none() is not None

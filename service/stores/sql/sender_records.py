@@ -1,0 +1,179 @@
+"""Tells from a SQL database what is known of a comment's sender."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from service.domain.case import Case
+from service.domain.comment import Comment, CommentId, SiteId
+from service.domain.decision import Ruling
+from service.domain.search import SearchQuery
+from service.domain.sender_record import (
+    MAX_COUNTED,
+    MAX_LAST,
+    MAX_LINKED_DOMAINS,
+    MAX_OTHER_NAMES,
+    SenderRecord,
+    Trait,
+    TraitRecord,
+    keys_of,
+    person_keys,
+)
+from service.reputation.linked_domains import linked_domains
+from service.stores.search_terms import domain_need
+from service.stores.sql.cases import load_cases
+from service.stores.sql.engine import reading
+from service.stores.sql.schema import comments, decisions, waits_for_review
+from service.stores.sql.search import select_docs
+
+_COLUMNS = {
+    Trait.ADDRESS: comments.c.sender_address_key,
+    Trait.NETWORK: comments.c.sender_network_key,
+    Trait.EMAIL: comments.c.sender_email_key,
+    Trait.NAME: comments.c.sender_name_key,
+}
+# What is read of each comment; its row is wide, and read once.
+_TOLD = (
+    comments.c.id,
+    comments.c.received_at,
+    comments.c.author_name,
+    comments.c.decided,
+    sa.case((waits_for_review, 1), else_=0).label("waits"),
+)
+# Names are looked for among so many of the newest comments with the same address or e-mail.
+_NAMES_LOOKED_AT = 200
+
+
+class SqlSenderRecords:
+    """Tells of senders from a SQL database; see `SenderRecords`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def look_up(self, comment: Comment, *, site_ids: Sequence[SiteId] | None) -> SenderRecord:
+        """See `SenderRecords.look_up`."""
+        domains = linked_domains(comment)[:MAX_LINKED_DOMAINS]
+        with reading(self._engine) as connection:
+            traits = [
+                _record(connection, trait, keys[0], _with_key(comment, trait, keys, site_ids))
+                for trait, keys in keys_of(comment).items()
+            ]
+            for domain in domains:
+                found = _with_domain(connection, comment, domain, site_ids)
+                traits.append(_record(connection, Trait.DOMAIN, domain, found))
+            personal = person_keys(comment)
+            names = _other_names(connection, comment, personal, site_ids)
+            last = _last(connection, comment, personal, site_ids)
+        return SenderRecord(traits=tuple(traits), other_names=names, last=last)
+
+
+def _with_key(
+    comment: Comment,
+    trait: Trait,
+    keys: Sequence[str],
+    site_ids: Sequence[SiteId] | None,
+    *,
+    limit: int = MAX_COUNTED + 1,
+) -> sa.Select[Any]:
+    """Return the statement for the newest other comments with one of these keys."""
+
+    def with_one(key: str) -> sa.Select[Any]:
+        column = _COLUMNS[trait]
+        query = sa.select(*_TOLD).where(column == key, comments.c.id != comment.id)
+        # Always true here, but the index is only used by a query that says so.
+        query = query.where(column.is_not(None))
+        if site_ids is not None:
+            query = query.where(comments.c.site_id.in_(site_ids))
+        return query.order_by(comments.c.received_at.desc()).limit(limit)
+
+    if len(keys) == 1:
+        return with_one(keys[0])
+    # Each key by itself, as the index knows the newest of one key only.
+    either = sa.union(*(sa.select(with_one(key).subquery()) for key in keys)).subquery()
+    return sa.select(either).order_by(either.c.received_at.desc()).limit(limit)
+
+
+def _with_domain(
+    connection: sa.Connection,
+    comment: Comment,
+    domain: str,
+    site_ids: Sequence[SiteId] | None,
+) -> sa.Select[Any]:
+    found = select_docs(
+        connection,
+        SearchQuery(),
+        site_ids,
+        limit=MAX_COUNTED + 2,
+        extra=[domain_need(domain)],
+    ).subquery()
+    query = sa.select(*_TOLD).join_from(found, comments, comments.c.id == found.c.comment_id)
+    return query.where(comments.c.id != comment.id).limit(MAX_COUNTED + 1)
+
+
+def _record(
+    connection: sa.Connection, trait: Trait, key: str, found: sa.Select[Any]
+) -> TraitRecord:
+    """Return what these comments came to, in one statement; one more than is counted may come."""
+    told = found.subquery()
+    in_force = sa.and_(decisions.c.comment_id == told.c.id, decisions.c.undone_at.is_(None))
+    ruling = sa.select(decisions.c.ruling).where(in_force).limit(1).scalar_subquery()
+    each = sa.select(
+        # Most are not decided, and nothing is looked up for them.
+        sa.case((told.c.decided, ruling)).label("ruling"),
+        told.c.waits,
+    ).subquery()
+    counted = sa.select(
+        sa.func.count(),
+        _sum(sa.case((each.c.ruling == Ruling.APPROVE.value, 1), else_=0)),
+        _sum(sa.case((each.c.ruling == Ruling.REJECT.value, 1), else_=0)),
+        _sum(each.c.waits),
+    ).select_from(each)
+    seen, approved, rejected, waiting = connection.execute(counted).one()
+    return TraitRecord(
+        trait=trait,
+        key=key,
+        seen=min(seen, MAX_COUNTED),
+        approved=approved,
+        rejected=rejected,
+        waiting=waiting,
+        capped=seen > MAX_COUNTED,
+    )
+
+
+def _sum(of_each: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
+    # Of no rows the sum is no number.
+    return sa.func.coalesce(sa.func.sum(of_each), 0)
+
+
+def _other_names(
+    connection: sa.Connection,
+    comment: Comment,
+    personal: Mapping[Trait, Sequence[str]],
+    site_ids: Sequence[SiteId] | None,
+) -> tuple[str, ...]:
+    if Trait.NAME in personal:
+        return ()
+    names: dict[str | None, None] = {}
+    for trait, keys in personal.items():
+        found = _with_key(comment, trait, keys, site_ids, limit=_NAMES_LOOKED_AT).subquery()
+        names.update(dict.fromkeys(connection.scalars(sa.select(found.c.author_name))))
+    others = [name for name in names if name and name != comment.author.name]
+    return tuple(others[:MAX_OTHER_NAMES])
+
+
+def _last(
+    connection: sa.Connection,
+    comment: Comment,
+    personal: Mapping[Trait, Sequence[str]],
+    site_ids: Sequence[SiteId] | None,
+) -> tuple[Case, ...]:
+    found: set[CommentId] = set()
+    for trait, keys in personal.items():
+        newest = _with_key(comment, trait, keys, site_ids, limit=MAX_LAST).subquery()
+        found.update(connection.scalars(sa.select(newest.c.id)))
+    cases = load_cases(connection, sorted(found))
+    cases.sort(key=lambda case: case.comment.received_at, reverse=True)
+    return tuple(cases[:MAX_LAST])

@@ -1,0 +1,123 @@
+"""Keeps moderators' sessions in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.domain.errors import NotFoundError
+from service.domain.sign_in import UserSession
+from service.stores.sql.engine import reading, write
+from service.stores.sql.rows import Row
+from service.stores.sql.schema import users
+from service.stores.sql.schema_accounts import user_sessions
+
+
+class SqlSessionStore:
+    """Keeps moderators' sessions in a SQL database; see `SessionStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def add(self, session: UserSession) -> None:
+        """See `SessionStore.add`."""
+        values = {
+            "id": session.id,
+            "user_id": session.user_id,
+            "created_at": session.created_at,
+            "last_seen_at": session.last_seen_at,
+            "browser": session.browser,
+            "ended_at": session.ended_at,
+        }
+
+        def insert(connection: sa.Connection) -> None:
+            refuse_unknown(connection, session.user_id)
+            connection.execute(sa.insert(user_sessions), [values])
+
+        write(self._engine, insert)
+
+    def get(self, session_id: str) -> UserSession | None:
+        """See `SessionStore.get`."""
+        query = sa.select(user_sessions).where(user_sessions.c.id == session_id)
+        with reading(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else _session_from(row)
+
+    def touch(self, session_id: str, *, at: datetime) -> None:
+        """See `SessionStore.touch`."""
+        statement = (
+            sa.update(user_sessions).where(user_sessions.c.id == session_id).values(last_seen_at=at)
+        )
+        write(self._engine, lambda c: c.execute(statement))
+
+    def end(self, session_id: str, *, user_id: str, at: datetime) -> bool:
+        """See `SessionStore.end`."""
+        return self._end(user_sessions.c.id == session_id, user_id=user_id, at=at) == 1
+
+    def end_all(self, user_id: str, *, at: datetime, but: str | None = None) -> int:
+        """See `SessionStore.end_all`."""
+        condition = sa.true() if but is None else user_sessions.c.id != but
+        return self._end(condition, user_id=user_id, at=at)
+
+    def _end(self, condition: sa.ColumnElement[bool], *, user_id: str, at: datetime) -> int:
+        statement = (
+            sa.update(user_sessions)
+            .where(
+                condition, user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None)
+            )
+            .values(ended_at=at)
+            .returning(user_sessions.c.id)
+        )
+        return write(self._engine, lambda c: len(c.execute(statement).all()))
+
+    def open_of(self, user_id: str) -> list[UserSession]:
+        """See `SessionStore.open_of`."""
+        query = (
+            sa.select(user_sessions)
+            .where(user_sessions.c.user_id == user_id, user_sessions.c.ended_at.is_(None))
+            .order_by(user_sessions.c.last_seen_at.desc(), user_sessions.c.id.desc())
+        )
+        with reading(self._engine) as connection:
+            return [_session_from(row) for row in connection.execute(query)]
+
+    def last_seen(self) -> Mapping[str, datetime]:
+        """See `SessionStore.last_seen`."""
+        seen = sa.func.max(user_sessions.c.last_seen_at, type_=user_sessions.c.last_seen_at.type)
+        query = sa.select(user_sessions.c.user_id, seen).group_by(user_sessions.c.user_id)
+        with reading(self._engine) as connection:
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+    def prune(self, *, seen_before: datetime, limit: int) -> int:
+        """See `SessionStore.prune`."""
+        old = (
+            sa.select(user_sessions.c.id)
+            .where(user_sessions.c.last_seen_at < seen_before)
+            .order_by(user_sessions.c.last_seen_at)
+            .limit(limit)
+        )
+        statement = (
+            sa.delete(user_sessions)
+            .where(user_sessions.c.id.in_(old))
+            .returning(user_sessions.c.id)
+        )
+        return write(self._engine, lambda c: len(c.execute(statement).all()))
+
+
+def refuse_unknown(connection: sa.Connection, user_id: str) -> None:
+    """Raise `NotFoundError` if there is no such account."""
+    if connection.scalar(sa.select(users.c.id).where(users.c.id == user_id)) is None:
+        msg = f"there is no account {user_id!r}"
+        raise NotFoundError(msg)
+
+
+def _session_from(row: Row) -> UserSession:
+    return UserSession(
+        id=row.id,
+        user_id=row.user_id,
+        created_at=row.created_at,
+        last_seen_at=row.last_seen_at,
+        browser=row.browser,
+        ended_at=row.ended_at,
+    )

@@ -1,0 +1,454 @@
+"""Holds every store of campaigns to its contract."""
+
+from __future__ import annotations
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+
+from service.campaigns.traits import Traits
+from service.domain.campaign import CAMPAIGN_POLICY, PeoplesRulings
+from service.domain.comment import CommentId, Lane, Post, SiteId
+from service.domain.decision import Decision, Ruling
+from service.domain.errors import InvalidInputError, NotFoundError
+from service.domain.verdict import Outcome
+from service.ports import Lease, NewComment, Placement
+from tests.factories import NOW, SITE, make_comment, make_verdict
+
+OTHER = SiteId("site-2")
+EVERYWHERE = {"site_ids": None, "cursor": None, "limit": 100}
+_numbers = itertools.count(1)
+
+
+def judged(stores, *, outcome=Outcome.UNSURE, targets=("site:shop.example",), **changes):
+    """Keep a comment with its verdict and its traits; return its id."""
+    comment = make_comment(**changes)
+    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    traits = make_traits(comment.id, targets=frozenset(targets))
+    stores.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset(), traits=[traits])
+    return comment.id
+
+
+def make_traits(comment_id, **changes):
+    values = {
+        "embedding": tuple([0.125] * 64),
+        "space": "test-1",
+        "targets": frozenset({"site:shop.example"}),
+        "copies": ("copy:1", "copy:2"),
+    }
+    return Traits(comment_id=comment_id, **(values | changes))
+
+
+def placement(comment_id, like=None):
+    return Placement(comment_id=comment_id, like=like, new_campaign_id=f"camp_{next(_numbers):04d}")
+
+
+def campaign(stores, size, **changes):
+    """Keep a campaign of so many comments, one a minute; return its id and theirs, oldest first."""
+    at = changes.pop("received_at", NOW)
+    ids = [judged(stores, received_at=at + timedelta(minutes=n), **changes) for n in range(size)]
+    stores.campaigns.place([placement(ids[0])], at=NOW)
+    joined = stores.campaigns.place([placement(one, ids[0]) for one in ids[1:]], at=NOW)
+    [campaign_id] = set(joined.values())
+    return campaign_id, ids
+
+
+def decide(stores, comment_id, ruling=Ruling.REJECT, by="ada"):
+    stores.decisions.add(
+        Decision(
+            id=f"d{next(_numbers):04d}",
+            comment_id=comment_id,
+            ruling=ruling,
+            decided_by=by,
+            decided_at=NOW,
+        )
+    )
+
+
+def seen(stores, **changes):
+    page = stores.campaigns.page(**(EVERYWHERE | {"waiting_only": False} | changes))
+    return [one.id for one in page.campaigns]
+
+
+def members(stores, campaign_id, **changes):
+    page = stores.campaigns.members(campaign_id, **(EVERYWHERE | {"waiting_only": False} | changes))
+    return [case.comment.id for case in page.cases]
+
+
+def test_traits_come_with_the_verdict_and_wait_to_be_grouped_oldest_first(stores):
+    ids = [judged(stores), judged(stores), judged(stores)]
+
+    fresh = stores.campaigns.fresh(limit=2)
+
+    assert [one.comment_id for one in fresh] == ids[:2]
+    assert fresh[0].space == "test-1"
+    assert fresh[0].targets == {"site:shop.example"}
+    assert fresh[0].copies == ("copy:1", "copy:2")
+    assert fresh[0].embedding == pytest.approx([0.125] * 64, abs=0.01)
+
+
+def test_an_embedding_comes_back_pointing_the_same_way_and_none_as_none(stores):
+    vector = [(-1.0) ** n * (n + 1) for n in range(64)]
+    length = sum(x * x for x in vector) ** 0.5
+    unit = tuple(x / length for x in vector)
+    comments = [make_comment(), make_comment()]
+    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
+    traits = [
+        make_traits(comments[0].id, embedding=unit),
+        make_traits(comments[1].id, embedding=None),
+    ]
+    stores.verdicts.add(
+        [make_verdict(one.id) for one in comments], audit=frozenset(), traits=traits
+    )
+
+    first, second = stores.campaigns.fresh(limit=2)
+
+    assert first.embedding is not None
+    assert sum(a * b for a, b in zip(first.embedding, unit, strict=True)) > 0.999
+    assert second.embedding is None
+
+
+def test_traits_without_a_stored_verdict_are_not_kept(stores):
+    known = judged(stores)
+    stores.campaigns.place([placement(known)], at=NOW)
+
+    stores.verdicts.add(
+        [make_verdict(known), make_verdict(CommentId("no"))],
+        audit=frozenset(),
+        traits=[make_traits(known), make_traits(CommentId("no"))],
+    )
+
+    assert stores.campaigns.fresh(limit=9) == []
+
+
+def test_a_comment_like_nothing_stays_single(stores):
+    alone = judged(stores)
+
+    joined = stores.campaigns.place([placement(alone)], at=NOW)
+
+    assert joined == {}
+    assert stores.campaigns.fresh(limit=9) == []
+    assert stores.cases.get(alone).campaign_id is None
+
+
+def test_two_alike_found_a_campaign_and_a_third_joins_it_by_either(stores):
+    first, second, third = judged(stores), judged(stores), judged(stores)
+    stores.campaigns.place([placement(first)], at=NOW)
+
+    founded = stores.campaigns.place([placement(second, first)], at=NOW)
+    joined = stores.campaigns.place([placement(third, second)], at=NOW)
+
+    assert founded[second] == joined[third]
+    assert {stores.cases.get(one).campaign_id for one in (first, second, third)} == {
+        founded[second]
+    }
+
+
+def test_comments_of_one_call_can_be_like_each_other(stores):
+    first, second, third = judged(stores), judged(stores), judged(stores)
+
+    joined = stores.campaigns.place(
+        [placement(first), placement(second, first), placement(third, second)], at=NOW
+    )
+
+    assert set(joined) == {second, third}
+    assert len(set(joined.values())) == 1
+
+
+def test_placing_again_changes_nothing(stores):
+    campaign_id, ids = campaign(stores, 3)
+    other = judged(stores)
+    stores.campaigns.place([placement(other)], at=NOW)
+
+    again = stores.campaigns.place([placement(ids[2], other), placement(other, ids[0])], at=NOW)
+
+    assert again == {}
+    assert stores.cases.get(ids[2]).campaign_id == campaign_id
+    assert stores.cases.get(other).campaign_id is None
+
+
+def test_workers_that_place_the_same_at_once_found_one_campaign(stores):
+    first = judged(stores)
+    others = [judged(stores) for _ in range(12)]
+    stores.campaigns.place([placement(first)], at=NOW)
+
+    def place(_):
+        return stores.campaigns.place([placement(one, first) for one in others], at=NOW)
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(place, range(4)))
+
+    joined = [comment_id for answer in answers for comment_id in answer]
+    assert sorted(joined) == sorted(others)
+    assert len({stores.cases.get(one).campaign_id for one in (first, *others)}) == 1
+
+
+def test_only_one_of_many_gets_the_lease_and_keeps_it(stores):
+    until = NOW + timedelta(seconds=30)
+
+    def take(holder):
+        return stores.campaigns.take_lease(holder, now=NOW, until=until)
+
+    with ThreadPoolExecutor(4) as pool:
+        answers = dict(zip("abcd", pool.map(take, "abcd"), strict=True))
+
+    [holder] = [name for name, answer in answers.items() if answer is Lease.TAKEN]
+    assert sorted(answers.values()) == [Lease.REFUSED, Lease.REFUSED, Lease.REFUSED, Lease.TAKEN]
+    assert take(holder) is Lease.KEPT
+
+
+def test_a_lease_that_ran_out_goes_to_whoever_asks_even_to_the_same(stores):
+    later = NOW + timedelta(seconds=31)
+    stores.campaigns.take_lease("a", now=NOW, until=NOW + timedelta(seconds=30))
+
+    taken = stores.campaigns.take_lease("b", now=later, until=later + timedelta(seconds=30))
+    refused = stores.campaigns.take_lease("a", now=later, until=later)
+    much_later = later + timedelta(minutes=1)
+    again = stores.campaigns.take_lease("b", now=much_later, until=much_later)
+
+    assert [taken, refused, again] == [Lease.TAKEN, Lease.REFUSED, Lease.TAKEN]
+
+
+def test_what_was_placed_is_read_again_in_portions_newest_last(stores):
+    ids = [judged(stores) for _ in range(5)]
+    stores.campaigns.place([placement(one) for one in ids[:4]], at=NOW)
+
+    start = stores.campaigns.place_before(3)
+    first = stores.campaigns.grouped(after=start, limit=1)
+    second = stores.campaigns.grouped(after=first.next_after, limit=9)
+    end = stores.campaigns.grouped(after=second.next_after, limit=9)
+
+    assert [one.comment_id for one in first.traits] == ids[2:3]
+    assert [one.comment_id for one in second.traits] == ids[3:4]
+    assert (end.traits, end.next_after) == ((), None)
+
+
+def test_a_withdrawn_comment_leaves_its_campaign_and_draws_nobody(stores):
+    campaign_id, ids = campaign(stores, 4)
+    fresh, later = judged(stores), judged(stores)
+    stores.comments.withdraw(ids[0], at=NOW)
+    stores.comments.withdraw(fresh, at=NOW)
+
+    joined = stores.campaigns.place([placement(fresh), placement(later, ids[0])], at=NOW)
+
+    assert joined == {}
+    assert stores.campaigns.get(campaign_id, site_ids=None).members == 3
+    assert stores.cases.get(ids[0]).campaign_id is None
+    grouped = stores.campaigns.grouped(after=0, limit=99)
+    assert not {ids[0], fresh} & {one.comment_id for one in grouped.traits}
+
+
+def test_an_erased_sender_s_comment_is_no_longer_recognised(stores):
+    campaign_id, ids = campaign(stores, 3)
+    later = judged(stores)
+
+    stores.comments.erase_senders([ids[0]])
+
+    assert stores.campaigns.place([placement(later, ids[0])], at=NOW) == {}
+    assert stores.campaigns.get(campaign_id, site_ids=None).members == 3
+
+
+def test_exceptions_leave_for_good_and_draw_nobody(stores):
+    campaign_id, ids = campaign(stores, 4)
+    later = judged(stores)
+
+    left = stores.campaigns.leave(campaign_id, [ids[0], ids[0], CommentId("no")])
+    joined = stores.campaigns.place([placement(later, ids[0])], at=NOW)
+
+    assert left == [ids[0]]
+    assert joined == {}
+    assert stores.campaigns.get(campaign_id, site_ids=None).members == 3
+    assert stores.campaigns.get(campaign_id, site_ids=None).left == 1
+    grouped = stores.campaigns.grouped(after=0, limit=99)
+    assert ids[0] not in {one.comment_id for one in grouped.traits}
+    assert stores.campaigns.leave(campaign_id, [ids[0]]) == []
+
+
+def test_exceptions_can_be_put_back(stores):
+    campaign_id, ids = campaign(stores, 4)
+    stores.campaigns.leave(campaign_id, ids[:2])
+
+    elsewhere = stores.campaigns.rejoin(campaign_id, site_ids=(OTHER,))
+    back = stores.campaigns.rejoin(campaign_id, site_ids=None)
+
+    assert elsewhere == []
+    assert sorted(back) == sorted(ids[:2])
+    assert stores.campaigns.get(campaign_id, site_ids=None).members == 4
+    assert stores.campaigns.get(campaign_id, site_ids=None).left == 0
+
+
+def test_a_campaign_tells_its_numbers(stores):
+    campaign_id, ids = campaign(stores, 5)
+    decide(stores, ids[0])
+    decide(stores, ids[1], Ruling.APPROVE)
+    decide(stores, ids[2], by=CAMPAIGN_POLICY)
+    stores.decisions.undo(ids[1], by="ada", at=NOW)
+
+    found = stores.campaigns.get(campaign_id, site_ids=None)
+
+    assert (found.members, found.waiting, found.approved, found.rejected) == (5, 3, 0, 2)
+    assert (found.posts, found.site_ids) == (1, (SITE,))
+    assert (found.first_seen_at, found.last_seen_at) == (NOW, NOW + timedelta(minutes=4))
+    assert found.targets == ("site:shop.example",)
+    # Newest first, those that wait before the others.
+    assert [case.comment.id for case in found.beginnings] == [ids[4], ids[3], ids[1]]
+
+
+def test_the_most_common_targets_come_first(stores):
+    first = judged(stores, targets=("site:a.example", "site:b.example"))
+    second = judged(stores, targets=("site:b.example",))
+    stores.campaigns.place([placement(first)], at=NOW)
+    campaign_id = stores.campaigns.place([placement(second, first)], at=NOW)[second]
+
+    found = stores.campaigns.get(campaign_id, site_ids=None)
+
+    assert found.targets == ("site:b.example", "site:a.example")
+
+
+def test_of_guessed_names_one_is_told(stores):
+    targets = ("name:lantern", "name:offerlantern", "site:a.example")
+    campaign_id, _ = campaign(stores, 3, targets=targets)
+
+    found = stores.campaigns.get(campaign_id, site_ids=None)
+
+    assert found.targets == ("name:lantern", "site:a.example")
+
+
+def test_only_people_s_rulings_are_counted_as_people_s(stores):
+    campaign_id, ids = campaign(stores, 5)
+    for comment_id in ids[:2]:
+        decide(stores, comment_id)
+    decide(stores, ids[2], Ruling.APPROVE)
+    decide(stores, ids[3], by=CAMPAIGN_POLICY)
+    decide(stores, ids[4])
+    stores.decisions.undo(ids[4], by="ada", at=NOW)
+
+    assert stores.campaigns.peoples_rulings(campaign_id) == PeoplesRulings(approved=1, rejected=2)
+
+
+def test_campaigns_with_most_waiting_members_come_first_then_those_that_grew_last(stores):
+    old, _ = campaign(stores, 3, outcome=Outcome.SPAM, received_at=NOW - timedelta(days=2))
+    recent, _ = campaign(stores, 3, outcome=Outcome.SPAM, received_at=NOW - timedelta(days=1))
+    three, _ = campaign(stores, 3, received_at=NOW - timedelta(days=9))
+    five, _ = campaign(stores, 5, received_at=NOW - timedelta(days=9))
+
+    assert seen(stores) == [five, three, recent, old]
+    assert seen(stores, waiting_only=True) == [five, three]
+
+
+def test_the_campaigns_with_most_waiting_members_are_told_with_their_targets(stores):
+    few, ids = campaign(stores, 4)
+    for comment_id in ids[:2]:
+        decide(stores, comment_id)
+    three, _ = campaign(stores, 3)
+    five, _ = campaign(stores, 5, targets=("site:other.example",))
+
+    found = stores.campaigns.most_waiting(site_ids=None, limit=9)
+    first = stores.campaigns.most_waiting(site_ids=(SITE,), limit=1)
+
+    assert few not in {one.id for one in found}
+    assert [(one.id, one.waiting) for one in found] == [(five, 5), (three, 3)]
+    assert [(one.id, one.targets) for one in first] == [(five, ("site:other.example",))]
+    assert stores.campaigns.most_waiting(site_ids=(OTHER,), limit=9) == []
+
+
+def test_pages_of_campaigns_follow_each_other_without_gap_or_repeat(stores):
+    made = [campaign(stores, 3)[0] for _ in range(4)]
+    made += [campaign(stores, 4)[0] for _ in range(2)]
+    found, cursor = [], None
+
+    for _ in range(3):
+        page = stores.campaigns.page(site_ids=None, waiting_only=False, cursor=cursor, limit=2)
+        found += [one.id for one in page.campaigns]
+        cursor = page.next_cursor
+
+    assert cursor is None
+    assert sorted(found) == sorted(made)
+    assert found == seen(stores)
+
+
+def test_two_alike_are_no_campaign_to_show(stores):
+    small, _ = campaign(stores, 2)
+
+    assert seen(stores) == []
+    assert stores.campaigns.get(small, site_ids=None).members == 2
+
+
+def test_nothing_is_told_of_sites_that_were_not_asked_for(stores):
+    campaign_id, ids = campaign(stores, 3)
+    theirs = [
+        judged(
+            stores, site_id=OTHER, post=Post(url="https://other.example/"), targets=("site:x.y",)
+        )
+        for _ in range(3)
+    ]
+    stores.campaigns.place([placement(one, ids[0]) for one in theirs], at=NOW)
+    decide(stores, theirs[0])
+    stores.campaigns.leave(campaign_id, [theirs[1]])
+
+    here = stores.campaigns.get(campaign_id, site_ids=(SITE,))
+
+    assert (here.members, here.waiting, here.rejected, here.left) == (3, 3, 0, 0)
+    assert (here.posts, here.site_ids, here.targets) == (1, (SITE,), ("site:shop.example",))
+    assert {case.comment.site_id for case in here.beginnings} == {SITE}
+    assert members(stores, campaign_id, site_ids=(SITE,)) == ids[::-1]
+    assert seen(stores, site_ids=(SITE,)) == [campaign_id]
+    assert seen(stores, site_ids=(OTHER,)) == []
+    assert seen(stores, site_ids=()) == []
+    with pytest.raises(NotFoundError):
+        stores.campaigns.get(campaign_id, site_ids=())
+
+
+def test_members_come_newest_first_and_can_be_those_that_wait_alone(stores):
+    campaign_id, ids = campaign(stores, 4)
+    decide(stores, ids[2])
+
+    assert members(stores, campaign_id) == ids[::-1]
+    assert members(stores, campaign_id, waiting_only=True) == [ids[3], ids[1], ids[0]]
+
+
+def test_pages_of_members_follow_each_other(stores):
+    campaign_id, ids = campaign(stores, 5)
+    found, cursor = [], None
+
+    for _ in range(3):
+        page = stores.campaigns.members(
+            campaign_id, site_ids=None, waiting_only=False, cursor=cursor, limit=2
+        )
+        found += [case.comment.id for case in page.cases]
+        cursor = page.next_cursor
+
+    assert cursor is None
+    assert found == ids[::-1]
+
+
+def test_waiting_members_are_named_up_to_a_moment_and_a_number(stores):
+    campaign_id, ids = campaign(stores, 5)
+    decide(stores, ids[1])
+
+    def waiting(minutes, limit=9):
+        return stores.campaigns.waiting_ids(
+            campaign_id,
+            site_ids=(SITE,),
+            received_until=NOW + timedelta(minutes=minutes),
+            limit=limit,
+        )
+
+    assert waiting(3) == [ids[3], ids[2], ids[0]]
+    assert waiting(9, limit=1) == [ids[4]]
+
+
+@pytest.mark.parametrize(
+    "cursor", ["", "nonsense", "e30", "[]", "W10", "WyJtZW1iZXJzIl0", "\ud800"]
+)
+def test_a_foreign_cursor_is_refused(stores, cursor):
+    campaign_id, _ = campaign(stores, 3)
+
+    with pytest.raises(InvalidInputError):
+        stores.campaigns.page(site_ids=None, waiting_only=False, cursor=cursor, limit=2)
+    with pytest.raises(InvalidInputError):
+        stores.campaigns.members(
+            campaign_id, site_ids=None, waiting_only=False, cursor=cursor, limit=2
+        )

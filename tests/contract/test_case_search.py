@@ -1,0 +1,333 @@
+"""Holds every search to its contract: what is found, in which order, how it is counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from service.domain.comment import Author, Lane, SiteId
+from service.domain.decision import Decision, Ruling
+from service.domain.errors import InvalidInputError
+from service.domain.report import Label, Report
+from service.domain.search import parse_search
+from service.domain.verdict import Outcome, WeighedSignal
+from service.ports import NewComment
+from service.stores.sql import sql_stores
+from tests.contract.conftest import SITES
+from tests.factories import NOW, SITE, make_comment, make_signal, make_verdict
+
+
+@pytest.fixture
+def kept(stores):
+    """Return a function that keeps a comment and has it taken in; each is a minute older."""
+    minutes = iter(range(10_000))
+
+    def keep(text="Nothing of note.", outcome=Outcome.UNSURE, *, audit=False, verdict=None, **more):
+        more = {"received_at": NOW - timedelta(minutes=next(minutes))} | more
+        comment = make_comment(text, **more)
+        stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        if outcome is not None:
+            made = make_verdict(comment.id, outcome, **(verdict or {}))
+            stores.verdicts.add([made], audit=frozenset([comment.id] if audit else []))
+        stores.search.take_in(limit=100)
+        return comment.id
+
+    return keep
+
+
+def found(stores, line, site_ids=None):
+    return stores.search.ids(parse_search(line), site_ids=site_ids, limit=100)
+
+
+def decide(stores, comment_id, ruling, by="Ola"):
+    decision = Decision(
+        id=f"d-{comment_id}-{ruling}", comment_id=comment_id, ruling=ruling, decided_by=by,
+        decided_at=NOW,
+    )  # fmt: skip
+    stores.decisions.add(decision)
+
+
+def test_words_are_found_by_their_beginning_without_case_and_diacritics(stores, kept):
+    wanted = kept("Eat a Crème BRÛLÉE casinos love")
+    kept("Nothing of the sort, only a brook")
+
+    assert found(stores, "brule") == [wanted]
+    assert found(stores, "CASINO creme") == [wanted]
+    assert found(stores, "asino") == []
+
+
+def test_all_words_must_be_there_and_negated_ones_must_not(stores, kept):
+    both = kept("cheap loans today")
+    one = kept("cheap flights today")
+
+    assert found(stores, "cheap today") == [both, one]
+    assert found(stores, "cheap -loans") == [one]
+    assert found(stores, "-loans") == [one]
+    assert found(stores, "cheap -loans -flights") == []
+
+
+def test_quoted_words_are_found_in_their_order_only_and_as_they_stand(stores, kept):
+    wanted = kept("no deposit bonus")
+    other = kept("a deposit, no bonuses")
+
+    assert found(stores, '"no deposit"') == [wanted]
+    assert found(stores, '"bonus"') == [wanted]
+    assert found(stores, "bonus") == [wanted, other]
+    assert found(stores, '-"no deposit" deposit') == [other]
+
+
+def test_what_is_written_with_dots_and_slashes_is_one_phrase(stores, kept):
+    wanted = kept("write me at t.me/quickgain now")
+    kept("quickgain, if you ask me: t")
+
+    assert found(stores, "t.me/quick") == [wanted]
+
+
+@pytest.mark.parametrize("line", ["减肥", "肥产", "品", "减肥产品", "神奇的减", '"减肥产品" 神'])
+def test_chinese_is_found_by_any_part_of_it(stores, kept, line):
+    wanted = kept("神奇的减肥产品，加微信")
+    kept("税务问题")
+
+    assert found(stores, line) == [wanted]
+
+
+def test_words_of_two_letters_are_found_whole(stores, kept):
+    wanted = kept("an AI did it")
+    kept("aid it is")
+
+    assert found(stores, "ai") == [wanted]
+
+
+def test_hidden_characters_and_styled_letters_hide_no_word(stores, kept):
+    wanted = kept("fo\u200brex and \U0001d41e\U0001d41a\U0001d42c\U0001d432 money")
+
+    assert found(stores, "forex easy") == [wanted]
+
+
+def test_authors_are_found_by_name(stores, kept):
+    wanted = kept(author=Author(name="Best Radiators Ltd"))
+    kept("Best Radiators")
+
+    assert found(stores, 'author:"best radiators"') == [wanted]
+    assert found(stores, "author:radiat") == [wanted]
+
+
+def test_domains_are_those_of_links_and_of_the_authors_address(stores, kept):
+    linked = kept("see https://shop.pills.example.com/x")
+    authored = kept(author=Author(name="Jo", url="http://example.com"))
+    kept("see https://other.com/example.com")
+
+    assert found(stores, "domain:example.com") == [linked, authored]
+    assert found(stores, "domain:shop.pills.example.com") == [linked]
+    assert found(stores, "domain:https://EXAMPLE.com/any") == [linked, authored]
+    assert linked not in found(stores, "-domain:example.com")
+
+
+def test_verdicts_are_found_by_outcome_signal_version_and_flags(stores, kept):
+    signal = WeighedSignal(signal=make_signal("too_fast"), weight=1.0, contribution=1.0)
+    spam = kept(outcome=Outcome.SPAM, verdict={"signals": (signal,)}, audit=True)
+    ham = kept(outcome=Outcome.HAM, verdict={"model_version": "minilm-2"})
+    unsure = kept(verdict={"degraded_by": ("history",)})
+    waiting = kept(outcome=None)
+
+    assert found(stores, "outcome:spam") == [spam]
+    assert found(stores, "outcome:spam outcome:ham") == [spam, ham]
+    assert found(stores, "outcome:waiting") == [waiting]
+    assert found(stores, "-outcome:spam") == [ham, unsure, waiting]
+    assert found(stores, "signal:too_fast") == [spam]
+    assert found(stores, "model:minilm-2") == [ham]
+    assert found(stores, "degraded:yes") == [unsure]
+    assert found(stores, "audit:yes") == [spam]
+    assert found(stores, "audit:no outcome:ham") == found(stores, "-audit:yes outcome:ham") == [ham]
+
+
+def test_a_comment_judged_after_it_was_taken_in_is_found_by_its_verdict(stores, kept):
+    late = kept("waits", outcome=None)
+
+    stores.verdicts.add([make_verdict(late, Outcome.SPAM)], audit=frozenset())
+    stores.search.take_in(limit=100)
+
+    assert found(stores, "waits outcome:spam") == [late]
+    assert found(stores, "outcome:waiting") == []
+
+
+def test_decisions_count_at_once_and_undone_ones_no_more(stores, kept):
+    approved, rejected, undone, open_one = (kept() for _ in range(4))
+    decide(stores, approved, Ruling.APPROVE, by="Mara")
+    decide(stores, rejected, Ruling.REJECT)
+    decide(stores, undone, Ruling.REJECT)
+    stores.decisions.undo(undone, by="Ola", at=NOW)
+
+    assert found(stores, "decision:approve") == [approved]
+    assert found(stores, "decision:reject") == [rejected]
+    assert found(stores, "decision:none") == [undone, open_one]
+    assert found(stores, "decision:none decision:approve") == [approved, undone, open_one]
+    assert found(stores, "-decision:none") == [approved, rejected]
+    assert found(stores, "by:mara") == [approved]
+    assert found(stores, "-by:Mara decision:reject") == [rejected]
+
+
+def test_reports_are_found_by_what_the_site_said_last(stores, kept):
+    disputed, quiet = kept(outcome=Outcome.HAM), kept(outcome=Outcome.HAM)
+    report = Report(id="r1", site_id=SITE, label=Label.SPAM, reported_at=NOW, comment_id=disputed)
+    stores.reports.add(report)
+
+    assert found(stores, "reported:yes") == [disputed]
+    assert found(stores, "reported:spam") == [disputed]
+    assert found(stores, "reported:ham") == []
+    assert found(stores, "reported:no") == [quiet]
+    assert found(stores, "-reported:spam") == [quiet]
+
+
+def test_days_count_as_a_whole_in_utc(stores, kept):
+    day = NOW.replace(hour=0, minute=0)
+    first = kept(received_at=day)
+    kept(received_at=day - timedelta(microseconds=1))
+    last = kept(received_at=day + timedelta(hours=23, minutes=59))
+
+    assert found(stores, f"from:{day:%Y-%m-%d} to:{day:%Y-%m-%d}") == [last, first]
+
+
+def test_only_comments_of_the_given_sites_are_found(stores, kept):
+    here = kept("cheap loans")
+    there = kept("cheap loans", site_id=SiteId("site-2"))
+
+    assert found(stores, "loans", site_ids=(SITE,)) == [here]
+    assert found(stores, "", site_ids=(SiteId("site-2"),)) == [there]
+    assert found(stores, "loans", site_ids=()) == []
+    assert found(stores, "loans") == [here, there]
+
+
+def test_pages_follow_one_another_newest_first_with_nothing_twice(stores, kept):
+    ids = [kept(f"lot {n}", received_at=NOW - timedelta(hours=n // 3)) for n in range(10)]
+    pages, cursor = [], None
+
+    while True:
+        page = stores.search.find(parse_search("lot"), site_ids=None, cursor=cursor, limit=4)
+        pages.append([case.comment.id for case in page.cases])
+        cursor = page.next_cursor
+        if cursor is None:
+            break
+
+    assert [len(page) for page in pages] == [4, 4, 2]
+    assert sorted(one for page in pages for one in page) == sorted(ids)
+    moments = [int(ids.index(i)) // 3 for page in pages for i in page]
+    assert moments == sorted(moments)
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "c2Zvbw", "WyJyZXZpZXciLDAsMCwiYSJd", "é", "cy0" * 50])
+def test_a_cursor_of_nobody_is_refused(stores, cursor):
+    with pytest.raises(InvalidInputError):
+        stores.search.find(parse_search(""), site_ids=None, cursor=cursor, limit=4)
+
+
+def test_counting_ends_at_the_limit(stores, kept):
+    for _ in range(4):
+        kept("many of them")
+
+    assert stores.search.count(parse_search("many"), site_ids=None, limit=3) == 3
+    assert stores.search.count(parse_search("many"), site_ids=None, limit=9) == 4
+    assert stores.search.count(parse_search("few"), site_ids=None, limit=9) == 0
+
+
+def test_withdrawn_comments_are_found_no_more_and_never_again(stores, kept):
+    gone, due = kept("secret wish"), make_comment("secret wish")
+    stores.comments.add([NewComment(comment=due, lane=Lane.BULK)])
+
+    stores.comments.withdraw(gone, at=NOW)
+    stores.comments.withdraw(due.id, at=NOW)
+    stores.search.take_in(limit=100)
+
+    assert found(stores, "secret") == []
+    assert found(stores, "") == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"a" OR "b"', "NEAR(a b)", "terms:", "a*", "^a", "{terms} : a", "%", "a_b", "a'b", "a\\b",
+        "';--", "(a+)+$", "a & b | !c", "<->", ":*", "a NOT b", "‮evil", "\x00", "\ud800", "日",
+        "-", "--a", '-"', '"', '""', "a" * 900,
+    ],
+)  # fmt: skip
+def test_no_query_is_taken_for_anything_but_words(stores, kept, line):
+    kept("some words")
+
+    try:
+        query = parse_search(line)
+    except InvalidInputError:
+        return
+
+    ids = stores.search.ids(query, site_ids=(SITE,), limit=5)
+    assert ids == [] or not query.terms or all(term.negated for term in query.terms)
+
+
+def test_a_text_of_any_characters_can_be_taken_in(stores, kept):
+    hostile = "x\x00\x1a\ud800'\\\" " + "e\u0301\u0323" * 9_000 + "\ufdfa" * 2_000 + " needle"
+    wanted = kept(hostile)
+
+    assert found(stores, "x") == [wanted]
+
+
+def test_many_comments_of_one_moment_all_have_their_place(engine):
+    stores = sql_stores(engine)
+
+    stores.sites.add(SITES[0])
+    lot = [make_comment("same moment") for _ in range(300)]
+    for part in (lot[:150], lot[150:]):
+        stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in part])
+        assert stores.search.take_in(limit=1_000) == 150
+
+    assert set(found_ids(stores)) == {one.id for one in lot}
+    assert stores.search.take_in(limit=1_000) == 0
+
+
+def found_ids(stores):
+    return stores.search.ids(parse_search("same"), site_ids=None, limit=1_000)
+
+
+def test_of_comments_that_wait_to_be_found_the_newest_come_first(engine):
+    stores = sql_stores(engine)
+
+    stores.sites.add(SITES[0])
+    lot = [make_comment("a few") for _ in range(3)]
+    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in lot])
+
+    taken = stores.search.take_in(limit=1)
+
+    assert taken == 1
+    assert found(stores, "few") == [lot[-1].id]
+
+
+def test_nothing_of_a_withdrawn_comment_is_left_in_the_index(engine):
+    stores = sql_stores(engine)
+
+    stores.sites.add(SITES[0])
+    comment = make_comment("Quastenflosser", received_at=NOW)
+    other = replace(make_comment("another"), received_at=NOW)
+    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in (comment, other)])
+    stores.search.take_in(limit=9)
+
+    stores.comments.withdraw(comment.id, at=NOW)
+
+    with engine.connect() as connection:
+        if engine.dialect.name == "sqlite":
+            connection.execute(
+                sa.text("CREATE VIRTUAL TABLE temp.v USING fts5vocab(main, search_fts, row)")
+            )
+            words = {row[0] for row in connection.execute(sa.text("SELECT term FROM temp.v"))}
+            connection.execute(
+                sa.text("INSERT INTO search_fts(search_fts) VALUES('integrity-check')")
+            )
+        else:
+            words = {
+                row[0]
+                for row in connection.execute(
+                    sa.text("SELECT word FROM ts_stat('SELECT terms FROM search_docs')")
+                )
+            }
+    assert "wanother" in words
+    assert "wquastenflosser" not in words

@@ -1,0 +1,195 @@
+"""A database moves whole into another, of its own kind or not."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from service.campaigns.traits import Traits
+from service.domain.claim import Claim
+from service.domain.comment import Lane
+from service.domain.decision import Decision, Ruling
+from service.domain.delivery import Endpoint
+from service.domain.errors import ConflictError
+from service.domain.list_entry import Effect, EntryKind, Instruction
+from service.domain.search import parse_search
+from service.domain.user import User
+from service.domain.verdict import Outcome
+from service.ports import AuditEntry, NewComment, Placement
+from service.stores.sql import create_engine, sql_stores
+from service.stores.sql.moving import compare, count_rows, move_rows
+from tests.contract.conftest import SITES
+from tests.contract.test_list_entry_store import make_entry
+from tests.factories import NOW, SITE, make_comment, make_verdict
+
+WAYS = [("sqlite", "postgresql"), ("postgresql", "sqlite"), ("postgresql", "postgresql")]
+HOSTILE = "a\x00b\ud800\x1a\\N \t\n {} '\" \u202e 漢字"
+
+
+def ignore(_table, _done, _total):
+    """Nobody looks at the progress here."""
+
+
+@pytest.fixture
+def engines(request, new_database):
+    kinds = request.param
+    with contextlib.ExitStack() as stack:
+        made = [create_engine(stack.enter_context(new_database(kind))) for kind in kinds]
+        yield made
+        for engine in made:
+            engine.dispose()
+
+
+def fill(engine: sa.Engine, n: int = 12) -> None:
+    stores = sql_stores(engine)
+    for site in SITES:
+        stores.sites.add(site)
+    stores.users.add(User(id="u", name="Zoë", password_hash="$x", created_at=NOW, site_ids=(SITE,)))
+    comments = [replace(make_comment(f"{HOSTILE} {i}"), user_agent=HOSTILE) for i in range(n)]
+    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
+    traits = Traits(
+        comment_id=comments[0].id,
+        embedding=(0.6, -0.8),
+        space="test-1",
+        targets=frozenset({"site:a.example"}),
+        copies=("c",),
+    )
+    instruction = Instruction(
+        entry_id="ent_1", effect=Effect.BLOCK, kind=EntryKind.PHRASE, label=HOSTILE, reason="x"
+    )
+    verdicts = [make_verdict(one.id) for one in comments[:-2]]
+    verdicts.append(make_verdict(comments[-2].id, Outcome.SPAM, instruction=instruction))
+    stores.verdicts.add(verdicts, audit=frozenset(), traits=[traits])
+    for index, one in enumerate(comments[:5]):
+        stores.decisions.add(
+            Decision(
+                id=f"dec-{one.id}",
+                comment_id=one.id,
+                ruling=Ruling.REJECT,
+                decided_by="Zoë",
+                decided_at=NOW,
+                note=HOSTILE if index else None,
+            )
+        )
+    stores.decisions.undo(comments[0].id, by="Zoë", at=NOW)
+    stores.endpoints.put(Endpoint(site_id=SITE, url="https://a.example", secrets=("whsec_x",)))
+    stores.audit_log.append(AuditEntry(at=NOW, actor="Zoë", act="reject", subject="x"))
+    stores.list_entries.add([make_entry(site_id=None, comment_id=comments[0].id)])
+    placement = Placement(comment_id=comments[0].id, like=None, new_campaign_id="camp_1")
+    stores.campaigns.place([placement], at=NOW)
+    fill_for_a_minute(stores, comments[0].id)
+
+
+def fill_for_a_minute(stores, comment_id) -> None:
+    """Write what a running installation writes of itself."""
+    stores.campaigns.take_lease("worker-1", now=NOW, until=NOW + timedelta(seconds=30))
+    until = NOW + timedelta(minutes=1)
+    stores.claims.take(
+        Claim(comment_id=comment_id, user_id="u", user_name="Zoë", since=NOW, until=until)
+    )
+    stores.search.take_in(limit=100)
+
+
+@pytest.mark.parametrize("engines", WAYS, indirect=True, ids="-".join)
+def test_everything_moves_and_both_sides_sum_up_alike(engines):
+    source, target = engines
+    fill(source)
+
+    move_rows(source, target, resume=False, told=ignore)
+
+    compared = {one.table: one for one in compare(source, target, told=ignore)}
+    assert all(one.equal for one in compared.values())
+    assert compared["comments"].source.rows == 12
+    assert compared["decisions"].source.rows == 5
+    assert count_rows(target) == count_rows(source)
+    kept = sql_stores(target).cases
+    with source.connect() as connection:
+        ids = connection.scalars(sa.text("SELECT id FROM comments")).all()
+    before = sql_stores(source).cases
+    assert [kept.get(one) for one in ids] == [before.get(one) for one in ids]
+
+
+@pytest.mark.parametrize("engines", WAYS, indirect=True, ids="-".join)
+def test_numbers_go_on_after_those_that_moved(engines):
+    source, target = engines
+    fill(source)
+    move_rows(source, target, resume=False, told=ignore)
+    stores = sql_stores(target)
+
+    stores.audit_log.append(AuditEntry(at=NOW, actor="Zoë", act="approve", subject="y"))
+
+    assert [one.act for one in stores.audit_log.recent()] == ["approve", "reject"]
+
+
+@pytest.mark.parametrize("engines", WAYS, indirect=True, ids="-".join)
+def test_what_moved_is_found_by_its_words_once_it_was_taken_in(engines):
+    source, target = engines
+    fill(source)
+    stores, moved = sql_stores(source), sql_stores(target)
+    query = parse_search("漢字 outcome:unsure")
+    before = stores.search.ids(query, site_ids=None, limit=100)
+    assert len(before) == 10
+
+    move_rows(source, target, resume=False, told=ignore)
+    moved.search.take_in(limit=100)
+
+    assert set(moved.search.ids(query, site_ids=None, limit=100)) == set(before)
+
+
+@pytest.mark.parametrize("engines", WAYS[:2], indirect=True, ids="-".join)
+def test_a_database_that_only_looked_after_itself_is_moved_into(engines):
+    source, target = engines
+    fill(source)
+    fill_for_a_minute(sql_stores(target), "nobody")
+
+    move_rows(source, target, resume=False, told=ignore)
+
+    assert all(one.equal for one in compare(source, target, told=ignore))
+
+
+@pytest.mark.parametrize("engines", WAYS[:2], indirect=True, ids="-".join)
+def test_a_database_with_rows_is_not_moved_into(engines):
+    source, target = engines
+    fill(source)
+    sql_stores(target).sites.add(SITES[0])
+
+    with pytest.raises(ConflictError):
+        move_rows(source, target, resume=False, told=ignore)
+
+    assert count_rows(target) == 1
+
+
+@pytest.mark.parametrize("engines", WAYS[:2], indirect=True, ids="-".join)
+def test_a_move_that_was_stopped_goes_on_where_it_was(engines):
+    source, target = engines
+    fill(source)
+
+    class StoppedError(Exception):
+        """Somebody pressed Ctrl-C."""
+
+    def stop(table, done, _total):
+        if table == "comments" and done >= 6:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        move_rows(source, target, resume=False, told=stop, portion=3)
+    move_rows(source, target, resume=True, told=ignore)
+
+    assert all(one.equal for one in compare(source, target, told=ignore))
+
+
+@pytest.mark.parametrize("engines", WAYS[:1], indirect=True, ids="-".join)
+def test_a_row_that_differs_is_found(engines):
+    source, target = engines
+    fill(source)
+    move_rows(source, target, resume=False, told=ignore)
+    with target.begin() as connection:
+        connection.execute(sa.text("UPDATE verdicts SET p_spam = 0.51 WHERE p_spam > 0.4"))
+
+    differing = [one.table for one in compare(source, target, told=ignore) if not one.equal]
+
+    assert differing == ["verdicts"]

@@ -1,0 +1,137 @@
+"""Holds every store of personal data to finding a person's comments, and old ones."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from service.domain.comment import Author, Comment, Lane, Sender
+from service.domain.decision import Decision, Ruling
+from service.domain.person import Person
+from service.domain.verdict import Outcome
+from service.ports import NewComment
+from tests.factories import NOW, SITE, make_comment, make_verdict
+
+EMAIL = Person(sender=Sender(email_key="e1"))
+
+
+def keep(stores, outcome: Outcome | None = None, *, audit: bool = False, **changes) -> Comment:
+    comment = make_comment(**changes)
+    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    if outcome is not None:
+        sample = frozenset([comment.id]) if audit else frozenset()
+        stores.verdicts.add([make_verdict(comment.id, outcome)], audit=sample)
+    return comment
+
+
+def decide(stores, comment: Comment, ruling: Ruling) -> None:
+    decision = Decision(
+        id=f"d-{comment.id}",
+        comment_id=comment.id,
+        ruling=ruling,
+        decided_by="mod",
+        decided_at=NOW,
+    )
+    stores.decisions.add(decision)
+
+
+def found(stores, person: Person) -> list[str]:
+    return stores.personal_data.find(person, after=None, limit=99)
+
+
+def test_a_persons_comments_are_found_by_their_keys(stores):
+    mine = keep(stores, sender=Sender(email_key="e1"))
+    older = keep(stores, sender=Sender(email_key="e0"))
+    keep(stores, sender=Sender(email_key="e2"))
+    person = Person(sender=Sender(email_key="e1", before_rotation=Sender(email_key="e0")))
+
+    assert found(stores, EMAIL) == [mine.id]
+    assert found(stores, person) == [mine.id, older.id]
+
+
+def test_a_name_finds_only_what_was_kept_without_a_key_of_it(stores):
+    keyless = keep(stores, author=Author(name="M\u202eara \U0001f331"))
+    keep(stores, author=Author(name="M\u202eara \U0001f331"), sender=Sender(name_key="other"))
+    keep(stores, author=Author(name="Mara"))
+
+    person = Person(sender=Sender(), author_name="M\u202eara \U0001f331")
+
+    assert found(stores, person) == [keyless.id]
+
+
+def test_nobody_is_found_by_nothing(stores):
+    keep(stores, author=Author())
+
+    assert found(stores, Person(sender=Sender())) == []
+    assert stores.personal_data.count_by_site(Person(sender=Sender())) == {}
+
+
+def test_comments_come_in_pages_ascending(stores):
+    kept = sorted(keep(stores, sender=Sender(email_key="e1")).id for _ in range(5))
+
+    first = stores.personal_data.find(EMAIL, after=None, limit=3)
+    second = stores.personal_data.find(EMAIL, after=first[-1], limit=3)
+
+    assert first + second == kept
+
+
+def test_comments_are_counted_by_site(stores):
+    for site_id in (SITE, SITE, "site-2"):
+        keep(stores, sender=Sender(email_key="e1"), site_id=site_id)
+
+    assert stores.personal_data.count_by_site(EMAIL) == {SITE: 2, "site-2": 1}
+
+
+def test_withdrawn_comments_are_blank_counted_once_and_nobodys(stores):
+    mine = [keep(stores, sender=Sender(email_key="e1")) for _ in range(2)]
+    ids = [one.id for one in mine]
+
+    told = [stores.personal_data.withdraw([*ids, "no"], at=NOW) for _ in range(2)]
+
+    assert told == [2, 0]
+    assert found(stores, EMAIL) == []
+    for one in mine:
+        case = stores.cases.get(one.id)
+        assert (case.comment.text, case.comment.author, case.withdrawn_at) == ("", Author(), NOW)
+
+
+def find_old(stores, *, spam_only: bool = False, limit: int = 99) -> set[str]:
+    ids = stores.personal_data.find_old(
+        received_before=NOW - timedelta(days=30), spam_only=spam_only, limit=limit
+    )
+    return set(ids)
+
+
+def test_old_comments_that_nothing_waits_for_are_found_by_age(stores):
+    old = {"received_at": NOW - timedelta(days=31)}
+    done = [keep(stores, outcome, **old) for outcome in (Outcome.HAM, Outcome.SPAM)]
+    decided = keep(stores, Outcome.UNSURE, **old)
+    decide(stores, decided, Ruling.REJECT)
+    keep(stores, Outcome.UNSURE, **old)
+    keep(stores, Outcome.HAM, audit=True, **old)
+    keep(stores, None, **old)
+    keep(stores, Outcome.HAM)
+
+    assert find_old(stores) == {*(one.id for one in done), decided.id}
+    assert len(find_old(stores, limit=2)) == 2
+
+
+def test_of_spam_alone_what_somebody_approved_is_left(stores):
+    old = {"received_at": NOW - timedelta(days=31)}
+    spam, approved, rejected = (keep(stores, Outcome.SPAM, **old) for _ in range(3))
+    keep(stores, Outcome.HAM, **old)
+    decide(stores, approved, Ruling.APPROVE)
+    decide(stores, rejected, Ruling.REJECT)
+
+    assert find_old(stores, spam_only=True) == {spam.id, rejected.id}
+
+    stores.decisions.undo(approved.id, by="mod", at=NOW)
+
+    assert find_old(stores, spam_only=True) == {spam.id, approved.id, rejected.id}
+
+
+def test_what_was_withdrawn_is_not_old_any_more(stores):
+    old = keep(stores, Outcome.HAM, received_at=NOW - timedelta(days=31))
+
+    stores.personal_data.withdraw([old.id], at=NOW)
+
+    assert find_old(stores) == set()
