@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from service.domain.case import Case
+from service.domain.decision import Decision
 from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ModerationError
 from service.ports import Services
@@ -24,14 +26,26 @@ def announce(case: Case, event: EventKind, services: Services) -> int:
     A site that does not want it gets none. What happened has happened: a store that is away costs
     the message, which is logged, and nothing else.
     """
+    return _put([case], services, lambda: write_messages([(case, event)], services))
+
+
+def announce_decisions(cases: Sequence[Case], services: Services, *, at_once: bool = False) -> int:
+    """Put messages about rulings as cases stand, as `announce` does; return how many."""
+    return _put(cases, services, lambda: write_decision_messages(cases, services, at_once=at_once))
+
+
+def _put(cases: Sequence[Case], services: Services, write: Callable[[], list[Delivery]]) -> int:
     try:
-        messages = write_messages([(case, event)], services)
+        messages = write()
         if messages:
             services.deliveries.add(messages)
     except ModerationError as error:
         log.error(  # noqa: TRY400  # what failed is said by its type
             "a site was not told",
-            extra={"comment_id": case.comment.id, "error": type(error).__name__},
+            extra={
+                "comment_id": ",".join(case.comment.id for case in cases),
+                "error": type(error).__name__,
+            },
         )
         return 0
     if messages:
@@ -61,6 +75,36 @@ def write_messages(events: Sequence[tuple[Case, EventKind]], services: Services)
         for case, event in events
         if (endpoint := endpoints[case.comment.site_id]) and event in endpoint.events
     ]
+
+
+def write_decision_messages(
+    cases: Sequence[Case], services: Services, *, at_once: bool = False
+) -> list[Delivery]:
+    """Return what sites want to know of rulings, or of their undoing, as the cases stand.
+
+    They are to be kept together with the rulings. A ruling is told once its site's undo time has
+    passed, and can be taken back untold until then; `at_once` is for rulings of the site itself.
+    An undoing is told without delay.
+    """
+    messages = write_messages([(case, EventKind.DECISION) for case in cases], services)
+    if at_once or not messages:
+        return messages
+    decisions = {case.comment.id: case.decision for case in cases}
+    seconds = {
+        site_id: services.sites.get(site_id).settings.undo_seconds
+        for site_id in {message.site_id for message in messages}
+    }
+    return [
+        _held_back(message, decisions[message.comment_id], seconds[message.site_id])
+        for message in messages
+    ]
+
+
+def _held_back(message: Delivery, decision: Decision | None, seconds: int) -> Delivery:
+    if decision is None or not seconds:
+        return message
+    due_at = decision.decided_at + timedelta(seconds=seconds)
+    return replace(message, next_try_at=due_at, decision_id=decision.id)
 
 
 def wake_deliverers(services: Services) -> None:

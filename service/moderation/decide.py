@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision, Ruling
-from service.domain.delivery import Delivery, EventKind
-from service.domain.errors import ConflictError, NotFoundError
+from service.domain.delivery import Delivery
+from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
 from service.domain.precedent import Precedent
 from service.moderation.acts import record_act
-from service.moderation.announce import announce, wake_deliverers, write_messages
+from service.moderation.announce import (
+    announce_decisions,
+    wake_deliverers,
+    write_decision_messages,
+)
 from service.moderation.remember import remember
 from service.ports import Services
+
+# Read beside the comment it speaks of: a few sentences.
+MAX_NOTE_CHARS = 500
 
 
 def decide_comment(
@@ -25,14 +33,20 @@ def decide_comment(
     decided_by: str,
     site_id: SiteId | None = None,
     note: str | None = None,
+    seconds: float | None = None,
+    at_once: bool = False,
+    instead_of: Collection[str] | None = None,
 ) -> Case:
     """Record a ruling and return the case as it stands then.
 
     The same ruling again changes nothing; another one undoes the first, so that the log shows
-    both. What its site wants to be told is kept with the ruling. Histories learn from it; if they
-    are away, the decision stands all the same and they learn of it later. Raises `NotFoundError`
-    for a comment that is not kept or belongs to another site, `ConflictError` for one that its
-    site has withdrawn.
+    both. What its site wants to be told is kept with the ruling and goes out when the site's undo
+    time has passed, without delay if it is the site itself that rules (`at_once`). Histories learn
+    from it; if they are away, the decision stands all the same and they learn of it later. Raises
+    `NotFoundError` for a comment that is not kept or belongs to another site, `ConflictError` for
+    one that its site has withdrawn, and, with `instead_of`, if another decision than these is in
+    force by the time it is recorded: nobody is overruled unknowingly. `seconds` passed from
+    opening the comment to the ruling.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)
@@ -45,15 +59,16 @@ def decide_comment(
         decided_by=decided_by,
         decided_at=services.clock(),
         note=note,
+        seconds=seconds,
     )
-    told = _messages(case, services, decision=decision)
-    replaced = services.decisions.add(decision, deliveries=told)
+    told = _messages(case, services, decision=decision, at_once=at_once)
+    replaced = services.decisions.add(decision, deliveries=told, instead_of=instead_of)
     if replaced is not None:
         record_act(services, actor=decided_by, act="undo", subject=comment_id)
     record_act(services, actor=decided_by, act=ruling.value, subject=comment_id)
     changed = [replaced, decision] if replaced is not None else [decision]
     remember([Precedent(decision=one, comment=case.comment) for one in changed], services)
-    return _tell(case, told, services)
+    return _tell(case, told, services, at_once=at_once)
 
 
 def undo_decision(
@@ -61,8 +76,8 @@ def undo_decision(
 ) -> Case:
     """Take the decision in force back and return the case as it stands then.
 
-    Raises `NotFoundError` if there is no such comment or no decision in force, `ConflictError` if
-    its site has withdrawn the comment.
+    A site that was not told of it yet is told nothing. Raises `NotFoundError` if there is no such
+    comment or no decision in force, `ConflictError` if its site has withdrawn the comment.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)
@@ -70,11 +85,31 @@ def undo_decision(
         msg = "this comment has no decision to undo"
         raise NotFoundError(msg)
     now = services.clock()
-    told = _messages(case, services, decision=None)
+    told = _messages(case, services, decision=None, at_once=True)
     undone = services.decisions.undo(comment_id, by=undone_by, at=now, deliveries=told)
     record_act(services, actor=undone_by, act="undo", subject=comment_id)
     remember([Precedent(decision=undone, comment=case.comment)], services)
-    return _tell(case, told, services)
+    return _tell(case, told, services, at_once=True)
+
+
+def refuse_note(note: str | None, *, seconds: float | None = None) -> None:
+    """Raise `InvalidInputError` for a moderator's note of over 500 characters, or odd seconds."""
+    problems = []
+    if note is not None and len(note) > MAX_NOTE_CHARS:
+        problems.append(
+            Problem(
+                field="note",
+                problem=f"has {len(note):,} characters",
+                remedy=f"give at most {MAX_NOTE_CHARS}",
+            )
+        )
+    # Chained, so that what is not a number is refused as well.
+    if seconds is not None and not 0.0 <= seconds < math.inf:
+        problems.append(
+            Problem(field="seconds", problem="is no length of time", remedy="give 0 or more")
+        )
+    if problems:
+        raise InvalidInputError(problems)
 
 
 def _refuse_withdrawn(case: Case) -> None:
@@ -84,21 +119,23 @@ def _refuse_withdrawn(case: Case) -> None:
         raise ConflictError(msg)
 
 
-def _messages(case: Case, services: Services, *, decision: Decision | None) -> list[Delivery]:
+def _messages(
+    case: Case, services: Services, *, decision: Decision | None, at_once: bool
+) -> list[Delivery]:
     """Return what its site wants to know of a case once this is the only decision in force.
 
     It is to be kept together with the decision, so that neither is there without the other.
     """
     ruled = replace(case, decisions=(decision,) if decision else ())
-    return write_messages([(ruled, EventKind.DECISION)], services)
+    return write_decision_messages([ruled], services, at_once=at_once)
 
 
-def _tell(seen: Case, told: Sequence[Delivery], services: Services) -> Case:
+def _tell(seen: Case, told: Sequence[Delivery], services: Services, *, at_once: bool) -> Case:
     """Have what was kept delivered, and return the case as it stands now."""
     case = services.cases.get(seen.comment.id)
-    if case.verdict != seen.verdict:
+    if told and case.verdict != seen.verdict:
         # It came while the message was written, which therefore does not know it.
-        announce(case, EventKind.DECISION, services)
+        announce_decisions([case], services, at_once=at_once)
     elif told:
         wake_deliverers(services)
     return case

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from models.inputs import ModelOutput
+from service.campaigns.traits import Traits, traits_of
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId
 from service.domain.errors import (
@@ -22,9 +25,10 @@ from service.moderation.announce import wake_deliverers, write_verdict_messages
 from service.moderation.rebuild import gather_whole
 from service.ports import Attempt, JudgingModel, Services
 from service.scoring.conclude import conclude
+from service.scoring.entry_book import EntryBook
 from service.scoring.inputs import model_input
+from service.scoring.policy import cutoffs_of
 from service.scoring.seam import place_seam
-from service.scoring.weights import Cutoffs
 from service.signals.registry import detect_all
 
 log = logging.getLogger(__name__)
@@ -41,31 +45,61 @@ def judge_comments(
     histories: Sequence[History] | None,
     now: datetime,
     settings: Sequence[SiteSettings] | None = None,
+    book: EntryBook | None = None,
 ) -> list[Verdict]:
     """Return a verdict a comment, in order: one call of the classifier for all of them.
 
     `histories` None means that they could not be fetched, and `ModelUnavailableError` from the
-    classifier that it could not answer: either way the verdicts are degraded. Any other
-    exception is the caller's to split the batch by.
+    classifier that it could not answer: either way the verdicts are degraded. `book` is what
+    moderators allow and block; without it, as in every evaluation, the evidence alone decides.
+    Any other exception is the caller's to split the batch by.
     """
+    judged = _judge_comments(
+        comments, model, histories=histories, now=now, settings=settings, book=book
+    )
+    return [one.verdict for one in judged]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """A verdict with what the classifier answered for it, None if it was away."""
+
+    verdict: Verdict
+    output: ModelOutput | None = None
+
+
+def _judge_comments(
+    comments: Sequence[Comment],
+    model: JudgingModel,
+    *,
+    histories: Sequence[History] | None,
+    now: datetime,
+    settings: Sequence[SiteSettings] | None,
+    book: EntryBook | None,
+) -> list[_Judged]:
+    """See `judge_comments`."""
     outputs = _classify(comments, model)
     missing = () if histories is not None else ("history",)
-    verdicts = []
+    judged = []
     for index, comment in enumerate(comments):
         history = histories[index] if histories is not None else History()
-        cutoffs = _cutoffs(settings[index], model.cutoffs) if settings else model.cutoffs
+        cutoffs = cutoffs_of(settings[index], model.cutoffs) if settings else model.cutoffs
+        signals = place_seam(comment, detect_all(comment, history), outputs[index])
+        # After the detectors, whose view of the text the book shares.
+        entry = book.find(comment, at=now) if book else None
         verdict = conclude(
             comment.id,
-            signals=place_seam(comment, detect_all(comment, history), outputs[index]),
+            signals=signals,
             output=outputs[index],
             missing=missing,
             model_version=model.version,
             weights=model.weights,
             cutoffs=cutoffs,
             judged_at=now,
+            instruction=entry.instruction if entry else None,
         )
-        verdicts.append(verdict)
-    return verdicts
+        judged.append(_Judged(verdict=verdict, output=outputs[index]))
+    return judged
 
 
 def judge_batch(ids: Sequence[CommentId], services: Services) -> list[CommentId]:
@@ -93,27 +127,30 @@ def is_audited(comment_id: CommentId, share: float) -> bool:
 
 
 def _try_batch(attempts: Sequence[Attempt], services: Services) -> list[CommentId]:
+    book = services.entries_in_force()
     services.comments.count_attempt([a.comment.id for a in attempts])
     histories = _gather([a.comment for a in attempts], services)
     model = services.current_model()
-    verdicts = _judge_or_split(attempts, histories, model, services.clock())
-    return _store(verdicts, attempts, services)
+    judged = _judge_or_split(attempts, histories, model, book, services.clock())
+    return _store(judged, attempts, services)
 
 
 def _judge_or_split(
     attempts: Sequence[Attempt],
     histories: Sequence[History] | None,
     model: JudgingModel,
+    book: EntryBook,
     now: datetime,
-) -> list[Verdict]:
+) -> list[_Judged]:
     """Judge a batch; where that raises, halve it until the poisonous comment is alone."""
     try:
-        return judge_comments(
+        return _judge_comments(
             [a.comment for a in attempts],
             model,
             histories=histories,
             now=now,
             settings=[a.settings for a in attempts],
+            book=book,
         )
     except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
         if len(attempts) == 1:
@@ -121,13 +158,13 @@ def _judge_or_split(
                 "judging failed, the comment goes to a person",
                 extra={"comment_id": attempts[0].comment.id, "error": type(error).__name__},
             )
-            return [_unjudgeable(attempts[0], model, now)]
+            return [_Judged(verdict=_unjudgeable(attempts[0], model, now))]
     half = len(attempts) // 2
-    verdicts: list[Verdict] = []
+    judged: list[_Judged] = []
     for part in (slice(None, half), slice(half, None)):
         some = histories[part] if histories is not None else None
-        verdicts += _judge_or_split(attempts[part], some, model, now)
-    return verdicts
+        judged += _judge_or_split(attempts[part], some, model, book, now)
+    return judged
 
 
 def _unjudgeable(attempt: Attempt, model: JudgingModel, now: datetime) -> Verdict:
@@ -138,7 +175,7 @@ def _unjudgeable(attempt: Attempt, model: JudgingModel, now: datetime) -> Verdic
         missing=("detectors", "judging"),
         model_version=model.version,
         weights=model.weights,
-        cutoffs=_cutoffs(attempt.settings, model.cutoffs),
+        cutoffs=cutoffs_of(attempt.settings, model.cutoffs),
         judged_at=now,
     )
 
@@ -149,7 +186,7 @@ def _give_up(attempt: Attempt, services: Services) -> list[CommentId]:
         extra={"comment_id": attempt.comment.id, "attempts": attempt.attempts},
     )
     verdict = _unjudgeable(attempt, services.current_model(), services.clock())
-    return _store([verdict], [attempt], services)
+    return _store([_Judged(verdict=verdict)], [attempt], services)
 
 
 def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[ModelOutput | None]:
@@ -170,18 +207,10 @@ def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History
     return None
 
 
-def _cutoffs(settings: SiteSettings, promised: Cutoffs) -> Cutoffs:
-    """Return the site's cutoffs; one it left open follows the promised one, never crossing."""
-    ham = settings.ham_cutoff if settings.ham_cutoff is not None else promised.ham_cutoff
-    spam = settings.spam_cutoff if settings.spam_cutoff is not None else promised.spam_cutoff
-    if settings.spam_cutoff is None:
-        spam = max(spam, ham)
-    return Cutoffs(ham_cutoff=min(ham, spam), spam_cutoff=spam)
-
-
 def _store(
-    verdicts: Sequence[Verdict], attempts: Sequence[Attempt], services: Services
+    judged: Sequence[_Judged], attempts: Sequence[Attempt], services: Services
 ) -> list[CommentId]:
+    verdicts = [one.verdict for one in judged]
     audit = frozenset(
         v.comment_id
         for v in verdicts
@@ -190,11 +219,49 @@ def _store(
     attempted = {a.comment.id: a for a in attempts}
     cases = [_case(verdict, attempted[verdict.comment_id], audit) for verdict in verdicts]
     messages = write_verdict_messages(cases, services)
-    stored = services.verdicts.add(verdicts, audit=audit, deliveries=messages)
+    traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
+    stored = services.verdicts.add(verdicts, audit=audit, deliveries=messages, traits=traits)
     log.info("comments judged", extra={"stored": len(stored), "batch": len(verdicts)})
+    _count_hits(verdicts, frozenset(stored), services)
     if messages:
         wake_deliverers(services)
     return stored
+
+
+def _traits(judged: _Judged, attempt: Attempt) -> Traits | None:
+    """Return what a comment is grouped by, None for ham: readers who agree are no campaign."""
+    verdict = judged.verdict
+    if verdict.outcome is Outcome.HAM:
+        return None
+    try:
+        return traits_of(
+            attempt.comment,
+            embedding=judged.output.embedding if judged.output else None,
+            space=verdict.model_version,
+        )
+    except Exception as error:  # noqa: BLE001  # grouping never keeps a verdict from being stored
+        log.error(  # noqa: TRY400  # a traceback could carry the comment's text
+            "a comment cannot be grouped",
+            extra={"comment_id": verdict.comment_id, "error": type(error).__name__},
+        )
+        return None
+
+
+def _count_hits(
+    verdicts: Sequence[Verdict], stored: frozenset[CommentId], services: Services
+) -> None:
+    """Let the entries that were followed say so; a count that is missed now is missed for good."""
+    hits = Counter(
+        verdict.followed.entry_id
+        for verdict in verdicts
+        if verdict.followed is not None and verdict.comment_id in stored
+    )
+    if not hits:
+        return
+    try:
+        services.list_entries.count_hits(hits, at=services.clock())
+    except StoreUnavailableError:
+        log.warning("hits of list entries were not counted", extra={"entries": len(hits)})
 
 
 def _case(verdict: Verdict, attempt: Attempt, audit: frozenset[CommentId]) -> Case:

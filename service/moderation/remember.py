@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from service.domain.campaign import is_by_person
 from service.domain.decision import Decision
 from service.domain.errors import StoreUnavailableError
 from service.domain.precedent import Precedent
@@ -57,9 +58,12 @@ def teach(precedent: Precedent, services: Services) -> bool:
     """Have a decision learnt, or taken back if it was undone; return whether histories know now.
 
     Whatever else one comment provokes is logged and leaves its decision open: it must not keep the
-    others from being learnt. Raises `StoreUnavailableError`.
+    others from being learnt. What a site's policy decided is nothing to learn: only people teach.
+    Raises `StoreUnavailableError`.
     """
     decision = precedent.decision
+    if not is_by_person(decision):
+        return True
     act = services.history.learn if decision.undone_at is None else services.history.unlearn
     try:
         act(decision.id, precedent.comment, decision.ruling, at=decision.decided_at)

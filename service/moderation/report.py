@@ -65,6 +65,7 @@ def report_comment(
             services,
             decided_by=f"report: {name}" if name else "report",
             site_id=site.id,
+            at_once=True,
         )
     elif before is not None and not before.needs_review:
         case = services.cases.get(before.comment.id)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from service.domain.case import Case, CaseFilter, CasePage, Order, State
@@ -11,7 +9,7 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.verdict import Outcome
-from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.decide import decide_comment, refuse_note, undo_decision
 from service.ports import Services
 
 
@@ -25,29 +23,25 @@ class Tab(StrEnum):
     ALL = "all"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewList:
-    """One page of a list, with how many comments each list holds."""
-
-    page: CasePage
-    counts: Mapping[Tab, int]
-
-
 def list_for_review(
-    tab: Tab, services: Services, *, site_id: SiteId | None, cursor: str | None, limit: int
-) -> ReviewList:
+    tab: Tab,
+    services: Services,
+    *,
+    site_ids: tuple[SiteId, ...] | None,
+    cursor: str | None,
+    limit: int,
+) -> CasePage:
     """Return one page: what needs review in the order it should be done, others newest first.
 
-    Raises `InvalidInputError` for a cursor that no page gave out.
+    `site_ids` None means all sites. Raises `InvalidInputError` for a cursor that no page gave out.
     """
     order = Order.REVIEW if tab is Tab.NEEDS_REVIEW else Order.NEWEST
-    page = services.cases.page(_criteria(tab, site_id), order=order, cursor=cursor, limit=limit)
-    return ReviewList(page=page, counts=count_for_review(services, site_id=site_id))
+    return services.cases.page(_criteria(tab, site_ids), order=order, cursor=cursor, limit=limit)
 
 
-def count_for_review(services: Services, *, site_id: SiteId | None) -> dict[Tab, int]:
-    """Return how many comments each list holds."""
-    return {tab: services.cases.count(_criteria(tab, site_id)) for tab in Tab}
+def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
+    """Return how many comments a list holds."""
+    return services.cases.count(_criteria(tab, site_ids))
 
 
 def decide_as_seen(
@@ -57,14 +51,34 @@ def decide_as_seen(
     *,
     decided_by: str,
     seen_decision_id: str | None,
+    note: str | None = None,
+    seconds: float | None = None,
 ) -> Case:
     """Record a ruling made in view of `seen_decision_id`, and return the case as it stands then.
 
-    Raises `ConflictError` if somebody ruled the other way in the meantime: two moderators on one
-    comment must not overrule each other unknowingly. Raises what `decide_comment` raises, too.
+    `seconds` is how long the moderator looked, see `claims.seconds_since_opening`. Raises
+    `ConflictError` if somebody ruled the other way in the meantime: two moderators on one comment
+    must not overrule each other unknowingly; `InvalidInputError` for a note of more than 500
+    characters or `seconds` that are no length of time. Raises what `decide_comment` raises, too.
     """
+    refuse_note(note, seconds=seconds)
     _refuse_stale(services.cases.get(comment_id), seen_decision_id, ruling=ruling)
-    return decide_comment(comment_id, ruling, services, decided_by=decided_by)
+    try:
+        return decide_comment(
+            comment_id,
+            ruling,
+            services,
+            decided_by=decided_by,
+            note=note,
+            seconds=seconds,
+            instead_of=() if seen_decision_id is None else (seen_decision_id,),
+        )
+    except ConflictError:
+        case = services.cases.get(comment_id)
+        if case.withdrawn_at is None and case.decision and case.decision.ruling is ruling:
+            # Somebody ruled the same a moment earlier.
+            return case
+        raise
 
 
 def undo_as_seen(
@@ -88,9 +102,9 @@ def _refuse_stale(case: Case, seen_decision_id: str | None, *, ruling: Ruling | 
     raise ConflictError(msg)
 
 
-def _criteria(tab: Tab, site_id: SiteId | None) -> CaseFilter:
+def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
     return CaseFilter(
-        site_id=site_id,
+        site_ids=site_ids,
         needs_review=True if tab is Tab.NEEDS_REVIEW else None,
         outcome={Tab.SPAM: Outcome.SPAM, Tab.HAM: Outcome.HAM}.get(tab),
         state=State.DECIDED if tab is Tab.DECIDED else None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -163,10 +163,27 @@ def revoke_key(
 def update_site_settings(
     site_id: SiteId, settings: SiteSettings, services: Services, *, actor: str
 ) -> Site:
-    """Replace a site's settings. Raises `NotFoundError` for an unknown site."""
+    """Replace a site's settings. Raises `NotFoundError` for an unknown site.
+
+    The log tells which were changed, from what to what.
+    """
+    before = services.sites.get(site_id).settings
     site = services.sites.update_settings(site_id, settings)
-    record_act(services, actor=actor, act="change settings", subject=site_id)
+    changes = [
+        f"{one.name}: {_logged(old)} to {_logged(new)}"
+        for one in fields(SiteSettings)
+        if (old := getattr(before, one.name)) != (new := getattr(settings, one.name))
+    ]
+    record_act(
+        services, actor=actor, act="change settings", subject=site_id, detail="; ".join(changes)
+    )
     return site
+
+
+def _logged(value: object) -> str:
+    if isinstance(value, tuple):
+        return " ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
 
 
 def authenticate_site(secret: str, services: Services) -> Site:

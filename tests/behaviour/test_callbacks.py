@@ -25,6 +25,7 @@ from service.domain.errors import (
     StoreUnavailableError,
 )
 from service.domain.report import Label
+from service.domain.site import SiteSettings
 from service.moderation.callbacks import (
     change_callback,
     remove_callback,
@@ -58,7 +59,11 @@ def clock():
 
 @pytest.fixture
 def stores() -> MemoryStores:
-    return memory_stores(sites=[make_site(), make_site(id="site-2", name="Kettle blog")])
+    # Rulings are told at once here; test_undo_time.py is about those that wait.
+    at_once = SiteSettings(undo_seconds=0)
+    return memory_stores(
+        sites=[make_site(settings=at_once), make_site(id="site-2", name="Kettle blog")]
+    )
 
 
 @pytest.fixture

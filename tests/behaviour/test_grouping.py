@@ -1,0 +1,456 @@
+"""Comments are grouped after they were judged, whatever becomes of workers; policies act."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from models.inputs import ModelOutput
+from service.domain.campaign import CAMPAIGN_POLICY
+from service.domain.comment import Author, Lane, Post
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, StoreUnavailableError
+from service.domain.list_entry import Effect, EntryKind
+from service.domain.report import Label, Report
+from service.domain.site import SiteSettings
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.group import REJECTED_BY_PEOPLE, GroupingMemory, group_fresh
+from service.moderation.judge import judge_batch
+from service.moderation.rebuild import rebuild_all
+from service.moderation.site_lists import NewEntry, add_entry
+from service.moderation.submit import submit_comments
+from service.moderation.users import add_user
+from service.ports import NewComment
+from tests.factories import NOW, SITE, make_comment
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
+
+# No two of them share a run of words; what they share is where they lead.
+SAYINGS = (
+    "Lovely write-up, my cousin found the same at {}",
+    "I had to bleed mine twice before the noise stopped, {} explains why",
+    "Does anyone know whether {} ships to Norway?",
+    "We moved house last year and bought ours from {} after long thought",
+    "Thanks! For the valve key itself look at {} instead",
+    "Honestly the cheapest way is to order through {} and wait a week",
+    "My plumber swears by {} whenever pressure drops",
+    "Second this advice; pictures are on {}",
+)
+
+
+@pytest.fixture
+def clock():
+    return FixedClock()
+
+
+@pytest.fixture
+def classifier():
+    return FixedClassifier()
+
+
+@pytest.fixture
+def services(clock, classifier):
+    return make_services(clock=clock, classifier=classifier)
+
+
+@pytest.fixture
+def memory():
+    return GroupingMemory("worker-1")
+
+
+def submit(services, *texts, **changes):
+    comments = [make_comment(text, **({"author": Author(name=None)} | changes)) for text in texts]
+    submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in comments], services)
+    return [one.id for one in comments]
+
+
+def advertised(services, count, shop="cheap-boilers.example", first=0, **changes):
+    """Submit so many comments in different words that lead to one shop."""
+    texts = [
+        SAYINGS[n % len(SAYINGS)].format(f"https://{shop}/{n}") for n in range(first, first + count)
+    ]
+    return [submit(services, text, **changes)[0] for text in texts]
+
+
+def group(services, memory, *, turns=1):
+    return group_fresh(services, memory, goes_on=iter([True] * turns + [False]).__next__)
+
+
+def group_all(services, memory):
+    return group_fresh(services, memory, goes_on=lambda: True)
+
+
+def campaigns_of(services, ids):
+    return {services.cases.get(one).campaign_id for one in ids}
+
+
+def set_policy(services, *, on=True):
+    services.sites.update_settings(SITE, SiteSettings(rejects_campaigns=on))
+
+
+def rejected_by_people(services, memory, count=REJECTED_BY_PEOPLE):
+    ids = advertised(services, count)
+    group_all(services, memory)
+    for comment_id in ids:
+        decide_comment(comment_id, Ruling.REJECT, services, decided_by="Mara")
+    return ids
+
+
+def test_comments_that_lead_to_one_shop_are_one_campaign_across_posts(services, memory):
+    ids = advertised(services, 3)
+    ids += advertised(services, 2, first=3, post=Post(url="https://blog.example/p/2"))
+    [other] = submit(services, "The drain valve was stuck; see https://plumbers.example/valves")
+
+    placed = group_all(services, memory)
+
+    assert placed == 6
+    assert len(campaigns_of(services, ids)) == 1
+    assert None not in campaigns_of(services, ids)
+    assert services.cases.get(other).campaign_id is None
+
+
+def test_a_verdict_is_there_before_its_comment_is_grouped(services, memory):
+    ids = advertised(services, 3)
+
+    before = [services.cases.get(one) for one in ids]
+    group_all(services, memory)
+
+    assert all(case.verdict and case.campaign_id is None for case in before)
+    assert [services.cases.get(one).verdict for one in ids] == [case.verdict for case in before]
+
+
+def test_ham_is_never_grouped(services, classifier, memory):
+    classifier.answer = ModelOutput(p_spam=0.01)
+    ids = advertised(services, 5)
+
+    placed = group_all(services, memory)
+
+    assert placed == 0
+    assert campaigns_of(services, ids) == {None}
+
+
+def test_without_the_classifier_comments_are_grouped_by_what_they_lead_to(
+    services, classifier, memory
+):
+    classifier.answer = None
+    ids = advertised(services, 3)
+
+    group_all(services, memory)
+
+    assert all(services.cases.get(one).verdict.degraded for one in ids)
+    assert None not in campaigns_of(services, ids)
+
+
+def test_a_turn_ends_in_time_and_the_next_one_goes_on(services, memory):
+    texts = [f"Word{n} https://shop-{n}.example" for n in range(120)]
+    submit(services, *texts)
+
+    first = group(services, memory, turns=1)
+    second = group(services, memory, turns=0)
+    third = group_all(services, memory)
+
+    assert first + second + third == 120
+    assert 0 < first < 120
+    assert second > 0
+
+
+def test_of_two_workers_one_groups_and_the_other_waits_for_its_turn(services, clock, memory):
+    other = GroupingMemory("worker-2")
+    first = advertised(services, 2)
+    group_all(services, memory)
+    second = advertised(services, 1, first=2)
+
+    idle = group_all(services, other)
+    clock.advance(minutes=1)
+    taken_over = group_all(services, other)
+    third = advertised(services, 1, first=3)
+    too_late = group_all(services, memory)
+    group_all(services, other)
+
+    assert (idle, taken_over, too_late) == (0, 1, 0)
+    assert memory.grouping is None
+    assert len(campaigns_of(services, first + second + third)) == 1
+
+
+def test_a_worker_that_takes_over_knows_what_was_grouped_meanwhile(services, clock, memory):
+    other = GroupingMemory("worker-2")
+    first = advertised(services, 2)
+    group_all(services, memory)
+    clock.advance(minutes=1)
+    other_shop = advertised(services, 2, shop="kettles.example", first=2)
+    group_all(services, other)
+    clock.advance(minutes=1)
+
+    later = advertised(services, 1, shop="kettles.example", first=4)
+    group_all(services, memory)
+
+    assert len(campaigns_of(services, other_shop + later)) == 1
+    assert campaigns_of(services, first) != campaigns_of(services, later)
+
+
+def test_after_a_restart_old_campaigns_go_on(services, clock, memory):
+    before = advertised(services, 3)
+    group_all(services, memory)
+    clock.advance(minutes=5)
+
+    after = advertised(services, 2, first=3)
+    group_all(services, GroupingMemory("another process"))
+
+    assert len(campaigns_of(services, before + after)) == 1
+
+
+def test_memory_that_is_not_filled_yet_places_nobody(services, clock):
+    submit(services, *(f"Word{n} https://shop-{n}.example" for n in range(9)))
+    group_all(services, GroupingMemory("worker-1"))
+    clock.advance(minutes=1)
+    fresh = advertised(services, 1)
+    restarted = GroupingMemory("worker-2")
+
+    first = group(services, restarted, turns=0)
+    second = group_all(services, restarted)
+
+    assert (first, second) == (0, 1)
+    assert services.campaigns.fresh(limit=9) == []
+    assert campaigns_of(services, fresh) == {None}
+
+
+class FailingOnce:
+    """Passes on to a store of campaigns, but for the first call of one method."""
+
+    def __init__(self, store, method):
+        self._store = store
+        self._method = method
+
+    def __getattr__(self, name):
+        if name == self._method:
+            self._method = None
+
+            def fail(*_args, **_kwargs):
+                raise StoreUnavailableError("away")
+
+            return fail
+        return getattr(self._store, name)
+
+
+@pytest.mark.parametrize("method", ["take_lease", "fresh", "place", "grouped"])
+def test_a_store_that_fails_costs_a_turn_and_nobody_their_verdict(services, memory, method):
+    ids = advertised(services, 4)
+    shaky = replace(services, campaigns=FailingOnce(services.campaigns, method))
+
+    with pytest.raises(StoreUnavailableError):
+        group_all(shaky, memory)
+    group_all(shaky, memory)
+
+    assert all(services.cases.get(one).verdict for one in ids)
+    assert len(campaigns_of(services, ids)) == 1
+    assert None not in campaigns_of(services, ids)
+
+
+def test_an_embedding_that_is_no_number_keeps_no_verdict_from_being_stored(
+    services, classifier, memory
+):
+    classifier.answer = ModelOutput(p_spam=0.5, embedding=(float("nan"),) * 64)
+    [odd] = submit(services, "See https://shop.example")
+
+    group_all(services, memory)
+
+    assert services.cases.get(odd).verdict is not None
+    assert services.cases.get(odd).campaign_id is None
+
+
+def test_a_withdrawn_comment_draws_nobody_into_a_campaign(services, memory):
+    [first] = advertised(services, 1)
+    group_all(services, memory)
+    services.comments.withdraw(first, at=NOW)
+
+    later = advertised(services, 1, first=1)
+    group_all(services, memory)
+
+    assert campaigns_of(services, [first, *later]) == {None}
+
+
+def test_without_the_policy_nobody_is_rejected_because_of_others(services, memory):
+    rejected_by_people(services, memory)
+
+    [later] = advertised(services, 1, first=5)
+    group_all(services, memory)
+
+    case = services.cases.get(later)
+    assert case.campaign_id is not None
+    assert case.decision is None
+
+
+def test_the_policy_rejects_what_joins_a_campaign_that_people_rejected(services, memory):
+    set_policy(services)
+    earlier = rejected_by_people(services, memory)
+
+    [later] = advertised(services, 1, first=5)
+    group_all(services, memory)
+
+    case = services.cases.get(later)
+    assert case.campaign_id == services.cases.get(earlier[0]).campaign_id
+    assert (case.decision.ruling, case.decision.decided_by) == (Ruling.REJECT, CAMPAIGN_POLICY)
+    assert case.decision.note == "People rejected 5 of its campaign and approved none."
+    [act] = services.audit_log.recent(subject=later)
+    assert (act.actor, act.act) == (CAMPAIGN_POLICY, "reject")
+
+
+def test_the_policy_waits_until_people_rejected_enough(services, memory):
+    set_policy(services)
+    rejected_by_people(services, memory, REJECTED_BY_PEOPLE - 1)
+
+    [later] = advertised(services, 1, first=5)
+    group_all(services, memory)
+
+    assert services.cases.get(later).decision is None
+
+
+def test_one_member_that_a_person_approved_stops_the_policy(services, memory):
+    set_policy(services)
+    ids = advertised(services, REJECTED_BY_PEOPLE + 1)
+    group_all(services, memory)
+    for comment_id in ids[1:]:
+        decide_comment(comment_id, Ruling.REJECT, services, decided_by="Mara")
+    decide_comment(ids[0], Ruling.APPROVE, services, decided_by="Ola")
+
+    [later] = advertised(services, 1, first=6)
+    group_all(services, memory)
+
+    assert services.cases.get(later).decision is None
+
+
+def test_the_policy_s_own_rejections_do_not_count_as_people_s(services, memory):
+    set_policy(services)
+    people = rejected_by_people(services, memory)
+    advertised(services, 3, first=5)
+    group_all(services, memory)
+    undo_decision(people[0], services, undone_by="Mara")
+
+    [later] = advertised(services, 1, first=8)
+    group_all(services, memory)
+
+    assert services.cases.get(later).decision is None
+
+
+def test_another_site_s_comments_are_left_to_its_people(services, memory):
+    set_policy(services)
+    services.sites.add(make_site(id="site-2", name="Kettle blog"))
+    rejected_by_people(services, memory)
+
+    [later] = advertised(services, 1, first=5, site_id="site-2")
+    group_all(services, memory)
+
+    assert services.cases.get(later).campaign_id is not None
+    assert services.cases.get(later).decision is None
+
+
+def test_partial_evidence_settles_nobody_by_policy(services, classifier, memory):
+    set_policy(services)
+    rejected_by_people(services, memory)
+    classifier.answer = None
+
+    [later] = advertised(services, 1, first=5)
+    group_all(services, memory)
+
+    assert services.cases.get(later).verdict.degraded
+    assert services.cases.get(later).decision is None
+
+
+@pytest.mark.parametrize("with_evidence", [True, False])
+def test_what_a_list_entry_speaks_of_is_left_to_a_person(
+    services, classifier, memory, with_evidence
+):
+    set_policy(services)
+    rejected_by_people(services, memory)
+    entry = NewEntry(
+        effect=Effect.BLOCK,
+        kind=EntryKind.PHRASE,
+        value="the cheapest way is to order",
+        reason="Sells boilers",
+    )
+    add_entry(entry, services, by="Ola")
+    if not with_evidence:
+        classifier.answer = None
+
+    [later] = advertised(services, 1, first=5)
+    group_all(services, memory)
+
+    case = services.cases.get(later)
+    assert case.campaign_id is not None
+    assert case.verdict.instruction is not None
+    assert case.decision is None
+
+
+def test_what_its_site_has_spoken_for_is_left_to_a_person(services, memory):
+    set_policy(services)
+    rejected_by_people(services, memory)
+    [later] = advertised(services, 1, first=5)
+    services.reports.add(
+        Report(id="r1", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=later)
+    )
+
+    group_all(services, memory)
+
+    assert services.cases.get(later).decision is None
+
+
+def test_a_policy_s_rejection_can_be_undone_and_is_not_made_again(services, clock, memory):
+    set_policy(services)
+    rejected_by_people(services, memory)
+    [later] = advertised(services, 1, first=5)
+    group_all(services, memory)
+
+    undo_decision(later, services, undone_by="Ola")
+    clock.advance(minutes=5)
+    group_all(services, GroupingMemory("another process"))
+
+    case = services.cases.get(later)
+    assert case.decision is None
+    assert case.needs_review
+
+
+def test_histories_learn_from_people_and_never_from_the_policy(services, memory):
+    set_policy(services)
+    people = rejected_by_people(services, memory)
+    later = advertised(services, 3, first=5)
+    group_all(services, memory)
+
+    rebuild_all(services)
+
+    comment = services.cases.get(later[0]).comment
+    [history] = services.history.gather([comment], now=NOW)
+    assert history.domains.everywhere.rejected == pytest.approx(len(people), abs=0.1)
+    assert services.decisions.find_unremembered(limit=9) == []
+
+
+def test_nobody_s_account_is_called_like_the_policy(services):
+    with pytest.raises(InvalidInputError):
+        add_user("Campaign Policy", services, actor="test")
+
+
+def test_judging_again_what_was_judged_groups_nothing_twice(services, memory):
+    ids = advertised(services, 3)
+    group_all(services, memory)
+
+    judge_batch(ids, services)
+
+    assert group_all(services, memory) == 0
+
+
+def test_the_policy_overrules_nobody_who_decides_at_the_same_moment(services, memory):
+    set_policy(services)
+    rejected_by_people(services, memory)
+    [later] = advertised(services, 1, first=5)
+
+    class Quicker:
+        def __getattr__(self, name):
+            return getattr(services.campaigns, name)
+
+        def peoples_rulings(self, campaign_id):
+            found = services.campaigns.peoples_rulings(campaign_id)
+            decide_comment(later, Ruling.APPROVE, services, decided_by="Ola")
+            return found
+
+    group_all(replace(services, campaigns=Quicker()), memory)
+
+    assert [one.decided_by for one in services.cases.get(later).decisions] == ["Ola"]

@@ -1,0 +1,173 @@
+"""How long words are kept, and how a person is erased, told over memory adapters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from service.domain.comment import Author, CommentId
+from service.domain.decision import Ruling
+from service.domain.errors import StoreUnavailableError
+from service.domain.list_entry import Effect, EntryKind, ListEntry
+from service.domain.verdict import Outcome
+from service.moderation.decide import decide_comment
+from service.moderation.erase import erase_person, export_person, find_person
+from service.moderation.prune import prune_comments
+from tests.factories import NOW, make_comment
+from tests.fakes import make_services
+from tests.functional.moderators import keep
+
+MARA = "mara@example.org"
+MONTH, YEAR = timedelta(days=30), timedelta(days=365)
+
+
+@pytest.fixture
+def services():
+    return make_services(judges=False)
+
+
+def aged(services, days: int, outcome: Outcome | None, **options) -> CommentId:
+    comment = make_comment(received_at=NOW - timedelta(days=days), author=Author(name="Mara"))
+    return keep(services, comment, outcome, **options).id
+
+
+def withdrawn(services, *ids: CommentId) -> list[bool]:
+    return [services.cases.get(one).withdrawn_at is not None for one in ids]
+
+
+def test_by_default_everything_is_kept_for_ever(services):
+    old = aged(services, 10_000, Outcome.SPAM)
+
+    pruned = prune_comments(services, keep=None, keep_spam=None)
+
+    assert pruned == 0
+    assert withdrawn(services, old) == [False]
+
+
+def test_spam_goes_before_the_rest(services):
+    spam, ham, young = (
+        aged(services, 31, Outcome.SPAM),
+        aged(services, 31, Outcome.HAM),
+        aged(services, 29, Outcome.SPAM),
+    )
+    ancient = aged(services, 366, Outcome.HAM)
+
+    pruned = prune_comments(services, keep=YEAR, keep_spam=MONTH)
+
+    assert pruned == 2
+    assert withdrawn(services, spam, ham, young, ancient) == [True, False, False, True]
+
+
+def test_what_waits_for_a_person_or_a_verdict_is_never_taken(services):
+    waiting = aged(services, 9_999, Outcome.UNSURE)
+    sample = aged(services, 9_999, Outcome.SPAM, audit=True)
+    unjudged = aged(services, 9_999, None)
+
+    prune_comments(services, keep=MONTH, keep_spam=MONTH)
+
+    assert withdrawn(services, waiting, sample, unjudged) == [False, False, False]
+
+    decide_comment(waiting, Ruling.REJECT, services, decided_by="mod")
+    prune_comments(services, keep=MONTH, keep_spam=MONTH)
+
+    assert withdrawn(services, waiting, sample) == [True, False]
+
+
+def test_what_somebody_approved_is_no_spam(services):
+    approved = aged(services, 31, Outcome.SPAM)
+    decide_comment(approved, Ruling.APPROVE, services, decided_by="mod")
+
+    prune_comments(services, keep=None, keep_spam=MONTH)
+
+    assert withdrawn(services, approved) == [False]
+
+
+def test_old_comments_go_in_portions_and_figures_stay(services):
+    ids = [aged(services, 31, Outcome.HAM) for _ in range(450)]
+
+    pruned = [prune_comments(services, keep=MONTH, keep_spam=None) for _ in range(4)]
+
+    assert pruned == [200, 200, 50, 0]
+    case = services.cases.get(ids[0])
+    assert (case.comment.text, case.comment.author) == ("", Author())
+    assert case.verdict is not None
+
+
+def of_mara(services, count: int) -> list[CommentId]:
+    sender = find_person(services, email=MARA).sender
+    return [keep(services, make_comment(sender=sender)).id for _ in range(count)]
+
+
+def test_an_interrupted_erasure_is_gone_on_with(services):
+    ids = of_mara(services, 450)
+    person = find_person(services, email=MARA)
+
+    def stop(done: int) -> None:
+        if done >= 200:
+            raise StoreUnavailableError("away")
+
+    with pytest.raises(StoreUnavailableError):
+        erase_person(person, services, by="operator", show=stop)
+    before = sum(withdrawn(services, *ids))
+    erased = erase_person(person, services, by="operator")
+
+    assert (before, erased) == (200, 250)
+    assert all(withdrawn(services, *ids))
+    details = [entry.detail for entry in services.audit_log.recent()]
+    assert details == ["50 comments erased", "200 comments erased", "200 comments erased"]
+
+
+def test_that_somebody_asked_for_a_person_who_is_unknown_is_an_act_too(services):
+    erase_person(find_person(services, email=MARA), services, by="operator")
+
+    [entry] = services.audit_log.recent()
+    assert (entry.act, entry.subject, entry.detail) == (
+        "erase person",
+        "person",
+        "0 comments erased",
+    )
+
+
+def test_an_erased_person_is_unknown_to_histories(services):
+    [comment_id] = of_mara(services, 1)
+    comment = services.cases.get(comment_id).comment
+    decide_comment(comment_id, Ruling.REJECT, services, decided_by="mod")
+
+    erase_person(find_person(services, email=MARA), services, by="operator")
+
+    (history,) = services.history.gather([comment], now=services.clock())
+    assert history.email.everywhere.rejected == 0
+
+
+def test_an_export_holds_the_campaign_and_the_list_entries_of_the_person(services):
+    (kept,) = of_mara(services, 1)
+    mara = find_person(services, email=MARA)
+    assert mara.sender.email_key is not None
+    entry = ListEntry(
+        id="ent_1",
+        site_id=None,
+        effect=Effect.BLOCK,
+        kind=EntryKind.EMAIL,
+        label="mara",
+        keys=(mara.sender.email_key,),
+        reason="Sells radiators",
+        added_by="Ola",
+        added_at=NOW,
+    )
+    services.list_entries.add([entry, replace(entry, id="ent_2", keys=("somebody",))])
+
+    comment, listed, _ = export_person(mara, services)
+
+    assert (comment["comment"]["id"], comment["campaign_id"]) == (kept, None)
+    assert (listed["kind"], listed["list_entry"]["id"]) == ("list_entry", "ent_1")
+
+
+def test_an_export_holds_every_comment_once_across_portions(services):
+    ids = of_mara(services, 450)
+
+    records = list(export_person(find_person(services, email=MARA), services))
+
+    assert [record["comment"]["id"] for record in records[:-1]] == sorted(ids)
+    assert records[-1] == {"kind": "end", "comments": 450, "cut": False}

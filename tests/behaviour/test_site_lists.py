@@ -1,0 +1,427 @@
+"""What moderators allow and block decides, and what it takes to be allowed to say so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from service.domain.comment import Author, Lane, Sender
+from service.domain.decision import Ruling
+from service.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    StoreUnavailableError,
+)
+from service.domain.list_entry import Effect, EntryKind
+from service.domain.sender import SenderSecrets, make_sender
+from service.domain.verdict import Outcome
+from service.moderation.decide import decide_comment
+from service.moderation.distrust import distrust, traits_of, trust, undo_distrust
+from service.moderation.forget import find_sender, forget_sender
+from service.moderation.site_lists import (
+    MAX_IN_FORCE,
+    NewEntry,
+    add_entry,
+    preview_entry,
+    remove_entry,
+    restore_entry,
+)
+from service.moderation.submit import submit_comments
+from service.ports import NewComment
+from service.scoring.explanation import explain
+from service.stores.memory_list_entries import MemoryListEntryStore
+from tests.factories import SITE, make_comment, make_verdict
+from tests.fakes import FixedClassifier, make_services
+
+ADDRESS, EMAIL = "203.0.113.9", "Mara@Example.org"
+
+
+@pytest.fixture
+def classifier():
+    return FixedClassifier(0.5)
+
+
+@pytest.fixture
+def services(classifier):
+    return make_services(classifier=classifier)
+
+
+def new_entry(kind=EntryKind.DOMAIN, value="pills-direct.shop", **changes) -> NewEntry:
+    values = {"effect": Effect.BLOCK, "reason": "Sells pills", "site_id": SITE}
+    return NewEntry(**({"kind": kind, "value": value} | values | changes))
+
+
+def sent(services, text="See https://pills-direct.shop now", address=None, email=None, **changes):
+    """Submit a comment, and return its verdict."""
+    secret = services.sender_secrets.present
+    sender = make_sender(address=address, email=email, secret=secret)
+    comment = make_comment(text, sender=sender, **changes)
+    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    return services.cases.get(comment.id).verdict
+
+
+def problems_of(services, entry: NewEntry) -> dict[str, str]:
+    with pytest.raises(InvalidInputError) as refused:
+        add_entry(entry, services, by="Ola")
+    return {problem.field: problem.problem for problem in refused.value.problems}
+
+
+@pytest.mark.parametrize(
+    ("effect", "outcome"), [(Effect.ALLOW, Outcome.HAM), (Effect.BLOCK, Outcome.SPAM)]
+)
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        (EntryKind.EMAIL, " mara@EXAMPLE.org "),
+        (EntryKind.ADDRESS, "203.0.113.9"),
+        (EntryKind.NETWORK, "203.0.113.0/24"),
+        (EntryKind.NETWORK, "203.0.0.0/16"),
+        (EntryKind.MAIL_DOMAIN, "mara@example.org"),
+        (EntryKind.DOMAIN, "https://www.pills-direct.shop/offers"),
+        (EntryKind.PHRASE, "pills, DIRECT"),
+    ],
+)
+def test_an_entry_decides_what_the_evidence_left_open(services, kind, value, effect, outcome):
+    entry = add_entry(new_entry(kind, value, effect=effect), services, by="Ola")
+
+    verdict = sent(
+        services, "Offers at https://www.pills-direct.shop now", address=ADDRESS, email=EMAIL
+    )
+
+    assert verdict.outcome is outcome
+    assert verdict.followed == entry.instruction
+    assert services.list_entries.get(entry.id).hits == 1
+
+
+def test_score_and_evidence_stay_those_of_the_machine(services):
+    plain = sent(services)
+    add_entry(new_entry(), services, by="Ola")
+
+    blocked = sent(services)
+
+    assert blocked.outcome is Outcome.SPAM
+    assert (blocked.score, blocked.p_spam) == (plain.score, plain.p_spam)
+    assert blocked.signals == plain.signals
+
+
+def test_the_explanation_says_which_entry_decided_and_what_the_evidence_came_to(services):
+    add_entry(new_entry(), services, by="Ola")
+
+    first, second, *_ = explain(sent(services))
+
+    assert first == (
+        "Called spam by a block entry of the moderators: a link to the domain pills-direct.shop "
+        "(reason: Sells pills)."
+    )
+    assert second.startswith("By the evidence alone: unsure: the probability lies between")
+
+
+def test_a_degraded_verdict_stays_unsure_whatever_the_lists_say(services, classifier):
+    entry = add_entry(new_entry(), services, by="Ola")
+    classifier.answer = None
+
+    verdict = sent(services)
+
+    assert verdict.outcome is Outcome.UNSURE
+    assert verdict.followed is None
+    assert verdict.instruction == entry.instruction
+    assert "not followed without the evidence" in explain(verdict)[1]
+    assert services.list_entries.get(entry.id).hits == 0
+
+
+@pytest.mark.parametrize("outcome", [Outcome.HAM, Outcome.UNSURE])
+def test_no_verdict_follows_an_entry_to_another_outcome(services, outcome):
+    entry = add_entry(new_entry(), services, by="Ola")
+
+    with pytest.raises(ValueError, match="cannot be"):
+        make_verdict("c1", outcome, instruction=entry.instruction)
+
+
+def test_the_audit_sample_draws_from_what_entries_decided(services):
+    services = make_services(audit_share=1.0)
+    add_entry(new_entry(), services, by="Ola")
+
+    verdict = sent(services)
+
+    assert services.cases.get(verdict.comment_id).audit
+
+
+def test_entries_end_when_they_expire_or_are_removed_and_come_back_restored(services):
+    entry = add_entry(new_entry(expires_in=timedelta(days=1)), services, by="Ola")
+    lasting = add_entry(new_entry(EntryKind.PHRASE, "best pills ever"), services, by="Ola")
+    services.clock.advance(days=1)
+
+    assert sent(services).followed is None
+    assert sent(services, "best pills ever").followed == lasting.instruction
+    remove_entry(lasting.id, services, by="Kim")
+    assert sent(services, "best pills ever!").followed is None
+    restore_entry(lasting.id, services, by="Kim")
+    assert sent(services, "the best pills ever").followed == lasting.instruction
+    acts = [(e.actor, e.act) for e in services.audit_log.recent() if e.subject == lasting.id]
+    assert acts == [("Kim", "restore entry"), ("Kim", "remove entry"), ("Ola", "add block entry")]
+    assert services.list_entries.get(entry.id).hits == 0
+
+
+def test_the_log_never_holds_a_phrase(services):
+    add_entry(new_entry(EntryKind.PHRASE, "somebodys own words"), services, by="Ola")
+
+    assert "words" not in str(services.audit_log.recent())
+
+
+def test_no_entry_is_kept_for_a_site_that_does_not_exist(services):
+    with pytest.raises(NotFoundError):
+        add_entry(new_entry(site_id="nowhere"), services, by="Ola")
+
+
+def test_verdicts_are_stored_even_where_hits_cannot_be_counted(services):
+    class Hitless(MemoryListEntryStore):
+        """A store that takes no hits."""
+
+        def count_hits(self, hits, *, at):
+            raise StoreUnavailableError("the database is away")
+
+    add_entry(new_entry(), services, by="Ola")
+    services = replace(services, list_entries=Hitless(services.sites.get))
+    services.queue.services = services
+
+    assert sent(services).outcome is Outcome.SPAM
+
+
+WRONG_VALUES = (
+    (EntryKind.DOMAIN, "", "is missing"),
+    (EntryKind.DOMAIN, "x" * 400, "is too long"),
+    (EntryKind.DOMAIN, "co.uk", "is a suffix under which everybody may register, or none"),
+    (EntryKind.DOMAIN, "github.io", "is a suffix under which everybody may register, or none"),
+    (EntryKind.DOMAIN, "localhost", "is no domain"),
+    (EntryKind.DOMAIN, "<script>", "is no domain"),
+    (EntryKind.MAIL_DOMAIN, "gmail.com", "is a mail provider that everybody uses"),
+    (EntryKind.EMAIL, "mara", "is no e-mail address"),
+    (EntryKind.EMAIL, "a b@example.org", "is no e-mail address"),
+    (EntryKind.ADDRESS, "203.0.113.0/24", "is no IP address"),
+    (EntryKind.ADDRESS, "192.168.1.1", "belongs to a private network"),
+    (EntryKind.NETWORK, "203.0.0.0/15", "is too wide a network"),
+    (EntryKind.NETWORK, "2001:db8::/32", "is too wide a network"),
+    (EntryKind.NETWORK, "203.0.113.0/28", "is of a width that no comment can be compared"),
+    (EntryKind.NETWORK, "2001:db8::/52", "is of a width that no comment can be compared"),
+    (EntryKind.NETWORK, "10.0.0.0/16", "belongs to a private network"),
+    (EntryKind.NETWORK, "nonsense", "is no network"),
+    (EntryKind.PHRASE, "ab", "is too short a phrase"),
+    (EntryKind.PHRASE, "?!? \u200b\u200b\u200b", "is too short a phrase"),
+    (EntryKind.PHRASE, "a" * 201, "is too long a phrase"),
+)
+
+
+@pytest.mark.parametrize(("kind", "value", "problem"), WRONG_VALUES)
+def test_what_would_hit_everybody_or_nobody_is_refused(services, kind, value, problem):
+    said = problems_of(services, new_entry(kind, value))
+
+    assert said["value"].startswith(problem)
+    assert not value or value not in str(said)
+
+
+@pytest.mark.parametrize("value", ["2001:db8:7:8::/64", "2001:db8:7::/48", "2001:db8:7:8::/56"])
+def test_networks_of_the_newer_protocol_are_listed_too(services, value):
+    add_entry(new_entry(EntryKind.NETWORK, value), services, by="Ola")
+
+    assert sent(services, "Hello", address="2001:db8:7:8::9").outcome is Outcome.SPAM
+    assert sent(services, "Hello", address="2001:db8:8:8::9").outcome is Outcome.UNSURE
+
+
+def test_everything_wrong_is_named_at_once(services):
+    assert set(problems_of(services, new_entry(value="", reason=" \n "))) == {"value", "reason"}
+    assert set(problems_of(services, new_entry(reason="r" * 201))) == {"reason"}
+
+
+def test_nothing_is_listed_twice_or_on_both_lists(services):
+    add_entry(new_entry(), services, by="Ola")
+
+    again = problems_of(services, new_entry(value="PILLS-DIRECT.shop."))
+    contrary = problems_of(services, new_entry(effect=Effect.ALLOW))
+
+    assert again == {"value": "is on this list already"}
+    assert contrary == {"value": "is on the other list"}
+    add_entry(new_entry(site_id=None), services, by="Ola")
+
+
+def test_a_preview_tells_what_would_have_been_hit_and_whom_it_contradicts(services):
+    for number in range(3):
+        verdict = sent(services, f"Cheap pills number {number}")
+        ruling = Ruling.APPROVE if number == 0 else Ruling.REJECT
+        decide_comment(verdict.comment_id, ruling, services, decided_by="Ola")
+    sent(services, "Nothing of that kind")
+
+    preview = preview_entry(new_entry(EntryKind.PHRASE, "cheap pills"), services)
+
+    assert (preview.n_seen, preview.n_matched) == (4, 3)
+    assert (preview.n_approved, preview.n_rejected) == (1, 2)
+    assert (preview.n_against, preview.n_contrary) == (1, 1)
+    assert not preview.is_too_common
+    assert services.list_entries.in_force(services.clock()) == []
+
+
+def test_a_phrase_of_everyday_is_refused(services, classifier):
+    classifier.answer = replace(classifier.answer, p_spam=0.01)
+    for number in range(6):
+        sent(services, f"Thank you for this, number {number}")
+
+    said = problems_of(services, new_entry(EntryKind.PHRASE, "thank you"))
+
+    assert said == {"value": "is found in too many comments that stand the other way"}
+    add_entry(new_entry(EntryKind.PHRASE, "thank you", effect=Effect.ALLOW), services, by="Ola")
+
+
+def _names(services, comment, effect):
+    return [trait.name for trait in traits_of(comment, effect, services)]
+
+
+def _kept(services, **changes):
+    values = {
+        "text": "Buy at https://pills-direct.shop and see https://en.wikipedia.org/wiki/Pill",
+        "author": Author(name="M", url="https://me.pills-mine.com"),
+        "sender": make_sender(
+            address=ADDRESS, email=EMAIL, secret=b"a secret for tests, long enough"
+        ),
+    }
+    comment = make_comment(**(values | changes))
+    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    return comment
+
+
+def test_a_comment_offers_what_can_be_distrusted_and_less_to_trust(services):
+    comment = _kept(services)
+
+    domains = ["domain:pills-direct.shop", "domain:pills-mine.com"]
+    assert _names(services, comment, Effect.BLOCK) == ["email", "address", "network", *domains]
+    assert _names(services, comment, Effect.ALLOW) == ["email", "address", *domains]
+    assert _names(services, make_comment("Hello", sender=Sender()), Effect.BLOCK) == []
+
+
+def test_distrusting_rejects_and_blocks_and_one_undo_takes_both_back(services):
+    comment = _kept(services)
+    what = ["email", "address", "network", "domain:pills-direct.shop"]
+
+    listed = distrust(comment.id, what, services, by="Ola")
+
+    days = {e.kind: e.expires_at and (e.expires_at - e.added_at).days for e in listed.entries}
+    assert listed.case.decision.ruling is Ruling.REJECT
+    assert days == {
+        EntryKind.EMAIL: None,
+        EntryKind.ADDRESS: 30,
+        EntryKind.NETWORK: 7,
+        EntryKind.DOMAIN: None,
+    }
+    assert {(e.comment_id, e.site_id) for e in listed.entries} == {(comment.id, SITE)}
+    assert sent(services, "Hello", email=EMAIL).outcome is Outcome.SPAM
+
+    case = undo_distrust(
+        comment.id,
+        [entry.id for entry in listed.entries],
+        services,
+        by="Ola",
+        seen_decision_id=listed.case.decision.id,
+    )
+
+    assert case.decision is None
+    assert services.list_entries.in_force(services.clock()) == []
+    assert sent(services, "Hello", email=EMAIL).outcome is Outcome.UNSURE
+
+
+def test_trusting_approves_and_allows(services):
+    comment = _kept(services)
+
+    listed = trust(comment.id, ["email"], services, by="Ola")
+
+    assert listed.case.decision.ruling is Ruling.APPROVE
+    assert sent(services, "Hello", email=EMAIL).outcome is Outcome.HAM
+
+
+def test_what_is_listed_already_is_left_and_stays_after_the_undo(services):
+    add_entry(new_entry(EntryKind.EMAIL, EMAIL), services, by="Kim")
+    comment = _kept(services)
+
+    listed = distrust(comment.id, ["email", "address"], services, by="Ola")
+
+    assert [entry.kind for entry in listed.entries] == [EntryKind.ADDRESS]
+
+
+def test_full_lists_grow_no_further_and_the_ruling_stands(services):
+    [one] = distrust(_kept(services).id, ["email"], services, by="Kim").entries
+    # One is on the list already, and there is room for one more.
+    others = range(MAX_IN_FORCE - 2)
+    services.list_entries.add([replace(one, id=f"{one.id}-{n}", keys=(f"k{n}",)) for n in others])
+
+    listed = distrust(_kept(services).id, ["address", "network"], services, by="Ola")
+
+    assert listed.case.decision.ruling is Ruling.REJECT
+    assert [entry.kind for entry in listed.entries] == [EntryKind.ADDRESS]
+
+
+def test_an_undo_removes_only_entries_of_its_own_comment(services):
+    foreign = add_entry(new_entry(), services, by="Kim")
+    listed = distrust(_kept(services).id, ["email"], services, by="Ola")
+
+    undo_distrust(
+        listed.case.comment.id, [foreign.id], services, by="Ola",
+        seen_decision_id=listed.case.decision.id,
+    )  # fmt: skip
+
+    assert services.list_entries.get(foreign.id).removed_at is None
+
+
+def test_who_ruled_the_other_way_meanwhile_is_not_overruled_and_nothing_is_listed(services):
+    comment = _kept(services)
+    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Kim")
+
+    with pytest.raises(ConflictError):
+        distrust(comment.id, ["email"], services, by="Ola")
+
+    assert services.list_entries.in_force(services.clock()) == []
+
+
+def test_nothing_can_be_listed_that_the_comment_does_not_have(services):
+    comment = _kept(services)
+
+    for what in (["domain:somebody-elses.com"], ["phrase"], ["email", "nonsense"]):
+        with pytest.raises(InvalidInputError):
+            distrust(comment.id, what, services, by="Ola")
+
+    assert services.cases.get(comment.id).decision is None
+
+
+def test_forgetting_a_person_deletes_the_entries_that_know_them(services):
+    for entry in (
+        new_entry(EntryKind.EMAIL, EMAIL),
+        new_entry(EntryKind.ADDRESS, ADDRESS, effect=Effect.ALLOW),
+        new_entry(EntryKind.NETWORK, "203.0.113.0/24"),
+    ):
+        add_entry(entry, services, by="Ola")
+
+    forget_sender(find_sender(services, email=EMAIL, address=ADDRESS), services, by="operator")
+
+    kinds = [entry.kind for entry in services.list_entries.in_force(services.clock())]
+    assert kinds == [EntryKind.NETWORK]
+
+
+def test_a_verdict_keeps_nothing_that_would_know_a_forgotten_person_again(services):
+    entry = add_entry(new_entry(EntryKind.EMAIL, EMAIL), services, by="Ola")
+
+    verdict = sent(services, "Hello", email=EMAIL)
+
+    assert verdict.instruction.label is None
+    assert entry.label not in str(verdict)
+
+
+def test_an_entry_holds_through_the_overlap_of_a_rotation(services):
+    add_entry(new_entry(EntryKind.EMAIL, EMAIL), services, by="Ola")
+    old = services.sender_secrets.present
+    sender = make_sender(address=None, email=EMAIL, secret=b"new " * 9, secret_before=old)
+    rotated = replace(services, sender_secrets=SenderSecrets(present=b"new " * 9, before=old))
+    rotated.queue.services = rotated
+    comment = make_comment("Hello", sender=sender)
+
+    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], rotated)
+
+    assert rotated.cases.get(comment.id).verdict.outcome is Outcome.SPAM

@@ -1,0 +1,38 @@
+"""Upkeep lets comments be found, a portion at a time, and stops in time."""
+
+from __future__ import annotations
+
+from service.moderation.search import take_in_search
+from service.stores.memory_search import MemoryCaseSearch
+from tests.fakes import make_services
+
+
+class Backlog(MemoryCaseSearch):
+    """Has so many comments to take in; see `CaseSearch`."""
+
+    def __init__(self, waiting: int) -> None:
+        super().__init__(list)
+        self.waiting = waiting
+
+    def take_in(self, *, limit: int) -> int:
+        """See `CaseSearch.take_in`."""
+        taken = min(limit, self.waiting)
+        self.waiting -= taken
+        return taken
+
+
+def test_everything_is_taken_in_while_there_is_time():
+    backlog = Backlog(1_234)
+
+    assert take_in_search(make_services(search=backlog), goes_on=lambda: True) == 1_234
+    assert backlog.waiting == 0
+
+
+def test_what_is_left_when_time_is_up_waits_for_the_next_run():
+    backlog = Backlog(1_000_000)
+    turns = iter([True, True, False])
+
+    taken = take_in_search(make_services(search=backlog), goes_on=lambda: next(turns))
+
+    assert 0 < taken == 1_000_000 - backlog.waiting
+    assert backlog.waiting > 0

@@ -1,0 +1,151 @@
+"""A site is told of a moderator's ruling when the undo time has passed, and of nothing before."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from service.domain.comment import Lane
+from service.domain.decision import Ruling
+from service.domain.report import Label
+from service.domain.site import SiteSettings
+from service.domain.stroke import StrokeOf
+from service.moderation.callbacks import set_callback
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.deliver import deliver, take_deliveries
+from service.moderation.report import report_comment
+from service.moderation.strokes import decide_together, undo_stroke
+from service.moderation.submit import submit_comments
+from service.ports import NewComment
+from tests.factories import SITE, make_comment
+from tests.fakes import make_services, make_site
+
+
+@pytest.fixture
+def services():
+    made = make_services(sites=[make_site(settings=SiteSettings(undo_seconds=30))])
+    set_callback(SITE, "https://blog.example/hook", made, actor="test")
+    return made
+
+
+def submit(services, text="I had the same trouble."):
+    comment = make_comment(text)
+    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+    rulings_told(services)
+    return comment.id
+
+
+def rulings_told(services):
+    """Deliver what is due by now; return the rulings that the site heard of just then."""
+    before = len(services.notifier.sent)
+    while due := take_deliveries(services, limit=99):
+        for one in due:
+            deliver(one, services)
+    sent = [json.loads(one.payload) for one, _ in services.notifier.sent[before:]]
+    return [one["data"]["ruling"] for one in sent if one["type"] == "comment.decided"]
+
+
+def test_a_ruling_is_told_when_the_undo_time_has_passed(services):
+    comment_id = submit(services)
+    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
+
+    services.clock.advance(seconds=29)
+    early = rulings_told(services)
+    services.clock.advance(seconds=1)
+
+    assert (early, rulings_told(services)) == ([], ["reject"])
+
+
+def test_an_undo_within_the_time_tells_nobody_anything(services):
+    comment_id = submit(services)
+    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
+    services.clock.advance(seconds=29)
+
+    undo_decision(comment_id, services, undone_by="ada")
+
+    services.clock.advance(days=1)
+    assert rulings_told(services) == []
+
+
+def test_an_undo_after_the_time_is_told_at_once(services):
+    comment_id = submit(services)
+    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
+    services.clock.advance(seconds=30)
+    first = rulings_told(services)
+
+    undo_decision(comment_id, services, undone_by="ada")
+
+    assert (first, rulings_told(services)) == (["reject"], [None])
+
+
+def test_an_undo_after_a_try_that_failed_is_told_as_the_site_may_have_heard(services):
+    comment_id = submit(services)
+    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
+    services.clock.advance(seconds=30)
+    services.notifier.status = None
+    rulings_told(services)
+    services.notifier.status = 204
+
+    undo_decision(comment_id, services, undone_by="ada")
+
+    services.clock.advance(minutes=1)
+    assert rulings_told(services) == ["reject", None]
+
+
+def test_of_two_rulings_within_the_time_only_the_last_is_told(services):
+    comment_id = submit(services)
+    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
+    decide_comment(comment_id, Ruling.APPROVE, services, decided_by="bea")
+
+    services.clock.advance(seconds=30)
+
+    assert rulings_told(services) == ["approve"]
+
+
+def test_after_an_undone_correction_the_site_hears_that_no_ruling_stands(services):
+    comment_id = submit(services)
+    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
+    services.clock.advance(seconds=30)
+    first = rulings_told(services)
+    decide_comment(comment_id, Ruling.APPROVE, services, decided_by="ada")
+
+    undo_decision(comment_id, services, undone_by="ada")
+
+    assert (first, rulings_told(services)) == (["reject"], [None])
+
+
+def test_what_the_site_itself_rules_is_told_without_delay(services):
+    by_api = submit(services, "Ruled on over the API.")
+    submit(services, "Reported.")
+    site = make_site(settings=SiteSettings(reports_decide=True))
+    decide_comment(by_api, Ruling.REJECT, services, decided_by="site", at_once=True)
+    report_comment(Label.HAM, site=site, text="Reported.", services=services)
+
+    assert rulings_told(services) == ["reject", "approve"]
+
+
+def test_a_site_without_undo_time_is_told_at_once(services):
+    services.sites.update_settings(SITE, SiteSettings(undo_seconds=0))
+    comment_id = submit(services)
+
+    decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
+
+    assert rulings_told(services) == ["reject"]
+
+
+def test_a_stroke_is_told_or_withheld_as_single_rulings_are(services):
+    ids = [submit(services) for _ in range(3)]
+    asked = {"decided_by": "ada", "what": StrokeOf.CAMPAIGN}
+    kept = decide_together(ids, Ruling.REJECT, services, **asked)
+    services.clock.advance(seconds=29)
+    undo_stroke(kept.id, services, undone_by="ada")
+    services.clock.advance(hours=1)
+    nothing = rulings_told(services)
+
+    told = decide_together(ids, Ruling.APPROVE, services, **asked)
+    services.clock.advance(seconds=30)
+    first = rulings_told(services)
+    undo_stroke(told.id, services, undone_by="ada")
+
+    assert (nothing, first, rulings_told(services)) == ([], ["approve"] * 3, [None] * 3)
