@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from service.domain.case import Case, State
 from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.decision import Action, Decision, Mode, Ruling
+from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.site import Site, SiteKey
 from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
 from service.scoring.explanation import explain
@@ -82,6 +83,29 @@ class SignalAnswer(Answer):
         )
 
 
+class InstructionAnswer(Answer):
+    """The moderators' allow or block entry that the comment matches."""
+
+    entry_id: str
+    effect: Effect = Field(description="allow makes a comment ham, block makes it spam.")
+    kind: EntryKind = Field(description="What the comment was recognised by.")
+    label: str | None = Field(
+        description="The domain or phrase; null where only a keyed hash is kept."
+    )
+    reason: str = Field(description="Why a moderator added the entry.")
+
+    @classmethod
+    def of(cls, instruction: Instruction) -> InstructionAnswer:
+        """Return the answer for an instruction."""
+        return cls(
+            entry_id=instruction.entry_id,
+            effect=instruction.effect,
+            kind=instruction.kind,
+            label=instruction.label,
+            reason=instruction.reason,
+        )
+
+
 class VerdictAnswer(Answer):
     """What the machine concluded, once and for good, with all the evidence it rests on."""
 
@@ -105,6 +129,9 @@ class VerdictAnswer(Answer):
     judged_at: Moment
     degraded: bool = Field(description="Some evidence was missing, so a person must look.")
     degraded_by: list[str] = Field(description="Which evidence was missing.")
+    instruction: InstructionAnswer | None = Field(
+        description="The entry that decided the outcome, unless degraded; the score never follows."
+    )
     explanation: list[str] = Field(description="Why, in sentences, the weightiest first.")
 
     @classmethod
@@ -125,6 +152,7 @@ class VerdictAnswer(Answer):
             judged_at=verdict.judged_at,
             degraded=verdict.degraded,
             degraded_by=list(verdict.degraded_by),
+            instruction=InstructionAnswer.of(verdict.instruction) if verdict.instruction else None,
             explanation=explain(verdict),
         )
 
@@ -242,6 +270,12 @@ class SettingsAnswer(Answer):
     languages: list[str]
     holds_unsure: bool = Field(description="Two-word clients are told spam of an unsure comment.")
     reports_decide: bool = Field(description="A report counts as a decision.")
+    undo_seconds: int = Field(
+        ge=0, description="The site is told of a moderator's ruling this many seconds later."
+    )
+    rejects_campaigns: bool = Field(
+        description="Unsure members of campaigns that people rejected are rejected."
+    )
 
 
 class SiteAnswer(Answer):
@@ -266,6 +300,8 @@ class SiteAnswer(Answer):
                 languages=list(site.settings.languages),
                 holds_unsure=site.settings.holds_unsure,
                 reports_decide=site.settings.reports_decide,
+                undo_seconds=site.settings.undo_seconds,
+                rejects_campaigns=site.settings.rejects_campaigns,
             ),
         )
 

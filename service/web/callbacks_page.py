@@ -21,11 +21,13 @@ from service.domain.delivery import (
     EventKind,
 )
 from service.domain.site import Site
+from service.domain.user import Permission
 from service.moderation.callbacks import get_delivery, replay_deliveries
 from service.ports import Services
 from service.web.ids import is_id
+from service.web.language import gettext, noted
 from service.web.marking import Piece, part_text
-from service.web.pages import moderator
+from service.web.pages import moderator, needs, require
 from service.web.presenting import Moment, tell_time
 
 # Of each kind the newest are shown; trying all again takes the others along.
@@ -36,9 +38,26 @@ _COUNTED = 99
 _HOST_CHARS = 253
 _REPLAYED = "replayed"
 _EVENT_IN_WORDS = {
-    EventKind.VERDICT: "Verdict",
-    EventKind.REVIEW: "Needs review",
-    EventKind.DECISION: "Decision",
+    EventKind.VERDICT: noted("Verdict"),
+    EventKind.REVIEW: noted("Needs review"),
+    EventKind.DECISION: noted("Decision"),
+}
+# By the words that the log of attempts keeps.
+PROBLEMS_IN_WORDS: Mapping[str, str] = {
+    "the host's address was not found": noted("The host's address was not found"),
+    "no connection, or it broke off": noted("No connection, or it broke off"),
+    "the certificate is not valid for this host": noted(
+        "The certificate is not valid for this host"
+    ),
+    "no encrypted connection": noted("No encrypted connection"),
+    "no answer in time": noted("No answer in time"),
+    "the answer cannot be read": noted("The answer cannot be read"),
+    "the answer leads elsewhere, which is not followed": noted(
+        "The answer leads elsewhere, which is not followed"
+    ),
+    "the site answered with an error": noted("The site answered with an error"),
+    "the site wants no callbacks any more": noted("The site wants no callbacks any more"),
+    "there never was a verdict": noted("There never was a verdict"),
 }
 
 
@@ -94,25 +113,33 @@ def add_callbacks(pages: Blueprint, services: Services) -> None:
             any_endpoint=any(_endpoints(services).values()),
             replayed=session.pop(_REPLAYED, None),
             shown=MESSAGES_SHOWN,
-            dead=count_given_up(services),
-            user=moderator(),
         )
 
     @pages.post("/callbacks/replay")
+    @needs(Permission.DECIDE)
     def replay_all() -> ResponseReturnValue:
-        return _go_on(replay_deliveries(services, actor=moderator().name))
+        user = moderator()
+        if user.site_ids is None:
+            return _go_on(replay_deliveries(services, actor=user.name))
+        replayed = [
+            replay_deliveries(services, actor=user.name, site_id=site_id)
+            for site_id in user.site_ids
+        ]
+        return _go_on(sum(replayed))
 
     @pages.post("/callbacks/<delivery_id>/replay")
+    @needs(Permission.DECIDE)
     def replay_one(delivery_id: str) -> ResponseReturnValue:
         if not is_id(delivery_id):
             abort(HTTPStatus.NOT_FOUND)
         delivery = get_delivery(delivery_id, services)
+        require(Permission.DECIDE, delivery.site_id)
         return _go_on(replay_deliveries(services, actor=moderator().name, ids=[delivery.id]))
 
 
 def count_given_up(services: Services) -> str:
-    """Return how many messages were given up, as the header says it; nothing for none."""
-    dead = services.deliveries.recent(state=DeliveryState.DEAD, site_id=None, limit=_COUNTED + 1)
+    """Return how many messages they see were given up, as the bar says it; nothing for none."""
+    dead = _newest(DeliveryState.DEAD, services, limit=_COUNTED + 1)
     if len(dead) > _COUNTED:
         return f"{_COUNTED}+"
     return str(len(dead)) if dead else ""
@@ -124,11 +151,24 @@ def _go_on(replayed: int) -> ResponseReturnValue:
 
 
 def _endpoints(services: Services) -> dict[SiteId, Endpoint | None]:
-    return {site.id: services.endpoints.get(site.id) for site in services.sites.all()}
+    user = moderator()
+    return {
+        site.id: services.endpoints.get(site.id)
+        for site in services.sites.all()
+        if user.sees(site.id)
+    }
+
+
+def _newest(state: DeliveryState, services: Services, *, limit: int) -> list[Delivery]:
+    """Return the newest messages of the sites that whoever is signed in sees."""
+    found: list[Delivery] = []
+    for site_id in (None,) if moderator().site_ids is None else moderator().site_ids or ():
+        found += services.deliveries.recent(state=state, site_id=site_id, limit=limit)
+    return sorted(found, key=lambda one: one.seq, reverse=True)[:limit]
 
 
 def _list(state: DeliveryState, services: Services) -> MessageList:
-    found = services.deliveries.recent(state=state, site_id=None, limit=MESSAGES_SHOWN + 1)
+    found = _newest(state, services, limit=MESSAGES_SHOWN + 1)
     sites = {site.id: site for site in services.sites.all()}
     endpoints = _endpoints(services)
     now = services.clock()
@@ -159,7 +199,7 @@ def _present(
     return MessageView(
         id=delivery.id,
         comment_id=delivery.comment_id,
-        event=_EVENT_IN_WORDS[delivery.event],
+        event=gettext(_EVENT_IN_WORDS[delivery.event]),
         akismet=akismet,
         site_name=part_text(site.name if site else delivery.site_id),
         host=part_text(_host_of(endpoint.url if endpoint else delivery.url)),
@@ -185,7 +225,13 @@ def _attempt(attempt: DeliveryAttempt, now: datetime) -> AttemptView:
 def _outcome(attempt: DeliveryAttempt) -> str:
     """Return what came of a try, in fixed words and with the status that was answered."""
     status = f" ({attempt.status})" if attempt.status is not None else ""
-    return f"{attempt.problem or 'the site took it'}{status}"
+    if attempt.problem is None:
+        return gettext("The site took it") + status
+    known = PROBLEMS_IN_WORDS.get(attempt.problem)
+    if known:
+        return gettext(known) + status
+    # What else is refused concerns the address: words for whoever set it, in English.
+    return gettext("Refused: %(why)s", why=attempt.problem) + status
 
 
 def _next_try(delivery: Delivery, now: datetime) -> Moment | None:
@@ -198,12 +244,12 @@ def _next_try(delivery: Delivery, now: datetime) -> Moment | None:
 
 def _ahead(wait: timedelta) -> str:
     if wait <= timedelta(0):
-        return "now"
+        return gettext("now")
     if wait < timedelta(minutes=1):
-        return "within a minute"
+        return gettext("within a minute")
     if wait < timedelta(hours=1):
-        return f"in {wait // timedelta(minutes=1)} min"
-    return f"in {wait // timedelta(hours=1)} h"
+        return gettext("in %(n)s min", n=wait // timedelta(minutes=1))
+    return gettext("in %(n)s h", n=wait // timedelta(hours=1))
 
 
 def _host_of(url: str) -> str:
@@ -212,4 +258,4 @@ def _host_of(url: str) -> str:
         host = urlsplit(url).hostname
     except ValueError:
         host = None
-    return host[:_HOST_CHARS] if host else "an unreadable address"
+    return host[:_HOST_CHARS] if host else gettext("an unreadable address")

@@ -106,6 +106,7 @@ def _decide(call: Call, services: Services) -> Reply:
         decided_by=_decider(given.decided_by),
         site_id=call.site.id,
         note=given.note,
+        at_once=True,
     )
     return Reply(answer=CommentAnswer.of(case))
 

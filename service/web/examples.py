@@ -15,8 +15,18 @@ from service.domain.delivery import (
     Endpoint,
     EventKind,
 )
+from service.domain.figures import (
+    DayCount,
+    FigureCounts,
+    RuledCount,
+    SignalCount,
+    VersionCount,
+    WaitingNow,
+)
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
+from service.moderation.figures import last_days
+from service.scoring.figures import figures_of
 from service.web.answers import (
     Answer,
     BatchAnswer,
@@ -40,6 +50,7 @@ from service.web.callback_answers import (
     SetCallbackAnswer,
 )
 from service.web.errors import KINDS, problem
+from service.web.figure_answers import FiguresAnswer
 
 _NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 _TEXT = "Great article! For cheap boilers see https://boilers.example today."
@@ -157,6 +168,34 @@ _KEPT = Case(
 )
 _DECIDED = Case(comment=_KEPT.comment, mode=Mode.ENFORCE, verdict=_VERDICT, decisions=(_DECISION,))
 
+_DAY = _NOON.date()
+_COUNTS = FigureCounts(
+    days=tuple(
+        DayCount(day=_DAY, site_id=_SITE.id, outcome=outcome, comments=n)
+        for outcome, n in ((Outcome.HAM, 61), (Outcome.UNSURE, 7), (Outcome.SPAM, 118))
+    ),
+    waiting=WaitingNow(unsure=1, audited=1, oldest=_NOON - timedelta(hours=3), middle=_NOON),
+    left={_DAY: 7},
+    ruled=(
+        RuledCount(
+            day=_DAY,
+            outcome=Outcome.UNSURE,
+            audit=False,
+            ruling=Ruling.REJECT,
+            in_bin=9,
+            comments=6,
+            p_spam_sum=5.1,
+        ),
+    ),
+    sampled=186,
+    signals=(
+        SignalCount(name="bare_link", ruling=None, fired=104, contribution_sum=27.04),
+        SignalCount(name="bare_link", ruling=Ruling.REJECT, fired=6, contribution_sum=1.56),
+    ),
+    versions=(VersionCount(day=_DAY, version="2026-02-27", verdicts=186),),
+)
+_SCOPE = last_days((_SITE.id,), 1, _NOON)
+
 ANSWERS: Mapping[str, Answer] = {
     "submit_comment": CommentAnswer.of(_KEPT),
     "get_comment": CommentAnswer.of(_DECIDED),
@@ -189,6 +228,7 @@ ANSWERS: Mapping[str, Answer] = {
     ),
     "get_site": SiteAnswer.of(_SITE),
     "change_settings": SiteAnswer.of(_SITE),
+    "read_figures": FiguresAnswer.of(figures_of(_COUNTS, _SCOPE)),
     "list_keys": KeyList(keys=[KeyAnswer.of(_KEY)]),
     "issue_key": IssuedKeyAnswer(key=KeyAnswer.of(_KEY), secret="slop_Xa3f…"),  # noqa: S106  # opens nothing
     "revoke_key": KeyAnswer.of(_KEY),

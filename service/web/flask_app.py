@@ -16,6 +16,7 @@ from service.web.comments import comment_routes
 from service.web.config import WebConfig
 from service.web.docs import register_docs
 from service.web.errors import register_errors
+from service.web.figures import figure_routes
 from service.web.headers import register_headers
 from service.web.health import Checks, register_health
 from service.web.ids import IdConverter
@@ -65,6 +66,7 @@ def api_routes(
         *intake_routes(services, config, submit, waiting),
         *comment_routes(services),
         *site_routes(services),
+        *figure_routes(services),
         *callback_routes(services),
     ]
 

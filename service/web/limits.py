@@ -24,8 +24,8 @@ from service.web.errors import KINDS, problem, respond
 _FORMS_PER_MINUTE = 120
 _FORMS_PER_ADDRESS_AND_MINUTE = 10
 _UNLIMITED_PATHS = ("/livez", "/readyz")
-# Where a moderator's password is checked, which is slow on purpose.
-_PASSWORD_PATHS = ("/sign-in", "/password")
+# Where a moderator's password, which is slow on purpose, or the code of a second factor is checked.
+_PASSWORD_PATHS = ("/sign-in", "/sign-in/code", "/password")
 _FAILURES = (401, 403)
 _WINDOW_SECONDS = 60
 # Counting is worth a few milliseconds. With the counter away, requests are counted in memory and

@@ -1,34 +1,35 @@
-"""Lets moderators sign in, sign out, and choose their password."""
+"""Lets moderators sign in, in two steps if they have a second factor, and choose their password."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import hmac
 from http import HTTPStatus
 
-from flask import Blueprint, Response, redirect, render_template, request, session, url_for
+from flask import Blueprint, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 from flask_limiter import Limiter
 from flask_login import current_user, login_user, logout_user
 
 from service.domain.errors import InvalidInputError, NotAuthenticatedError, Problem
-from service.domain.user import User
+from service.domain.user import Permission, User
+from service.moderation.second_factor import check_second_factor
+from service.moderation.sessions import begin_session, end_session
 from service.moderation.users import (
+    MAX_PASSWORD_CHARS,
     MIN_PASSWORD_CHARS,
     authenticate_user,
     change_password,
-    end_sessions,
 )
 from service.ports import Services
 from service.web.auth import open_to_all
-from service.web.pages import SignedIn, moderator, safe_next
+from service.web.guessing import FAILURES_BY_CODE, limit_failures
+from service.web.language import choose_language, gettext
+from service.web.pages import SignedIn, current_session_id, moderator, needs, safe_next
 
-View = Callable[[], ResponseReturnValue]
-# Enough for a forgotten password, hopeless for guessing one.
-_FAILURES_BY_ADDRESS = "10/minute;60/hour"
-# Bounds guessing from many addresses; higher, because others can use it up for a moderator.
-_FAILURES_BY_NAME = "100/hour"
-_REFUSED = "Name and password do not fit."
+# Who has given the password and not yet the code of the second factor.
+_PENDING = "second_step"
+_PENDING_SECONDS = 300
 _REPEAT_DIFFERS = Problem(
     field="repeat", problem="differs from the new password", remedy="type the same twice"
 )
@@ -36,31 +37,71 @@ _REPEAT_DIFFERS = Problem(
 
 def add_login(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
     """Add the pages for signing in and out and for the password."""
+    _add_signing_in(pages, services, limiter)
+    _add_second_step(pages, services, limiter)
+    _add_leaving(pages, services)
+    _add_password(pages, services, limiter)
 
+
+def _add_signing_in(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
     @open_to_all
-    @_limited(limiter)
+    @limit_failures(limiter, _typed_name)
     def sign_in() -> ResponseReturnValue:
         if current_user.is_authenticated:
             return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
         if request.method == "GET":
             return _sign_in_page()
         try:
-            user = authenticate_user(_typed("name"), _typed("password"), services)
+            user = authenticate_user(typed("name"), typed("password"), services)
         except NotAuthenticatedError:
-            return _sign_in_page(refusal=_REFUSED), HTTPStatus.FORBIDDEN
-        _start_session(user)
-        target = request.form.get("next")
-        return redirect(safe_next(target), HTTPStatus.SEE_OTHER)
+            refusal = gettext("Name and password do not fit.")
+            return _sign_in_page(refusal), HTTPStatus.FORBIDDEN
+        target = safe_next(request.form.get("next"))
+        if services.second_factors.get(user.id) is not None:
+            _remember_first_step(user, target, services)
+            return redirect(url_for("pages.sign_in_code"), HTTPStatus.SEE_OTHER)
+        _start_session(user, services)
+        return redirect(target, HTTPStatus.SEE_OTHER)
 
+    pages.add_url_rule("/sign-in", view_func=sign_in, methods=["GET", "POST"])
+
+
+def _add_second_step(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
+    @open_to_all
+    @limit_failures(limiter, lambda: f"code:{_pending_id()}", most=FAILURES_BY_CODE)
+    def sign_in_code() -> ResponseReturnValue:
+        user = _half_signed_in(services)
+        if user is None:
+            session.pop(_PENDING, None)
+            return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
+        if request.method == "GET":
+            return render_template("sign_in_code.html", refusal="")
+        try:
+            check_second_factor(user, typed("code"), services)
+        except NotAuthenticatedError:
+            refusal = gettext("This code does not fit, or it was used already.")
+            return render_template("sign_in_code.html", refusal=refusal), HTTPStatus.FORBIDDEN
+        target = safe_next(session[_PENDING].get("next"))
+        _start_session(user, services)
+        return redirect(target, HTTPStatus.SEE_OTHER)
+
+    pages.add_url_rule("/sign-in/code", view_func=sign_in_code, methods=["GET", "POST"])
+
+
+def _add_leaving(pages: Blueprint, services: Services) -> None:
     @pages.post("/sign-out")
+    @needs(Permission.LOOK)
     def sign_out() -> ResponseReturnValue:
         # First: while the store is away the moderator stays signed in, is told, and tries again.
-        end_sessions(moderator(), services)
+        end_session(current_session_id(), moderator(), services)
         logout_user()
         session.clear()
         return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
 
-    @_limited(limiter)
+
+def _add_password(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
+    @needs(Permission.LOOK)
+    @limit_failures(limiter, own_name)
     def password() -> ResponseReturnValue:
         if request.method == "GET":
             return _password_page()
@@ -68,56 +109,75 @@ def add_login(pages: Blueprint, services: Services, limiter: Limiter | None) -> 
             changed = _change_password(moderator(), services)
         except InvalidInputError as error:
             return _password_page(error.problems), HTTPStatus.UNPROCESSABLE_ENTITY
-        _start_session(changed)
+        # A session of its own: a copy of the one so far ends with it.
+        _start_session(changed, services)
         return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
 
-    pages.add_url_rule("/sign-in", view_func=sign_in, methods=["GET", "POST"])
     pages.add_url_rule("/password", view_func=password, methods=["GET", "POST"])
 
 
-def _limited(limiter: Limiter | None) -> Callable[[View], View]:
-    """Return what bounds how often an address, and a name, may come with a wrong password."""
-    if limiter is None:
-        return lambda view: view
-
-    def limited(view: View) -> View:
-        for limit, key in ((_FAILURES_BY_ADDRESS, None), (_FAILURES_BY_NAME, _hashed_name)):
-            view = limiter.limit(limit, key_func=key, methods=["POST"], deduct_when=_failed)(view)
-        return view
-
-    return limited
-
-
-def _failed(response: Response) -> bool:
-    return response.status_code in {HTTPStatus.FORBIDDEN, HTTPStatus.UNPROCESSABLE_ENTITY}
-
-
-def _hashed_name() -> str:
-    """Return what stands for the name that was typed; names are not kept."""
-    name = request.form.get("name") or (moderator().name if current_user.is_authenticated else "")
-    return hashlib.sha256(f"name:{name.casefold()}".encode("utf-8", "replace")).hexdigest()[:32]
-
-
-def _start_session(user: User) -> None:
-    """Begin anew, so that nothing set before signing in lives on."""
-    session.clear()
-    session.permanent = True
-    login_user(SignedIn(user))
-
-
-def _typed(field: str) -> str:
+def typed(field: str) -> str:
     """Return what was typed; what nobody can type (NUL, line breaks) fits no account."""
     value = request.form.get(field, "")
     return value if value.isprintable() else ""
 
 
+def own_name() -> str:
+    """Return the name of whoever is signed in, nothing for a stranger."""
+    return moderator().name if current_user.is_authenticated else ""
+
+
+def _typed_name() -> str:
+    return request.form.get("name") or own_name()
+
+
+def _start_session(user: User, services: Services) -> None:
+    """Begin anew, so that nothing set before signing in lives on."""
+    begun = begin_session(user, services, user_agent=request.headers.get("User-Agent"))
+    session.clear()
+    session.permanent = True
+    choose_language(user.preferences.language)
+    login_user(SignedIn(user, begun.id))
+
+
+def _remember_first_step(user: User, target: str, services: Services) -> None:
+    session.clear()
+    session[_PENDING] = {
+        "user": user.id,
+        "at": int(services.clock().timestamp()),
+        "proof": _proof(user),
+        "next": target,
+    }
+
+
+def _half_signed_in(services: Services) -> User | None:
+    """Return who gave their password within five minutes, if it is still the password."""
+    pending = session.get(_PENDING)
+    if pending is None:
+        return None
+    age_seconds = services.clock().timestamp() - pending["at"]
+    user = services.users.get(pending["user"])
+    if user is None or user.ended_at is not None or age_seconds > _PENDING_SECONDS:
+        return None
+    return user if hmac.compare_digest(_proof(user), pending["proof"]) else None
+
+
+def _pending_id() -> str:
+    return str(session.get(_PENDING, {}).get("user", ""))
+
+
+def _proof(user: User) -> str:
+    """Return what ties the first step to the password that was given in it."""
+    return hashlib.sha256(f"first step:{user.password_hash}".encode()).hexdigest()[:32]
+
+
 def _change_password(user: User, services: Services) -> User:
     """Change the password, or name all that is wrong with what was typed."""
-    new = _typed("new")
-    problems: tuple[Problem, ...] = (_REPEAT_DIFFERS,) if new != _typed("repeat") else ()
+    new = typed("new")
+    problems: tuple[Problem, ...] = (_REPEAT_DIFFERS,) if new != typed("repeat") else ()
     if problems:
         raise InvalidInputError(problems)
-    return change_password(user, old=_typed("old"), new=new, services=services)
+    return change_password(user, old=typed("old"), new=new, services=services)
 
 
 def _sign_in_page(refusal: str = "") -> str:
@@ -134,6 +194,23 @@ def _password_page(problems: tuple[Problem, ...] = ()) -> str:
     return render_template(
         "password.html",
         user=moderator(),
-        problems={problem.field: problem for problem in problems},
+        problems={problem.field: _in_words(problem.field) for problem in problems},
         min_chars=MIN_PASSWORD_CHARS,
+    )
+
+
+def _in_words(field: str) -> str:
+    """Say what is wrong with one field of the form, in the reader's language."""
+    if field == "old":
+        return gettext("It is not the password: enter the present one.")
+    if field == "repeat":
+        return gettext("It differs from the new password: type the same twice.")
+    chars = len(typed("new"))
+    if MIN_PASSWORD_CHARS <= chars <= MAX_PASSWORD_CHARS:
+        return gettext("It is the old one: choose another password.")
+    return gettext(
+        "It has %(chars)s characters: choose %(least)s to %(most)s characters.",
+        chars=chars,
+        least=MIN_PASSWORD_CHARS,
+        most=MAX_PASSWORD_CHARS,
     )

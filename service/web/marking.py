@@ -11,6 +11,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from service.domain.verdict import Span
+from service.signals.look_alikes import LOOK_ALIKES, MIXED
+from service.web.language import gettext, ngettext
+from service.web.language import number as in_thousands
 
 
 class PieceKind(StrEnum):
@@ -38,7 +41,8 @@ class Piece:
     """A stretch of text under the same evidence, to be escaped by whoever shows it.
 
     `numbers` are the layers that cover it, `ends` those whose span ends with it. `hint` explains
-    a stand-in, or says what changes at a seam. `host` says that it is the host of a link.
+    a stand-in, names the letters of a look-alike, or says what changes at a seam. `host` says that
+    it is the host of a link, `alike` that its letters only look like the Latin ones around them.
     """
 
     kind: PieceKind = PieceKind.WORDS
@@ -48,6 +52,7 @@ class Piece:
     ends: tuple[int, ...] = ()
     promo: bool = False
     host: bool = False
+    alike: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +73,8 @@ class _Event:
     ends: list[Layer] = field(default_factory=list)
     host_begins: bool = False
     host_ends: bool = False
+    alike_begins: bool = False
+    alike_ends: bool = False
     seam: str = ""
 
 
@@ -76,6 +83,10 @@ class _Event:
 _MOST_COMBINING_MARKS = 5
 # A run of more kinds of unseen characters than this is told as a number, not one by one.
 _MOST_KINDS_NAMED = 3
+# More look-alike letters than this in one text are marked no more: by then everybody has seen it.
+_MOST_ALIKES = 500
+_ALIKE = re.compile(f"[{''.join(sorted(LOOK_ALIKES))}]+")
+_WORD = re.compile("[A-Za-z\u0370-\u03ff\u0400-\u04ff\u0531-\u0587]{2,}")
 # Format characters beyond these planes are the tags and variation selectors of plane 14.
 _SCANNED = (range(0x20000), range(0xE0000, 0xE0200))
 # Letters and spaces that print nothing although Unicode does not call them format characters.
@@ -85,6 +96,8 @@ _SHORT_NAMES = {
     "\u202c": "PDF", "\u202d": "LRO", "\u202e": "RLO", "\u2066": "LRI", "\u2067": "RLI",
     "\u2068": "FSI", "\u2069": "PDI",
 }  # fmt: skip
+# The longest emoji has four joiners; thousands make one picture that no line can hold.
+_MOST_JOINED, _JOINED_WITHIN = 8, 24
 # Persian, the Indic scripts, Khmer and Mongolian spell with joiners, and so do emoji.
 _JOINERS = "\u200c\u200d"
 _JOINING_SCRIPTS = re.compile("[\u0600-\u08ff\u0900-\u109f\u1780-\u18af\ufe0f]")
@@ -128,7 +141,7 @@ def part_text(
     events = _events(text, layers, seams or {}, hosts, tuple(stand_ins.values()))
     pieces: list[Piece] = []
     active: dict[int, Layer] = {}
-    in_host = False
+    in_host = in_alike = False
     offsets = sorted({0, len(text), *events, *stand_ins, *(s.end for s in stand_ins.values())})
     for start, end in itertools.pairwise(offsets):
         event = events.get(start, _Event())
@@ -137,6 +150,7 @@ def part_text(
         for layer in event.begins:
             active[layer.number] = layer
         in_host = (in_host and not event.host_ends) or event.host_begins
+        in_alike = (in_alike and not event.alike_ends) or event.alike_begins
         if event.seam:
             pieces.append(Piece(kind=PieceKind.SEAM, hint=event.seam))
         stand_in = stand_ins.get(start)
@@ -144,11 +158,16 @@ def part_text(
             Piece(
                 kind=PieceKind.UNSEEN if stand_in else PieceKind.WORDS,
                 text=stand_in.text if stand_in else text[start:end],
-                hint=stand_in.hint if stand_in else "",
+                hint=stand_in.hint
+                if stand_in
+                else _named_letters(text[start:end])
+                if in_alike
+                else "",
                 numbers=tuple(sorted(active)),
                 ends=tuple(sorted(layer.number for layer in events.get(end, _Event()).ends)),
                 promo=any(layer.promo for layer in active.values()),
                 host=in_host,
+                alike=in_alike and stand_in is None,
             )
         )
     return tuple(pieces)
@@ -232,10 +251,32 @@ def _events(
     for start, end in join_spans(hosts, len(text)):
         at(start).host_begins = True
         at(end).host_ends = True
+    for start, end in _alikes(text):
+        at(start).alike_begins = True
+        at(end).alike_ends = True
     for offset, says in seams.items():
         if 0 < offset < len(text):
             at(offset).seam = says
     return events
+
+
+def _alikes(text: str) -> list[tuple[int, int]]:
+    """Return where letters of another alphabet pose as Latin ones, within words that have both."""
+    if text.isascii():
+        return []
+    runs = (
+        (word.start() + run.start(), word.start() + run.end())
+        for word in _WORD.finditer(text)
+        if MIXED.search(word[0])
+        for run in _ALIKE.finditer(word[0])
+    )
+    return list(itertools.islice(runs, _MOST_ALIKES))
+
+
+def _named_letters(letters: str) -> str:
+    """Return what these letters are called, the first of them."""
+    names = ", ".join(_long_name(char) for char in dict.fromkeys(letters[:_MOST_KINDS_NAMED]))
+    return gettext("looks like a Latin letter: %(names)s", names=names)
 
 
 def _stand_ins(text: str) -> list[_StandIn]:
@@ -255,6 +296,9 @@ def _spells(text: str, start: int, end: int) -> bool:
     """Say whether `[start, end)` is one joiner, where a script or an emoji is spelled with it."""
     if end - start > 1 or text[start] not in _JOINERS or start == 0:
         return False
+    lately = text[max(0, start - _JOINED_WITHIN) : start]
+    if sum(map(lately.count, _JOINERS)) >= _MOST_JOINED:
+        return False
     before = text[start - 1]
     return bool(_JOINING_SCRIPTS.match(before)) or unicodedata.category(before) in {"So", "Sk"}
 
@@ -262,8 +306,13 @@ def _spells(text: str, start: int, end: int) -> bool:
 def _for_unseen(match: re.Match[str]) -> _StandIn:
     counts = Counter(match[0])
     if len(counts) > _MOST_KINDS_NAMED:
-        shown = f"{len(match[0]):,} unseen"
-        hint = f"{len(match[0]):,} characters of {len(counts)} kinds that print nothing"
+        number = in_thousands(len(match[0]))
+        shown = gettext("%(number)s unseen", number=number)
+        hint = gettext(
+            "%(number)s characters of %(kinds)s kinds that print nothing",
+            number=number,
+            kinds=len(counts),
+        )
     else:
         shown = " ".join(_named(char, count) for char, count in counts.items())
         hint = ", ".join(f"U+{ord(char):04X} {_long_name(char)}" for char in counts)
@@ -274,14 +323,19 @@ def _for_tower(start: int, end: int) -> _StandIn:
     return _StandIn(
         start=start,
         end=end,
-        text=f"+{end - start:,} combining marks",
-        hint="more marks on one letter than any script spells with",
+        text=ngettext(
+            "+%(number)s combining mark",
+            "+%(number)s combining marks",
+            end - start,
+            number=in_thousands(end - start),
+        ),
+        hint=gettext("more marks on one letter than any script spells with"),
     )
 
 
 def _named(char: str, count: int) -> str:
     name = _SHORT_NAMES.get(char, f"U+{ord(char):04X}")
-    return name if count == 1 else f"{name} ×{count:,}"
+    return name if count == 1 else f"{name} ×{in_thousands(count)}"
 
 
 def _long_name(char: str) -> str:

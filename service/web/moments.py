@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from datetime import UTC, datetime
+from datetime import MINYEAR, UTC, datetime
 from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -20,11 +21,19 @@ def read_moment(value: object) -> datetime:
     if isinstance(value, datetime):
         return value
     if isinstance(value, str) and _RFC_3339.fullmatch(value):
-        try:
-            return datetime.fromisoformat(value.upper()).astimezone(UTC)
-        except (ValueError, OverflowError):
-            pass
+        with contextlib.suppress(ValueError):
+            return _in_utc(datetime.fromisoformat(value.upper()))
     raise PydanticCustomError("moment", "is not a date and time with an offset (RFC 3339)")
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """Return the moment in UTC; one that no year from 1 to 9999 holds there becomes the nearest."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        if moment.year == MINYEAR:
+            return datetime.min.replace(tzinfo=UTC)
+        return datetime.max.replace(tzinfo=UTC)
 
 
 def write_moment(moment: datetime) -> str:

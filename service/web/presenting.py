@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from service.domain.case import Case
+from service.domain.claim import Claim
 from service.domain.comment import Comment, SiteId
 from service.domain.decision import Action, Decision, Mode, Ruling
 from service.domain.report import Label
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
-from service.scoring.explanation import explain, percent
-from service.signals.links import find_links
+from service.signals.links import Link, find_links
+from service.web.language import (
+    ENGLISH,
+    day_in_words,
+    decimal,
+    gettext,
+    ngettext,
+    noted,
+    probability,
+)
+from service.web.language import number as in_thousands
+from service.web.link_targets import MAX_SHOWN as MAX_LINKS_SHOWN
+from service.web.link_targets import LinkView, count_targets, present_links
 from service.web.marking import Layer, Piece, part_text, shorten
 
 # What fits on a laptop's screen together with the reasons; the rest is one click away.
@@ -23,12 +35,62 @@ _LINES_SHOWN = 36
 _ROW_CHARS = 150
 _EXCERPT_CHARS = 180
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
-_ACTION_IN_WORDS = {
-    Action.PUBLISH: "publishes it",
-    Action.HOLD: "holds it back",
-    Action.REJECT: "rejects it",
+_SITE_DOES = {
+    Action.PUBLISH: noted("The site publishes it."),
+    Action.HOLD: noted("The site holds it back."),
+    Action.REJECT: noted("The site rejects it."),
 }
-_RULING_IN_WORDS = {Ruling.APPROVE: "Approved", Ruling.REJECT: "Rejected"}
+_SITE_DOES_FOR_NOW = {
+    Action.PUBLISH: noted("For now the site publishes it."),
+    Action.HOLD: noted("For now the site holds it back."),
+    Action.REJECT: noted("For now the site rejects it."),
+}
+_RULING_IN_WORDS = {Ruling.APPROVE: noted("Approved"), Ruling.REJECT: noted("Rejected")}
+_RULED_BY = {
+    Ruling.APPROVE: noted("Approved by %(who)s"),
+    Ruling.REJECT: noted("Rejected by %(who)s"),
+}
+_OUTCOME_IN_WORDS = {
+    Outcome.HAM: noted("ham"),
+    Outcome.UNSURE: noted("unsure"),
+    Outcome.SPAM: noted("spam"),
+}
+_CALLED_BY = {
+    Outcome.HAM: noted("Called ham by %(model)s"),
+    Outcome.UNSURE: noted("Called unsure by %(model)s"),
+    Outcome.SPAM: noted("Called spam by %(model)s"),
+}
+_HEADLINES = {
+    Outcome.HAM: noted(
+        "Called ham: the probability lies below the ham cutoff "
+        "(probability of spam %(p)s, cutoffs %(ham)s and %(spam)s)."
+    ),
+    Outcome.UNSURE: noted(
+        "Called unsure: the probability lies between the two cutoffs "
+        "(probability of spam %(p)s, cutoffs %(ham)s and %(spam)s)."
+    ),
+    Outcome.SPAM: noted(
+        "Called spam: the probability reaches the spam cutoff "
+        "(probability of spam %(p)s, cutoffs %(ham)s and %(spam)s)."
+    ),
+}
+_MISSING = {
+    "model": noted("Missing: the classifier did not answer."),
+    "history": noted("Missing: the sender's history could not be fetched."),
+    "detectors": noted("Missing: the detectors could not run."),
+    "judging": noted("Missing: judging this comment failed."),
+}
+_REPORTED = {
+    Label.SPAM: noted("Reported as spam"),
+    Label.HAM: noted("Reported as ham"),
+}
+_REPORTED_BY = {
+    Label.SPAM: noted("Reported as spam by %(who)s"),
+    Label.HAM: noted("Reported as ham by %(who)s"),
+}
+# How a day is written, in the letters of Unicode's date patterns (UTS 35).
+_DAY = noted("d MMMM y")
+_SHORT_DAY = noted("d MMM y")
 # A contribution smaller than this changes the odds by less than a twentieth.
 _WORTH_A_BAR = 0.05
 
@@ -48,12 +110,15 @@ class Evidence:
     """One line of the sum that makes the score.
 
     `number` is the one its marks in the text carry, None where it marks nothing. The bar runs
-    from the middle: `bar_from` and `bar_width` are percentages of the whole width.
+    from the middle: `bar_from` and `bar_width` are percentages of the whole width. `language` is
+    that of the words where it need not be the page's: detectors give their reasons in English.
     """
 
     says: str
     contribution: str
     side: str
+    language: str | None = None
+    for_ham: bool = False
     number: int | None = None
     promo: bool = False
     bar_from: float = 50.0
@@ -77,6 +142,7 @@ class VerdictView:
     """A verdict: its outcome, why, and the sum behind it."""
 
     outcome: Outcome
+    outcome_in_words: str
     p_spam: str
     headline: str
     missing: tuple[str, ...]
@@ -105,6 +171,7 @@ class Event:
     what: tuple[Piece, ...]
     when: Moment
     undone: bool = False
+    note: tuple[Piece, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +190,9 @@ class CaseView:
     """One comment with all there is to know about it.
 
     `reported` is the site's own label where it contradicts the verdict and nobody has ruled.
-    `withdrawn` says when the site took the comment back: its words are gone then.
+    `withdrawn` says when the site took the comment back: its words are gone then. `claimed_by` is
+    who else looks at it now, empty for nobody. `links` are its targets, `more_links` how many are
+    left out.
     """
 
     id: str
@@ -146,8 +215,12 @@ class CaseView:
     reported: Label | None
     withdrawn: Moment | None
     needs_review: bool
+    is_open: bool
     site_does: str
-    site_observes: bool
+    site_does_for_now: str
+    links: tuple[LinkView, ...]
+    more_links: int
+    claimed_by: tuple[Piece, ...]
     history: tuple[Event, ...]
 
 
@@ -162,6 +235,7 @@ class RowView:
     site_name: str
     received: Moment
     outcome: Outcome | None
+    outcome_in_words: str
     p_spam: str
     at: float
     audit: bool
@@ -169,10 +243,19 @@ class RowView:
     withdrawn: Moment | None
     degraded: bool
     decision: DecisionView | None
+    claimed_by: tuple[Piece, ...]
+    skipped: bool
 
 
-def present_row(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -> RowView:
-    """Return a case as a line of the list."""
+def present_row(
+    case: Case,
+    *,
+    sites: Mapping[SiteId, Site],
+    now: datetime,
+    claim: Claim | None = None,
+    skipped: bool = False,
+) -> RowView:
+    """Return a case as a line of the list; `claim` is somebody else's."""
     comment, verdict = case.comment, case.verdict
     return RowView(
         id=comment.id,
@@ -182,24 +265,30 @@ def present_row(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -> R
         site_name=_site_name(comment, sites),
         received=tell_time(comment.received_at, now),
         outcome=verdict.outcome if verdict else None,
-        p_spam=percent(verdict.p_spam) if verdict else "",
+        outcome_in_words=gettext(_OUTCOME_IN_WORDS[verdict.outcome]) if verdict else "",
+        p_spam=probability(verdict.p_spam) if verdict else "",
         at=round(verdict.p_spam * 100, 2) if verdict else 0.0,
         audit=case.audit,
         reported=_reported(case),
         withdrawn=_withdrawn(case, now),
         degraded=verdict is not None and verdict.degraded,
         decision=_decision(case.decision, now),
+        claimed_by=_holder(case, claim),
+        skipped=skipped and case.decision is None,
     )
 
 
-def present_case(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -> CaseView:
-    """Return everything the page shows about a case."""
+def present_case(
+    case: Case, *, sites: Mapping[SiteId, Site], now: datetime, claim: Claim | None = None
+) -> CaseView:
+    """Return everything the page shows about a case; `claim` is somebody else's."""
     comment = case.comment
+    links = find_links(comment.text)
     # Of a withdrawn comment there is nothing left to mark.
     layers = _layers(case.verdict) if case.verdict and not case.withdrawn_at else ()
     return CaseView(
         id=comment.id,
-        words=_words(comment.text, layers, _seams(case.verdict)),
+        words=_words(comment.text, links, layers, _seams(case.verdict)),
         language=_language(comment.language),
         author_name=part_text(comment.author.name or ""),
         author_url=_with_host(comment.author.url or ""),
@@ -218,8 +307,12 @@ def present_case(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -> 
         reported=_reported(case),
         withdrawn=_withdrawn(case, now),
         needs_review=case.needs_review,
-        site_does=_ACTION_IN_WORDS[case.action],
-        site_observes=case.mode is Mode.OBSERVE,
+        is_open=case.decision is None and case.withdrawn_at is None,
+        site_does=gettext(_SITE_DOES[case.action]),
+        site_does_for_now=_for_now(case),
+        links=present_links(links),
+        more_links=max(0, count_targets(links) - MAX_LINKS_SHOWN),
+        claimed_by=_holder(case, claim),
         history=_history(case, now),
     )
 
@@ -229,25 +322,27 @@ def tell_time(moment: datetime, now: datetime) -> Moment:
     moment = moment.astimezone(UTC)
     return Moment(
         short=_past(moment, now),
-        exact=f"{moment.day} {moment:%B %Y, %H:%M:%S} UTC",
+        exact=gettext(
+            "%(day)s, %(time)s UTC", day=day_in_words(moment, _DAY), time=f"{moment:%H:%M:%S}"
+        ),
         iso=moment.isoformat(timespec="seconds"),
-        day=f"{moment.day} {moment:%B %Y}",
+        day=day_in_words(moment, _DAY),
     )
 
 
 def _past(moment: datetime, now: datetime) -> str:
     past = now - moment
     if past < timedelta(minutes=1):
-        return "just now"
+        return gettext("just now")
     if past < timedelta(hours=1):
-        return f"{past // timedelta(minutes=1)} min ago"
+        return gettext("%(n)s min ago", n=past // timedelta(minutes=1))
     if past < timedelta(days=1):
-        return f"{past // timedelta(hours=1)} h ago"
+        return gettext("%(n)s h ago", n=past // timedelta(hours=1))
     if past < timedelta(days=2):
-        return "yesterday"
+        return gettext("yesterday")
     if past < timedelta(days=14):
-        return f"{past.days} days ago"
-    return f"{moment.day} {moment:%b %Y}"
+        return gettext("%(n)s days ago", n=past.days)
+    return day_in_words(moment, _SHORT_DAY)
 
 
 def _beginning(text: str, max_chars: int) -> str:
@@ -270,15 +365,19 @@ def _seams(verdict: Verdict | None) -> dict[int, str]:
     """Return where the advertisement begins and where the remark goes on after it."""
     signals = [w.signal for w in verdict.signals] if verdict else []
     return {
-        boundary: "turns into an advertisement" if boundary in starts else "back to the remark"
+        boundary: gettext("turns into an advertisement")
+        if boundary in starts
+        else gettext("back to the remark")
         for signal in signals
         for starts in [{span.start for span in signal.spans}]
         for boundary in signal.boundaries
     }
 
 
-def _words(text: str, layers: tuple[Layer, ...], seams: Mapping[int, str]) -> Words:
-    pieces = part_text(text, layers=layers, seams=seams, hosts=_hosts(text))
+def _words(
+    text: str, links: Sequence[Link], layers: tuple[Layer, ...], seams: Mapping[int, str]
+) -> Words:
+    pieces = part_text(text, layers=layers, seams=seams, hosts=_hosts(text, links))
     first, rest = shorten(pieces, max_chars=_WORDS_SHOWN, max_lines=_LINES_SHOWN)
     return Words(
         first=first,
@@ -294,13 +393,13 @@ def _excerpt(text: str) -> Words:
 
 
 def _with_host(url: str) -> tuple[Piece, ...]:
-    return part_text(url, hosts=_hosts(url))
+    return part_text(url, hosts=_hosts(url, find_links(url)))
 
 
-def _hosts(text: str) -> list[Span]:
+def _hosts(text: str, links: Sequence[Link]) -> list[Span]:
     """Return where the hosts of links stand, as far as they stand there in plain letters."""
     hosts = []
-    for link in find_links(text):
+    for link in links:
         written = text[link.start : link.end].lower()
         at = written.rfind(link.host)
         if at >= 0 and len(written) == link.end - link.start:
@@ -315,8 +414,12 @@ def _language(tag: str | None) -> str | None:
 def _author_facts(comment: Comment) -> tuple[str, ...]:
     days = comment.author.account_age_days
     if days is None:
-        return ("has an account",) if comment.author.account_id else ()
-    return (f"account {days:,} {'day' if days == 1 else 'days'} old",)
+        return (gettext("has an account"),) if comment.author.account_id else ()
+    return (
+        ngettext(
+            "account %(days)s day old", "account %(days)s days old", days, days=in_thousands(days)
+        ),
+    )
 
 
 def _site_name(comment: Comment, sites: Mapping[SiteId, Site]) -> str:
@@ -330,7 +433,7 @@ def _decision(decision: Decision | None, now: datetime) -> DecisionView | None:
     return DecisionView(
         id=decision.id,
         ruling=decision.ruling,
-        in_words=_RULING_IN_WORDS[decision.ruling],
+        in_words=gettext(_RULING_IN_WORDS[decision.ruling]),
         by=part_text(decision.decided_by),
         when=tell_time(decision.decided_at, now),
     )
@@ -346,33 +449,62 @@ def _withdrawn(case: Case, now: datetime) -> Moment | None:
     return tell_time(case.withdrawn_at, now) if case.withdrawn_at else None
 
 
+def _holder(case: Case, claim: Claim | None) -> tuple[Piece, ...]:
+    """Return who else looks at a comment that is still to be decided."""
+    is_open = case.decision is None and case.withdrawn_at is None
+    return part_text(claim.user_name) if claim is not None and is_open else ()
+
+
+def _for_now(case: Case) -> str:
+    if case.mode is Mode.OBSERVE and case.action is Action.PUBLISH:
+        return gettext("For now the site publishes it, as it only observes.")
+    return gettext(_SITE_DOES_FOR_NOW[case.action])
+
+
 def _history(case: Case, now: datetime) -> tuple[Event, ...]:
     """Return what happened to a comment, oldest first."""
-    events: list[tuple[datetime, str, bool]] = [(case.comment.received_at, "Received", False)]
+    events = [_event(case.comment.received_at, gettext("Received"), now)]
     if case.verdict:
-        judged = f"Called {case.verdict.outcome} by {case.verdict.model_version}"
-        events.append((case.verdict.judged_at, judged, False))
+        model = case.verdict.model_version
+        called = gettext(_CALLED_BY[case.verdict.outcome], model=model)
+        events.append(_event(case.verdict.judged_at, called, now))
     for decision in case.decisions:
-        ruled = f"{_RULING_IN_WORDS[decision.ruling]} by {decision.decided_by}"
-        events.append((decision.decided_at, ruled, decision.undone_at is not None))
-        if decision.undone_at is not None:
-            events.append((decision.undone_at, f"Taken back by {decision.undone_by}", False))
+        events += _decision_events(decision, now)
     for report in case.reports:
-        by = f" by {report.reported_by}" if report.reported_by else ""
-        events.append((report.reported_at, f"Reported as {report.label}{by}", False))
+        said = (
+            gettext(_REPORTED_BY[report.label], who=report.reported_by)
+            if report.reported_by
+            else gettext(_REPORTED[report.label])
+        )
+        events.append(_event(report.reported_at, said, now))
     if case.withdrawn_at is not None:
-        events.append((case.withdrawn_at, "Withdrawn by its site", False))
-    events.sort(key=lambda event: event[0])
-    return tuple(Event(what=part_text(w), when=tell_time(at, now), undone=u) for at, w, u in events)
+        events.append(_event(case.withdrawn_at, gettext("Its words were removed"), now))
+    return tuple(event for _, event in sorted(events, key=lambda one: one[0]))
+
+
+def _decision_events(decision: Decision, now: datetime) -> list[tuple[datetime, Event]]:
+    """Return a ruling with its note, and its undoing if it was undone."""
+    ruled = gettext(_RULED_BY[decision.ruling], who=decision.decided_by)
+    at, event = _event(decision.decided_at, ruled, now)
+    note = part_text(decision.note or "")
+    events = [(at, replace(event, note=note, undone=decision.undone_at is not None))]
+    if decision.undone_at is not None:
+        taken_back = gettext("Taken back by %(who)s", who=decision.undone_by or "")
+        events.append(_event(decision.undone_at, taken_back, now))
+    return events
+
+
+def _event(at: datetime, what: str, now: datetime) -> tuple[datetime, Event]:
+    return at, Event(what=part_text(what), when=tell_time(at, now))
 
 
 def _verdict(verdict: Verdict, layers: tuple[Layer, ...], now: datetime) -> VerdictView:
-    sentences = explain(verdict)
     return VerdictView(
         outcome=verdict.outcome,
-        p_spam=percent(verdict.p_spam),
-        headline=sentences[0],
-        missing=tuple(sentences[len(sentences) - len(verdict.degraded_by) :]),
+        outcome_in_words=gettext(_OUTCOME_IN_WORDS[verdict.outcome]),
+        p_spam=probability(verdict.p_spam),
+        headline=_headline(verdict),
+        missing=tuple(_missing(what) for what in verdict.degraded_by),
         scale=_scale(verdict),
         base=_signed(verdict.base),
         evidence=_evidence(verdict, layers),
@@ -382,15 +514,37 @@ def _verdict(verdict: Verdict, layers: tuple[Layer, ...], now: datetime) -> Verd
     )
 
 
+def _headline(verdict: Verdict) -> str:
+    """Return the outcome, the probability and the cutoffs that it was compared with."""
+    if verdict.degraded:
+        return gettext("Left to a person, because evidence is missing.")
+    return gettext(
+        _HEADLINES[verdict.outcome],
+        p=probability(verdict.p_spam),
+        ham=probability(verdict.ham_cutoff),
+        spam=probability(verdict.spam_cutoff),
+    )
+
+
+def _missing(what: str) -> str:
+    known = _MISSING.get(what)
+    return gettext(known) if known else gettext("Missing: %(what)s.", what=what)
+
+
 def _scale(verdict: Verdict) -> Scale:
-    ham, spam = percent(verdict.ham_cutoff), percent(verdict.spam_cutoff)
+    ham, spam = probability(verdict.ham_cutoff), probability(verdict.spam_cutoff)
     return Scale(
         at=round(verdict.p_spam * 100, 2),
         ham_cutoff=round(verdict.ham_cutoff * 100, 2),
         spam_cutoff=round(verdict.spam_cutoff * 100, 2),
-        in_words=f"{percent(verdict.p_spam)} likely spam; ham below {ham}, spam from {spam}",
-        ham_label=f"ham below {ham}",
-        spam_label=f"spam from {spam}",
+        in_words=gettext(
+            "%(p)s likely spam; ham below %(ham)s, spam from %(spam)s",
+            p=probability(verdict.p_spam),
+            ham=ham,
+            spam=spam,
+        ),
+        ham_label=gettext("ham below %(ham)s", ham=ham),
+        spam_label=gettext("spam from %(spam)s", spam=spam),
     )
 
 
@@ -403,8 +557,9 @@ def _evidence(verdict: Verdict, layers: tuple[Layer, ...]) -> tuple[Evidence, ..
     )
     lines = []
     if verdict.model_p_spam is not None:
-        says = (
-            f"The classifier, from the words alone, gives {percent(verdict.model_p_spam)} for spam"
+        says = gettext(
+            "The classifier, from the words alone, gives %(p)s for spam",
+            p=probability(verdict.model_p_spam),
         )
         number = next(numbers, None) if verdict.promo_spans else None
         lines.append(
@@ -419,19 +574,22 @@ def _evidence(verdict: Verdict, layers: tuple[Layer, ...]) -> tuple[Evidence, ..
 def _signal_line(weighed: WeighedSignal, most: float, *, number: int | None) -> Evidence:
     says = weighed.signal.reason[:1].upper() + weighed.signal.reason[1:]
     if weighed.weight == 0.0:
-        return Evidence(says=says, contribution="0", side="only recorded", number=number)
-    return _line(says, weighed.contribution, most, number=number)
+        recorded = gettext("only recorded")
+        return Evidence(says=says, contribution="0", side=recorded, language=ENGLISH, number=number)
+    return replace(_line(says, weighed.contribution, most, number=number), language=ENGLISH)
 
 
 def _line(
     says: str, contribution: float, most: float, *, number: int | None, promo: bool = False
 ) -> Evidence:
     width = 50 * abs(contribution) / most if most else 0.0
-    side = "for spam" if contribution > 0 else "for ham"
+    for_ham = contribution <= 0
+    side = gettext("for ham") if for_ham else gettext("for spam")
     return Evidence(
         says=says,
         contribution=_signed(contribution),
-        side=side if abs(contribution) >= _WORTH_A_BAR else "hardly counts",
+        side=side if abs(contribution) >= _WORTH_A_BAR else gettext("hardly counts"),
+        for_ham=for_ham,
         number=number,
         promo=promo,
         bar_from=round(50.0 if contribution > 0 else 50.0 - width, 1),
@@ -441,4 +599,6 @@ def _line(
 
 def _signed(value: float) -> str:
     """Return a number with its sign, a true minus among them."""
-    return f"{value:+.2f}".replace("-", "−") if abs(value) >= 0.005 else "0"
+    if abs(value) < 0.005:
+        return "0"
+    return f"{'−' if value < 0 else '+'}{decimal(abs(value))}"

@@ -25,7 +25,9 @@ from service.domain.comment import (
     MAX_URL_CHARS,
 )
 from service.domain.decision import Mode, Ruling
+from service.domain.site import MAX_UNDO_SECONDS
 from service.domain.verdict import Outcome
+from service.moderation.figures import MAX_DAYS
 from service.web.moments import Moment
 
 MAX_BATCH = 1_000
@@ -244,6 +246,14 @@ class ListQuery(Request):
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50
 
 
+class FiguresQuery(Request):
+    """How many days to tell of."""
+
+    days: Annotated[int, Field(ge=1, le=MAX_DAYS)] = Field(
+        default=30, description="The last so many UTC days, today among them."
+    )
+
+
 class DecisionRequest(Request):
     """A ruling by one of the site's own moderators."""
 
@@ -286,6 +296,23 @@ class SettingsRequest(Request):
         description=(
             "Whether a report counts as a decision (true) or brings the comment before a "
             "moderator (false)."
+        ),
+    )
+    undo_seconds: (
+        Annotated[int, Field(ge=0, le=MAX_UNDO_SECONDS, strict=True), BeforeValidator(_whole)]
+        | None
+    ) = Field(
+        default=None,
+        description=(
+            "How long after a moderator's ruling the site is told of it, so that an undo before "
+            "then tells nothing; 0 tells it at once. What the site itself decides is told at once."
+        ),
+    )
+    rejects_campaigns: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None,
+        description=(
+            "Whether an unsure comment is rejected without a person if people rejected at least "
+            "5 members of its campaign and approved none."
         ),
     )
 

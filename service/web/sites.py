@@ -113,6 +113,12 @@ def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
         reports_decide=(
             present.reports_decide if given.reports_decide is None else given.reports_decide
         ),
+        undo_seconds=present.undo_seconds if given.undo_seconds is None else given.undo_seconds,
+        rejects_campaigns=(
+            present.rejects_campaigns
+            if given.rejects_campaigns is None
+            else given.rejects_campaigns
+        ),
     )
 
 

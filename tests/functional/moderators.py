@@ -18,7 +18,12 @@ from service.web.flask_app import create_app
 from tests.factories import make_comment, make_verdict
 
 PASSWORD = "correct horse battery"
-CONFIG = WebConfig(secret_key="a secret for tests, long enough to sign with")
+CONFIG = WebConfig(
+    secret_key="a secret for tests, long enough to sign with",
+    # The tests' server has four threads.
+    max_streams=2,
+    live_every_seconds=0.05,
+)
 
 
 def make_app(services: Services, config: WebConfig = CONFIG) -> Flask:

@@ -11,12 +11,14 @@ from flask import Flask
 from waitress import wasyncore
 from waitress.server import create_server
 
+from service.web.review import LIVE
+
 
 @contextmanager
-def serving(app: Flask) -> Iterator[tuple[str, int]]:
+def serving(app: Flask, *, threads: int = 4) -> Iterator[tuple[str, int]]:
     """Give the loopback address at which the application answers."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = create_server(app, sockets=[listener], map={}, threads=4, ident=None)
+    server = create_server(app, sockets=[listener], map={}, threads=threads, ident=None)
     stop = threading.Event()
 
     def serve() -> None:
@@ -28,6 +30,7 @@ def serving(app: Flask) -> Iterator[tuple[str, int]]:
     try:
         yield listener.getsockname()
     finally:
+        app.extensions[LIVE].close()
         stop.set()
         thread.join()
         # The threads end before what they would wake is closed.

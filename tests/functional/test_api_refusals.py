@@ -155,13 +155,11 @@ def test_ambiguous_or_misshapen_json_is_refused_by_name(api, data, field):
         "2026-03-01T12:00:00",
         "2026-W09-7T12:00:00Z",
         "2026-13-01T00:00:00Z",
-        "0001-01-01T00:00:00+05:00",
-        "9999-12-31T23:59:59-05:00",
         "1772366400",
         1_772_366_400,
     ],
 )
-def test_a_moment_without_offset_or_beyond_the_calendar_is_named(api, moment):
+def test_a_moment_without_offset_is_named(api, moment):
     answer = api.post("/v1/comments", json={"text": "x", "written_at": moment})
 
     assert answer.status_code == 422

@@ -20,6 +20,8 @@ def test_a_site_reads_its_own_settings(api):
         "languages": [],
         "holds_unsure": True,
         "reports_decide": False,
+        "undo_seconds": 30,
+        "rejects_campaigns": False,
     }
 
 
@@ -35,6 +37,8 @@ def test_settings_that_are_left_out_stay(api):
         "languages": ["en", "pt-BR"],
         "holds_unsure": True,
         "reports_decide": False,
+        "undo_seconds": 30,
+        "rejects_campaigns": False,
     }
     assert api.get("/v1/site").get_json() == body
 
@@ -178,3 +182,17 @@ def test_every_change_is_in_the_audit_log(api, services):
 
     by = f"site: {api.get('/v1/site').get_json()['id']}"
     assert acts == [("revoke key", by), ("issue key", by), ("change settings", by)]
+
+
+@pytest.mark.parametrize("given", [-1, 3_601, 1.5, "30", True])
+def test_an_undo_time_that_is_none_is_refused_by_name(api, given):
+    answer = api.patch("/v1/site/settings", json={"undo_seconds": given})
+
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.get_json()["errors"]] == ["undo_seconds"]
+
+
+def test_a_site_chooses_how_long_a_ruling_can_be_undone_untold(api):
+    body = api.patch("/v1/site/settings", json={"undo_seconds": 0}).get_json()
+
+    assert body["settings"]["undo_seconds"] == 0

@@ -16,9 +16,12 @@ from service.domain.delivery import (
     EventKind,
 )
 from service.domain.site import Site
+from service.domain.user import Role
+from service.moderation.accounts import set_access
+from service.moderation.users import find_user
 from service.stores.memory import memory_stores
 from service.web.callbacks_page import ATTEMPTS_SHOWN, MESSAGES_SHOWN
-from tests.factories import NOW, SITE
+from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, make_app, sign_in, signed_in, token_of
 
@@ -36,8 +39,10 @@ def client(services):
     return signed_in(services)
 
 
-def _put(services, state=DeliveryState.DEAD, *, url=URL, tries=1, status=500, **changes):
-    comment = keep(services)
+def _put(
+    services, state=DeliveryState.DEAD, *, url=URL, tries=1, status=500, comment=None, **changes
+):
+    comment = keep(services, comment)
     values = {
         "id": services.new_id("msg"),
         "seq": 0,
@@ -246,7 +251,10 @@ def test_every_page_counts_in_its_header_what_was_given_up(services, client):
 
     assert 'href="/callbacks"' in none.text
     assert "given up" not in none.text
-    assert '<span class="count">3<span class="unseen-label"> given up</span></span>' in some.text
+    assert (
+        '<span class="count">3<span class="unseen-label"> callbacks given up</span></span>'
+        in some.text
+    )
 
 
 def test_a_hundred_are_counted_as_many(services, client):
@@ -312,3 +320,35 @@ def test_the_page_is_as_strict_as_the_others(services, client):
         assert page.headers[name] == review.headers[name]
     assert "<script" not in page.text
     assert " style=" not in page.text
+
+
+@pytest.fixture
+def limited(services, client):
+    """A client of a moderator who sees the second of two sites alone."""
+    services.sites.add(make_site(id="site-2", name="Kettle blog"))
+    client = signed_in(services, "Mara")
+    mara = find_user("Mara", services)
+    set_access(mara.id, services, role=Role.MODERATOR, site_ids=["site-2"], actor="test")
+    return client
+
+
+def test_who_sees_some_sites_sees_and_replays_their_messages_alone(services, limited):
+    theirs = _put(services, comment=make_comment(site_id="site-2"), site_id="site-2")
+    other = _put(services)
+
+    page = limited.get("/callbacks")
+    refused = _replay(limited, f"/callbacks/{other.id}/replay")
+    _replay(limited, "/callbacks/replay")
+
+    assert _shown(page) == [theirs.id]
+    assert "Radiator blog" not in page.text
+    assert "1<span" in page.text.replace(" ", "")
+    assert refused.status_code == 404
+    assert services.deliveries.get(theirs.id).state is DeliveryState.WAITING
+    assert services.deliveries.get(other.id).state is DeliveryState.DEAD
+
+
+def test_of_an_endpoint_of_another_site_nothing_is_said(services, limited):
+    services.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
+
+    assert "No site asks to be told" in limited.get("/callbacks").text

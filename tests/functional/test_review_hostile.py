@@ -7,62 +7,27 @@ from html.parser import HTMLParser
 import pytest
 from markupsafe import escape
 
-from service.domain.comment import Author, Post, Sender
+from service.domain.comment import Author
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, WeighedSignal
 from service.stores.memory import memory_stores
 from tests.factories import NOW, SITE, make_comment, make_signal
 from tests.fakes import make_services
+from tests.functional.hostile import HOSTILE, hostile_comment
 from tests.functional.moderators import keep, rule, signed_in
 
-HOSTILE = {
-    "script": "<script>alert(1)</script>",
-    "script in capitals": "<SCRIPT SRC=//evil.example/x.js></SCRIPT>",
-    "image": "<img src=x onerror=alert(1)>",
-    "svg": "<svg/onload=alert(1)>",
-    "svg link": "<svg><a xlink:href='javascript:alert(1)'><text>x</text></a></svg>",
-    "anchor": '<a href="https://evil.example/">here</a>',
-    "javascript link": "[here](javascript:alert(1)) javascript:alert(1)",
-    "data link": "data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==",
-    "frame": "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
-    "closing tags": "</bdi></mark></div></article></main></body></html><script>alert(1)</script>",
-    "attribute break": '" autofocus onfocus="alert(1)" x="',
-    "single quotes": "' onmouseover='alert(1)' '",
-    "comment": "<!--<script>--!><script>alert(1)</script>",
-    "template": "{{7*7}} {% include '/etc/passwd' %} {{config.SECRET_KEY}} {#",
-    "other templates": "${7*7} #{7*7} <%= 7*7 %> {{constructor.constructor('alert(1)')()}}",
-    "format": "{0} %s %(x)s {opened.id} %n%n%n",
-    "style": "<style>*{display:none}</style><link rel=stylesheet href=//evil.example/x.css>",
-    "refresh": '<meta http-equiv="refresh" content="0;url=https://evil.example/">',
-    "base": '<base href="https://evil.example/">',
-    "form": '<form action="https://evil.example/"><input name=password><button>Approve',
-    "dialog": "<dialog open><button formaction=javascript:alert(1)>ok",
-    "data-part": '<div data-part="opened" class="row" data-id="x">forged</div>',
-    "entities": "&lt;script&gt;alert(1)&lt;/script&gt; &#x6a;avascript:alert(1) &amp;amp;",
-    "null": "a\x00b <scr\x00ipt>alert(1)</scr\x00ipt>",
-    "bidi": "invoice\u202egpj.exe \u2066hidden\u2069 \u200fback",
-    "replacement": "broken \ufffd\ufffd surrogate",
-    "line separators": "a\u2028b\u2029c\x85d",
-    "utf-7": "+ADw-script+AD4-alert(1)+ADw-/script+AD4-",
-    "full-width": "＜script＞alert(1)＜/script＞",
-    "textarea": "</textarea></title></style></noscript><script>alert(1)</script>",
-    "cdata": "<![CDATA[<script>alert(1)</script>]]>",
-    "long word": "w" * 60_000,
-    "combining flood": "Z" + "\u0301" * 32_000,
-    "spaced flood": "a\u200b" * 16_000,
-    "line flood": "\n" * 60_000 + "end",
-    "newlines in a name": "Ola\r\nSet-Cookie: x=1",
-}
 # What the page itself is made of; anything else came from a comment.
 _OWN_ELEMENTS = {
     "html", "head", "meta", "title", "link", "script", "body", "main", "header", "nav", "section",
     "article", "footer", "div", "p", "span", "b", "i", "strong", "sup", "mark", "bdi", "a", "ol",
-    "li", "dl", "dt", "dd", "h1", "h2", "table", "caption", "tbody", "tfoot", "tr", "td", "th",
-    "form", "input", "button", "select", "option", "label", "kbd", "time", "details", "summary",
-    "dialog", "svg", "rect", "line", "path",
+    "li", "dl", "dt", "dd", "h1", "h2", "table", "caption", "thead", "tbody", "tfoot", "tr", "td",
+    "th", "form", "fieldset", "legend", "input", "button", "select", "option", "label", "kbd",
+    "time", "details", "summary", "dialog", "svg", "rect", "line", "path", "ul", "textarea",
+    "template", "q",
 }  # fmt: skip
 _OWN_PATHS = (
-    "/review", "/callbacks", "/password", "/sign-out", "/static/review.", "/static/icon.",
+    "/review", "/callbacks", "/lists", "/password", "/sign-out", "/static/",
+    "/me", "/accounts", "/log", "/personal-data", "/sites", "/figures",
     "#opened",
 )  # fmt: skip
 
@@ -81,18 +46,6 @@ class _Page(HTMLParser):
 
     def handle_data(self, data):
         self.words.append(data)
-
-
-def _hostile_comment(text):
-    return make_comment(
-        text,
-        author=Author(name=text[:300], url=text[:2_048], account_id=text[:100]),
-        post=Post(title=text[:500], url=text[:2_048], excerpt=text[:4_000]),
-        sender=Sender(email_domain=text[:200]),
-        language=text[:20],
-        user_agent=text[:300],
-        reply_to=text[:200],
-    )
 
 
 def _assert_dead(page):
@@ -117,7 +70,7 @@ def services():
 def test_hostile_text_in_every_field_is_dead_on_every_page(services, text):
     client = signed_in(services)
     spans = (Span(start=0, end=3), Span(start=2, end=len(text) + 5))
-    comment = keep(services, _hostile_comment(text), promo_spans=spans)
+    comment = keep(services, hostile_comment(text), promo_spans=spans)
 
     pages = [client.get("/review"), client.get(f"/review/comments/{comment.id}")]
     rule(client, comment, "approve")
@@ -221,3 +174,50 @@ def test_hostile_reasons_and_names_are_dead_too():
 
     _assert_dead(page)
     assert "&lt;script&gt;" in page.text
+
+
+@pytest.mark.parametrize("hidden", ["\ud800", "\u202e", "\u200b"])
+def test_a_host_whose_code_stands_for_what_breaks_pages_is_spelled_out(hidden):
+    services = make_services()
+    client = signed_in(services)
+    label = f"ab{hidden}é".encode("punycode", "surrogatepass").decode()
+    keep(services, make_comment(f"Look at https://xn--{label}.com/ once"))
+
+    page = client.get("/review")
+
+    assert page.status_code == 200
+    assert f"xn--{label}.com" in page.text
+    assert hidden not in page.text
+
+
+def test_a_host_that_no_address_can_hold_is_shown_without_a_search_for_it():
+    services = make_services()
+    client = signed_in(services)
+    for _ in range(2):
+        keep(services, make_comment("Look at https://sp\ud800am.example/ once"))
+    services.search.take_in(limit=10)
+
+    page = client.get("/review")
+
+    assert page.status_code == 200
+    assert "q=domain" not in page.text
+
+
+class _Broken:
+    """Records that one comment makes fail."""
+
+    def look_up(self, comment, *, site_ids):
+        raise ValueError(comment.text)
+
+
+def test_a_comment_that_breaks_what_stands_beside_it_can_be_decided_all_the_same(caplog):
+    services = make_services(sender_records=_Broken())
+    client = signed_in(services)
+    keep(services, make_comment("Quastenflosser"))
+
+    page = client.get("/review")
+
+    assert page.status_code == 200
+    assert 'value="reject"' in page.text
+    assert "a part beside a comment cannot be shown" in caplog.text
+    assert "Quastenflosser" not in caplog.text

@@ -29,7 +29,8 @@ from tests.functional.moderators import (
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-    "form-action 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+    "form-action 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "require-trusted-types-for 'script'; trusted-types slopsieve"
 )
 
 
@@ -56,11 +57,11 @@ def _arrived(minutes, **changes):
     return make_comment(received_at=NOW - timedelta(minutes=minutes), **changes)
 
 
-def test_unsure_comments_come_first_then_audit_samples_each_oldest_first(services, client):
+def test_unsure_comments_come_first_then_audit_samples_each_by_what_waiting_costs(services, client):
     late = keep(services, _arrived(1))
     audit_late = keep(services, _arrived(2), Outcome.HAM, audit=True)
     early = keep(services, _arrived(3))
-    audit_early = keep(services, _arrived(4), Outcome.SPAM, audit=True)
+    audit_early = keep(services, _arrived(40), Outcome.SPAM, audit=True)
     keep(services, _arrived(5), Outcome.HAM)
 
     page = client.get("/review")

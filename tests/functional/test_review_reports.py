@@ -127,8 +127,8 @@ def test_a_withdrawn_comment_says_when_in_place_of_its_words(services, client, w
     page = client.get(f"/review/comments/{withdrawn.id}?show=all")
 
     assert page.status_code == 200
-    assert "Withdrawn by its site on 1 March 2026" in _words(page)
-    assert "Withdrawn by its site just now" in _words(page)
+    assert "Its words are gone since 1 March 2026" in _words(page)
+    assert "Its words were removed just now" in _words(page)
     assert "boilers" not in page.text
     assert "Bob" not in page.text
     assert "data-by=" not in page.text
@@ -175,7 +175,7 @@ def test_a_forged_ruling_on_a_withdrawn_comment_changes_nothing(services, client
     )
 
     assert page.status_code == 409
-    assert "Nothing was changed. The site has withdrawn this comment" in _words(page)
+    assert "Nothing was changed. This comment's words are gone" in _words(page)
     assert services.cases.get(withdrawn.id).decisions == ()
 
 

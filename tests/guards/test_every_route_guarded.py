@@ -13,6 +13,7 @@ from service.domain.inbound import Platform
 from service.web.auth import AKISMET, API, HOOKS, is_open
 from service.web.config import WebConfig
 from service.web.flask_app import create_app
+from service.web.pages import is_marked
 from service.web.webhooks.adapters import ADAPTERS
 from tests.fakes import make_services
 
@@ -28,6 +29,7 @@ OPEN = {
     "/openapi.json",
     "/static/<path:filename>",  # style sheets and scripts
     "/sign-in",  # where moderators prove who they are
+    "/sign-in/code",  # the second step of it
     # Clients ask these before they have a key; the answers are the same for everybody.
     "/1.1/test",
     "/1.2/test",
@@ -93,6 +95,19 @@ def test_a_stranger_gets_past_no_other_route(app):
 
     assert {_blueprint(rule) for rule in _guarded(app)} == {API, HOOKS, AKISMET, PAGES}
     assert let_in == []
+
+
+def test_every_page_that_changes_anything_says_who_may(app):
+    views = {
+        rule.rule: app.view_functions[rule.endpoint]
+        for rule in app.url_map.iter_rules()
+        if _blueprint(rule) == PAGES and "POST" in (rule.methods or set())
+    }
+
+    unmarked = {path for path, view in views.items() if not is_open(view) and not is_marked(view)}
+
+    assert views
+    assert unmarked == set()
 
 
 def test_a_wrong_key_opens_no_route_of_the_api():

@@ -86,3 +86,15 @@ def test_a_blog_that_is_no_address_is_refused_by_name(run):
 
     assert isinstance(refused.exception, InvalidInputError)
     assert [problem.field for problem in refused.exception.problems] == ["--blog"]
+
+
+def test_whether_a_policy_acts_on_campaigns_is_a_setting(run):
+    rows(run("add", "Kettle blog", "--json"))
+
+    (before,) = rows(run("list", "--json"))
+    (changed,) = rows(run("set", "Kettle blog", "--rejects-campaigns", "--json"))
+    (untouched,) = rows(run("set", "Kettle blog", "--mode", "enforce", "--json"))
+    (back,) = rows(run("set", "Kettle blog", "--asks-about-campaigns", "--json"))
+
+    told = [row["rejects_campaigns"] for row in (before, changed, untouched, back)]
+    assert told == [False, True, True, False]

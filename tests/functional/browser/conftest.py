@@ -48,13 +48,15 @@ class Watched:
             self.complaints.append(f"request: {request.url}")
 
 
-@pytest.fixture(scope="session")
+# For one file of tests, not for the session: while it runs, Playwright keeps an event loop running in
+# this thread, and a test that has a loop of its own (an async client) may be next in this process.
+@pytest.fixture(scope="module")
 def playwright() -> Iterator[Playwright]:
     with sync_playwright() as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     """Return the system's Chromium; its profile is fresh and gone afterwards."""
     executable = shutil.which("chromium")

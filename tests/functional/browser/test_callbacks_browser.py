@@ -53,6 +53,7 @@ def test_messages_are_tried_again_without_scripts(services, given_up, open_page,
     watched = open_page(viewport=viewport, java_script_enabled=False, color_scheme=scheme)
     page = watched.page
 
+    page.get_by_text("More", exact=False).first.click()
     page.get_by_role("link", name="Callbacks").click()
     page.get_by_text("Log of attempts").first.click()
     expect(page.locator(".log li").first).to_contain_text("no answer")

@@ -227,3 +227,32 @@ def test_floods_are_parted_in_linear_time(flood):
 
     assert pieces
     assert time.perf_counter() - start < 5
+
+
+def test_faces_joined_without_end_are_taken_apart():
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
+
+    of_one = part_text(family)
+    of_many = part_text("\U0001f468\u200d" * 4_000)
+
+    assert [piece.kind for piece in of_one] == [PieceKind.WORDS]
+    assert any(piece.kind is PieceKind.UNSEEN for piece in of_many)
+    assert max(len(piece.text) for piece in of_many) < 40
+
+
+def test_letters_that_only_look_latin_are_marked_within_mixed_words():
+    pieces = part_text("Gr\u0435at \u043f\u043e\u0441\u0442, na\u00efve \u03b1-rays")
+
+    assert [(p.text, p.alike) for p in pieces if p.alike] == [("\u0435", True)]
+    assert "cyrillic small letter ie" in next(p.hint for p in pieces if p.alike)
+    assert (
+        "".join(p.text for p in pieces)
+        == "Gr\u0435at \u043f\u043e\u0441\u0442, na\u00efve \u03b1-rays"
+    )
+
+
+def test_a_flood_of_look_alikes_is_marked_no_more_after_a_while():
+    pieces = part_text("a\u0430" * 30_000)
+
+    assert len(pieces) < 2_000
+    assert "".join(p.text for p in pieces) == "a\u0430" * 30_000

@@ -39,3 +39,14 @@ def test_every_spelling_of_a_moment_is_the_same_moment(given_text):
 def test_anything_else_is_refused(given_text):
     with pytest.raises(PydanticCustomError):
         read_moment(given_text)
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("0001-01-01T00:00:00.0+01:01", "0001-01-01T00:00:00Z"),
+        ("9999-12-31T23:59:59-23:00", "9999-12-31T23:59:59.999999Z"),
+    ],
+)
+def test_a_moment_at_the_end_of_time_becomes_the_nearest_that_can_be_kept(written, kept):
+    assert write_moment(read_moment(written)) == kept

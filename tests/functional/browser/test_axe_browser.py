@@ -1,0 +1,178 @@
+"""axe-core finds nothing to complain of on any page, in either theme, wide or narrow."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from service.domain.claim import Claim
+from service.domain.comment import Author, CommentId, Sender
+from service.domain.decision import Ruling
+from service.domain.list_entry import Effect, EntryKind
+from service.domain.saved_view import SavedView
+from service.domain.stroke import StrokeOf
+from service.domain.user import User
+from service.domain.verdict import Outcome, Span
+from service.moderation.decide import decide_comment
+from service.moderation.site_lists import NewEntry, add_entry
+from service.moderation.strokes import decide_together
+from service.ports import Services
+from tests.factories import SITE, make_comment
+from tests.fakes import make_services
+from tests.functional.moderators import add_moderator, keep, make_app
+from tests.functional.test_campaign_pages import keep_campaign
+
+# The rules of WCAG 2.2, levels A and AA, and axe-core's own best practices.
+_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+_OPTIONS = {"runOnly": {"type": "tag", "values": _TAGS}, "resultTypes": ["violations"]}
+# Answers that are no pages: downloads, streams, parts.
+_NO_PAGES = frozenset(
+    {
+        "pages.home",
+        "pages.stats_json",
+        "pages.export_log",
+        "pages.live",
+        "pages.rows",
+        "pages.search_export",
+        "pages.cutoff_preview",
+    }
+)
+_OPEN = ("/sign-in", "/docs")
+
+
+def _fill(services: Services) -> dict[str, str]:
+    """Keep something of each kind; return what stands for the variable parts of addresses."""
+    add_moderator(services, "Mara")
+    mara = services.users.find("Mara")
+    assert mara is not None
+    keep(services, make_comment("Thank you, that worked."), Outcome.HAM)
+    keep(services, make_comment("Cheap loans https://loans.example"), Outcome.SPAM, audit=True)
+    campaign_id, members = keep_campaign(services, 6, author=Author(name="Bo"))
+    decide_comment(members[0], Ruling.REJECT, services, decided_by="Mara", note="As before")
+    decide_together(
+        members[1:3], Ruling.REJECT, services, decided_by="Ola", what=StrokeOf.SELECTION
+    )
+    _claim(services, members[4], mara)
+    text = "Lovely post! \u200b See https://b\u0430nk.example/x for cheap boilers."
+    keys = Sender(email_key="0" * 64, name_key="1" * 64, email_domain="mail.example")
+    for number in range(2):
+        comment = keep(
+            services,
+            make_comment(
+                f"{text} {number}",
+                author=Author(name="Bo", url="https://bo.example"),
+                sender=keys,
+            ),
+            promo_spans=(Span(start=20, end=45),),
+            degraded_by=("history",),
+        )
+    services.search.take_in(limit=100)
+    _list_and_save(services)
+    return {
+        "comment_id": comment.id,
+        "campaign_id": campaign_id,
+        "site_id": SITE,
+        "user_id": mara.id,
+        "of_the_campaign": members[3],
+        "claimed": members[4],
+        "decided": members[0],
+    }
+
+
+def _claim(services: Services, comment_id: CommentId, user: User) -> None:
+    """Let somebody else look at a comment."""
+    now = services.clock()
+    services.claims.take(
+        Claim(
+            comment_id=comment_id,
+            user_id=user.id,
+            user_name=user.name,
+            since=now,
+            until=now + timedelta(minutes=5),
+        )
+    )
+
+
+def _list_and_save(services: Services) -> None:
+    """Block a phrase and keep a view."""
+    entry = NewEntry(
+        effect=Effect.BLOCK,
+        kind=EntryKind.PHRASE,
+        value="cheap boilers",
+        reason="A flood of them",
+        site_id=SITE,
+    )
+    add_entry(entry, services, by="Mara")
+    [ola] = [user for user in services.users.all() if user.name == "Ola"]
+    services.saved_views.put(
+        SavedView(
+            id="view_1",
+            owner_id=ola.id,
+            name="Boilers",
+            query="boilers outcome:unsure",
+            shared=True,
+            created_at=services.clock(),
+        )
+    )
+
+
+def _addresses(known: dict[str, str]) -> list[str]:
+    """Return the address of every page for moderators; fails where one is not known."""
+    rules = [
+        rule
+        for rule in make_app(make_services()).url_map.iter_rules()
+        if rule.endpoint.startswith("pages.")
+        and "GET" in (rule.methods or set())
+        and rule.endpoint not in _NO_PAGES
+    ]
+    return sorted(rule.build(known, append_unknown=False)[1] for rule in rules)
+
+
+# Contrast depends on the theme, the size of targets on the width: each is seen once.
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
+def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width, scheme):
+    known = _fill(services)
+    # The addresses that show what no page shows by itself, and what that is.
+    telling = {
+        "/review": ".campaign-strip",
+        "/review?show=decided": ".stamp",
+        f"/review/comments/{known['comment_id']}": ".sender",
+        f"/review/comments/{known['of_the_campaign']}": ".similar",
+        f"/review/comments/{known['claimed']}": ".claimed",
+        f"/review/comments/{known['decided']}": ".note",
+        "/review/search?q=boilers": ".found .row",
+        "/lists?show=allow": "#new",
+    }
+    # Without motion no colour is looked at on its way to another.
+    watched = open_page(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = watched.page
+    found = []
+
+    for address in dict.fromkeys([*_addresses(known), *telling, *_OPEN]):
+        answer = page.goto(address)
+        assert answer.ok, address
+        assert page.locator(telling.get(address, "h1")).count(), address
+        page.evaluate("document.querySelectorAll('main details').forEach(d => { d.open = true; })")
+        for broken in Axe().run(page, options=_OPTIONS).response["violations"]:
+            nodes = [node["html"][:160] for node in broken["nodes"][:3]]
+            found.append((address, broken["id"], nodes))
+
+    assert found == []
+    assert watched.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_help_sheet_and_the_open_menus_break_no_rule(services, open_page, scheme):
+    _fill(services)
+    page = open_page(color_scheme=scheme, reduced_motion="reduce").page
+
+    page.get_by_text("More", exact=True).click()
+    menu = Axe().run(page, options=_OPTIONS).response["violations"]
+    page.evaluate("document.querySelector('dialog.help').showModal()")
+    sheet = Axe().run(page, options=_OPTIONS).response["violations"]
+
+    assert [one["id"] for one in menu + sheet] == []

@@ -1,0 +1,103 @@
+"""The pages of campaigns in a real browser: keys, exceptions, undo, fingers, hostile words."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import expect
+
+from service.domain.comment import Author, Post
+from service.domain.decision import Ruling
+from service.domain.verdict import Span
+from tests.factories import NOW
+from tests.functional.hostile import HOSTILE
+from tests.functional.test_campaign_pages import keep_campaign, rulings
+
+
+@pytest.fixture
+def campaign(services):
+    """A campaign of forty waiting comments; its id and theirs, the newest first."""
+    campaign_id, ids = keep_campaign(services, 40)
+    return campaign_id, ids[::-1]
+
+
+def test_forty_are_decided_with_two_exceptions_by_keyboard_alone_and_undone(
+    services, campaign, open_page
+):
+    campaign_id, ids = campaign
+    watched = open_page()
+    page = watched.page
+    page.goto("/review/campaigns")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/review/campaigns/{campaign_id}")
+
+    for key in "jjjxjjx":
+        page.keyboard.press(key)
+    expect(page.locator("button.reject")).to_contain_text("Reject the ticked (38)")
+    page.keyboard.press("r")
+
+    expect(page.locator(".told")).to_contain_text("38 comments rejected.")
+    expected = [None if place in (2, 4) else Ruling.REJECT for place in range(40)]
+    assert rulings(services, ids) == expected
+
+    page.keyboard.press("u")
+
+    expect(page.locator(".told")).to_contain_text("38 rulings taken back.")
+    assert rulings(services, ids) == [None] * 40
+    assert watched.complaints == []
+
+
+def test_fingers_on_a_phone_untick_and_approve(services, campaign, open_page):
+    campaign_id, ids = campaign
+    watched = open_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page = watched.page
+    page.goto(f"/review/campaigns/{campaign_id}")
+
+    page.locator(".member .tick").nth(1).tap()
+    page.locator("button.approve").tap()
+
+    expect(page.locator(".told")).to_contain_text("39 comments approved.")
+    assert rulings(services, ids)[:3] == [Ruling.APPROVE, None, Ruling.APPROVE]
+    sizes = [box.bounding_box() for box in page.locator(".told button, .tabs a").all()]
+    assert all(min(size["width"], size["height"]) >= 42 for size in sizes)
+    assert watched.complaints == []
+
+
+def test_keys_are_left_alone_while_one_writes_a_note(services, campaign, open_page):
+    campaign_id, ids = campaign
+    page = open_page().page
+    page.goto(f"/review/campaigns/{campaign_id}")
+
+    page.fill("#note", "")
+    page.locator("#note").press_sequentially("rarxu")
+
+    expect(page.locator("#note")).to_have_value("rarxu")
+    assert rulings(services, ids) == [None] * 40
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_hostile_campaigns_run_nothing_and_stay_within_the_page(services, open_page, width):
+    for number, text in enumerate(HOSTILE.values()):
+        keep_campaign(
+            services,
+            3,
+            text=text,
+            target=f"site:{text[:120]}",
+            author=Author(name=text[:300]),
+            post=Post(title=text[:500], url=text[:2_048]),
+            promo_spans=(Span(start=0, end=len(text)),),
+            received_at=NOW - timedelta(hours=number),
+        )
+    watched = open_page(viewport={"width": width, "height": 844})
+    page = watched.page
+
+    page.goto("/review/campaigns")
+    list_width = page.evaluate("document.documentElement.scrollWidth")
+    page.locator(".campaign a.stop").first.click()
+    expect(page.locator(".members")).to_be_visible()
+
+    assert list_width <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert watched.complaints == []

@@ -1,0 +1,172 @@
+"""The commands about accounts and personal data: the way out when everything else is lost."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from click.testing import CliRunner
+
+from service.cli import cli
+from service.domain.comment import Author, Lane
+from service.domain.errors import InvalidInputError
+from service.domain.sign_in import SecondFactor
+from service.moderation.accounts import LastOwnerError
+from service.moderation.erase import find_person
+from service.ports import NewComment
+from service.wiring import open_services
+from tests.factories import make_comment
+from tests.servers import running_valkey
+
+MARA = "mara@example.org"
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a command on a data folder of its own; return its output, or its JSON lines."""
+
+    def run(*words: str, typed: str | None = None):
+        done = CliRunner().invoke(cli, [*words, "--data-dir", str(tmp_path)], input=typed)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        if "--json" in words:
+            return [json.loads(line) for line in done.output.splitlines()]
+        return done.output
+
+    return run
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Open the services of that data folder."""
+    return lambda: open_services(data_dir=str(tmp_path))
+
+
+def accounts(run):
+    return {row["name"]: row for row in run("users", "list", "--json")}
+
+
+def test_the_first_account_is_the_owners_and_others_get_role_and_sites(run):
+    run("sites", "add", "Garden")
+
+    run("users", "add", "olive")
+    run("users", "add", "mara", "--role", "reader", "--site", "Garden")
+
+    listed = accounts(run)
+    assert (listed["olive"]["role"], listed["olive"]["sites"]) == ("owner", "all")
+    assert listed["mara"]["role"] == "reader"
+    assert listed["mara"]["sites"].startswith("site_")
+
+
+def test_role_and_sites_are_changed_and_what_is_not_named_stays(run):
+    run("sites", "add", "Garden")
+    run("users", "add", "olive")
+    run("users", "add", "mara", "--role", "reader", "--site", "Garden")
+
+    run("users", "set", "mara", "--role", "moderator")
+    narrowed = accounts(run)["mara"]
+    run("users", "set", "mara", "--all-sites")
+    widened = accounts(run)["mara"]
+    run("users", "set", "mara", "--site", "Garden")
+    run("users", "set", "mara", "--role", "owner")
+
+    assert (narrowed["role"], narrowed["sites"] != "all") == ("moderator", True)
+    assert (widened["role"], widened["sites"]) == ("moderator", "all")
+    assert (accounts(run)["mara"]["role"], accounts(run)["mara"]["sites"]) == ("owner", "all")
+
+
+def test_contradictions_are_refused(run):
+    run("sites", "add", "Garden")
+    run("users", "add", "olive")
+
+    with pytest.raises(InvalidInputError):
+        run("users", "set", "olive", "--site", "Garden", "--all-sites")
+    with pytest.raises(InvalidInputError):
+        run("users", "set", "olive", "--site", "Garden")
+
+
+def test_the_last_owner_can_be_neither_demoted_nor_ended(run):
+    run("users", "add", "olive")
+
+    with pytest.raises(LastOwnerError):
+        run("users", "set", "olive", "--role", "admin")
+    with pytest.raises(LastOwnerError):
+        run("users", "end", "olive")
+
+    assert accounts(run)["olive"]["ended_at"] is None
+
+
+def test_an_account_is_ended_and_let_back_in(run):
+    run("users", "add", "olive")
+    run("users", "add", "mara")
+
+    run("users", "end", "mara")
+    ended = accounts(run)["mara"]["ended_at"]
+    [restored] = run("users", "restore", "mara", "--json")
+
+    assert ended
+    assert restored["password"]
+    assert accounts(run)["mara"]["ended_at"] is None
+
+
+def test_a_lost_second_factor_is_turned_off(run, opened):
+    run("users", "add", "olive")
+    with opened() as services:
+        [user] = services.users.all()
+        factor = SecondFactor(user_id=user.id, seed="5eed", since=datetime.now(UTC))
+        services.second_factors.put(factor, recovery_digests=["a"])
+    before = accounts(run)["olive"]["second_factor"]
+
+    run("users", "set", "olive", "--no-second-factor")
+
+    assert (before, accounts(run)["olive"]["second_factor"]) == (True, False)
+    assert run("audit", "--json")[0]["act"] == "turn off second factor"
+
+
+@pytest.fixture
+def histories(monkeypatch):
+    """Give the commands a server for histories of their own."""
+    with running_valkey() as server:
+        monkeypatch.setenv("SLOPSIEVE_VALKEY_URL", server.url)
+        yield
+
+
+def keep(run, opened, count: int) -> None:
+    [site] = run("sites", "add", "Garden", "--json")
+    with opened() as services:
+        sender = find_person(services, email=MARA).sender
+        made = [
+            make_comment(site_id=site["site_id"], sender=sender, author=Author(name="Mara"))
+            for _ in range(count)
+        ]
+        services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in made])
+
+
+@pytest.mark.usefixtures("histories")
+def test_a_person_is_erased_once_the_number_is_typed(run, opened):
+    keep(run, opened, 3)
+
+    refused = run("erase", "--email", MARA, typed="2\n")
+    erased = run("erase", "--email", MARA, typed="3\n")
+
+    assert "Nothing was erased." in refused
+    assert "Erased; 3 comments" in erased
+    assert "0 comments" in run("erase", "--email", MARA, "--yes")
+    assert not any(MARA in json.dumps(row) for row in run("audit", "--json"))
+
+
+@pytest.mark.usefixtures("histories")
+def test_what_is_held_is_printed_and_nothing_erased(run, opened):
+    keep(run, opened, 2)
+
+    lines = [json.loads(line) for line in run("erase", "--email", MARA, "--export").splitlines()]
+
+    assert [line["kind"] for line in lines] == ["comment", "comment", "end"]
+    assert lines[0]["comment"]["author"]["name"] == "Mara"
+    assert "Erased; 2 comments" in run("erase", "--email", MARA, "--yes")
+
+
+def test_nobody_in_particular_is_refused(run):
+    with pytest.raises(InvalidInputError):
+        run("erase", "--yes")

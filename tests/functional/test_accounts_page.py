@@ -1,0 +1,226 @@
+"""Owners say who may do what; somebody always runs the place."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from service.domain.user import Role
+from service.moderation.accounts import AboveOwnRoleError, set_access
+from service.moderation.users import add_user, authenticate_user, find_user
+from tests.factories import SITE
+from tests.fakes import make_services, make_site
+from tests.functional.moderators import make_app, sign_in, signed_in, token_of
+
+
+@pytest.fixture
+def services():
+    made = make_services()
+    made.sites.add(make_site(id="site-2", name="Kettle \u202eblog"))
+    return made
+
+
+@pytest.fixture
+def app(services):
+    return make_app(services)
+
+
+@pytest.fixture
+def owner(services, app):
+    return signed_in(services, "Olive", app=app)
+
+
+def post(client, path, **form):
+    return client.post(path, data={"csrf_token": token_of(client.get("/accounts")), **form})
+
+
+def add(client, name="Mara", role="moderator", **form):
+    return post(client, "/accounts", name=name, role=role, **({"sees": "all"} | form))
+
+
+def once(page):
+    return re.search(r'id="one-time-password">([^<]+)<', page.text)[1]
+
+
+def test_the_first_account_is_the_owners_and_lists_everybody(services, owner):
+    add_user("Mara", services, actor="test", site_ids=[SITE])
+
+    page = owner.get("/accounts")
+
+    words = " ".join(re.sub(r"<[^>]+>", " ", page.text).split())
+    assert "Olive you Owner all off just now" in words
+    assert "Mara Moderator Radiator blog off never one-time password" in words
+
+
+@pytest.mark.parametrize("role", [Role.ADMIN, Role.MODERATOR, Role.READER])
+def test_only_owners_come_here(services, app, owner, role):
+    client = signed_in(services, "Ola", app=app)
+    ola = find_user("Ola", services)
+    set_access(ola.id, services, role=role, site_ids=None, actor="test")
+
+    token = token_of(client.get("/me"))
+    answers = [
+        client.get("/accounts"),
+        client.get(f"/accounts/{ola.id}"),
+        client.post("/accounts", data={"csrf_token": token, "name": "x", "role": "owner"}),
+        client.post(f"/accounts/{ola.id}", data={"csrf_token": token, "role": "owner"}),
+    ]
+
+    assert [answer.status_code for answer in answers] == [403] * 4
+    assert find_user("Ola", services).role is role
+
+
+def test_an_added_account_gets_a_password_that_is_shown_once(services, app, owner):
+    page = add(owner, "  Zoë عمر  ", role="reader", sees="some", site=[SITE])
+
+    user = find_user("zoë عمر", services)
+    assert page.status_code == 201
+    assert (user.role, user.site_ids) == (Role.READER, (SITE,))
+    assert authenticate_user("Zoë عمر", once(page), services) == user
+    assert once(page) not in owner.get(f"/accounts/{user.id}").text
+    assert sign_in(app.test_client(), "Zoë عمر", once(page)).status_code == 303
+
+
+@pytest.mark.parametrize("name", ["", "   ", "O\u202ela", "a" * 61, "a\nb", "\x00"])
+def test_an_unusable_name_is_refused(services, owner, name):
+    page = add(owner, name)
+
+    assert page.status_code == 422
+    assert "A name has 1 to 60 printable characters." in page.text
+    assert len(services.users.all()) == 1
+
+
+def test_a_taken_name_is_refused(owner):
+    answers = [add(owner, "Mara").status_code, add(owner, "MARA").status_code]
+
+    assert answers == [201, 422]
+
+
+@pytest.mark.parametrize(
+    ("role", "sites"), [("owner", [SITE]), ("moderator", []), ("moderator", ["no-such-site"])]
+)
+def test_sites_that_cannot_be_are_refused(services, owner, role, sites):
+    page = add(owner, role=role, sees="some", site=sites)
+
+    assert page.status_code == 422
+    assert "Choose one or more sites" in page.text
+    assert len(services.users.all()) == 1
+
+
+def test_a_role_of_nobody_is_refused(owner):
+    assert add(owner, role="emperor").status_code == 400
+
+
+def test_role_and_sites_change_at_once(services, app, owner):
+    client = signed_in(services, "Ola", app=app)
+    ola = find_user("Ola", services)
+
+    told = owner.get(
+        post(owner, f"/accounts/{ola.id}", role="reader", sees="some", site=["site-2"]).location
+    )
+
+    assert "What this account may do has changed." in told.text
+    assert find_user("Ola", services).site_ids == ("site-2",)
+    assert client.get("/callbacks").status_code == 200
+    [entry] = services.audit_log.recent(subject=ola.id, limit=1)
+    assert (entry.actor, entry.act, entry.detail) == ("Olive", "set access", "reader; site-2")
+
+
+def test_the_last_owner_is_neither_demoted_nor_ended(services, owner):
+    olive = find_user("Olive", services)
+
+    answers = [
+        post(owner, f"/accounts/{olive.id}", role="admin", sees="all"),
+        post(owner, f"/accounts/{olive.id}/end"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [409, 409]
+    assert "This is the last owner." in answers[0].text
+    assert find_user("Olive", services) == olive
+    assert owner.get("/accounts").status_code == 200
+
+
+def test_with_another_owner_one_may_go(services, owner):
+    add_user("Otto", services, actor="test", role=Role.OWNER)
+    olive = find_user("Olive", services)
+
+    answer = post(owner, f"/accounts/{olive.id}/end")
+
+    assert answer.location == "/sign-in"
+    assert owner.get("/accounts").location.startswith("/sign-in")
+    assert find_user("Olive", services).ended_at is not None
+
+
+def test_an_ended_owner_does_not_count(services, owner):
+    otto, _ = add_user("Otto", services, actor="test", role=Role.OWNER)
+    post(owner, f"/accounts/{otto.id}/end")
+
+    answer = post(owner, f"/accounts/{find_user('Olive', services).id}/end")
+
+    assert answer.status_code == 409
+
+
+def test_nobody_gives_a_role_above_their_own_nor_touches_who_has_one(services, owner):
+    user, _ = add_user("Mara", services, actor="test")
+    olive = find_user("Olive", services)
+    admin = {"actor": "Ada", "actor_role": Role.ADMIN}
+
+    with pytest.raises(AboveOwnRoleError):
+        add_user("Eve", services, role=Role.OWNER, **admin)
+    with pytest.raises(AboveOwnRoleError):
+        set_access(user.id, services, role=Role.OWNER, site_ids=None, **admin)
+    with pytest.raises(AboveOwnRoleError):
+        set_access(olive.id, services, role=Role.READER, site_ids=None, **admin)
+
+    assert [one.role for one in services.users.all()] == [Role.MODERATOR, Role.OWNER]
+
+
+def test_an_ended_account_is_let_back_in_with_a_new_password(services, app, owner):
+    client = signed_in(services, "Ola", app=app)
+    ola = find_user("Ola", services)
+
+    post(owner, f"/accounts/{ola.id}/end")
+    out = client.get("/review").status_code
+    page = post(owner, f"/accounts/{ola.id}/restore")
+    again = post(owner, f"/accounts/{ola.id}/restore")
+
+    assert out == 303
+    assert sign_in(client, "Ola", once(page)).status_code == 303
+    assert again.status_code == 409
+
+
+def test_a_reset_gives_a_new_password_and_ends_the_sessions(services, app, owner):
+    client = signed_in(services, "Ola", app=app)
+    ola = find_user("Ola", services)
+
+    page = post(owner, f"/accounts/{ola.id}/reset")
+
+    assert client.get("/review").status_code == 303
+    assert sign_in(client, "Ola", once(page)).status_code == 303
+
+
+@pytest.mark.parametrize("user_id", ["nobody", "%00", "x" * 3_000, "{{7*7}}", "<script>"])
+def test_an_account_of_nobody_is_answered_by_a_page(owner, user_id):
+    answers = [owner.get(f"/accounts/{user_id}"), post(owner, f"/accounts/{user_id}/end")]
+
+    assert [answer.status_code for answer in answers] == [404, 404]
+
+
+def test_names_of_sites_are_dead_text(owner):
+    page = owner.get("/accounts")
+
+    assert "\u202e" not in page.text
+    assert "Kettle" in page.text
+
+
+def test_every_act_is_in_the_log(services, owner):
+    page = add(owner)
+    user = find_user("Mara", services)
+    for act in ("reset", "end", "restore"):
+        post(owner, f"/accounts/{user.id}/{act}")
+
+    acts = [entry.act for entry in services.audit_log.recent(subject=user.id)]
+
+    assert page.status_code == 201
+    assert acts == ["restore user", "end user", "reset password", "add user"]

@@ -1,0 +1,148 @@
+"""A backup of the embedded default, as an operator makes and restores it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tarfile
+
+import pytest
+from click.testing import CliRunner
+
+from service.cli import cli
+from service.commands.whole_files import open_whole
+from service.domain.comment import Lane, SiteId
+from service.moderation.sites import add_site
+from service.ports import NewComment
+from service.start_error import StartError
+from service.wiring import open_services
+from tests.factories import make_comment
+
+
+def run(*words: str, folder) -> str:
+    done = CliRunner().invoke(cli, [*words, "--data-dir", str(folder)])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.output
+
+
+@pytest.fixture
+def home(tmp_path):
+    """A data folder with a site, a comment, a key and a list."""
+    folder = tmp_path / "home"
+    with open_services(data_dir=str(folder)) as services:
+        site, _ = add_site("Kettle blog", services, actor="test")
+        comment = make_comment("Descale it.", id="c1", site_id=SiteId(site.id))
+        services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    (folder / "reputation").mkdir(exist_ok=True)
+    (folder / "reputation" / "abuse.list").write_bytes(b"a list")
+    return folder
+
+
+def test_what_was_backed_up_is_there_after_restoring(home, tmp_path):
+    file = tmp_path / "backup.tar"
+    run("backup", str(file), folder=home)
+    key = (home / "secret.key").read_text()
+    shutil.rmtree(home)
+
+    run("restore", str(file), folder=home)
+
+    assert (home / "secret.key").read_text() == key
+    assert (home / "secret.key").stat().st_mode & 0o077 == 0
+    assert (home / "reputation" / "abuse.list").read_bytes() == b"a list"
+    with open_services(data_dir=str(home)) as services:
+        assert services.cases.get("c1").comment.text == "Descale it."
+        assert [site.name for site in services.sites.all()] == ["Kettle blog"]
+    assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_backup_is_of_one_moment_while_others_write(home, tmp_path):
+    file = tmp_path / "backup.tar"
+    with open_services(data_dir=str(home)) as services:
+        site = services.sites.all()[0]
+        run("backup", str(file), folder=home)
+        later = make_comment(id="c2", site_id=site.id)
+        services.comments.add([NewComment(comment=later, lane=Lane.BULK)])
+
+    run("restore", str(file), folder=tmp_path / "other")
+
+    with open_services(data_dir=str(tmp_path / "other")) as services:
+        assert set(services.comments.count_pending().values()) == {0, 1}
+
+
+def test_nothing_is_restored_over_what_is_there(home, tmp_path):
+    file = tmp_path / "backup.tar"
+    run("backup", str(file), folder=home)
+    before = (home / "slopsieve.db").read_bytes()
+
+    with pytest.raises(StartError, match="already holds slopsieve"):
+        run("restore", str(file), folder=home)
+
+    assert (home / "slopsieve.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/evil", "reputation/../x", "reputation/.x", "up"])
+def test_an_archive_writes_nowhere_but_where_backups_do(tmp_path, name):
+    file, folder = tmp_path / "evil.tar", tmp_path / "empty"
+    manifest = {"format": 1, "files": {"slopsieve.db": "0", name: "0"}}
+    with tarfile.open(file, "w") as archive:
+        for member, content in (("backup.json", json.dumps(manifest).encode()), (name, b"x")):
+            path = tmp_path / "part"
+            path.write_bytes(content)
+            archive.add(path, arcname=member)
+
+    with pytest.raises(StartError, match="no whole backup"):
+        run("restore", str(file), folder=folder)
+
+    assert sorted(path.name for path in folder.iterdir()) == ["slopsieve.lock"]
+
+
+def test_a_damaged_backup_is_refused(home, tmp_path):
+    file = tmp_path / "backup.tar"
+    run("backup", str(file), folder=home)
+    content = bytearray(file.read_bytes())
+    at = content.index(b"SQLite format 3") + 200
+    content[at] ^= 0xFF
+    file.write_bytes(content)
+
+    with pytest.raises(StartError, match="damaged"):
+        run("restore", str(file), folder=tmp_path / "other")
+
+    assert not (tmp_path / "other" / "slopsieve.db").exists()
+
+
+def test_half_a_backup_is_refused(home, tmp_path):
+    file = tmp_path / "backup.tar"
+    run("backup", str(file), folder=home)
+    file.write_bytes(file.read_bytes()[:30_000])
+
+    with pytest.raises(StartError, match="no whole backup"):
+        run("restore", str(file), folder=tmp_path / "other")
+
+
+def test_no_database_is_no_backup(tmp_path):
+    with pytest.raises(StartError, match="no database"):
+        run("backup", str(tmp_path / "b.tar"), folder=tmp_path / "empty")
+
+    assert not (tmp_path / "b.tar").exists()
+
+
+def test_comments_go_on_coming_in_after_restoring(home, tmp_path):
+    file = tmp_path / "backup.tar"
+    run("backup", str(file), folder=home)
+    run("restore", str(file), folder=tmp_path / "other")
+
+    with open_services(data_dir=str(tmp_path / "other")) as services:
+        site = services.sites.all()[0]
+        new = NewComment(comment=make_comment(site_id=site.id), lane=Lane.BULK)
+        (added,) = services.comments.add([new])
+        assert services.cases.get(added.comment_id).comment.site_id == site.id
+
+
+def test_nobody_else_may_read_a_private_file_even_while_it_is_written(tmp_path):
+    with open_whole(str(tmp_path / "slopsieve.tar"), mode=0o600) as stream:
+        stream.write(b"secret")
+        modes = [path.stat().st_mode & 0o077 for path in tmp_path.iterdir()]
+
+    assert modes == [0]
+    assert (tmp_path / "slopsieve.tar").stat().st_mode & 0o077 == 0

@@ -1,0 +1,112 @@
+"""The commands about model versions, as an operator types them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+from click.testing import CliRunner
+
+from models.errors import ModelVersionError
+from models.registry import SHIPPED_DIR, promote, read_current_name
+from service.cli import cli
+from service.start_error import StartError
+from service.stores.model_versions import ModelVersions
+from service.wiring import open_services
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Hold two versions, `first` current."""
+    shipped = SHIPPED_DIR / read_current_name()
+    for name in ("first", "second"):
+        shutil.copytree(shipped, tmp_path / "models" / name)
+    promote(tmp_path / "models", "first")
+    return tmp_path / "models"
+
+
+@pytest.fixture
+def run(folder, tmp_path):
+    def run(*words: str) -> str:
+        env = {
+            "SLOPSIEVE_MODELS_DIR": str(folder),
+            "SLOPSIEVE_DATA_DIR": str(tmp_path / "data"),
+        }
+        done = CliRunner().invoke(cli, ["models", *words], env=env)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        return done.output
+
+    return run
+
+
+def test_versions_are_listed_with_what_their_cards_measured(run):
+    rows = [json.loads(line) for line in run("list", "--json").splitlines()]
+
+    assert [(row["version"], row["serves"]) for row in rows] == [
+        ("first", "current"),
+        ("second", ""),
+    ]
+    card = json.loads((SHIPPED_DIR / read_current_name() / "card.json").read_text())
+    measured = card["parts"]["test"]["all_evidence"]["roc_auc"]
+    assert rows[0]["roc_auc"] == f"{measured:.4f}"
+
+
+def test_a_promoted_version_serves_and_rollback_brings_the_other_back(run, folder, tmp_path):
+    times = iter(range(0, 100, 10))
+    serving = ModelVersions(folder, monotonic=lambda: next(times), beside=lambda load: load())
+    seen = [serving.current().version]
+
+    run("promote", "second")
+    seen.append(serving.current().version)
+    run("rollback")
+    seen.append(serving.current().version)
+
+    assert seen == ["first", "second", "first"]
+    with open_services(data_dir=str(tmp_path / "data")) as services:
+        acts = [(one.act, one.subject, one.detail) for one in services.audit_log.recent()]
+    assert acts == [
+        ("promote model version", "first", "before: second"),
+        ("promote model version", "second", "before: first"),
+    ]
+
+
+def test_a_tampered_version_is_refused_and_the_current_one_stays(run, folder):
+    with (folder / "second" / "network.bin").open("r+b") as file:
+        file.seek(1_000)
+        file.write(b"\x00\xff\x00")
+
+    with pytest.raises(ModelVersionError, match=r"network\.bin"):
+        run("promote", "second")
+
+    assert read_current_name(folder) == "first"
+
+
+def test_an_unknown_version_is_refused_with_those_there_are(run):
+    with pytest.raises(StartError, match="first, second"):
+        run("promote", "third")
+
+
+def test_without_an_earlier_version_there_is_no_way_back(run):
+    with pytest.raises(StartError, match="no version was current before"):
+        run("rollback")
+
+
+def test_going_back_works_without_a_database(run, folder, tmp_path):
+    run("promote", "second")
+    (tmp_path / "data" / "slopsieve.db").write_bytes(b"not a database" * 100)
+
+    told = run("rollback")
+
+    assert read_current_name(folder) == "first"
+    assert "could not be written" in told
+
+
+def test_a_card_is_shown_and_two_are_compared(run):
+    assert run("show", "second").startswith("#")
+
+    rows = [json.loads(line) for line in run("compare", "second", "--json").splitlines()]
+
+    assert all(row["first"] == row["second"] for row in rows)
+    assert "ham called spam" in {row["figure"] for row in rows}

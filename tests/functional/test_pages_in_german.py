@@ -1,0 +1,201 @@
+"""Every page speaks the reader's language: its words, numbers and days."""
+
+from __future__ import annotations
+
+import html
+import re
+from datetime import timedelta
+
+import pytest
+
+from service.domain.comment import Author
+from service.domain.delivery import DeliveryAttempt, DeliveryState, Endpoint
+from service.domain.errors import InvalidInputError
+from service.domain.search import MAX_QUERY_CHARS, MAX_TERMS, parse_search
+from service.domain.verdict import Outcome
+from service.moderation.announce import write_verdict_messages
+from service.moderation.users import find_user
+from service.outbound.sender import Failure
+from service.web.callbacks_page import PROBLEMS_IN_WORDS
+from service.web.search_problems import problems_in_words
+from tests.factories import NOW, SITE, make_comment
+from tests.fakes import make_services
+from tests.functional.moderators import (
+    add_moderator,
+    keep,
+    make_app,
+    sign_in,
+    signed_in,
+    token_of,
+)
+from tests.functional.test_campaign_pages import keep_campaign
+
+GERMAN = {"Accept-Language": "de-CH,de;q=0.9,en;q=0.5"}
+# Addresses of the pages that answer with data, a part of a page or the way to another.
+NO_WHOLE_PAGE = {
+    "pages.cutoff_preview",
+    "pages.export_log",
+    "pages.home",
+    "pages.live",
+    "pages.rows",
+    "pages.search_export",
+    "pages.sign_in",
+    "pages.sign_in_code",
+    "pages.stats_json",
+}
+
+
+@pytest.fixture
+def services():
+    return make_services()
+
+
+@pytest.fixture
+def app(services):
+    return make_app(services)
+
+
+@pytest.fixture
+def client(services, app):
+    made = signed_in(services, app=app)
+    made.environ_base["HTTP_ACCEPT_LANGUAGE"] = GERMAN["Accept-Language"]
+    return made
+
+
+def words(page):
+    return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", page.text).split()))
+
+
+def test_every_page_is_german_where_the_browser_asks_for_it(services, app, client):
+    comment = keep(services)
+    campaign_id, _ = keep_campaign(services, 3)
+    ids = {
+        "comment_id": comment.id,
+        "campaign_id": campaign_id,
+        "site_id": SITE,
+        "user_id": find_user("Ola", services).id,
+    }
+    rules = [
+        rule
+        for rule in app.url_map.iter_rules()
+        if rule.endpoint.startswith("pages.") and "GET" in rule.methods
+    ]
+    paths = [
+        re.sub(r"<(\w+)>", lambda name: ids[name[1]], rule.rule)
+        for rule in rules
+        if rule.endpoint not in NO_WHOLE_PAGE
+    ]
+
+    pages = {path: client.get(path) for path in paths}
+
+    assert {path for path, page in pages.items() if page.status_code != 200} == set()
+    assert {path for path, page in pages.items() if '<html lang="de">' not in page.text} == set()
+    assert {path for path, page in pages.items() if "Abmelden" not in page.text} == set()
+
+
+def test_a_page_that_is_not_there_says_so_in_german(client):
+    page = client.get("/review/comments/gone")
+
+    assert page.status_code == 404
+    assert '<html lang="de">' in page.text
+    assert "Hier ist nichts" in page.text
+
+
+def test_numbers_days_and_times_are_written_as_germans_write_them(services, client):
+    comment = make_comment(
+        author=Author(name="Mara", account_id="7", account_age_days=4_100),
+        received_at=NOW - timedelta(days=40),
+    )
+    keep(services, comment, Outcome.SPAM, p_spam=0.987)
+
+    german = words(client.get(f"/review/comments/{comment.id}?show=all"))
+    client.environ_base["HTTP_ACCEPT_LANGUAGE"] = "en"
+    english = words(client.get(f"/review/comments/{comment.id}?show=all"))
+
+    assert "98,7 % Spam-Risiko" in german
+    assert "Konto seit 4.100 Tagen" in german
+    assert "98.7% likely spam" in english
+    assert "account 4,100 days old" in english
+
+
+def test_the_reasons_of_detectors_stay_english_and_are_marked_so(services, client):
+    comment = keep(services)
+
+    page = client.get(f"/review/comments/{comment.id}")
+
+    assert '<th scope="row" lang="en">Contains a link</th>' in page.text
+
+
+def test_whatever_goes_wrong_with_a_message_is_said_in_german(services, client):
+    comment = keep(services)
+    services.endpoints.put(
+        Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=("whsec_x",))
+    )
+    services.deliveries.add(write_verdict_messages([services.cases.get(comment.id)], services))
+    message, *_ = services.deliveries.recent(state=None, site_id=None, limit=5)
+    attempt = DeliveryAttempt(
+        delivery_id=message.id, at=NOW, milliseconds=15, status=None, problem="no answer in time"
+    )
+    services.deliveries.record(attempt, state=DeliveryState.DEAD)
+
+    assert "Keine rechtzeitige Antwort." in words(client.get("/callbacks"))
+    assert {failure.value for failure in Failure} <= PROBLEMS_IN_WORDS.keys()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "colour:red",
+        "outcome:perhaps",
+        "outcome:",
+        "from:yesterday",
+        "-from:2026-11-01",
+        "!!!",
+        "from:2026-11-02 to:2026-11-01",
+        "x" * (MAX_QUERY_CHARS + 1),
+        "word " * (MAX_TERMS + 1),
+    ],
+)
+def test_what_is_wrong_with_a_search_is_said_in_german(app, line):
+    with pytest.raises(InvalidInputError) as refused:
+        parse_search(line)
+
+    with app.test_request_context(headers=GERMAN):
+        german = problems_in_words(refused.value.problems)
+    with app.test_request_context():
+        english = problems_in_words(refused.value.problems)
+
+    assert not {one.says for one in german} & {one.says for one in english}
+
+
+def test_the_language_chosen_counts_at_once_and_at_the_next_sign_in(services, app):
+    client = signed_in(services, app=app)
+
+    form = {"csrf_token": token_of(client.get("/me")), "language": "de"}
+    told = client.get(client.post("/me/preferences", data=form).location)
+    other = app.test_client()
+    sign_in(other)
+
+    assert "Ihre Auswahl ist gespeichert." in told.text
+    assert '<html lang="de">' in told.text
+    assert '<html lang="de">' in other.get("/review").text
+
+
+def test_another_account_on_the_same_browser_keeps_its_own_language(services, app):
+    client = signed_in(services, app=app)
+    form = {"csrf_token": token_of(client.get("/me")), "language": "de"}
+    client.post("/me/preferences", data=form)
+    client.post("/sign-out", data={"csrf_token": token_of(client.get("/me"))})
+    add_moderator(services, "Mara")
+
+    sign_in(client, "Mara")
+
+    assert '<html lang="en">' in client.get("/review").text
+
+
+def test_a_session_names_its_browser_in_german(client):
+    client.environ_base["HTTP_USER_AGENT"] = "Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0"
+    client.post("/sign-out", data={"csrf_token": token_of(client.get("/me"))})
+    sign_in(client)
+
+    assert "Firefox auf Linux" in words(client.get("/me"))

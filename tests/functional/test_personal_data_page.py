@@ -1,0 +1,191 @@
+"""Owners hand out, forget and erase what is held about a person."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import replace
+
+import pytest
+
+from service.domain.comment import Author, Sender
+from service.domain.user import Role
+from service.moderation.accounts import set_access
+from service.moderation.erase import find_person
+from service.moderation.users import find_user
+from service.web import personal_data_page
+from tests.factories import make_comment
+from tests.fakes import make_services, make_site
+from tests.functional.moderators import keep, rule, signed_in, token_of
+
+MARA = "mara@example.org"
+HOSTILE = '\u202e"><script>alert(1)</script>{{7*7}}'
+
+
+@pytest.fixture
+def services():
+    made = make_services()
+    made.sites.add(make_site(id="site-2", name="Kettle blog"))
+    return made
+
+
+@pytest.fixture
+def owner(services):
+    return signed_in(services, "Olive")
+
+
+def sent_by(services, *, email=MARA, **changes):
+    sender = find_person(services, email=email).sender
+    return keep(services, make_comment(sender=sender, **changes))
+
+
+def post(client, path="", **form):
+    token = token_of(client.get("/personal-data"))
+    return client.post(f"/personal-data{path}", data={"csrf_token": token, **form})
+
+
+def test_it_is_said_how_many_comments_of_which_sites_are_held(services, owner):
+    for site_id in ("site-1", "site-1", "site-2"):
+        sent_by(services, site_id=site_id)
+    sent_by(services, email="jo@example.org")
+
+    page = post(owner, email=f"  {MARA.upper()} ")
+
+    assert "3 comments are held" in page.text
+    assert "<bdi>Radiator blog</bdi>: 2" in page.text
+    assert "<bdi>Kettle blog</bdi>: 1" in page.text
+
+
+def test_who_it_is_stands_in_no_address_cookie_or_log(services, owner, caplog):
+    caplog.set_level(logging.DEBUG)
+    comment = sent_by(services)
+
+    answers = [
+        post(owner, email=MARA),
+        post(owner, "/export", email=MARA),
+        post(owner, "/erase", email=MARA, count="1"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 303]
+    assert MARA not in caplog.text
+    assert all(MARA not in str(answer.headers) for answer in answers)
+    assert not any(MARA in str(entry) for entry in services.audit_log.recent())
+    assert services.cases.get(comment.id).comment.text == ""
+
+
+def test_everything_held_is_handed_out_a_line_a_comment(services, owner):
+    comment = sent_by(services, author=Author(name=HOSTILE), text="=1+1\ud800 \u202e")
+    rule(owner, comment, "reject")
+
+    answer = post(owner, "/export", email=MARA)
+
+    [line, end] = [json.loads(one) for one in answer.text.splitlines()]
+    assert "attachment" in answer.headers["Content-Disposition"]
+    assert line["comment"]["text"] == comment.text
+    assert line["comment"]["author"]["name"] == HOSTILE
+    assert line["comment"]["sender"]["email_key"] == comment.sender.email_key
+    assert line["comment"]["received_at"] == "2026-03-01T12:00:00Z"
+    assert line["verdict"]["outcome"] == "unsure"
+    assert line["decisions"][0]["decided_by"] == "Olive"
+    assert end == {"kind": "end", "comments": 1, "cut": False}
+
+
+def test_forgetting_the_sender_leaves_the_words(services, owner):
+    comment = sent_by(services)
+
+    told = owner.get(post(owner, "/forget", email=MARA, count="1").location)
+
+    assert "1 comment lost the keys of its sender" in told.text
+    assert services.cases.get(comment.id).comment == replace(comment, sender=Sender())
+
+
+def test_erasing_takes_words_names_and_links_of_theirs_alone(services, owner):
+    mine = [sent_by(services, author=Author(name="Mara", url="https://m.example/")) for _ in "ab"]
+    other = sent_by(services, email="jo@example.org")
+
+    told = owner.get(post(owner, "/erase", email=MARA, count="2").location)
+
+    assert "2 comments were erased." in told.text
+    for one in mine:
+        erased = services.cases.get(one.id)
+        assert (erased.comment.text, erased.comment.author) == ("", Author())
+        assert erased.verdict is not None
+    assert services.cases.get(other.id).comment == other
+    [entry] = services.audit_log.recent(limit=1)
+    assert (entry.actor, entry.act, entry.subject) == ("Olive", "erase person", "person")
+
+
+@pytest.mark.parametrize("count", ["", "1", "3", "two", "2; DROP TABLE", "\u0662"])
+@pytest.mark.parametrize("path", ["/forget", "/erase"])
+def test_without_the_right_number_nothing_is_erased(services, owner, path, count):
+    mine = [sent_by(services) for _ in "ab"]
+
+    page = post(owner, path, email=MARA, count=count)
+
+    assert page.status_code == 422
+    assert "Nothing was erased" in page.text
+    assert [services.cases.get(one.id).comment for one in mine] == mine
+
+
+def test_what_is_too_much_for_one_go_is_gone_on_with(services, owner):
+    more = 3
+    for _ in range(personal_data_page.ERASED_AT_ONCE + more):
+        sent_by(services)
+
+    first = post(owner, "/erase", email=MARA, count=str(personal_data_page.ERASED_AT_ONCE + more))
+    second = post(owner, "/erase", email=MARA, count=str(more))
+
+    assert "1000 comments were erased." in first.text
+    assert "3 comments are held" in first.text
+    assert second.status_code == 303
+    assert post(owner, email=MARA).text.count("0 comments are held") == 1
+
+
+def test_a_name_without_letters_is_found_as_it_was_written(services, owner):
+    comment = keep(services, make_comment(author=Author(name="***\u202e")))
+
+    page = post(owner, name="***\u202e")
+    post(owner, "/erase", name="***\u202e", count="1")
+
+    assert "1 comment is held" in page.text
+    assert services.cases.get(comment.id).withdrawn_at is not None
+
+
+@pytest.mark.parametrize(
+    "form", [{}, {"email": "   "}, {"address": "not an address"}, {"address": HOSTILE}]
+)
+@pytest.mark.parametrize("path", ["", "/export", "/forget", "/erase"])
+def test_nobody_in_particular_is_refused(services, owner, path, form):
+    comment = sent_by(services)
+
+    page = post(owner, path, **form)
+
+    assert page.status_code == 422
+    assert "Give at least one of the three" in page.text
+    assert "<script" not in page.text
+    assert services.cases.get(comment.id).comment == comment
+
+
+def test_what_was_typed_is_dead_text(services, owner):
+    keep(services, make_comment(author=Author(name=HOSTILE)))
+
+    page = post(owner, name=HOSTILE)
+
+    assert "<script" not in page.text
+    assert "{{7*7}}" in page.text
+
+
+@pytest.mark.parametrize("role", [Role.ADMIN, Role.MODERATOR, Role.READER])
+def test_only_owners_erase_people(services, owner, role):
+    client = signed_in(services, "Ola")
+    set_access(find_user("Ola", services).id, services, role=role, site_ids=None, actor="test")
+    comment = sent_by(services)
+    form = {"csrf_token": token_of(client.get("/me")), "email": MARA, "count": "1"}
+
+    answers = [client.get("/personal-data")] + [
+        client.post(f"/personal-data{path}", data=form)
+        for path in ("", "/export", "/forget", "/erase")
+    ]
+
+    assert [answer.status_code for answer in answers] == [403] * 5
+    assert services.cases.get(comment.id).comment == comment

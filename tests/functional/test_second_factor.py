@@ -1,0 +1,297 @@
+"""A second factor: set up by its owner, asked for at signing in, each code good for once."""
+
+from __future__ import annotations
+
+import html
+import logging
+import re
+from dataclasses import replace
+
+import pyotp
+import pytest
+
+from service.moderation.users import find_user, reset_password
+from tests.fakes import make_services
+from tests.functional.moderators import (
+    CONFIG,
+    PASSWORD,
+    add_moderator,
+    make_app,
+    sign_in,
+    signed_in,
+    token_of,
+)
+
+
+@pytest.fixture
+def services():
+    return make_services()
+
+
+def post(client, path, page="/me/second-factor", **form):
+    return client.post(path, data={"csrf_token": token_of(client.get(page)), **form})
+
+
+def secret_of(page):
+    return re.search(r'class="secret">([A-Z2-7 ]+)<', page.text)[1].replace(" ", "")
+
+
+def code_of(secret, services, steps=0):
+    return pyotp.TOTP(secret).at(int(services.clock().timestamp()) + 30 * steps)
+
+
+def turn_on(client, services):
+    """Set a second factor up; return its secret and the recovery codes."""
+    post(client, "/me/second-factor/offer", password=PASSWORD)
+    secret = secret_of(client.get("/me/second-factor"))
+    page = post(client, "/me/second-factor", code=code_of(secret, services))
+    assert page.status_code == 200
+    codes = re.findall(r"<code>([a-z2-7-]+)</code>", page.text)
+    services.clock.advance(minutes=1)
+    return secret, codes
+
+
+def first_step(services, app=None):
+    """Return a client that has given the password alone."""
+    client = (app or make_app(services)).test_client()
+    assert sign_in(client).location == "/sign-in/code"
+    return client
+
+
+def second_step(client, code):
+    return post(client, "/sign-in/code", page="/sign-in/code", code=code)
+
+
+def test_a_second_factor_is_set_up_with_password_and_code_and_gives_ten_recovery_codes(services):
+    client = signed_in(services)
+
+    _, codes = turn_on(client, services)
+
+    assert len(set(codes)) == 10
+    assert services.second_factors.get(find_user("Ola", services).id) is not None
+    assert codes[0] not in client.get("/me/second-factor").text
+    assert "10 recovery codes are left." in client.get("/me/second-factor").text
+
+
+def test_the_square_code_is_plain_markup_under_the_strict_policy(services):
+    client = signed_in(services)
+
+    post(client, "/me/second-factor/offer", password=PASSWORD)
+    page = client.get("/me/second-factor")
+
+    assert '<svg class="square"' in html.unescape(page.text) or 'class="square"' in page.text
+    assert " style=" not in page.text
+    assert "unsafe" not in page.headers["Content-Security-Policy"]
+
+
+def test_without_the_password_nothing_is_set_up(services):
+    client = signed_in(services)
+
+    answer = post(client, "/me/second-factor/offer", password="wrong")
+
+    assert answer.status_code == 422
+    assert 'class="secret"' not in client.get("/me/second-factor").text
+
+
+def test_a_wrong_code_turns_nothing_on(services):
+    client = signed_in(services)
+    post(client, "/me/second-factor/offer", password=PASSWORD)
+
+    answer = post(client, "/me/second-factor", code="000000")
+
+    assert answer.status_code == 422
+    assert services.second_factors.user_ids() == frozenset()
+
+
+def test_an_offer_ends_after_ten_minutes(services):
+    client = signed_in(services)
+    post(client, "/me/second-factor/offer", password=PASSWORD)
+    secret = secret_of(client.get("/me/second-factor"))
+    services.clock.advance(minutes=11)
+
+    post(client, "/me/second-factor", code=code_of(secret, services))
+
+    assert services.second_factors.user_ids() == frozenset()
+
+
+def test_the_password_alone_lets_nobody_in(services):
+    turn_on(signed_in(services), services)
+
+    client = first_step(services)
+
+    assert client.get("/review").location.startswith("/sign-in")
+
+
+def test_password_and_code_lead_to_where_one_was_going(services):
+    secret, _ = turn_on(signed_in(services), services)
+    client = make_app(services).test_client()
+    sign_in(client, next="/callbacks")
+
+    answer = second_step(client, code_of(secret, services))
+
+    assert answer.location == "/callbacks"
+    assert client.get("/callbacks").status_code == 200
+
+
+@pytest.mark.parametrize("steps", [-1, 1])
+def test_a_clock_that_differs_by_one_step_is_let_through(services, steps):
+    secret, _ = turn_on(signed_in(services), services)
+
+    answer = second_step(first_step(services), code_of(secret, services, steps))
+
+    assert answer.location == "/review"
+
+
+@pytest.mark.parametrize("steps", [-2, 2])
+def test_a_code_of_another_time_is_refused(services, steps):
+    secret, _ = turn_on(signed_in(services), services)
+
+    answer = second_step(first_step(services), code_of(secret, services, steps))
+
+    assert answer.status_code == 403
+
+
+def test_a_code_works_once(services):
+    secret, _ = turn_on(signed_in(services), services)
+    code = code_of(secret, services)
+
+    first = second_step(first_step(services), code)
+    again = second_step(first_step(services), code)
+
+    assert (first.status_code, again.status_code) == (303, 403)
+    assert "it was used already" in again.text
+
+
+def test_the_code_that_turned_it_on_does_not_sign_in(services):
+    client = signed_in(services)
+    post(client, "/me/second-factor/offer", password=PASSWORD)
+    code = code_of(secret_of(client.get("/me/second-factor")), services)
+    post(client, "/me/second-factor", code=code)
+
+    assert second_step(first_step(services), code).status_code == 403
+
+
+def test_each_recovery_code_works_once_however_its_groups_are_typed(services):
+    _, codes = turn_on(signed_in(services), services)
+
+    first = second_step(first_step(services), codes[3].upper().replace("-", " "))
+    again = second_step(first_step(services), codes[3])
+    other = second_step(first_step(services), codes[4])
+
+    assert [answer.status_code for answer in (first, again, other)] == [303, 403, 303]
+    acts = [(e.act, e.detail) for e in services.audit_log.recent(limit=2)]
+    assert acts == [("use recovery code", "8 left"), ("use recovery code", "9 left")]
+
+
+@pytest.mark.parametrize(
+    "code", ["", "12345", "1234567", "\u0661" * 6, "²²²²²²", "a" * 60_000, "\ud800", "1\u202e23456"]
+)
+def test_nonsense_is_no_code(services, code):
+    turn_on(signed_in(services), services)
+
+    answer = second_step(first_step(services), code.encode("utf-8", "replace").decode())
+
+    assert answer.status_code == 403
+
+
+def test_the_first_step_is_forgotten_after_five_minutes(services):
+    secret, _ = turn_on(signed_in(services), services)
+    client = first_step(services)
+    token = token_of(client.get("/sign-in/code"))
+    services.clock.advance(minutes=5, seconds=1)
+
+    answer = client.post(
+        "/sign-in/code", data={"csrf_token": token, "code": code_of(secret, services)}
+    )
+
+    assert answer.location == "/sign-in"
+    assert client.get("/review").status_code == 303
+
+
+def test_a_password_that_was_reset_meanwhile_undoes_the_first_step(services):
+    secret, _ = turn_on(signed_in(services), services)
+    client = first_step(services)
+    token = token_of(client.get("/sign-in/code"))
+    reset_password("Ola", services, actor="test")
+
+    answer = client.post(
+        "/sign-in/code", data={"csrf_token": token, "code": code_of(secret, services)}
+    )
+
+    assert answer.location == "/sign-in"
+
+
+def test_the_second_step_alone_leads_back_to_the_first(services):
+    client = make_app(services).test_client()
+
+    assert client.get("/sign-in/code").location == "/sign-in"
+
+
+def test_guessing_codes_is_slowed_down(services):
+    turn_on(signed_in(services), services)
+    client = first_step(services)
+
+    answers = [second_step(client, f"{n:06}").status_code for n in range(11)]
+
+    assert answers == [403] * 10 + [429]
+
+
+def test_it_is_turned_off_with_the_password(services):
+    client = signed_in(services)
+    turn_on(client, services)
+
+    wrong = post(client, "/me/second-factor/off", password="wrong")
+    right = post(client, "/me/second-factor/off", password=PASSWORD)
+
+    assert (wrong.status_code, right.status_code) == (422, 303)
+    assert sign_in(make_app(services).test_client()).location == "/review"
+
+
+def test_new_recovery_codes_end_the_old_ones(services):
+    client = signed_in(services)
+    _, old = turn_on(client, services)
+
+    page = post(client, "/me/second-factor/codes", password=PASSWORD)
+
+    new = re.findall(r"<code>([a-z2-7-]+)</code>", page.text)
+    assert len(new) == 10
+    assert second_step(first_step(services), old[0]).status_code == 403
+    assert second_step(first_step(services), new[0]).status_code == 303
+
+
+def test_where_everybody_needs_one_nobody_comes_past_its_set_up(services):
+    add_moderator(services)
+    app = make_app(services, replace(CONFIG, require_second_factor=True))
+    client = app.test_client()
+    sign_in(client)
+
+    refused = [client.get(path).location for path in ("/review", "/me", "/accounts")]
+    page = client.get("/me/second-factor")
+    turn_on(client, services)
+
+    assert refused == ["/me/second-factor"] * 3
+    assert "everybody needs a second factor" in page.text
+    assert client.get("/review").status_code == 200
+    assert "Turn it off" not in client.get("/me/second-factor").text
+    post(client, "/me/second-factor/off", password=PASSWORD)
+    assert services.second_factors.user_ids()
+
+
+def test_what_is_kept_makes_no_code_without_the_instances_secret(services):
+    secret, _ = turn_on(signed_in(services), services)
+    factor = services.second_factors.get(find_user("Ola", services).id)
+
+    other = replace(services, second_factor_secret=b"the secret of another instance")
+
+    assert secret not in factor.seed.upper()
+    assert second_step(first_step(other), code_of(secret, services)).status_code == 403
+
+
+def test_no_secret_and_no_code_reaches_the_log(services, caplog):
+    caplog.set_level(logging.DEBUG)
+
+    secret, codes = turn_on(signed_in(services), services)
+    code = code_of(secret, services)
+    second_step(first_step(services), code)
+
+    assert not [word for word in (secret, code, *codes) if word in caplog.text]

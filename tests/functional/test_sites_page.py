@@ -1,0 +1,301 @@
+"""Whoever manages sites sees them, changes their settings, and minds their keys."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from service.domain.comment import SiteId
+from service.domain.decision import Mode, Ruling
+from service.domain.site import SiteSettings
+from service.domain.user import Role
+from service.domain.verdict import Outcome
+from service.moderation.decide import decide_comment
+from service.moderation.sites import authenticate_akismet, authenticate_site, issue_key
+from tests.factories import SITE, make_comment
+from tests.fakes import make_services, make_site
+from tests.functional.moderators import keep, signed_in, token_of
+
+OTHER_SITE = SiteId("site-2")
+HOSTILE = '"><script>alert(1)</script>\u202e'
+PAGE = f"/sites/{SITE}"
+GOOD = {"mode": "hold", "languages": "", "undo_seconds": "30", "ham_cutoff": "", "spam_cutoff": ""}
+
+
+@pytest.fixture
+def services():
+    return make_services(sites=[make_site(), make_site(id=OTHER_SITE, name=HOSTILE)])
+
+
+@pytest.fixture
+def client(services):
+    client = signed_in(services)
+    restrict(services, role=Role.OWNER)
+    return client
+
+
+def restrict(services, **changes):
+    [user] = services.users.all()
+    services.users.replace(replace(user, **changes))
+
+
+def post(client, path, **form):
+    token = token_of(client.get("/password"))
+    return client.post(path, data={"csrf_token": token, **form})
+
+
+def words(page):
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.text)).split())
+
+
+def settings(services):
+    return services.sites.get(SITE).settings
+
+
+def shown_key(page):
+    found = re.search(r'id="new-key">([^<]+)<', page.text)
+    return found[1] if found else None
+
+
+def test_sites_are_listed_with_mode_valid_keys_and_what_waits(services, client):
+    keep(services)
+    keep(services, make_comment(site_id=OTHER_SITE), Outcome.HAM)
+    issue_key(SITE, services, actor="test")
+
+    page = client.get("/sites")
+
+    assert "Radiator blog Hold 1 1" in words(page)
+    assert "<script>alert" not in page.text
+    assert "\u202e" not in page.text
+
+
+def test_settings_are_saved_and_told_once(services, client):
+    answer = post(
+        client,
+        f"{PAGE}/settings",
+        mode="enforce",
+        languages="en, pt-BR en",
+        undo_seconds="0",
+        ham_cutoff="2,5",
+        spam_cutoff="98.97",
+        reports_decide="on",
+        rejects_campaigns="on",
+    )
+    page, again = client.get(answer.location), client.get(answer.location)
+
+    assert answer.status_code == 303
+    assert settings(services) == SiteSettings(
+        mode=Mode.ENFORCE,
+        ham_cutoff=0.025,
+        spam_cutoff=0.9897,
+        languages=("en", "pt-BR"),
+        holds_unsure=False,
+        reports_decide=True,
+        rejects_campaigns=True,
+        undo_seconds=0,
+    )
+    assert "The settings are saved" in page.text
+    assert "The settings are saved" not in again.text
+    assert 'value="98.97"' in again.text
+    entry = services.audit_log.recent(subject=SITE)[0]
+    assert (entry.actor, entry.act) == ("Ola", "change settings")
+
+
+def test_what_the_form_has_no_field_for_stays_and_so_does_a_cutoff_shown_rounded(services, client):
+    before = SiteSettings(blog="https://blog.example/", spam_cutoff=0.98970389900834)
+    services.sites.update_settings(SITE, before)
+    shown = re.search(r'name="spam_cutoff"[^>]* value="([^"]+)"', client.get(PAGE).text)[1]
+
+    post(client, f"{PAGE}/settings", **(GOOD | {"spam_cutoff": shown, "holds_unsure": "on"}))
+
+    assert settings(services) == before
+
+
+@pytest.mark.parametrize(
+    ("fields", "wrong"),
+    [
+        ({"mode": "maybe"}, {"mode"}),
+        ({"languages": "en, <b>"}, {"languages"}),
+        ({"languages": ",".join(f"x{n:03}" for n in range(51))}, {"languages"}),
+        ({"undo_seconds": "3601"}, {"undo_seconds"}),
+        ({"undo_seconds": "-1"}, {"undo_seconds"}),
+        ({"undo_seconds": "٣"}, {"undo_seconds"}),
+        ({"ham_cutoff": "101", "spam_cutoff": "nan"}, {"ham_cutoff", "spam_cutoff"}),
+        ({"ham_cutoff": "60", "spam_cutoff": "50"}, {"ham_cutoff"}),
+        (
+            {"mode": "", "undo_seconds": "", "spam_cutoff": "1e1"},
+            {"mode", "undo_seconds", "spam_cutoff"},
+        ),
+        ({"languages": HOSTILE, "ham_cutoff": HOSTILE}, {"languages", "ham_cutoff"}),
+    ],
+)
+def test_all_that_is_wrong_is_told_at_once_beside_its_field_and_nothing_is_saved(
+    services, client, fields, wrong
+):
+    before = settings(services)
+
+    answer = post(client, f"{PAGE}/settings", **(GOOD | fields))
+
+    assert answer.status_code == 400
+    assert set(re.findall(r'class="problem" id="([a-z_]+)-problem"', answer.text)) == wrong
+    assert settings(services) == before
+    assert "<script>alert" not in answer.text
+
+
+def test_a_preview_saves_nothing_and_keeps_what_was_typed(services, client):
+    ham, unsure, spam = [
+        keep(services, make_comment(received_at=services.clock()), Outcome.UNSURE, p_spam=p_spam)
+        for p_spam in (0.2, 0.5, 0.8)
+    ]
+    keep(services, make_comment(received_at=services.clock() - timedelta(days=31)))
+    decide_comment(spam.id, Ruling.APPROVE, services, decided_by="Mara")
+    decide_comment(ham.id, Ruling.REJECT, services, decided_by="Mara")
+    decide_comment(unsure.id, Ruling.APPROVE, services, decided_by="Mara")
+    form = GOOD | {"ham_cutoff": "30", "spam_cutoff": "70", "languages": "de"}
+
+    page = post(client, f"{PAGE}/settings", **form, act="preview")
+
+    assert page.status_code == 200
+    says = words(page)
+    assert "would have held 1 comment for a person, 1 of them approved by moderators." in says
+    assert "1 comment that moderators approved would be called spam." in says
+    assert "1 comment that moderators rejected would be called ham." in says
+    assert "Called ham 0 1 Left to a person 3 1 Called spam 0 1" in says
+    assert "promises that at most 0.1 % of ham is called spam" in says.replace("\u202f", " ")
+    assert 'value="70"' in page.text
+    assert 'value="de"' in page.text
+    assert settings(services).spam_cutoff is None
+
+
+def test_the_script_is_told_the_same_as_the_page(services, client):
+    keep(services, make_comment(received_at=services.clock()), Outcome.UNSURE, p_spam=0.5)
+
+    answer = client.get(f"{PAGE}/cutoffs?ham_cutoff=60&spam_cutoff=").get_json()
+    wrong = client.get(f"{PAGE}/cutoffs?ham_cutoff=x&spam_cutoff=101")
+
+    assert answer["moved"] == [
+        {
+            "was": "Left to a person",
+            "becomes": "Called ham",
+            "comments": 1,
+            "approved": 0,
+            "rejected": 0,
+        }
+    ]
+    assert answer["spam_percent"] == "90\u202f%"
+    assert wrong.status_code == 400
+    assert len(wrong.get_json()["problems"]) == 2
+
+
+def test_a_new_key_is_shown_once_and_opens_the_site(services, client):
+    answer = post(client, f"{PAGE}/keys", kind="api")
+    page, again = client.get(answer.location), client.get(answer.location)
+
+    assert answer.status_code == 303
+    assert authenticate_site(shown_key(page), services).id == SITE
+    assert shown_key(again) is None
+    assert shown_key(page) not in again.text
+
+
+def test_an_akismet_key_is_issued_and_rotating_ends_the_other_keys_later(services, client):
+    old = issue_key(SITE, services, actor="test")
+    akismet = shown_key(client.get(post(client, f"{PAGE}/keys", kind="akismet").location))
+    new = shown_key(client.get(post(client, f"{PAGE}/keys", kind="rotate").location))
+
+    ends = {key.hint: key.expires_at for key in services.sites.list_keys(SITE)}
+
+    assert authenticate_akismet(akismet, services)[0].id == SITE
+    assert authenticate_site(new, services).id == SITE
+    assert ends[old.key.hint] == services.clock() + timedelta(days=7)
+    assert ends[akismet[:2]] is None
+
+
+def test_a_key_is_revoked_the_last_one_too_after_a_warning(services, client):
+    issued = issue_key(SITE, services, actor="test")
+
+    page = client.get(PAGE)
+    answer = post(client, f"{PAGE}/keys/{issued.key.id}/revoke")
+    after = client.get(PAGE)
+
+    assert "It is the last valid one" in page.text
+    assert answer.status_code == 303
+    assert "Revoked" in after.text
+    assert not services.sites.list_keys(SITE)[0].is_valid(services.clock())
+
+
+def test_a_key_is_not_revoked_on_another_sites_page(services, client):
+    issued = issue_key(OTHER_SITE, services, actor="test")
+
+    answer = post(client, f"{PAGE}/keys/{issued.key.id}/revoke")
+
+    assert answer.status_code == 404
+    assert services.sites.list_keys(OTHER_SITE)[0].is_valid(services.clock())
+
+
+def test_a_site_is_added_and_its_key_shown(services, client):
+    answer = post(client, "/sites", name="  Kettle blog ")
+    page = client.get(answer.location)
+
+    assert "Kettle blog" in page.text
+    assert authenticate_site(shown_key(page), services).name == "Kettle blog"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("", "Give a name"),
+        ("x" * 101, "Give a name"),
+        ("Radiator blog", "There is a site of this name already."),
+    ],
+)
+def test_a_site_that_cannot_be_added_says_why(services, client, name, says):
+    answer = post(client, "/sites", name=name)
+
+    assert answer.status_code == 400
+    assert says in answer.text
+    assert len(services.sites.all()) == 2
+
+
+def test_an_admin_of_one_site_manages_that_one_alone(services, client):
+    restrict(services, role=Role.ADMIN, site_ids=(SITE,))
+
+    listed = client.get("/sites")
+    codes = {
+        path: post(client, path, **GOOD, kind="api").status_code
+        for path in (
+            f"{PAGE}/settings",
+            f"/sites/{OTHER_SITE}/settings",
+            f"/sites/{OTHER_SITE}/keys",
+            "/sites",
+        )
+    }
+
+    assert "Radiator blog" in listed.text
+    assert OTHER_SITE not in listed.text
+    assert "Add a site" not in listed.text
+    assert list(codes.values()) == [303, 404, 404, 403]
+
+
+@pytest.mark.parametrize("role", [Role.MODERATOR, Role.READER])
+def test_others_see_no_sites_and_change_nothing(services, client, role):
+    restrict(services, role=role)
+
+    paths = ("/sites", PAGE, f"{PAGE}/cutoffs")
+    looks = [client.get(path).status_code for path in paths]
+    acts = [
+        post(client, path, **GOOD, kind="api", name="New").status_code
+        for path in ("/sites", f"{PAGE}/settings", f"{PAGE}/keys", f"{PAGE}/keys/key_1/revoke")
+    ]
+
+    assert looks == [403] * 3
+    assert acts == [403] * 4
+    assert services.sites.list_keys(SITE) == []
+
+
+@pytest.mark.parametrize("site_id", ["site-none", "..%2f", "x" * 65])
+def test_an_unknown_site_is_answered_by_a_page(client, site_id):
+    assert client.get(f"/sites/{site_id}").status_code == 404

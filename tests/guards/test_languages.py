@@ -1,0 +1,90 @@
+"""Every text of the pages is there in every language, with the same placeholders."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_from_dir
+from babel.messages.pofile import read_po
+
+from service.web.language import languages
+from tests.fakes import make_services
+from tests.functional.moderators import make_app
+
+WEB = Path(__file__).parents[2] / "service" / "web"
+CATALOGUES = sorted((WEB / "languages").glob("*.po"))
+KEYWORDS = {"gettext": None, "_": None, "noted": None, "ngettext": (1, 2)}
+PLACEHOLDER = re.compile(r"%(?:\(\w+\))?[sd%]")
+
+
+@pytest.fixture(scope="module")
+def texts() -> set[str | tuple[str, ...]]:
+    """Return every text that the code marks, a pair where there is a plural."""
+    found = extract_from_dir(
+        str(WEB),
+        method_map=[("**.py", "python"), ("templates/**.html", "jinja2")],
+        options_map={"templates/**.html": {"silent": "false"}},
+        keywords=KEYWORDS,
+    )
+    return {message for _, _, message, _, _ in found}
+
+
+def read(path: Path) -> Catalog:
+    with path.open("rb") as file:
+        return read_po(file, locale=path.stem)
+
+
+def said(message: Message) -> Iterator[str]:
+    strings = message.string if isinstance(message.string, list | tuple) else [message.string]
+    yield from strings
+
+
+def placeholders(text: str) -> Counter[str]:
+    return Counter(PLACEHOLDER.findall(text))
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+def test_every_text_is_translated_and_nothing_else(path, texts):
+    catalogue = {message.id: message for message in read(path) if message.id}
+
+    untranslated = [m.id for m in catalogue.values() if not all(said(m)) or m.fuzzy]
+
+    assert texts - catalogue.keys() == set()
+    assert catalogue.keys() - texts == set()
+    assert untranslated == []
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
+def test_translations_keep_their_placeholders(path):
+    differing = []
+    for message in read(path):
+        if not message.id:
+            continue
+        originals = message.id if isinstance(message.id, tuple) else (message.id,)
+        # The form for one thing may leave the number out, as the English one often does.
+        least = min((placeholders(one) for one in originals), key=len)
+        most = max((placeholders(one) for one in originals), key=len)
+        if any(not least <= placeholders(one) <= most for one in said(message)):
+            differing.append(message.id)
+
+    assert differing == []
+
+
+def test_there_is_more_than_one_language():
+    assert languages()[:2] == ("en", "de")
+
+
+def test_a_page_speaks_the_language_that_the_browser_asks_for():
+    client = make_app(make_services()).test_client()
+
+    german = client.get("/sign-in", headers={"Accept-Language": "de-AT,de;q=0.9,en;q=0.5"})
+    unknown = client.get("/sign-in", headers={"Accept-Language": "tlh"})
+
+    assert '<html lang="de">' in german.text
+    assert '<html lang="en">' in unknown.text
+    assert german.text != unknown.text
