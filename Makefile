@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13; do $$p -c '' 2>/dev
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
-.PHONY: help run install install-dev install-train browser test lint format bench train demo screenshots clean
+.PHONY: help run install install-dev install-train browser test lint format bench train demo screenshots messages lock clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -47,7 +47,7 @@ browser:
 		|| { echo "Install Chromium (as root: apt-get install chromium) for the browser tests." >&2; exit 1; }
 
 test: install-dev install-train browser ## Run everything: unit, contract, integration, functional, behaviour, guards
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 lint: install-dev install-train ## Check style, types and import contracts
 	$(BIN)/ruff check .
@@ -70,6 +70,14 @@ demo: install ## Feed a few hundred comments to a running Slopsieve and show the
 
 screenshots: install-dev browser ## Photograph the pages into var/screenshots
 	$(BIN)/python -m tests.benchmarks.screenshots --out var/screenshots
+
+messages: install-dev ## Collect the texts of the pages for the translators, into every languages/*.po
+	@mkdir -p var
+	$(BIN)/pybabel -q extract -F pyproject.toml -k gettext -k ngettext:1,2 -k noted --sort-output --no-location --omit-header -o var/messages.pot .
+	@for po in service/web/languages/*.po; do \
+		sed '/^$$/q' $$po > var/messages.po; \
+		$(BIN)/pybabel -q update -i var/messages.pot -o $$po -l $$(basename $$po .po) --no-fuzzy-matching --ignore-obsolete --omit-header --width 100 \
+			&& cat $$po >> var/messages.po && mv var/messages.po $$po ; done
 
 lock: ## Pin every package anew after a change of pyproject.toml (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate pyproject.toml -o requirements.lock

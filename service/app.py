@@ -24,6 +24,7 @@ from service.starting import start
 from service.web.config import WebConfig
 from service.web.flask_app import create_app
 from service.web.headers import ARRIVED
+from service.web.review import LIVE
 from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)
@@ -31,6 +32,8 @@ log = logging.getLogger(__name__)
 # Requests in progress may finish for this long after the order to stop; comments are kept before
 # they are answered, so whoever is cut off can ask again and loses nothing.
 DRAIN_SECONDS = 8.0
+# Who was let in this lately may not have finished asking.
+_FRESH_SECONDS = 1.0
 _LOOK_EVERY_SECONDS = 0.5
 # Connections beyond these wait in the socket's own line rather than being refused. The server looks
 # at each open one at every event: 2026-11-20, 200 comment-checks a second offered to a machine with
@@ -44,6 +47,9 @@ _MAX_BODY_BYTES = 17 * 1024 * 1024
 _KEY_MEMORY_SECONDS = 1.0
 # Threads kept for requests that do not wait for a verdict.
 _THREADS_NEVER_WAITING = 0.25
+# Of those, how many open review pages may hold, and how many they leave free at least.
+_MOST_STREAMS = 16
+_THREADS_NEVER_HELD = 6
 
 
 class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress ships no types
@@ -67,6 +73,13 @@ class _Task(WSGITask):  # type: ignore[misc]  # waitress ships no types
         environ: dict[str, Any] = super().get_environment()
         environ[ARRIVED] = self.request.arrived
         return environ
+
+    def build_response_header(self) -> bytes:
+        """Return the head of the answer; while draining it says that no other will follow."""
+        if self.version == "1.1" and not self.channel.server.accepting:
+            self.set_close_on_finish()
+        head: bytes = super().build_response_header()
+        return head
 
 
 class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
@@ -108,6 +121,8 @@ def serve(wired: Wired, listener: socket.socket) -> None:
     log.info("api started", extra={"pid": os.getpid(), "threads": settings.api_threads})
     while not stopping:
         _turn(server)
+    # Pages that are open hold a request for as long as they like.
+    application.extensions[LIVE].close()
     _drain(server)
     log.info("api stopped")
 
@@ -124,7 +139,9 @@ def web_config(wired: Wired) -> WebConfig:
         limiter_storage_url=wired.valkey_url.replace("unix://", "redis+unix://", 1),
         trusted_proxies=settings.trusted_proxies,
         max_waiting=max(1, settings.api_threads - never_waiting),
+        max_streams=max(0, min(_MOST_STREAMS, never_waiting - _THREADS_NEVER_HELD)),
         key_memory_seconds=_KEY_MEMORY_SECONDS,
+        require_second_factor=settings.require_second_factor,
     )
 
 
@@ -152,6 +169,7 @@ def _turn(server: Any) -> None:
 def _drain(server: Any) -> None:
     # Closes the listening socket alone; open connections stay in the loop.
     server.del_channel()
+    server.accepting = False
     server.socket.close()
     deadline = time.monotonic() + DRAIN_SECONDS
     while _in_progress(server) and time.monotonic() < deadline:
@@ -160,8 +178,10 @@ def _drain(server: Any) -> None:
 
 
 def _in_progress(server: Any) -> bool:
+    lately = time.time() - _FRESH_SECONDS
     return any(
-        channel.requests or channel.total_outbufs_len for channel in server.active_channels.values()
+        channel.requests or channel.total_outbufs_len or channel.last_activity > lately
+        for channel in server.active_channels.values()
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import click
 
+from models.errors import ModelVersionError
 from service.commands.unavailable import describe_unavailable
 from service.domain.errors import InvalidInputError, ModerationError, StoreUnavailableError
 from service.settings import SettingsError
@@ -15,12 +16,19 @@ from service.settings import SettingsError
 # Commands are imported when they are called: `slopsieve sites list` need not load a classifier.
 _COMMANDS = {
     "up": "service.commands.run:up_command",
+    "restart": "service.commands.run:restart_command",
     "migrate": "service.commands.run:migrate_command",
+    "models": "service.commands.models:models_group",
+    "move": "service.commands.move:move_command",
+    "backup": "service.commands.backup:backup_command",
+    "restore": "service.commands.backup:restore_command",
     "sites": "service.commands.sites:sites_group",
     "users": "service.commands.users:users_group",
     "callbacks": "service.commands.callbacks:callbacks_group",
     "hooks": "service.commands.hooks:hooks_group",
+    "lists": "service.commands.lists:lists_group",
     "reputation": "service.commands.reputation_lists:reputation_group",
+    "erase": "service.commands.erase:erase_command",
     "import": "service.commands.transfer:import_command",
     "export": "service.commands.transfer:export_command",
     "audit": "service.commands.audit:audit_command",
@@ -98,6 +106,6 @@ def main(args: Sequence[str] | None = None) -> None:
     except StoreUnavailableError as error:
         click.echo(describe_unavailable(error), err=True)
         sys.exit(1)
-    except ModerationError as error:
+    except (ModerationError, ModelVersionError) as error:
         click.echo(f"{error}.", err=True)
         sys.exit(1)

@@ -118,6 +118,15 @@ class Settings(BaseSettings):
     keep_deliveries_days: Annotated[int, Field(ge=1, le=3_650)] = 30
     """How long delivered callbacks are kept; those given up stay until they are replayed."""
 
+    keep_comments_days: Annotated[int, Field(ge=0, le=36_500)] = 0
+    """How long words, names and links of comments are kept once nothing waits; 0 is for ever."""
+
+    keep_spam_days: Annotated[int, Field(ge=0, le=36_500)] = 0
+    """The same of comments that were called spam and that nobody approved; 0 is for ever."""
+
+    require_second_factor: bool = False
+    """Lead everybody who signs in without a second factor to where it is set up."""
+
     audit_share: Annotated[float, Field(ge=0, le=1)] = 0.02
     """Share of confident verdicts that moderators check all the same."""
 

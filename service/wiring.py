@@ -24,6 +24,8 @@ from service.ports import Services
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.breaker import BreakerHistoryStore
+from service.stores.list_entries import BookKeeper
+from service.stores.model_promise import read_promise
 from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.reputation_lists import ListFolder
@@ -85,9 +87,20 @@ def wire(settings: Settings) -> Wired:
         comments=stores.comments,
         verdicts=stores.verdicts,
         decisions=stores.decisions,
+        strokes=stores.strokes,
         cases=stores.cases,
+        search=stores.search,
+        saved_views=stores.saved_views,
+        sender_records=stores.sender_records,
+        figures=stores.figures,
+        campaigns=stores.campaigns,
+        claims=stores.claims,
+        watch=stores.watch,
         sites=stores.sites,
         users=stores.users,
+        sessions=stores.sessions,
+        second_factors=stores.second_factors,
+        personal_data=stores.personal_data,
         audit_log=stores.audit_log,
         reports=stores.reports,
         endpoints=stores.endpoints,
@@ -99,14 +112,18 @@ def wire(settings: Settings) -> Wired:
         rebuild_place=rebuild_place,
         queue=queue,
         current_model=models.current,
-        clock=lambda: datetime.now(UTC),
+        current_promise=lambda: read_promise(settings.models_dir),
+        clock=_now,
         passwords=Argon2PasswordHasher(),
         new_id=new_id,
         new_secret=lambda: secrets.token_urlsafe(32),
+        second_factor_secret=_derive(secret, "second factors"),
         sender_secret=_derive(secret, "senders"),
         sender_secrets=_sender_secrets(settings, secret),
         reputation_lists=ListFolder(folder.lists_folder),
         find_system=open_systems(settings.systems_file),
+        list_entries=stores.list_entries,
+        entries_in_force=BookKeeper(stores.list_entries, _now).current,
         audit_share=settings.audit_share,
     )
     return Wired(
@@ -123,6 +140,10 @@ def wire(settings: Settings) -> Wired:
         valkey_url=valkey_url,
         session_secret=_derive(secret, "sessions").hex(),
     )
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 def outbound_rules(settings: Settings) -> OutboundRules:

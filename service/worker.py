@@ -14,14 +14,22 @@ from typing import Any
 
 from celery.platforms import SecurityWarning
 
+from service.moderation.group import GroupingMemory, group_fresh
 from service.moderation.judge import judge_batch
-from service.moderation.prune import prune_deliveries
+from service.moderation.prune import prune_comments, prune_deliveries
 from service.moderation.rebuild import rebuild_if_blank
 from service.moderation.remember import remember_open
+from service.moderation.search import take_in_search
+from service.moderation.sessions import prune_sessions
 from service.moderation.sweep import sweep_stranded
 from service.starting import start
 from service.tasks.broker import open_client
-from service.tasks.celery_app import REBUILD_FOR_SECONDS, make_celery
+from service.tasks.celery_app import (
+    GROUP_FOR_SECONDS,
+    REBUILD_FOR_SECONDS,
+    TAKE_IN_FOR_SECONDS,
+    make_celery,
+)
 from service.tasks.heartbeat import register_heartbeat
 from service.tasks.names import QueueName, TaskName
 from service.tasks.scoring import register_scoring
@@ -59,22 +67,37 @@ def make_worker(wired: Wired) -> Any:
     register_scoring(
         app, lambda ids: judge_batch(ids, services), batch_size=wired.settings.batch_size
     )
+    name = f"{socket.gethostname()}:{os.getpid()}"
+    # A process may get the number of one that died: the id tells them apart.
+    memory = GroupingMemory(f"{name}:{services.new_id('lease')}")
     keep = timedelta(days=wired.settings.keep_deliveries_days)
     register_upkeep(
         app,
         {
             TaskName.SWEEP_STRANDED: lambda: sweep_stranded(services),
             TaskName.PRUNE_DELIVERIES: lambda: prune_deliveries(services, keep=keep),
+            TaskName.PRUNE_COMMENTS: lambda: prune_comments(
+                services,
+                keep=_days(wired.settings.keep_comments_days),
+                keep_spam=_days(wired.settings.keep_spam_days),
+            ),
+            TaskName.PRUNE_SESSIONS: lambda: prune_sessions(services),
             TaskName.REMEMBER_OPEN: lambda: remember_open(services),
             TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(
                 services, goes_on=_for_seconds(REBUILD_FOR_SECONDS)
+            ),
+            TaskName.TAKE_IN_SEARCH: lambda: take_in_search(
+                services, goes_on=_for_seconds(TAKE_IN_FOR_SECONDS)
+            ),
+            TaskName.GROUP_FRESH: lambda: group_fresh(
+                services, memory, goes_on=_for_seconds(GROUP_FOR_SECONDS)
             ),
         },
     )
     register_heartbeat(
         app,
         open_client(wired.valkey_url),
-        f"{socket.gethostname()}:{os.getpid()}",
+        name,
         lambda: (services.current_model().version, wired.models.problem),
     )
     return app.Worker(
@@ -87,6 +110,11 @@ def make_worker(wired: Wired) -> Any:
         without_gossip=True,
         without_heartbeat=True,
     )
+
+
+def _days(number: int) -> timedelta | None:
+    """Return how long something is kept, None for ever."""
+    return timedelta(days=number) if number else None
 
 
 def _for_seconds(seconds: float) -> Callable[[], bool]:

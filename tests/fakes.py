@@ -16,7 +16,9 @@ from service.domain.sender import SenderSecrets
 from service.domain.site import Site
 from service.moderation.judge import judge_batch
 from service.ports import Clock, JudgingModel, Services
+from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
+from service.stores.list_entries import BookKeeper
 from service.stores.memory import MemoryStores, memory_stores
 from service.stores.memory_queue import MemoryScoringQueue
 from service.stores.memory_rebuild import MemoryRebuildPlace
@@ -176,9 +178,20 @@ def make_services(
         "comments": stores.comments,
         "verdicts": stores.verdicts,
         "decisions": stores.decisions,
+        "strokes": stores.strokes,
         "cases": stores.cases,
+        "search": stores.search,
+        "saved_views": stores.saved_views,
+        "sender_records": stores.sender_records,
+        "figures": stores.figures,
+        "campaigns": stores.campaigns,
+        "claims": stores.claims,
+        "watch": stores.watch,
         "sites": stores.sites,
         "users": stores.users,
+        "sessions": stores.sessions,
+        "second_factors": stores.second_factors,
+        "personal_data": stores.personal_data,
         "audit_log": stores.audit_log,
         "reports": stores.reports,
         "endpoints": stores.endpoints,
@@ -190,14 +203,20 @@ def make_services(
         "rebuild_place": MemoryRebuildPlace(),
         "queue": queue,
         "current_model": lambda: model,
+        "current_promise": lambda: Promise(
+            version="test-1", cutoffs=model.cutoffs, ham_called_spam=0.001, spam_called_ham=0.01
+        ),
         "clock": clock,
         "passwords": PlainHasher(),
         "new_id": lambda prefix: f"{prefix}_{next(numbers):08d}",
         "new_secret": lambda: secrets.token_urlsafe(32),
+        "second_factor_secret": b"another secret for tests, long enough",
         "sender_secret": b"a secret for tests, long enough",
         "sender_secrets": SenderSecrets(present=b"a secret for tests, long enough"),
         "reputation_lists": MemoryReputationLists(),
         "find_system": lambda _address: None,
+        "list_entries": stores.list_entries,
+        "entries_in_force": BookKeeper(stores.list_entries, clock, recheck_seconds=0).current,
         "audit_share": 0.0,
     }
     services = Services(**(values | changes))

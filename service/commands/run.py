@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import click
 
@@ -60,6 +61,26 @@ def up_command(
         _fail(error, error.exit_code)
 
 
+@click.command("restart")
+@_data_dir_option
+def restart_command(data_dir: str | None) -> None:
+    """Have a running Slopsieve restart its parts one after another, refusing nobody meanwhile.
+
+    The parts are started from the program as it is installed by then, with the settings that
+    Slopsieve was started with. A new version that needs a migration has to be stopped and started.
+    """
+    import os
+
+    from service.supervisor.supervise import RESTART_SIGNAL
+
+    try:
+        pid = _running_supervisor(data_dir)
+    except StartError as error:
+        _fail(error, error.exit_code)
+    os.kill(pid, RESTART_SIGNAL)
+    click.echo(f"Process {pid} restarts its parts one after another; its log says when it is done.")
+
+
 @click.command("migrate")
 @_data_dir_option
 def migrate_command(data_dir: str | None) -> None:
@@ -82,6 +103,20 @@ def migrate_command(data_dir: str | None) -> None:
     click.echo("The database was migrated." if changed else "The database is up to date.")
 
 
+def _running_supervisor(data_dir: str | None) -> int:
+    from service.data_folder import DataFolder
+    from service.settings import load_settings
+    from service.supervisor.lock import holder
+
+    settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
+    folder = DataFolder(settings.data_dir)
+    pid = holder(folder.lock_file)
+    if pid is None:
+        msg = f"nothing runs on the data folder {folder.path}: start it with `slopsieve up`"
+        raise StartError(msg)
+    return pid
+
+
 def _start(options: UpOptions) -> int:
     """Import what starts everything and start it; a broken installation is said in one line."""
     from service.supervisor.packages import check_packages
@@ -92,6 +127,6 @@ def _start(options: UpOptions) -> int:
     return supervise(options)
 
 
-def _fail(error: Exception, exit_code: ExitCode) -> None:
+def _fail(error: Exception, exit_code: ExitCode) -> NoReturn:
     click.echo(f"{error}.", err=True)
     sys.exit(int(exit_code))

@@ -11,7 +11,7 @@ from service.commands.output import data_dir_option, json_option, print_rows
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
-from service.domain.site import Site, SiteKey
+from service.domain.site import MAX_UNDO_SECONDS, Site, SiteKey
 from service.moderation.sites import (
     IssuedKey,
     add_site,
@@ -155,6 +155,18 @@ def revoke_command(key_id: str, data_dir: str | None) -> None:
     default=None,
     help="Whether a report counts as a decision or brings the comment before a moderator.",
 )
+@click.option(
+    "--undo-seconds",
+    type=click.IntRange(0, MAX_UNDO_SECONDS),
+    default=None,
+    help="How long after a moderator's ruling the site is told of it; 0 tells it at once.",
+)
+@click.option(
+    "--rejects-campaigns/--asks-about-campaigns",
+    "rejects_campaigns",
+    default=None,
+    help="Whether unsure members of a campaign that people rejected are rejected without a person.",
+)
 @click.option("--blog", default=None, help="Its front page; Akismet callbacks go there alone.")
 @data_dir_option
 @json_option
@@ -165,10 +177,12 @@ def set_command(
     spam_cutoff: float | None,
     languages: tuple[str, ...],
     blog: str | None,
+    undo_seconds: int | None,
     data_dir: str | None,
     *,
     holds_unsure: bool | None,
     reports_decide: bool | None,
+    rejects_campaigns: bool | None,
     promised_cutoffs: bool,
     as_json: bool,
 ) -> None:
@@ -187,7 +201,11 @@ def set_command(
                 languages=languages or old.languages,
                 holds_unsure=old.holds_unsure if holds_unsure is None else holds_unsure,
                 reports_decide=old.reports_decide if reports_decide is None else reports_decide,
+                rejects_campaigns=(
+                    old.rejects_campaigns if rejects_campaigns is None else rejects_campaigns
+                ),
                 blog=old.blog if blog is None else _checked_blog(blog),
+                undo_seconds=old.undo_seconds if undo_seconds is None else undo_seconds,
             )
         except ValueError as error:
             problem = Problem(
@@ -234,7 +252,9 @@ def _site_row(site: Site) -> dict[str, object]:
         "languages": ", ".join(site.settings.languages),
         "holds_unsure": site.settings.holds_unsure,
         "reports_decide": site.settings.reports_decide,
+        "rejects_campaigns": site.settings.rejects_campaigns,
         "blog": site.settings.blog,
+        "undo_seconds": site.settings.undo_seconds,
         "created_at": site.created_at.isoformat(timespec="seconds"),
     }
 

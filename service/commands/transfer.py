@@ -169,7 +169,7 @@ class _Importing:
         """Record what was decided elsewhere, unless a person has decided here."""
         case = self._services.cases.get(comment_id, site_id=self._site.id)
         if case.decision is None and case.withdrawn_at is None:
-            decide_comment(comment_id, ruling, self._services, decided_by=_DECIDED_BY)
+            decide_comment(comment_id, ruling, self._services, decided_by=_DECIDED_BY, at_once=True)
             self._counts.decisions += 1
 
     def _fault(self, number: int, refusal: InvalidInputError | EdgeError) -> None:

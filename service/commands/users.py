@@ -1,30 +1,100 @@
-"""The commands that add moderators and reset their passwords."""
+"""The commands about accounts: the way in, and the way out when the last owner lost everything."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import click
 
 from service.commands.output import data_dir_option, json_option, print_rows
-from service.moderation.users import add_user, reset_password
+from service.commands.sites import find_site
+from service.domain.comment import SiteId
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.user import Role, User
+from service.moderation.accounts import end_user, restore_user, set_access
+from service.moderation.second_factor import turn_off_second_factor
+from service.moderation.users import add_user, find_user, reset_password
+from service.ports import Services
 from service.wiring import open_services
 
 _ACTOR = "command line"
+_role_option = click.option(
+    "--role", type=click.Choice([role.value for role in Role]), default=None, help="What it may do."
+)
+_site_option = click.option(
+    "--site",
+    "site_names",
+    multiple=True,
+    help="A site it sees, by name or id; may be repeated. Without, all sites.",
+)
 
 
 @click.group("users")
 def users_group() -> None:
-    """Add moderators; reset their passwords."""
+    """Add moderators; change what they may do; reset their passwords."""
 
 
 @users_group.command("add")
 @click.argument("name")
+@_role_option
+@_site_option
 @data_dir_option
 @json_option
-def add_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
-    """Add a moderator and print a one-time password, which is shown this once."""
+def add_command(
+    name: str,
+    role: str | None,
+    site_names: tuple[str, ...],
+    data_dir: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Add a moderator and print a one-time password, which is shown this once.
+
+    The first account of all is the owner's.
+    """
     with open_services(data_dir=data_dir) as services:
-        user, password = add_user(name, services, actor=_ACTOR)
-    print_rows([{"name": user.name, "password": password}], as_json=as_json, empty="")
+        user, password = add_user(
+            name,
+            services,
+            actor=_ACTOR,
+            role=Role(role) if role else None,
+            site_ids=_site_ids(site_names, services),
+        )
+    row = {"name": user.name, "role": user.role.value, "password": password}
+    print_rows([row], as_json=as_json, empty="")
+
+
+@users_group.command("set")
+@click.argument("name")
+@_role_option
+@_site_option
+@click.option("--all-sites", is_flag=True, help="Let it see all sites, those to come too.")
+@click.option("--no-second-factor", is_flag=True, help="Turn a lost second factor off.")
+@data_dir_option
+def set_command(
+    name: str,
+    role: str | None,
+    site_names: tuple[str, ...],
+    data_dir: str | None,
+    *,
+    all_sites: bool,
+    no_second_factor: bool,
+) -> None:
+    """Change what an account may do, or turn its second factor off."""
+    if all_sites and site_names:
+        raise _contradiction()
+    with open_services(data_dir=data_dir) as services:
+        user = find_user(name, services)
+        if role or site_names or all_sites:
+            wanted = Role(role) if role else user.role
+            sites = _site_ids(site_names, services) if site_names else user.site_ids
+            # An owner sees all sites.
+            sites = None if all_sites or (wanted is Role.OWNER and not site_names) else sites
+            set_access(user.id, services, role=wanted, site_ids=sites, actor=_ACTOR)
+        if no_second_factor:
+            turn_off_second_factor(user, services, actor=_ACTOR)
+        row = _row(find_user(name, services), services)
+    print_rows([row], as_json=False, empty="")
 
 
 @users_group.command("reset")
@@ -32,24 +102,66 @@ def add_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
 @data_dir_option
 @json_option
 def reset_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
-    """Give a moderator a new one-time password and end their sessions."""
+    """Give a moderator a new one-time password and end their sessions.
+
+    A second factor stays on; `slopsieve users set NAME --no-second-factor` turns it off.
+    """
     with open_services(data_dir=data_dir) as services:
         password = reset_password(name, services, actor=_ACTOR)
     print_rows([{"name": name, "password": password}], as_json=as_json, empty="")
+
+
+@users_group.command("end")
+@click.argument("name")
+@data_dir_option
+def end_command(name: str, data_dir: str | None) -> None:
+    """End an account and its sessions at once; `restore` lets it back in."""
+    with open_services(data_dir=data_dir) as services:
+        end_user(find_user(name, services).id, services, actor=_ACTOR)
+    click.echo("The account has ended, and so have its sessions.")
+
+
+@users_group.command("restore")
+@click.argument("name")
+@data_dir_option
+@json_option
+def restore_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
+    """Let an ended account back in, and print a one-time password, this once."""
+    with open_services(data_dir=data_dir) as services:
+        user, password = restore_user(find_user(name, services).id, services, actor=_ACTOR)
+    print_rows([{"name": user.name, "password": password}], as_json=as_json, empty="")
 
 
 @users_group.command("list")
 @data_dir_option
 @json_option
 def list_command(data_dir: str | None, *, as_json: bool) -> None:
-    """List the moderators."""
+    """List the accounts, those that have ended too."""
     with open_services(data_dir=data_dir) as services:
-        rows = [
-            {
-                "name": user.name,
-                "one_time_password": user.must_change_password,
-                "created_at": user.created_at.isoformat(timespec="seconds"),
-            }
-            for user in services.users.all()
-        ]
+        rows = [_row(user, services) for user in services.users.all()]
     print_rows(rows, as_json=as_json, empty="There are no moderators; `slopsieve users add NAME`.")
+
+
+def _row(user: User, services: Services) -> dict[str, object]:
+    seen = services.sessions.last_seen().get(user.id)
+    return {
+        "name": user.name,
+        "role": user.role.value,
+        "sites": "all" if user.site_ids is None else " ".join(user.site_ids),
+        "second_factor": services.second_factors.get(user.id) is not None,
+        "one_time_password": user.must_change_password,
+        "created_at": user.created_at.isoformat(timespec="seconds"),
+        "last_seen_at": seen.isoformat(timespec="seconds") if seen else None,
+        "ended_at": user.ended_at.isoformat(timespec="seconds") if user.ended_at else None,
+    }
+
+
+def _site_ids(names: Sequence[str], services: Services) -> tuple[SiteId, ...] | None:
+    return tuple(find_site(name, services).id for name in names) or None
+
+
+def _contradiction() -> InvalidInputError:
+    problem = Problem(
+        field="--site, --all-sites", problem="contradict each other", remedy="give one of them"
+    )
+    return InvalidInputError([problem])

@@ -16,11 +16,12 @@ _GZIP_LEVEL = 6
 
 
 @contextmanager
-def open_whole(path: str) -> Iterator[BinaryIO]:
+def open_whole(path: str, *, mode: int = 0o666) -> Iterator[BinaryIO]:
     """Yield a stream to write; "-" is standard output, and a name in .gz is written gzipped.
 
     The file is written beside its place and moved there at the end; an exception leaves what was
-    there before untouched. A pipe or a device cannot be replaced and is written to directly.
+    there before untouched. `mode` says from the first byte on who may read it, as far as the
+    process's umask lets them. A pipe or a device cannot be replaced and is written to directly.
     """
     if path == STDOUT:
         yield sys.stdout.buffer
@@ -33,7 +34,10 @@ def open_whole(path: str) -> Iterator[BinaryIO]:
         return
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with part.open("wb") as file:
+        part.unlink(missing_ok=True)
+        # Path.open takes no mode; nobody may open it in the moment before a chmod.
+        number = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(number, "wb") as file:
             yield from _compressed(file, gzipped=target.suffix == ".gz")
         part.replace(target)
     finally:

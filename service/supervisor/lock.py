@@ -43,6 +43,19 @@ def only_one(path: Path, *, ending_seconds: float = _ENDING_SECONDS) -> Iterator
         os.close(descriptor)
 
 
+def holder(path: Path) -> int | None:
+    """Return the process that holds the lock file, None if none does."""
+    try:
+        with path.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return int(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return None
+
+
 def _lock(descriptor: int, path: Path, deadline: float) -> None:
     """Take the lock, waiting only for what outlives its supervisor. Raise `BlockingIOError`."""
     while True:

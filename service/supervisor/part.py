@@ -26,13 +26,17 @@ _KILL_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """How a part is started and how long it may take to stop."""
+    """How a part is started and how long it may take to stop.
+
+    `says_when_started` is part of the line that it writes once it does its work.
+    """
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str] = field(repr=False)
     stop_seconds: float
     pass_fds: tuple[int, ...] = ()
+    says_when_started: str = ""
 
 
 class Part:
@@ -54,6 +58,7 @@ class Part:
         self._monotonic = monotonic
         self._process: subprocess.Popen[bytes] | None = None
         self._pump: threading.Thread | None = None
+        self._works = threading.Event()
         self._started_at = 0.0
         self._due_at = 0.0
         self._deaths = 0
@@ -62,6 +67,10 @@ class Part:
     def pid(self) -> int | None:
         """Return the living process's id."""
         return self._process.pid if self._process and self._process.returncode is None else None
+
+    def works(self) -> bool:
+        """Say whether the process has said that it does its work."""
+        return self._works.is_set()
 
     def has_died(self) -> bool:
         """Say whether the process was started and is gone."""
@@ -84,10 +93,16 @@ class Part:
         assert self._process.stdout is not None  # noqa: S101  # because of PIPE
         self._pump = threading.Thread(
             target=_pass_on,
-            args=(recipe.name, self._process.stdout, self._write_line),
+            args=(recipe.name, self._process.stdout, self._pass_line),
             daemon=True,
         )
         self._pump.start()
+
+    def _pass_line(self, line: str) -> None:
+        sign = self.recipe.says_when_started
+        if sign and sign in line:
+            self._works.set()
+        self._write_line(line)
 
     def look_after(self) -> int | None:
         """Start the process again if it died and its time has come.

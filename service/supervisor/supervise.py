@@ -33,6 +33,9 @@ from service.wiring import Wired, find_valkey_url, wire
 
 log = logging.getLogger(__name__)
 
+RESTART_SIGNAL = signal.SIGUSR2
+"""Asks for a restart of everything but Valkey, one part after another."""
+
 _LOOK_EVERY_SECONDS = 0.05
 # Loading a classifier on a slow disk may take long; what is not there by then will not come.
 _READY_SECONDS = 120.0
@@ -94,13 +97,20 @@ class _StopAskedError(Exception):
 
 
 class _Signals:
-    """Counts the signals that ask to stop; the second one means: at once."""
+    """Counts the signals that ask to stop, the second meaning: at once; notes a restart asked for.
+
+    A hangup stops too: it comes when the terminal is closed.
+    """
 
     def __init__(self) -> None:
         self.count = 0
+        self.restart = False
 
-    def received(self, _number: int, _frame: object) -> None:
-        self.count += 1
+    def received(self, number: int, _frame: object) -> None:
+        if number == RESTART_SIGNAL:
+            self.restart = True
+        else:
+            self.count += 1
 
     def check(self) -> None:
         if self.count:
@@ -110,7 +120,7 @@ class _Signals:
 @contextmanager
 def _signals() -> Iterator[_Signals]:
     signals = _Signals()
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, RESTART_SIGNAL)
     before = [signal.signal(number, signals.received) for number in numbers]
     try:
         yield signals
@@ -153,7 +163,32 @@ class _Crew:
     def keep_running(self) -> None:
         while True:
             self.look_after()
+            if self._signals.restart:
+                self._signals.restart = False
+                self._restart()
             time.sleep(_LOOK_EVERY_SECONDS)
+
+    def _restart(self) -> None:
+        """Replace part by part; each goes on working until the one that follows it does."""
+        log.info("restarting one part after another")
+        for part in list(self._parts):
+            if part.recipe.says_when_started and not self._replace(part):
+                log.error("the restart ends here", extra={"part": part.recipe.name})
+                return
+        log.info("everything was restarted")
+
+    def _replace(self, old: Part) -> bool:
+        """Start a successor and stop the old one once it works; return False if it does not."""
+        successor = self.add(old.recipe)
+        deadline = time.monotonic() + _READY_SECONDS
+        while not successor.works():
+            died = any(part is successor for part, _ in self.look_after())
+            if died or time.monotonic() > deadline:
+                self.remove(successor)
+                return False
+            time.sleep(_LOOK_EVERY_SECONDS)
+        self.remove(old)
+        return True
 
     def stop(self) -> None:
         """Stop kind by kind, the API first, Valkey last; a second signal hurries."""
@@ -266,6 +301,7 @@ def _python(
         environment=environment,
         stop_seconds=_STOP_SECONDS[kind],
         pass_fds=pass_fds,
+        says_when_started=f"{kind} started",
     )
 
 

@@ -16,6 +16,12 @@ _SWEEP_EXPIRES_SECONDS = 10.0
 # At most 1,000 delivered messages go each time, that is 2.9 million a day.
 PRUNE_EVERY_SECONDS = 30.0
 _PRUNE_EXPIRES_SECONDS = 60.0
+# At most 200 comments of each kind go each time, that is 288,000 a day; where comments are kept for
+# ever, nobody is asked.
+PRUNE_COMMENTS_EVERY_SECONDS = 60.0
+_PRUNE_COMMENTS_EXPIRES_SECONDS = 120.0
+PRUNE_SESSIONS_EVERY_SECONDS = 3_600.0
+_PRUNE_SESSIONS_EXPIRES_SECONDS = 7_200.0
 # Decisions are learnt as they are made; this finds those that histories missed.
 REMEMBER_EVERY_SECONDS = 5.0
 _REMEMBER_EXPIRES_SECONDS = 10.0
@@ -24,6 +30,16 @@ _REMEMBER_EXPIRES_SECONDS = 10.0
 REBUILD_EVERY_SECONDS = 1.0
 REBUILD_FOR_SECONDS = 0.5
 _REBUILD_EXPIRES_SECONDS = 4.0
+# What came in since is found by the search then. After an upgrade a million may be to take in: a
+# worker does that for a quarter of the time.
+TAKE_IN_EVERY_SECONDS = 2.0
+TAKE_IN_FOR_SECONDS = 0.5
+_TAKE_IN_EXPIRES_SECONDS = 6.0
+# Comments are looked at for campaigns after they were judged, for a tenth of a worker's time:
+# whoever waits for a verdict goes first. A worker that begins fills its memory in such turns.
+GROUP_EVERY_SECONDS = 2.0
+GROUP_FOR_SECONDS = 0.2
+_GROUP_EXPIRES_SECONDS = 4.0
 # Fresh messages are announced at once; this finds those whose time to be tried again has come.
 DELIVER_EVERY_SECONDS = 1.0
 _DELIVER_EXPIRES_SECONDS = 4.0
@@ -74,6 +90,22 @@ def make_celery(valkey_url: str) -> Celery:
                     "expires": _PRUNE_EXPIRES_SECONDS,
                 },
             },
+            "prune-comments": {
+                "task": TaskName.PRUNE_COMMENTS.value,
+                "schedule": PRUNE_COMMENTS_EVERY_SECONDS,
+                "options": {
+                    "queue": QueueName.UPKEEP.value,
+                    "expires": _PRUNE_COMMENTS_EXPIRES_SECONDS,
+                },
+            },
+            "prune-sessions": {
+                "task": TaskName.PRUNE_SESSIONS.value,
+                "schedule": PRUNE_SESSIONS_EVERY_SECONDS,
+                "options": {
+                    "queue": QueueName.UPKEEP.value,
+                    "expires": _PRUNE_SESSIONS_EXPIRES_SECONDS,
+                },
+            },
             "remember": {
                 "task": TaskName.REMEMBER_OPEN.value,
                 "schedule": REMEMBER_EVERY_SECONDS,
@@ -88,6 +120,22 @@ def make_celery(valkey_url: str) -> Celery:
                 "options": {
                     "queue": QueueName.UPKEEP.value,
                     "expires": _REBUILD_EXPIRES_SECONDS,
+                },
+            },
+            "take in": {
+                "task": TaskName.TAKE_IN_SEARCH.value,
+                "schedule": TAKE_IN_EVERY_SECONDS,
+                "options": {
+                    "queue": QueueName.UPKEEP.value,
+                    "expires": _TAKE_IN_EXPIRES_SECONDS,
+                },
+            },
+            "group": {
+                "task": TaskName.GROUP_FRESH.value,
+                "schedule": GROUP_EVERY_SECONDS,
+                "options": {
+                    "queue": QueueName.UPKEEP.value,
+                    "expires": _GROUP_EXPIRES_SECONDS,
                 },
             },
             "deliver": {

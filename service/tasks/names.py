@@ -24,6 +24,10 @@ class TaskName(StrEnum):
     PRUNE_DELIVERIES = "slopsieve.prune_deliveries"
     REMEMBER_OPEN = "slopsieve.remember_open"
     REBUILD_HISTORY = "slopsieve.rebuild_history"
+    TAKE_IN_SEARCH = "slopsieve.take_in_search"
+    GROUP_FRESH = "slopsieve.group_fresh"
+    PRUNE_COMMENTS = "slopsieve.prune_comments"
+    PRUNE_SESSIONS = "slopsieve.prune_sessions"
     DELIVER_DUE = "slopsieve.deliver_due"
 
 

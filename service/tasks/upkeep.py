@@ -15,8 +15,12 @@ log = logging.getLogger(__name__)
 UPKEEP_TASKS = (
     TaskName.SWEEP_STRANDED,
     TaskName.PRUNE_DELIVERIES,
+    TaskName.PRUNE_COMMENTS,
+    TaskName.PRUNE_SESSIONS,
     TaskName.REMEMBER_OPEN,
     TaskName.REBUILD_HISTORY,
+    TaskName.TAKE_IN_SEARCH,
+    TaskName.GROUP_FRESH,
 )
 
 

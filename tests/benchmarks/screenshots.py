@@ -17,15 +17,22 @@ from waitress.server import create_server
 
 from models.registry import load_current
 from service.domain.case import Case, CaseFilter, Order
-from service.domain.comment import Comment, CommentId, Lane
+from service.domain.comment import Author, Comment, CommentId, Lane
 from service.domain.decision import Mode, Ruling
 from service.domain.delivery import DeliveryAttempt, DeliveryState, Endpoint
+from service.domain.list_entry import Effect, EntryKind
 from service.domain.record import comment_from_record
 from service.domain.report import Label, Report
+from service.domain.sender import make_sender
 from service.domain.site import Site, SiteSettings
+from service.domain.stroke import StrokeOf
 from service.domain.verdict import Outcome
 from service.moderation.announce import write_verdict_messages
 from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.group import GroupingMemory, group_fresh
+from service.moderation.saved_views import save_view
+from service.moderation.site_lists import NewEntry, add_entry
+from service.moderation.strokes import decide_together, undo_stroke
 from service.moderation.submit import submit_comments
 from service.moderation.users import add_user, change_password
 from service.moderation.withdraw import withdraw_comment
@@ -34,7 +41,7 @@ from service.stores.memory import memory_stores
 from service.stores.model_versions import to_judging_model
 from service.web.config import WebConfig
 from service.web.flask_app import create_app
-from tests.factories import NOW
+from tests.factories import NOW, make_comment
 from tests.fakes import make_services
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -44,16 +51,32 @@ BROWSER_ARGS = [
 ]  # fmt: skip
 PASSWORD = "a few words do well"  # opens nothing but this script's own server
 SIZES = {"1280": {"width": 1280, "height": 800}, "390": {"width": 390, "height": 844}}
-PAGES = {
+DESK = {
     "queue": "/review",
     "spam": "/review?show=spam",
     "decided": "/review?show=decided",
     "empty": "/review?site=nowhere",
+}
+# Pages that go on below the window's edge; photographed whole.
+LEAVES = {
     "not-found": "/review/comments/gone",
     "password": "/password",
     "callbacks": "/callbacks",
+    "campaigns": "/review/campaigns",
+    "search": "/review/search?q=boiler+outcome:unsure",
+    "strokes": "/review/strokes",
+    "figures": "/figures",
+    "lists": "/lists",
+    "sites": "/sites",
+    "site": "/sites/kettle",
+    "accounts": "/accounts",
+    "me": "/me",
+    "second-factor": "/me/second-factor",
+    "log": "/log",
+    "personal-data": "/personal-data",
 }
 SEED = 11
+SENDER_SECRET = b"a secret for tests, long enough"  # that of the services for tests
 DISPUTED = CommentId("cmt_0004")
 WITHDRAWN = CommentId("cmt_0002")
 SHARE = 24
@@ -65,6 +88,18 @@ SITES = (
         created_at=NOW,
         settings=SiteSettings(mode=Mode.ENFORCE),
     ),
+)
+# Its wide cutoffs leave nearly everything to people.
+KETTLE = Site(
+    id="kettle",
+    name="Kettle & Crumb",
+    created_at=NOW,
+    settings=SiteSettings(ham_cutoff=0.001, spam_cutoff=0.9999),
+)
+ADVERTS = (
+    "Boilerheim fitted our new boiler for half the price, see {link}",
+    "We ordered the boiler from Boilerheim in the end and saved a lot: {link}",
+    "Before you buy a boiler look at Boilerheim, {link} has a winter discount.",
 )
 
 
@@ -90,7 +125,8 @@ def dress(row: dict[str, object], index: int, draw: random.Random) -> Comment:
     """Give an authored comment a site and the time of its arrival."""
     comment = comment_from_record(row)
     site = SITES[index % len(SITES)]
-    at = NOW - timedelta(minutes=3 + index * 7 + draw.randrange(6) + (index // 14) * 600)
+    days = max(0, index - SHARE) // 2
+    at = NOW - timedelta(days=days, minutes=3 + index * 7 + draw.randrange(6))
     url = f"https://{site.id}.example/{row['post_id']}"
     return replace(
         comment,
@@ -101,11 +137,36 @@ def dress(row: dict[str, object], index: int, draw: random.Random) -> Comment:
     )
 
 
+def adverts() -> list[Comment]:
+    """Return a dozen adverts of one campaign, by a few senders under many names."""
+    made = []
+    for number in range(12):
+        link = f"https://{'get-' * (number % 2)}boilerheim.example/{number}"
+        name = f"{'ABCDEF'[number % 6]}. Winter{number}"
+        sender = make_sender(
+            address=f"203.0.113.{number % 3}",
+            email=f"winter{number % 4}@mail.example",
+            name=name,
+            secret=SENDER_SECRET,
+        )
+        made.append(
+            make_comment(
+                ADVERTS[number % len(ADVERTS)].format(link=link),
+                id=CommentId(f"adv_{number:04d}"),
+                site_id=KETTLE.id,
+                received_at=NOW - timedelta(minutes=40 + 11 * number),
+                author=Author(name=name, url=f"https://boilerheim.example/{number}"),
+                sender=sender,
+            )
+        )
+    return made
+
+
 def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
     """Return services that judged the comments with the current model and every detector."""
     model = to_judging_model(load_current(models_dir))
     services = make_services(
-        stores=memory_stores(sites=SITES), current_model=lambda: model, audit_share=0.3
+        stores=memory_stores(sites=(*SITES, KETTLE)), current_model=lambda: model, audit_share=0.3
     )
     user, once = add_user("Ola Brandt", services, actor="script")
     change_password(user, old=once, new=PASSWORD, services=services)
@@ -115,6 +176,40 @@ def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
         submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
     services.clock.now = NOW
     return services
+
+
+def work(services: Services) -> str:
+    """Do what people do beside deciding one comment; return the id of a campaign."""
+    add_user("Mara Lindqvist", services, actor="Ola Brandt")
+    group_fresh(services, GroupingMemory("script"), goes_on=lambda: True)
+    services.search.take_in(limit=1_000)
+    [ola] = [user for user in services.users.all() if user.name == "Ola Brandt"]
+    for name, line in (("Boilers", "boiler outcome:unsure"), ("Overruled", "decision:reject")):
+        save_view(name, line, services, user=ola, shared=name == "Boilers")
+    for kind, value, reason in (
+        (EntryKind.DOMAIN, "example.net", "A campaign since November"),
+        (EntryKind.PHRASE, "winter discount on boilers", "Only adverts say this"),
+        (EntryKind.NETWORK, "198.51.100.0/24", "Rented machines"),
+    ):
+        add_entry(
+            NewEntry(
+                effect=Effect.BLOCK, kind=kind, value=value, reason=reason, site_id=SITES[0].id
+            ),
+            services,
+            by="Mara Lindqvist",
+        )
+    old = [CommentId(f"cmt_{number:04d}") for number in range(34, 40)]
+    stroke = decide_together(
+        old, Ruling.REJECT, services, decided_by="Ola Brandt", what=StrokeOf.SEARCH
+    )
+    undo_stroke(stroke.id, services, undone_by="Mara Lindqvist")
+    decide_together(
+        old[:4], Ruling.APPROVE, services, decided_by="Ola Brandt", what=StrokeOf.SELECTION
+    )
+    [campaign, *_] = services.campaigns.page(
+        site_ids=None, waiting_only=True, cursor=None, limit=1
+    ).campaigns
+    return campaign.id
 
 
 def tell_sites(services: Services, cases: tuple[Case, ...]) -> None:
@@ -184,20 +279,34 @@ def sign_in(page: Page, address: str) -> None:
 
 
 def photograph(
-    context: BrowserContext, address: str, out: Path, variant: str, comment_id: str
+    context: BrowserContext, address: str, out: Path, variant: str, comment_id: str, campaign: str
 ) -> None:
     """Take every picture for one size and one colour scheme."""
     page = context.new_page()
 
-    def shoot(name: str) -> None:
-        page.screenshot(path=str(out / f"{name}-{variant}.png"))
+    def shoot(name: str, *, whole: bool = False) -> None:
+        page.screenshot(path=str(out / f"{name}-{variant}.png"), full_page=whole)
 
     page.goto(f"{address}/sign-in")
     shoot("sign-in")
     sign_in(page, address)
-    for name, path in PAGES.items():
+    for name, path in DESK.items():
         page.goto(f"{address}{path}")
         shoot(name)
+    for name, path in LEAVES.items():
+        page.goto(f"{address}{path}")
+        shoot(name, whole=True)
+    # Its buttons stay at the window's edge.
+    page.goto(f"{address}/review/campaigns/{campaign}")
+    shoot("campaign")
+    page.goto(f"{address}/review")
+    for tick in page.locator(".tick").all()[:2]:
+        tick.check()
+    shoot("selection")
+    page.goto(f"{address}/review/comments/adv_0003")
+    shoot("advert")
+    page.evaluate("document.querySelector('.sender').scrollIntoView()")
+    shoot("sender-and-similar")
     page.goto(f"{address}/callbacks")
     page.locator("details.log summary").first.click()
     shoot("callbacks-log")
@@ -216,10 +325,12 @@ def photograph(
     page.locator(".facts").scroll_into_view_if_needed()
     page.evaluate("document.querySelector('.why').scrollIntoView()")
     shoot("reasons")
-    page.evaluate("document.querySelector('dialog.help').showModal()")
+    page.locator("html[data-ready]").wait_for(state="attached")
+    page.keyboard.press("?")
+    page.locator("dialog.help").wait_for()
     shoot("help")
     page.goto(f"{address}/review/comments/{comment_id}")
-    page.click("button.reject")
+    page.click("#opened button.reject")
     page.locator(".done form.undo").wait_for()
     shoot("after")
     page.click(".done form.undo button")
@@ -235,7 +346,7 @@ def main() -> None:
     options = parser.parse_args()
     out: Path = options.out
     out.mkdir(parents=True, exist_ok=True)
-    services = seeded(authored(), options.models)
+    services = seeded([*authored(), *adverts()], options.models)
     address, server = serve(services)
     everything = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=500)
     cases = everything.cases
@@ -243,6 +354,7 @@ def main() -> None:
         decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="Mara")
     undo_decision(cases[30].comment.id, services, undone_by="Mara")
     tell_sites(services, cases)
+    campaign = work(services)
     told = {DISPUTED, WITHDRAWN}
     best = max((c for c in cases if c.needs_review and c.comment.id not in told), key=how_telling)
     with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:
@@ -255,7 +367,7 @@ def main() -> None:
                     viewport=viewport,
                     color_scheme=scheme,
                 )
-                photograph(context, address, out, f"{size}-{scheme}", best.comment.id)
+                photograph(context, address, out, f"{size}-{scheme}", best.comment.id, campaign)
                 context.close()
     server.close()
 

@@ -215,6 +215,24 @@ def test_what_is_killed_is_started_again(up, part):
     assert until(judged, seconds=40)
 
 
+def test_a_restart_replaces_every_part_but_valkey_and_refuses_nobody(up):
+    parts = ("valkey-server", "service.app", "service.worker", "service.callbacks", "service.beat")
+    before = {part: child(up.process.pid, part) for part in parts}
+    answers = []
+
+    subprocess.run([*UP[:-1], "restart", "--data-dir", up.said["data_dir"]], check=True)
+    while "everything was restarted" not in up.log.read_text():
+        answers.append(up.post("/v1/comments?wait=20", {"text": f"Number {len(answers)}."}))
+        assert len(answers) < 10_000, "the restart never ended"
+    after = {part: child(up.process.pid, part) for part in parts}
+
+    assert answers
+    assert {status for status, _ in answers} == {202}
+    assert all(body["verdict"] for _, body in answers)
+    assert {part for part in parts if before[part] == after[part]} == {"valkey-server"}
+    assert None not in after.values()
+
+
 def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_path):
     first = ready(start(tmp_path / "data", tmp_path / "log", "--json"), tmp_path / "log")
     first.post("/v1/comments?wait=5", {"text": "Kept across the restart."})

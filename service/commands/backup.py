@@ -1,0 +1,201 @@
+"""The commands that write a backup of the embedded default and restore one."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import sqlite3
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from service.commands.output import data_dir_option
+from service.commands.whole_files import open_whole
+from service.data_folder import DataFolder
+from service.settings import load_settings
+from service.start_error import ExitCode, StartError
+from service.supervisor.lock import only_one
+
+_MANIFEST = "backup.json"
+_FORMAT = 1
+_DATABASE, _KEY, _LISTS = "slopsieve.db", "secret.key", "reputation"
+_BLOCK = 1 << 20
+_PRIVATE = 0o600
+
+
+@click.command("backup")
+@click.argument("file", type=click.Path(dir_okay=False))
+@data_dir_option
+def backup_command(file: str, data_dir: str | None) -> None:
+    """Write the embedded database, the secret key and the imported lists into FILE (.tar).
+
+    Slopsieve may run meanwhile: the database is copied as it is at one moment. Histories are not
+    in it: they are filled again from its decisions. Keep the file as safe as the machine itself.
+    """
+    settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
+    if settings.database_url is not None:
+        msg = (
+            "this installation keeps its data in another database (SLOPSIEVE_DATABASE_URL): "
+            "back that one up with its own tool, such as pg_dump, and keep the secret keys with it"
+        )
+        raise StartError(msg, ExitCode.DATABASE)
+    folder = DataFolder(settings.data_dir)
+    if not folder.database_file.exists():
+        msg = f"there is no database in the data folder {folder.path} to back up"
+        raise StartError(msg, ExitCode.DATA_FOLDER)
+    with tempfile.TemporaryDirectory(dir=folder.path, prefix=".backup-") as staging:
+        copied = Path(staging) / _DATABASE
+        _copy_database(folder.database_file, copied)
+        parts = dict(_parts(folder, copied))
+        with (
+            open_whole(file, mode=_PRIVATE) as stream,
+            tarfile.open(fileobj=stream, mode="w|") as archive,
+        ):
+            _add_bytes(archive, _MANIFEST, _manifest(parts))
+            for name, path in parts.items():
+                _add_file(archive, name, path)
+    click.echo(f"Backed up: {len(parts)} files.", err=True)
+
+
+@click.command("restore")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@data_dir_option
+def restore_command(file: str, data_dir: str | None) -> None:
+    """Put a backup into a data folder that holds no database yet.
+
+    Every file is checked against its SHA-256 and the database by SQLite before anything is put in
+    its place. Histories are filled again by themselves at the next start.
+    """
+    settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
+    folder = DataFolder(settings.data_dir)
+    with only_one(folder.lock_file):
+        taken = [name for name in (_DATABASE, _KEY, _LISTS) if (folder.path / name).exists()]
+        if taken:
+            msg = (
+                f"the data folder {folder.path} already holds {', '.join(taken)}: "
+                "choose an empty one with --data-dir, nothing was changed"
+            )
+            raise StartError(msg, ExitCode.DATA_FOLDER)
+        with tempfile.TemporaryDirectory(dir=folder.path, prefix=".restore-") as staging:
+            names = _unpack(Path(file), Path(staging))
+            _check_database(Path(staging) / _DATABASE)
+            # The database last: whoever finds it finds all of it.
+            for name in sorted(names, key=lambda name: name == _DATABASE):
+                target = folder.path / name
+                target.parent.mkdir(mode=0o700, exist_ok=True)
+                (Path(staging) / name).replace(target)
+    click.echo(f"Restored: {len(names)} files, into {folder.path}.", err=True)
+
+
+def _copy_database(source: Path, target: Path) -> None:
+    """Copy the database as it is at one moment, whoever writes meanwhile."""
+    target.touch(mode=_PRIVATE)
+    with (
+        closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as one,
+        closing(sqlite3.connect(target)) as other,
+    ):
+        one.backup(other)
+
+
+def _parts(folder: DataFolder, database: Path) -> Iterator[tuple[str, Path]]:
+    yield _DATABASE, database
+    if (key := folder.path / _KEY).is_file():
+        yield _KEY, key
+    if folder.lists_folder.is_dir():
+        for path in sorted(folder.lists_folder.iterdir()):
+            if path.is_file() and not path.name.startswith("."):
+                yield f"{_LISTS}/{path.name}", path
+
+
+def _manifest(parts: dict[str, Path]) -> bytes:
+    files = {name: _sha256(path) for name, path in parts.items()}
+    made = datetime.now(UTC).isoformat(timespec="seconds")
+    return json.dumps({"format": _FORMAT, "made_at": made, "files": files}, indent=1).encode()
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _add_file(archive: tarfile.TarFile, name: str, path: Path) -> None:
+    entry = _entry(name, path.stat().st_size)
+    with path.open("rb") as file:
+        archive.addfile(entry, file)
+
+
+def _add_bytes(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    archive.addfile(_entry(name, len(content)), io.BytesIO(content))
+
+
+def _entry(name: str, size: int) -> tarfile.TarInfo:
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = size, _PRIVATE
+    return entry
+
+
+def _unpack(file: Path, staging: Path) -> list[str]:
+    """Unpack a backup and return its files' names. Raise `StartError` for what is none."""
+    try:
+        with tarfile.open(file) as archive:
+            members = {member.name: member for member in archive.getmembers()}
+            manifest = _read_manifest(archive, members)
+            for name in manifest:
+                _take(archive, members[name], staging / name)
+    except (tarfile.TarError, OSError, KeyError, ValueError, EOFError) as error:
+        msg = f"{file} is no whole backup of Slopsieve ({type(error).__name__}): nothing restored"
+        raise StartError(msg) from error
+    damaged = [name for name, sha256 in manifest.items() if _sha256(staging / name) != sha256]
+    if damaged:
+        msg = f"{file} is damaged, its {', '.join(damaged)} is not what was backed up"
+        raise StartError(msg)
+    return list(manifest)
+
+
+def _read_manifest(archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo]) -> dict[str, str]:
+    stream = archive.extractfile(members[_MANIFEST])
+    if stream is None:
+        raise ValueError(_MANIFEST)
+    manifest = json.loads(stream.read(_BLOCK))
+    files: dict[str, str] = manifest["files"]
+    # Nothing of an archive is ever written anywhere but under these names.
+    if manifest["format"] != _FORMAT or _DATABASE not in files or not all(map(_is_ours, files)):
+        raise ValueError(_MANIFEST)
+    return files
+
+
+def _is_ours(name: str) -> bool:
+    folder, _, own = name.partition(f"{_LISTS}/")
+    is_list = not folder and bool(own) and "/" not in own and not own.startswith(".")
+    return name in {_DATABASE, _KEY} or is_list
+
+
+def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+    stream = archive.extractfile(member)
+    if stream is None:
+        raise ValueError(member.name)
+    target.parent.mkdir(mode=0o700, exist_ok=True)
+    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:
+        while block := stream.read(_BLOCK):
+            file.write(block)
+
+
+def _check_database(path: Path) -> None:
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        try:
+            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        except sqlite3.DatabaseError as error:
+            found = str(error)
+    if found != "ok":
+        msg = "the database in the backup is damaged: nothing was restored"
+        raise StartError(msg)

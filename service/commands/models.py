@@ -1,0 +1,187 @@
+"""The commands about model versions: which there are, what they promise, which one serves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from models.errors import ModelVersionError
+from models.registry import (
+    SHIPPED_DIR,
+    list_versions,
+    load_version,
+    promote,
+    read_current_name,
+    read_previous_name,
+)
+from service.commands.output import data_dir_option, json_option, print_rows
+from service.domain.errors import StoreUnavailableError
+from service.moderation.acts import record_act
+from service.settings import load_settings
+from service.start_error import StartError
+from service.wiring import open_services
+
+_ACTOR = "command line"
+_CARD = "card.json"
+
+
+@click.group("models")
+def models_group() -> None:
+    """Show model versions, promote one, go back to the one before."""
+
+
+@models_group.command("list")
+@json_option
+def list_command(*, as_json: bool) -> None:
+    """List the versions there are, with what their cards measured."""
+    folder = _folder()
+    current, previous = _current(folder), read_previous_name(folder)
+    rows = [
+        {
+            "version": name,
+            "serves": {current: "current", previous: "previous"}.get(name, ""),
+            "trained_at": str(card.get("trained_at", "")),
+            **_figures(card),
+        }
+        for name in list_versions(folder)
+        for card in [_card(folder / name)]
+    ]
+    print_rows(rows, as_json=as_json, empty=f"There are no versions in {folder}.")
+
+
+@models_group.command("show")
+@click.argument("version", required=False)
+def show_command(version: str | None) -> None:
+    """Print a version's card, by default the current one's, after checking its files."""
+    folder = _folder()
+    name = version or read_current_name(folder)
+    load_version(folder / _known(folder, name))
+    card = folder / name / "card.md"
+    click.echo(card.read_text(encoding="utf-8") if card.is_file() else f"{name} has no card.")
+
+
+@models_group.command("compare")
+@click.argument("one")
+@click.argument("other", required=False)
+@json_option
+def compare_command(one: str, other: str | None, *, as_json: bool) -> None:
+    """Put what two cards measured side by side; without OTHER, against the current version.
+
+    The figures are of the test parts as the cards describe them: compare versions whose cards name
+    the same parts.
+    """
+    folder = _folder()
+    names = [_known(folder, name) for name in (one, other or read_current_name(folder))]
+    cards = [_card(folder / name) for name in names]
+    figures = [_figures(card) for card in cards]
+    rows: list[dict[str, object]] = [
+        {
+            "figure": key.replace("_", " "),
+            **dict(zip(names, (f[key] for f in figures), strict=True)),
+        }
+        for key in figures[0]
+    ]
+    same = len({json.dumps(_test_part(card), sort_keys=True) for card in cards}) == 1
+    print_rows(rows, as_json=as_json, empty="")
+    if not same:
+        click.echo("The cards' test parts differ, so these figures cannot be compared.", err=True)
+
+
+@models_group.command("promote")
+@click.argument("version")
+@data_dir_option
+def promote_command(version: str, data_dir: str | None) -> None:
+    """Make a version the current one; workers take it over within seconds, between two batches."""
+    _promote(_folder(), version, data_dir)
+
+
+@models_group.command("rollback")
+@data_dir_option
+def rollback_command(data_dir: str | None) -> None:
+    """Make the version that was current before the last promotion the current one again."""
+    folder = _folder()
+    previous = read_previous_name(folder)
+    if previous is None:
+        msg = "no version was current before this one: name one with `slopsieve models promote`"
+        raise StartError(msg)
+    _promote(folder, previous, data_dir)
+
+
+def _promote(folder: Path, version: str, data_dir: str | None) -> None:
+    name, before = _known(folder, version), _current(folder) or "none"
+    try:
+        promote(folder, name)
+    except OSError as error:
+        msg = (
+            f"{folder} cannot be written to ({error.strerror}): keep versions in a folder of your "
+            "own and name it with SLOPSIEVE_MODELS_DIR"
+        )
+        raise StartError(msg) from error
+    click.echo(f"{name} is the current version; before it was {before}.")
+    try:
+        with open_services(data_dir=data_dir) as services:
+            record_act(
+                services,
+                actor=_ACTOR,
+                act="promote model version",
+                subject=name,
+                detail=f"before: {before}",
+            )
+    except (StartError, StoreUnavailableError) as error:
+        # Going back must work on the day on which nothing else does.
+        click.echo(f"The log of acts could not be written: {error}.", err=True)
+
+
+def _folder() -> Path:
+    return load_settings().models_dir or SHIPPED_DIR
+
+
+def _current(folder: Path) -> str | None:
+    try:
+        return read_current_name(folder)
+    except ModelVersionError:
+        return None
+
+
+def _known(folder: Path, name: str) -> str:
+    known = list_versions(folder)
+    if name not in known:
+        there_are = ", ".join(known) or "none"
+        msg = f"there is no version {name[:100]!r} in {folder}; there are {there_are}"
+        raise StartError(msg)
+    return name
+
+
+def _card(version: Path) -> Mapping[str, Any]:
+    try:
+        card = json.loads((version / _CARD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return card if isinstance(card, dict) else {}
+
+
+def _test_part(card: Mapping[str, Any]) -> object:
+    return card.get("partition", {}).get("test"), card.get("test_data")
+
+
+def _figures(card: Mapping[str, Any]) -> dict[str, object]:
+    """Return what matters most of what a card measured on its test part; empty where it lacks."""
+    test = card.get("parts", {}).get("test", {})
+    evidence, cutoffs = test.get("all_evidence", {}), test.get("at_the_cutoffs", {})
+    recall = evidence.get("recall_at_false_positive_rate", {})
+    auc = evidence.get("roc_auc")
+    return {
+        "roc_auc": "" if auc is None else f"{auc:.4f}",
+        "caught_at_0.1_%": _of(recall.get("0.001", {}), "spam_caught", "n_spam"),
+        "caught_at_1_%": _of(recall.get("0.01", {}), "spam_caught", "n_spam"),
+        "ham_called_spam": _of(cutoffs.get("ham_called_spam", {}), "hits", "count"),
+        "spam_called_ham": _of(cutoffs.get("spam_called_ham", {}), "hits", "count"),
+    }
+
+
+def _of(counts: Mapping[str, int], hits: str, n: str) -> str:
+    return f"{counts[hits]:,} of {counts[n]:,}" if hits in counts and n in counts else ""

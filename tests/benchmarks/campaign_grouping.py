@@ -1,0 +1,272 @@
+"""Measures how comments are grouped into campaigns: authored ones among real ham.
+
+    python -m tests.benchmarks.campaign_grouping --data FOLDER [--cache FILE] [--million]
+
+Every comment is judged by the shipped version as it serves, without histories; those whose verdict
+is not ham are grouped, in a seeded random order, as they would come in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from models.inputs import ModelInput, ModelOutput
+from service.campaigns.grouping import Grouping
+from service.campaigns.traits import Traits, traits_of
+from service.domain.comment import CommentId
+from service.domain.history import History
+from service.domain.verdict import Outcome
+from service.moderation.judge import judge_comments
+from tests.benchmarks.judging_model import current_folder, load_judging_model
+from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
+from training.partition import SEED, Part, partition
+
+_HAM = 20_000
+_BATCH = 64
+_ORDER_SEED = 6
+
+Keep = Callable[[Traits], Traits]
+_WAYS: dict[str, Keep] = {
+    "copies": lambda t: replace(t, targets=frozenset(), embedding=None),
+    "targets": lambda t: replace(t, copies=(), embedding=None),
+    "meaning": lambda t: replace(t, copies=(), targets=frozenset()),
+    "targets and meaning": lambda t: replace(t, copies=()),
+    "all": lambda t: t,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entering:
+    """A comment that is not ham by its verdict, with what is known of it."""
+
+    traits: Traits
+    campaign: str | None
+    is_spam: bool
+    is_test: bool
+
+
+class _Remembering:
+    """Passes a batch on to the classifier and keeps its answers, for their embeddings."""
+
+    def __init__(self, classifier: object) -> None:
+        self._classifier = classifier
+        self.answers: list[ModelOutput] = []
+
+    def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
+        self.answers = self._classifier.score_batch(inputs)  # type: ignore[attr-defined]  # any
+        return self.answers
+
+
+def judge(examples: Sequence[Example], cache: Path | None) -> dict[str, tuple[float, ...] | None]:
+    """Return the embedding of each comment whose verdict is not ham, by the comment's id.
+
+    `cache` is a file that keeps the answers; it is used only for the same version and comments.
+    """
+    model = load_judging_model(current_folder())
+    wanted = {"version": model.version, "ids": sorted(e.comment.id for e in examples)}
+    if cache and cache.exists():
+        kept = json.loads(cache.read_text("utf-8"))
+        if {key: kept[key] for key in wanted} == wanted:
+            return {key: tuple(v) if v else None for key, v in kept["found"].items()}
+    remembering = _Remembering(model.classifier)
+    model = replace(model, classifier=remembering)
+    found: dict[str, tuple[float, ...] | None] = {}
+    for start in range(0, len(examples), _BATCH):
+        batch = [e.comment for e in examples[start : start + _BATCH]]
+        verdicts = judge_comments(
+            batch, model, histories=[History()] * len(batch), now=datetime.now(UTC)
+        )
+        for verdict, answer in zip(verdicts, remembering.answers, strict=True):
+            if verdict.outcome is not Outcome.HAM:
+                found[verdict.comment_id] = answer.embedding
+    if cache:
+        cache.write_text(json.dumps({**wanted, "found": found}), "utf-8")
+    return found
+
+
+def group(entering: Sequence[Entering], keep: Keep) -> tuple[list[str | None], list[str]]:
+    """Return each comment's group, None for single ones, and of each meeting its kind and worth."""
+    grouping, groups, meetings = Grouping(), {}, []
+    by_id = {e.traits.comment_id: e for e in entering}
+    for one in entering:
+        traits = keep(one.traits)
+        met = grouping.find(traits)
+        if met is None:
+            grouping.remember(traits, None)
+            continue
+        other = by_id[met.comment_id]
+        name = met.campaign_id or f"group-{met.comment_id}"
+        if met.campaign_id is None:
+            groups[met.comment_id] = name
+            grouping.remember(keep(other.traits), name)
+        groups[traits.comment_id] = name
+        grouping.remember(traits, name)
+        meetings.append(f"{met.likeness}, {_worth(one, other)}")
+    return [groups.get(e.traits.comment_id) for e in entering], meetings
+
+
+def _worth(one: Entering, other: Entering) -> str:
+    if one.campaign and one.campaign == other.campaign:
+        return "same campaign"
+    if one.is_spam != other.is_spam:
+        return "spam and ham"
+    return "other spam" if one.is_spam else "two ham"
+
+
+def measure(
+    entering: Sequence[Entering], groups: Sequence[str | None], n_pairs: int, *, test: bool = False
+) -> str:
+    """Return a table's cells: precision, recall of entering pairs and of all pairs, with counts."""
+    of_group: defaultdict[str, list[str]] = defaultdict(list)
+    of_campaign: Counter[str] = Counter()
+    for one, name in zip(entering, groups, strict=True):
+        if one.campaign and (one.is_test or not test):
+            of_campaign[one.campaign] += 1
+            if name:
+                of_group[name].append(one.campaign)
+    pairs = [a == b for members in of_group.values() for a, b in combinations(members, 2)]
+    possible = sum(n * (n - 1) // 2 for n in of_campaign.values())
+    right = sum(pairs)
+    return f"{_share(right, len(pairs))} | {_share(right, possible)} | {_share(right, n_pairs)}"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.2f} ({part} of {whole})" if whole else "none"
+
+
+def hit_ham(entering: Sequence[Entering], groups: Sequence[str | None]) -> str:
+    """Return a table's cells: ham in a group with spam, ham in a group of ham alone."""
+    labels: defaultdict[str, set[bool]] = defaultdict(set)
+    for one, name in zip(entering, groups, strict=True):
+        if name:
+            labels[name].add(one.is_spam)
+    ham = [labels[n] for e, n in zip(entering, groups, strict=True) if n and not e.is_spam]
+    with_spam = sum(True in found for found in ham)
+    return f"{with_spam} | {len(ham) - with_spam}"
+
+
+def _pairs_of(examples: Sequence[Example]) -> int:
+    sizes = Counter(e.campaign for e in examples if e.campaign)
+    return sum(n * (n - 1) // 2 for n in sizes.values())
+
+
+def _mixed(data: Path) -> tuple[list[Example], dict[str, Part]]:
+    """Return authored members and public ham in a seeded order, and the part of each comment."""
+    dataset: Dataset = read_dataset([DEFAULT_DATA, *sorted(data.glob("*.jsonl.gz"))])
+    parts = partition(dataset, seed=SEED)
+    part_of = {e.comment.id: part for part in Part for e in getattr(parts, part.value)}
+    rng = random.Random(_ORDER_SEED)
+    ham = [e for e in dataset.examples if not e.is_spam and not e.source.startswith("authored-")]
+    chosen = rng.sample(ham, min(_HAM, len(ham)))
+    mixed = [*chosen, *(e for e in dataset.examples if e.campaign)]
+    rng.shuffle(mixed)
+    return mixed, part_of
+
+
+def main() -> None:
+    """Print the tables of `service/campaigns/README.md`."""
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.campaign_grouping")
+    parser.add_argument("--data", type=Path, required=True, help="folder of the public corpora")
+    parser.add_argument("--cache", type=Path, help="file to keep the judging in between runs")
+    parser.add_argument("--part", choices=[part.value for part in Part], help="this part alone")
+    parser.add_argument("--million", action="store_true", help="measure time and memory, too")
+    options = parser.parse_args()
+    mixed, part_of = _mixed(options.data)
+    found = judge(mixed, options.cache)
+    if options.part:
+        mixed = [e for e in mixed if part_of.get(e.comment.id) == options.part]
+    entering = [
+        Entering(
+            traits=traits_of(e.comment, embedding=found[e.comment.id], space="shipped"),
+            campaign=e.campaign,
+            is_spam=e.is_spam,
+            is_test=part_of.get(e.comment.id) is Part.TEST,
+        )
+        for e in mixed
+        if e.comment.id in found
+    ]
+    n_ham = sum(not e.is_spam for e in mixed)
+    print(
+        f"{len(mixed) - n_ham} members of {len({e.campaign for e in mixed} - {None})} campaigns, "
+        f"{n_ham} ham; not ham by verdict: {sum(e.is_spam for e in entering)} members, "
+        f"{sum(not e.is_spam for e in entering)} ham"
+    )
+    all_pairs = _pairs_of(mixed)
+    test_pairs = _pairs_of([e for e in mixed if part_of.get(e.comment.id) is Part.TEST])
+    print("| by | precision | recall | recall of all | ham with spam | ham with ham |")
+    for name, keep in _WAYS.items():
+        groups, meetings = group(entering, keep)
+        print(f"| {name} | {measure(entering, groups, all_pairs)} | {hit_ham(entering, groups)} |")
+    print(f"| all, test part | {measure(entering, groups, test_pairs, test=True)} | | |")
+    for kind, n in sorted(Counter(meetings).items()):
+        print(f"{kind}: {n}")
+    if options.million:
+        measure_million()
+
+
+def measure_million(n: int = 1_000_000, n_finds: int = 2_000) -> None:
+    """Print time and memory for a million remembered comments of made-up traits.
+
+    Half of them are of 10,000 campaigns that share a target, a name and a direction; each has
+    four keys of its own, a target, a name and a random vector.
+    """
+    rng = np.random.default_rng(1)
+    centres = rng.normal(size=(10_000, 64))
+    before = _resident_mib()
+    grouping = Grouping(max_remembered=n)
+    batch = 10_000
+    spent = 0.0
+    for start in range(0, n, batch):
+        some = [_made_up(start + i, rng, centres) for i in range(batch)]
+        began = time.perf_counter()
+        for traits, campaign in some:
+            grouping.remember(traits, campaign)
+        spent += time.perf_counter() - began
+    print(f"remember: {spent / n * 1e6:.0f} us each; {_resident_mib() - before:.0f} MiB for {n:,}")
+    asked = [_made_up(n + i, rng, centres)[0] for i in range(n_finds)]
+    for name, keep in _WAYS.items():
+        times = []
+        for traits in map(keep, asked):
+            began = time.perf_counter()
+            grouping.find(traits)
+            times.append(time.perf_counter() - began)
+        p50, p95 = np.percentile(times, (50, 95)) * 1e3
+        print(f"find by {name}: median {p50:.2f} ms, p95 {p95:.2f} ms")
+
+
+def _made_up(
+    number: int, rng: np.random.Generator, centres: np.ndarray
+) -> tuple[Traits, str | None]:
+    campaign = int(rng.integers(len(centres))) if rng.random() < 0.5 else None
+    vector = rng.normal(size=64) + (3.0 * centres[campaign] if campaign is not None else 0.0)
+    vector /= np.linalg.norm(vector)
+    of = campaign if campaign is not None else f"single-{number}"
+    traits = Traits(
+        comment_id=CommentId(f"comment-{number:012d}"),
+        embedding=tuple(vector.tolist()),
+        space="made up",
+        targets=frozenset({f"site:shop-{number}.example", f"name:shop-{of}"}),
+        copies=tuple(f"{key}{number:016x}" for key in range(4)),
+    )
+    return traits, None if campaign is None else f"campaign-{campaign}"
+
+
+def _resident_mib() -> float:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 2**20
+
+
+if __name__ == "__main__":
+    main()
