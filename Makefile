@@ -81,7 +81,7 @@ messages: install-dev ## Collect the texts of the pages for the translators, int
 
 lock: ## Pin every package anew after a change of pyproject.toml (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate pyproject.toml -o requirements.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra dev pyproject.toml -o requirements-dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra dev --extra traces pyproject.toml -o requirements-dev.lock
 	uv pip compile -q --python-version 3.11 --no-emit-index-url --no-annotate --extra train -c requirements.lock pyproject.toml -o requirements-train.lock
 
 clean: ## Remove the virtual environment and caches; keeps your data in var/

@@ -48,8 +48,8 @@ class Watched:
             self.complaints.append(f"request: {request.url}")
 
 
-# For one file of tests, not for the session: while it runs, Playwright keeps an event loop running in
-# this thread, and a test that has a loop of its own (an async client) may be next in this process.
+# For one file of tests, not for the session: while it runs, Playwright keeps an event loop running
+# in this thread, and a test with a loop of its own (an async client) may be next in this process.
 @pytest.fixture(scope="module")
 def playwright() -> Iterator[Playwright]:
     with sync_playwright() as started:
