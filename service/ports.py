@@ -7,6 +7,7 @@ nothing else for outside reasons.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -1135,7 +1136,9 @@ class Services:
     `entries_in_force` returns what moderators allow and block, as it was at most a second ago; it
     is asked once a batch. `audit_share` is the share of confident verdicts, in [0, 1], that goes to
     a moderator as the audit sample. `second_factor_secret` keys the second factors: without it,
-    what is kept of them makes no code.
+    what is kept of them makes no code. `one_moment()` is a context within which all that a thread
+    reads from the stores is of one moment, that of its first reading, until it writes: what it
+    reads after that is of a later one. Where a store has no such thing it does nothing.
     """
 
     comments: CommentStore
@@ -1179,3 +1182,4 @@ class Services:
     list_entries: ListEntryStore
     entries_in_force: Callable[[], EntryBook]
     audit_share: float = 0.02
+    one_moment: Callable[[], AbstractContextManager[None]] = nullcontext

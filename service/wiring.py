@@ -125,6 +125,7 @@ def wire(settings: Settings) -> Wired:
         list_entries=stores.list_entries,
         entries_in_force=BookKeeper(stores.list_entries, _now).current,
         audit_share=settings.audit_share,
+        one_moment=stores.one_moment,
     )
     return Wired(
         settings=settings,

@@ -148,7 +148,9 @@ def distrust_view(
 
 def just_listed(services: Services) -> JustListedView | None:
     """Take out of the session what was ruled and listed last, if it still stands."""
-    comment_id, decision_id, entry_ids = session.pop(_DONE, None) or ("", "", [])
+    if _DONE not in session:
+        return None
+    comment_id, decision_id, entry_ids = session.pop(_DONE)
     try:
         case = services.cases.get(CommentId(comment_id))
         entries = [services.list_entries.get(entry_id) for entry_id in entry_ids]

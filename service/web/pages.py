@@ -13,6 +13,7 @@ from flask import (
     Response,
     abort,
     current_app,
+    g,
     make_response,
     redirect,
     render_template,
@@ -93,6 +94,7 @@ _ADVICE = {
 }
 _FAULT = (noted("Something went wrong here"), noted("The fault is on our side; the log says more."))
 _NEEDS = "needs_permission"
+_LOOKING = frozenset({"GET", "HEAD"})
 _STALE_FORM = (
     noted("This form has expired"),
     noted("Nothing was changed. Load the page anew and try once more."),
@@ -183,6 +185,7 @@ def register_pages(app: Flask, pages: Blueprint, services: Services, config: Web
     )
     csrf = CSRFProtect(app)
     _login_manager(services).init_app(app)
+    _read_at_one_moment(pages, services)
     pages.before_request(csrf.protect)
     pages.before_request(_ask_for_moderator)
     if config.require_second_factor:
@@ -193,6 +196,26 @@ def register_pages(app: Flask, pages: Blueprint, services: Services, config: Web
     pages.register_error_handler(HTTPException, _on_http_error)
     pages.register_error_handler(RateLimitExceeded, _on_too_many)
     app.register_blueprint(pages)
+
+
+def _read_at_one_moment(pages: Blueprint, services: Services) -> None:
+    """Let a page that only shows something read all of it at one moment.
+
+    What changes something reads as it goes: it may take long, or wait for somebody else.
+    """
+
+    def begin() -> None:
+        if request.method in _LOOKING:
+            g.moment = services.one_moment()
+            g.moment.__enter__()
+
+    def end(_error: BaseException | None) -> None:
+        if moment := g.pop("moment", None):
+            moment.__exit__(None, None, None)
+
+    pages.before_request(begin)
+    # Before the answer is sent, so that a long one holds nothing.
+    pages.teardown_request(end)
 
 
 def error_page(status: int, title: str = "", advice: str = "") -> Response:

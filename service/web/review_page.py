@@ -272,7 +272,7 @@ class _Desk:
         around = (case, self._services, site_ids)
         return {
             "sender": _beside(case, lambda: about_sender_view(*around)),
-            "similar": _beside(case, lambda: similar_view(*around)),
+            "similar": _beside(case, lambda: similar_view(*around, self._sites)),
             "distrust": _beside(case, lambda: distrust_view(*around)),
             "instruction": _beside(case, lambda: instruction_view(case)),
         }

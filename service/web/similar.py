@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from flask import url_for
@@ -11,6 +11,7 @@ from service.domain.campaign import FEWEST_SHOWN
 from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
+from service.domain.site import Site
 from service.ports import Services
 from service.web.campaign_views import MemberView, TargetView, present_member, present_targets
 
@@ -40,11 +41,14 @@ class StripView:
 
 
 def similar_view(
-    case: Case, services: Services, site_ids: Sequence[SiteId] | None
+    case: Case,
+    services: Services,
+    site_ids: Sequence[SiteId] | None,
+    sites: Mapping[SiteId, Site],
 ) -> SimilarView | None:
     """Return what a comment's page shows of others like it, None where there are too few.
 
-    Nothing is told of other sites than `site_ids`; None means all.
+    Nothing is told of other sites than `site_ids`; None means all. `sites` are all there are.
     """
     if case.campaign_id is None:
         return None
@@ -57,7 +61,6 @@ def similar_view(
     page = services.campaigns.members(
         campaign.id, site_ids=site_ids, waiting_only=False, cursor=None, limit=_OTHERS_SHOWN + 1
     )
-    sites = {site.id: site for site in services.sites.all()}
     now = services.clock()
     others = [one for one in page.cases if one.comment.id != case.comment.id][:_OTHERS_SHOWN]
     return SimilarView(

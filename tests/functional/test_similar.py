@@ -29,7 +29,8 @@ def request_context(services):
 
 
 def similar(services, comment_id, site_ids=None):
-    return similar_view(services.cases.get(comment_id), services, site_ids)
+    sites = {site.id: site for site in services.sites.all()}
+    return similar_view(services.cases.get(comment_id), services, site_ids, sites)
 
 
 @pytest.mark.usefixtures("request_context")

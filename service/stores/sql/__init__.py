@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 
 import sqlalchemy as sa
 
@@ -14,7 +17,7 @@ from service.stores.sql.comments import SqlCommentStore
 from service.stores.sql.decisions import SqlDecisionStore
 from service.stores.sql.deliveries import SqlDeliveryStore
 from service.stores.sql.endpoints import SqlEndpointStore
-from service.stores.sql.engine import create_engine, ping
+from service.stores.sql.engine import create_engine, one_moment, ping
 from service.stores.sql.figures import SqlFigureStore
 from service.stores.sql.inbound import SqlInboundStore
 from service.stores.sql.list_entries import SqlListEntryStore
@@ -62,6 +65,7 @@ class SqlStores:
     deliveries: SqlDeliveryStore
     inbound: SqlInboundStore
     list_entries: SqlListEntryStore
+    one_moment: Callable[[], AbstractContextManager[None]]
 
 
 def sql_stores(engine: sa.Engine) -> SqlStores:
@@ -90,4 +94,5 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         deliveries=SqlDeliveryStore(engine),
         inbound=SqlInboundStore(engine),
         list_entries=SqlListEntryStore(engine),
+        one_moment=partial(one_moment, engine),
     )

@@ -196,22 +196,26 @@ def _describe(
     """Return these campaigns in order, without those that have no members at these sites."""
     if not ids:
         return ()
-    by_site = _count_by_site(connection, ids, site_ids)
-    waiting = {
-        row.campaign_id: row.waiting
-        for row in connection.execute(
-            _count_waiting(site_ids).where(_comments.campaign_id.in_(ids))
-        )
-    }
-    rulings = _rulings(connection, ids, site_ids)
-    left = _left(connection, ids, site_ids)
+    by_site: defaultdict[str, list[Row]] = defaultdict(list)
+    waiting: dict[str, int] = {}
+    left: dict[str, int] = {}
+    rulings: dict[tuple[str, Ruling], int] = {}
+    for row in connection.execute(_counts(ids, site_ids)):
+        if row.counted == _OF_SITE:
+            by_site[row.campaign_id].append(row)
+        elif row.counted == _WAITING:
+            waiting[row.campaign_id] = row.n
+        elif row.counted == _LEFT:
+            left[row.campaign_id] = row.n
+        else:
+            rulings[row.campaign_id, Ruling(row.counted)] = row.n
     found = [campaign_id for campaign_id in ids if campaign_id in by_site]
     targets = _newest_targets(connection, found, site_ids)
     beginnings = _beginnings(connection, found, site_ids)
     return tuple(
         Campaign(
             id=campaign_id,
-            members=sum(row.members for row in by_site[campaign_id]),
+            members=sum(row.n for row in by_site[campaign_id]),
             waiting=waiting.get(campaign_id, 0),
             approved=rulings.get((campaign_id, Ruling.APPROVE), 0),
             rejected=rulings.get((campaign_id, Ruling.REJECT), 0),
@@ -227,15 +231,20 @@ def _describe(
     )
 
 
-def _count_by_site(
-    connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
-) -> dict[str, list[Row]]:
-    """Return what can be counted from an index alone, a row a site."""
-    query = (
+# What a row of `_counts` counts, unless it is what its ruling says.
+_OF_SITE, _WAITING, _LEFT = "of a site", "waiting", "left"
+
+
+def _counts(ids: Sequence[str], site_ids: Sequence[SiteId] | None) -> sa.CompoundSelect[Any]:
+    """Return one statement for all numbers of these campaigns, a kind of them an arm."""
+    number = sa.func.count().label("n")
+    # What can be counted from an index alone, a row a site.
+    by_site = (
         sa.select(
+            sa.literal(_OF_SITE).label("counted"),
             _comments.campaign_id,
+            number,
             _comments.site_id,
-            sa.func.count().label("members"),
             sa.func.count(_comments.post_url.distinct()).label("posts"),
             sa.func.min(_comments.received_at).label("first_seen_at"),
             sa.func.max(_comments.received_at).label("last_seen_at"),
@@ -243,17 +252,14 @@ def _count_by_site(
         .where(_comments.campaign_id.in_(ids), is_member, *of_sites(site_ids))
         .group_by(_comments.campaign_id, _comments.site_id)
     )
-    found: defaultdict[str, list[Row]] = defaultdict(list)
-    for row in connection.execute(query):
-        found[row.campaign_id].append(row)
-    return found
-
-
-def _rulings(
-    connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
-) -> dict[tuple[str, Ruling], int]:
-    query = (
-        sa.select(_comments.campaign_id, decisions.c.ruling, sa.func.count().label("decided"))
+    nothing = (sa.null(), sa.null(), sa.null(), sa.null())
+    waiting = (
+        sa.select(sa.literal(_WAITING), _comments.campaign_id, number, *nothing)
+        .where(_comments.campaign_id.in_(ids), is_waiting_member, *of_sites(site_ids))
+        .group_by(_comments.campaign_id)
+    )
+    ruled = (
+        sa.select(decisions.c.ruling, _comments.campaign_id, number, *nothing)
         .join(decisions, decisions.c.comment_id == _comments.id)
         .where(
             _comments.campaign_id.in_(ids),
@@ -263,20 +269,14 @@ def _rulings(
         )
         .group_by(_comments.campaign_id, decisions.c.ruling)
     )
-    return {(row.campaign_id, Ruling(row.ruling)): row.decided for row in connection.execute(query)}
-
-
-def _left(
-    connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
-) -> dict[str, int]:
     column = comment_traits.c.left_campaign_id
-    query = (
-        sa.select(column, sa.func.count())
+    left = (
+        sa.select(sa.literal(_LEFT), column, number, *nothing)
         .join(comments, _comments.id == comment_traits.c.comment_id)
         .where(column.in_(ids), has_left, *of_sites(site_ids))
         .group_by(column)
     )
-    return {row[0]: row[1] for row in connection.execute(query)}
+    return sa.union_all(by_site, waiting, ruled, left)
 
 
 def _newest_targets(
@@ -285,7 +285,8 @@ def _newest_targets(
     """Return what each campaign's newest members advertise, the most common first."""
     if not campaign_ids:
         return {}
-    newest = _newest(campaign_ids, site_ids, waiting_only=False, limit=READ_FOR_TARGETS).subquery()
+    arms = _newest_each(campaign_ids, site_ids, waiting_only=False, limit=READ_FOR_TARGETS)
+    newest = sa.union_all(*arms).subquery()
     query = sa.select(newest.c.campaign_id, comment_traits.c.targets).join(
         comment_traits, comment_traits.c.comment_id == newest.c.id
     )
@@ -301,27 +302,32 @@ def _beginnings(
     """Return each campaign's newest members, those that wait before the others."""
     if not campaign_ids:
         return {}
+    arms = [
+        arm
+        for waiting_only in (True, False)
+        for arm in _newest_each(
+            campaign_ids, site_ids, waiting_only=waiting_only, limit=BEGINNINGS
+        )
+    ]
+    rows = sorted(connection.execute(sa.union_all(*arms)), key=_newness, reverse=True)
     chosen: defaultdict[str, list[CommentId]] = defaultdict(list)
-    for waiting_only in (True, False):
-        query = _newest(campaign_ids, site_ids, waiting_only=waiting_only, limit=BEGINNINGS)
-        newest = sorted(connection.execute(query), key=_newness, reverse=True)
-        for row in newest:
-            if row.id not in chosen[row.campaign_id]:
-                chosen[row.campaign_id].append(row.id)
+    for row in sorted(rows, key=lambda row: not row.asked_to_wait):
+        if row.id not in chosen[row.campaign_id]:
+            chosen[row.campaign_id].append(row.id)
     first = {key: ids[:BEGINNINGS] for key, ids in chosen.items()}
     wanted = [comment_id for ids in first.values() for comment_id in ids]
     cases = {case.comment.id: case for case in load_cases(connection, wanted)}
     return {key: tuple(cases[one] for one in ids) for key, ids in first.items()}
 
 
-def _newest(
+def _newest_each(
     campaign_ids: Sequence[str],
     site_ids: Sequence[SiteId] | None,
     *,
     waiting_only: bool,
     limit: int,
-) -> sa.CompoundSelect[Any]:
-    """Return the query for so many newest members of each campaign, in no order.
+) -> list[sa.Select[Any]]:
+    """Return for each campaign the query for so many newest members, in no order.
 
     One arm a campaign reads so many entries of an index each; a window function would read all.
     """
@@ -333,7 +339,8 @@ def _newest(
         .subquery()
         for campaign_id in campaign_ids
     ]
-    return sa.union_all(*(sa.select(arm) for arm in arms))
+    asked = sa.literal(waiting_only).label("asked_to_wait")
+    return [sa.select(*arm.c, asked) for arm in arms]
 
 
 def _newness(row: Row) -> tuple[datetime, CommentId]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 import sqlalchemy as sa
@@ -248,22 +249,18 @@ def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case
 
 
 def _load(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
-    """Return the cases of these ids, in order, in four statements a thousand of them."""
+    """Return the cases of these ids, in order, in two or three statements a thousand of them."""
     cases: dict[CommentId, Case] = {}
     for some in chunks(ids):
-        found_verdicts = _verdicts(connection, some)
+        rows = connection.execute(_CASE_ROWS.where(comments.c.id.in_(some))).all()
         found_decisions = _decisions(connection, some)
-        found_reports = _reports(connection, some)
-        query = (
-            sa.select(comments, sites.c.settings)
-            .join(sites, sites.c.id == comments.c.site_id)
-            .where(comments.c.id.in_(some))
-        )
-        for row in connection.execute(query):
+        # The newest report's label stands in the comment's row, and few have one.
+        found_reports = _reports(connection, [row.id for row in rows if row.reported_as])
+        for row in rows:
             cases[row.id] = Case(
                 comment=comment_from(row),
                 mode=settings_from(row.settings).mode,
-                verdict=found_verdicts.get(row.id),
+                verdict=_verdict(row),
                 decisions=tuple(found_decisions[row.id]),
                 audit=row.audit,
                 reports=tuple(found_reports[row.id]),
@@ -273,9 +270,24 @@ def _load(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:
     return [cases[comment_id] for comment_id in ids if comment_id in cases]
 
 
-def _verdicts(connection: sa.Connection, ids: Sequence[CommentId]) -> dict[CommentId, Verdict]:
-    query = sa.select(verdicts).where(verdicts.c.comment_id.in_(ids))
-    return {row.comment_id: verdict_from(row) for row in connection.execute(query)}
+# Both tables have a `p_spam` and an `outcome`, so that a verdict's go by their place.
+_VERDICT_NAMES = tuple(verdicts.c.keys())
+_CASE_ROWS = (
+    sa.select(
+        comments,
+        sites.c.settings,
+        *(column.label(f"verdict_{column.name}") for column in verdicts.c),
+    )
+    .join(sites, sites.c.id == comments.c.site_id)
+    .outerjoin(verdicts, verdicts.c.comment_id == comments.c.id)
+)
+
+
+def _verdict(row: Row) -> Verdict | None:
+    if row.verdict_comment_id is None:
+        return None
+    values = row[-len(_VERDICT_NAMES) :]
+    return verdict_from(SimpleNamespace(**dict(zip(_VERDICT_NAMES, values, strict=True))))
 
 
 def _decisions(
@@ -291,8 +303,10 @@ def _decisions(
 def _reports(
     connection: sa.Connection, ids: Sequence[CommentId]
 ) -> defaultdict[CommentId, list[Report]]:
-    query = sa.select(reports).where(reports.c.comment_id.in_(ids)).order_by(reports.c.seq)
     found: defaultdict[CommentId, list[Report]] = defaultdict(list)
+    if not ids:
+        return found
+    query = sa.select(reports).where(reports.c.comment_id.in_(ids)).order_by(reports.c.seq)
     for row in connection.execute(query):
         found[row.comment_id].append(report_from(row))
     return found

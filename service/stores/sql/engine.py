@@ -17,9 +17,11 @@ from sqlalchemy.exc import (
     DBAPIError,
     InterfaceError,
     InternalError,
+    InvalidatePoolError,
     OperationalError,
 )
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from service.domain.errors import StoreUnavailableError
 
@@ -41,6 +43,11 @@ _DEADLOCK_TRIES = 4
 
 _WRITING = "slopsieve_writing"
 _TURN = "slopsieve_turn"
+_HELD = "slopsieve_held"
+# A connection that was used so lately is handed out without being asked whether it still answers,
+# which costs a round trip. A server that restarts takes longer than this.
+_TRUSTED_SECONDS = 1.0
+_USED_AT = "slopsieve_used_at"
 # SQLite waits for another's write by sleeping ever longer, up to 0.1 s; a write takes one or two
 # milliseconds, so under load most of the time nobody wrote. 2026-11-20, 200 comments a second
 # offered: 47 answered in time as SQLite waits, 200 with turns among threads and short sleeps.
@@ -77,7 +84,7 @@ def _sqlite_engine(url: sa.URL, lock_timeout_ms: int) -> sa.Engine:
         pool_timeout=_POOL_TIMEOUT_SECONDS,
         connect_args={"timeout": lock_timeout_ms / 1000},
         # The threads of one process take turns without any polling at all.
-        execution_options={_TURN: _Turn(lock_timeout_ms / 1000)},
+        execution_options={_TURN: _Turn(lock_timeout_ms / 1000), _HELD: _Held()},
     )
     sa.event.listen(engine, "connect", _prepare_sqlite)
     sa.event.listen(engine, "begin", _begin_sqlite)
@@ -157,11 +164,11 @@ def _postgresql_engine(url: sa.URL, lock_timeout_ms: int) -> sa.Engine:
     engine = sa.create_engine(
         url,
         hide_parameters=True,
-        pool_pre_ping=True,
         pool_size=_POOL_SIZE,
         max_overflow=_MAX_OVERFLOW,
         pool_timeout=_POOL_TIMEOUT_SECONDS,
         isolation_level="READ COMMITTED",
+        execution_options={_HELD: _Held()},
         connect_args={
             "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
             "application_name": "slopsieve",
@@ -184,23 +191,119 @@ def _postgresql_engine(url: sa.URL, lock_timeout_ms: int) -> sa.Engine:
         connection.commit()
 
     sa.event.listen(engine, "connect", prepare_postgresql)
+    sa.event.listen(engine, "checkin", _note_use)
+    sa.event.listen(engine, "checkout", _refuse_dead)
     return engine
+
+
+def _note_use(_connection: object, record: ConnectionPoolEntry) -> None:
+    record.info[_USED_AT] = time.monotonic()
+
+
+def _refuse_dead(
+    connection: DBAPIConnection, record: ConnectionPoolEntry, _proxy: PoolProxiedConnection
+) -> None:
+    """Let the pool replace its connections if this one, unused for a while, does not answer."""
+    used_at = record.info.get(_USED_AT)
+    if used_at is None or time.monotonic() - used_at < _TRUSTED_SECONDS:
+        return
+    driver: Any = connection
+    driver.autocommit = True
+    try:
+        driver.execute("SELECT 1")
+        driver.autocommit = False
+    except psycopg.Error as error:
+        raise InvalidatePoolError("the connection does not answer") from error
+
+
+class _Held(threading.local):
+    """The connection that a thread reads all it wants of one moment with, while it does so."""
+
+    is_open = False
+    in_use = 0
+    connection: sa.Connection | None = None
+
+    def take(self, engine: sa.Engine) -> sa.Connection:
+        """Return the connection, whose first statement chooses the moment."""
+        if self.connection is None:
+            connection = engine.connect().execution_options(**_reading_options(engine))
+            try:
+                connection.begin()
+            except BaseException:
+                connection.close()
+                raise
+            self.connection = connection
+        return self.connection
+
+    def let_go(self) -> None:
+        """Give the connection back: what is read next is read of a later moment."""
+        connection, self.connection = self.connection, None
+        if connection is not None:
+            connection.close()
+
+
+@contextmanager
+def one_moment(engine: sa.Engine) -> Iterator[None]:
+    """Let all that this thread reads within see one moment, over one connection.
+
+    The moment is that of the first reading. A write by this thread ends it: what is read after it
+    is of a later moment, so that nobody misses what they wrote. Within another one it changes
+    nothing. It opens nothing by itself; hold it for as long as it takes to show a page, no longer.
+    """
+    held = _held(engine)
+    if held.is_open:
+        yield
+        return
+    held.is_open = True
+    try:
+        yield
+    finally:
+        held.is_open = False
+        with _our_errors():
+            held.let_go()
 
 
 @contextmanager
 def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """Give a connection whose statements all see one moment. Raise `StoreUnavailableError`."""
-    options = (
-        {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-        if engine.dialect.name == "postgresql"
-        else {}
-    )
+    """Give a connection whose statements all see one moment. Raise `StoreUnavailableError`.
+
+    Within `one_moment` that is the moment, and the connection, of all this thread reads.
+    """
+    held = _held(engine)
+    if held.is_open:
+        with _our_errors(), _reading_held(held, engine) as connection:
+            yield connection
+        return
     with (
         _our_errors(),
-        engine.connect().execution_options(**options) as connection,
+        engine.connect().execution_options(**_reading_options(engine)) as connection,
         connection.begin(),
     ):
         yield connection
+
+
+@contextmanager
+def _reading_held(held: _Held, engine: sa.Engine) -> Iterator[sa.Connection]:
+    held.in_use += 1
+    try:
+        yield held.take(engine)
+    except BaseException:
+        # After an error PostgreSQL refuses whatever follows in a transaction.
+        held.let_go()
+        raise
+    finally:
+        held.in_use -= 1
+
+
+def _held(engine: sa.Engine) -> _Held:
+    held: _Held = engine.get_execution_options()[_HELD]
+    return held
+
+
+def _reading_options(engine: sa.Engine) -> dict[str, Any]:
+    if engine.dialect.name != "postgresql":
+        return {}
+    return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 
 
 def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
@@ -220,6 +323,11 @@ def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
 
 def _write_once(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
     options = {_WRITING: True}
+    held = _held(engine)
+    if not held.in_use:
+        # Before a connection is asked for: who holds one while waiting for another may wait for
+        # somebody who does the same.
+        held.let_go()
     turn = engine.get_execution_options().get(_TURN, nullcontext)
     with (
         turn(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from types import SimpleNamespace
 from typing import Any
 
 import sqlalchemy as sa
@@ -172,8 +173,8 @@ def verdict_values(verdict: Verdict) -> Values:
     }
 
 
-def verdict_from(row: Row) -> Verdict:
-    """Return the verdict of a row."""
+def verdict_from(row: Row | SimpleNamespace) -> Verdict:
+    """Return the verdict of a row, or of what has the same names."""
     return Verdict(
         comment_id=row.comment_id,
         outcome=Outcome(row.outcome),

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from service.domain.case import Case
-from service.domain.comment import Comment, CommentId, SiteId
+from service.domain.comment import Comment, SiteId
 from service.domain.decision import Ruling
 from service.domain.search import SearchQuery
 from service.domain.sender_record import (
@@ -26,6 +26,7 @@ from service.reputation.linked_domains import linked_domains
 from service.stores.search_terms import domain_need
 from service.stores.sql.cases import load_cases
 from service.stores.sql.engine import reading
+from service.stores.sql.rows import Row
 from service.stores.sql.schema import comments, decisions, waits_for_review
 from service.stores.sql.search import select_docs
 
@@ -56,18 +57,20 @@ class SqlSenderRecords:
     def look_up(self, comment: Comment, *, site_ids: Sequence[SiteId] | None) -> SenderRecord:
         """See `SenderRecords.look_up`."""
         domains = linked_domains(comment)[:MAX_LINKED_DOMAINS]
+        personal = person_keys(comment)
         with reading(self._engine) as connection:
-            traits = [
-                _record(connection, trait, keys[0], _with_key(comment, trait, keys, site_ids))
+            asked = [
+                (trait, keys[0], _with_key(comment, trait, keys, site_ids))
                 for trait, keys in keys_of(comment).items()
             ]
             for domain in domains:
                 found = _with_domain(connection, comment, domain, site_ids)
-                traits.append(_record(connection, Trait.DOMAIN, domain, found))
-            personal = person_keys(comment)
-            names = _other_names(connection, comment, personal, site_ids)
-            last = _last(connection, comment, personal, site_ids)
-        return SenderRecord(traits=tuple(traits), other_names=names, last=last)
+                asked.append((Trait.DOMAIN, domain, found))
+            traits = _records(connection, asked)
+            newest = _newest(connection, comment, personal, site_ids)
+            last = _last(connection, newest)
+        names = () if Trait.NAME in personal else _other_names(comment, newest)
+        return SenderRecord(traits=traits, other_names=names, last=last)
 
 
 def _with_key(
@@ -113,10 +116,31 @@ def _with_domain(
     return query.where(comments.c.id != comment.id).limit(MAX_COUNTED + 1)
 
 
-def _record(
-    connection: sa.Connection, trait: Trait, key: str, found: sa.Select[Any]
-) -> TraitRecord:
-    """Return what these comments came to, in one statement; one more than is counted may come."""
+def _records(
+    connection: sa.Connection, asked: Sequence[tuple[Trait, str, sa.Select[Any]]]
+) -> tuple[TraitRecord, ...]:
+    """Return what the comments with each trait came to, all in one statement."""
+    if not asked:
+        return ()
+    arms = [_count(place, found) for place, (_, _, found) in enumerate(asked)]
+    rows = {row.place: row for row in connection.execute(sa.union_all(*arms))}
+    return tuple(
+        TraitRecord(
+            trait=trait,
+            key=key,
+            seen=min(rows[place].seen, MAX_COUNTED),
+            approved=rows[place].approved,
+            rejected=rows[place].rejected,
+            waiting=rows[place].waiting,
+            # One more than is counted may come.
+            capped=rows[place].seen > MAX_COUNTED,
+        )
+        for place, (trait, key, _) in enumerate(asked)
+    )
+
+
+def _count(place: int, found: sa.Select[Any]) -> sa.Select[Any]:
+    """Return the statement that counts what these comments came to, in a row with this place."""
     told = found.subquery()
     in_force = sa.and_(decisions.c.comment_id == told.c.id, decisions.c.undone_at.is_(None))
     ruling = sa.select(decisions.c.ruling).where(in_force).limit(1).scalar_subquery()
@@ -125,22 +149,13 @@ def _record(
         sa.case((told.c.decided, ruling)).label("ruling"),
         told.c.waits,
     ).subquery()
-    counted = sa.select(
-        sa.func.count(),
-        _sum(sa.case((each.c.ruling == Ruling.APPROVE.value, 1), else_=0)),
-        _sum(sa.case((each.c.ruling == Ruling.REJECT.value, 1), else_=0)),
-        _sum(each.c.waits),
+    return sa.select(
+        sa.literal(place).label("place"),
+        sa.func.count().label("seen"),
+        _sum(sa.case((each.c.ruling == Ruling.APPROVE.value, 1), else_=0)).label("approved"),
+        _sum(sa.case((each.c.ruling == Ruling.REJECT.value, 1), else_=0)).label("rejected"),
+        _sum(each.c.waits).label("waiting"),
     ).select_from(each)
-    seen, approved, rejected, waiting = connection.execute(counted).one()
-    return TraitRecord(
-        trait=trait,
-        key=key,
-        seen=min(seen, MAX_COUNTED),
-        approved=approved,
-        rejected=rejected,
-        waiting=waiting,
-        capped=seen > MAX_COUNTED,
-    )
 
 
 def _sum(of_each: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
@@ -148,32 +163,33 @@ def _sum(of_each: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
     return sa.func.coalesce(sa.func.sum(of_each), 0)
 
 
-def _other_names(
+def _newest(
     connection: sa.Connection,
     comment: Comment,
     personal: Mapping[Trait, Sequence[str]],
     site_ids: Sequence[SiteId] | None,
-) -> tuple[str, ...]:
-    if Trait.NAME in personal:
-        return ()
-    names: dict[str | None, None] = {}
-    for trait, keys in personal.items():
-        found = _with_key(comment, trait, keys, site_ids, limit=_NAMES_LOOKED_AT).subquery()
-        names.update(dict.fromkeys(connection.scalars(sa.select(found.c.author_name))))
+) -> list[Row]:
+    """Return the newest other comments of this person, by one trait after the other."""
+    if not personal:
+        return []
+    limit = MAX_LAST if Trait.NAME in personal else _NAMES_LOOKED_AT
+    arms = []
+    for place, (trait, keys) in enumerate(personal.items()):
+        told = _with_key(comment, trait, keys, site_ids, limit=limit).subquery()
+        columns = (told.c.id, told.c.received_at, told.c.author_name)
+        arms.append(sa.select(sa.literal(place).label("place"), *columns))
+    rows = connection.execute(sa.union_all(*arms)).all()
+    newest_first = sorted(rows, key=lambda row: row.received_at, reverse=True)
+    return sorted(newest_first, key=lambda row: row.place)
+
+
+def _other_names(comment: Comment, newest: Sequence[Row]) -> tuple[str, ...]:
+    names = dict.fromkeys(row.author_name for row in newest)
     others = [name for name in names if name and name != comment.author.name]
     return tuple(others[:MAX_OTHER_NAMES])
 
 
-def _last(
-    connection: sa.Connection,
-    comment: Comment,
-    personal: Mapping[Trait, Sequence[str]],
-    site_ids: Sequence[SiteId] | None,
-) -> tuple[Case, ...]:
-    found: set[CommentId] = set()
-    for trait, keys in personal.items():
-        newest = _with_key(comment, trait, keys, site_ids, limit=MAX_LAST).subquery()
-        found.update(connection.scalars(sa.select(newest.c.id)))
-    cases = load_cases(connection, sorted(found))
-    cases.sort(key=lambda case: case.comment.received_at, reverse=True)
-    return tuple(cases[:MAX_LAST])
+def _last(connection: sa.Connection, newest: Sequence[Row]) -> tuple[Case, ...]:
+    received = {row.id: row.received_at for row in newest}
+    found = sorted(sorted(received), key=lambda one: received[one], reverse=True)
+    return tuple(load_cases(connection, found[:MAX_LAST])) if found else ()
