@@ -10,7 +10,7 @@ from service.ports import Added, NewComment, Services
 from service.web.akismet.doorkeeper import Doorkeeper
 from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.api import Route, register_route
-from service.web.auth import API, identify_site, open_to_all, require_site
+from service.web.auth import API, identify_site, require_site
 from service.web.callbacks import callback_routes
 from service.web.comments import comment_routes
 from service.web.config import WebConfig
@@ -26,6 +26,7 @@ from service.web.openapi import describe
 from service.web.review import register_review
 from service.web.sessions import PageSessions
 from service.web.sites import site_routes
+from service.web.static_files import register_static
 from service.web.together import Together
 from service.web.waiting import Waiting
 from service.web.webhooks.server import identify_hook, register_webhooks
@@ -36,7 +37,7 @@ _MAX_FORM_BYTES = 64 * 1024
 
 def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
     """Return the application that serves the API, its documentation, the pages and health."""
-    app = Flask("service.web")
+    app = Flask("service.web", static_folder=None)
     _configure(app, config)
     register_headers(app, config)
     register_errors(app)
@@ -54,7 +55,7 @@ def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
     register_review(app, services, config)
     register_akismet(app, services, submit, waiting)
     register_webhooks(app, services, submit, waiting)
-    _register_static(app)
+    register_static(app)
     return app
 
 
@@ -78,11 +79,6 @@ def register_api(app: Flask, routes: list[Route]) -> None:
     for route in routes:
         register_route(api, route)
     app.register_blueprint(api)
-
-
-def _register_static(app: Flask) -> None:
-    """Let strangers have the pages' style sheets and scripts: there is nothing else there."""
-    open_to_all(app.view_functions["static"])
 
 
 def _configure(app: Flask, config: WebConfig) -> None:

@@ -17,6 +17,7 @@ from service.domain.verdict import Outcome, Span
 from service.moderation.decide import decide_comment
 from service.ports import NewComment, Placement
 from service.web.campaigns_page import CAMPAIGNS_SHOWN, MEMBERS_SHOWN
+from service.web.static_files import static_digest
 from tests.factories import NOW, make_comment, make_verdict
 from tests.fakes import make_services, make_site
 from tests.functional.hostile import HOSTILE
@@ -463,7 +464,7 @@ def test_whatever_strangers_write_stays_dead_text(services, client, text):
         # The page's own, on this server.
         assert all(re.match(r"/(?!/)|#", link) for link in links)
         assert re.findall(r"<script[^>]*>", page.text) == [
-            '<script src="/static/campaign.js" defer>'
+            f'<script src="/static/{static_digest()}/campaign.js" defer>'
         ]
         assert "\u202e" not in page.text
         assert "\x00" not in page.text

@@ -11,6 +11,7 @@ from service.domain.comment import Author
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, WeighedSignal
 from service.stores.memory import memory_stores
+from service.web.static_files import static_digest
 from tests.factories import NOW, SITE, make_comment, make_signal
 from tests.fakes import make_services
 from tests.functional.hostile import HOSTILE, hostile_comment
@@ -57,7 +58,7 @@ def _assert_dead(page):
             if name in attributes:
                 assert attributes[name].startswith(_OWN_PATHS), attributes[name]
     scripts = [attributes for tag, attributes in seen.elements if tag == "script"]
-    assert [s.get("src") for s in scripts] == ["/static/review.js"]
+    assert [s.get("src") for s in scripts] == [f"/static/{static_digest()}/review.js"]
     return seen
 
 

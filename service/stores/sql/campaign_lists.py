@@ -305,9 +305,7 @@ def _beginnings(
     arms = [
         arm
         for waiting_only in (True, False)
-        for arm in _newest_each(
-            campaign_ids, site_ids, waiting_only=waiting_only, limit=BEGINNINGS
-        )
+        for arm in _newest_each(campaign_ids, site_ids, waiting_only=waiting_only, limit=BEGINNINGS)
     ]
     rows = sorted(connection.execute(sa.union_all(*arms)), key=_newness, reverse=True)
     chosen: defaultdict[str, list[CommentId]] = defaultdict(list)

@@ -1,0 +1,82 @@
+"""Style sheets and scripts: kept for good by browsers, and never an old one on a new page."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from service.web.static_files import static_digest
+from tests.fakes import make_services
+from tests.functional.moderators import make_app, signed_in
+
+FOR_GOOD = "public, max-age=31536000, immutable"
+
+
+@pytest.fixture
+def client():
+    return make_app(make_services()).test_client()
+
+
+def test_all_that_the_queue_loads_is_kept_for_good():
+    client = signed_in(make_services())
+
+    page = client.get("/review").text
+
+    loaded = re.findall(r'(?:href|src)="(/static/[^"]+)"', page)
+    assert len(loaded) >= 4
+    for address in loaded:
+        answer = client.get(address, buffered=True)
+        assert (answer.status_code, answer.headers["Cache-Control"]) == (200, FOR_GOOD), address
+
+
+def test_what_a_script_loads_is_kept_for_good_too(client):
+    # A module names others relative to its own address, so they share its digest.
+    script = client.get(f"/static/{static_digest()}/review.js", buffered=True).text
+    modules = re.findall(r'^import .* from "\./([\w-]+\.js)"', script, re.MULTILINE)
+
+    answers = [client.get(f"/static/{static_digest()}/{name}", buffered=True) for name in modules]
+
+    assert len(answers) == 2
+    assert {answer.headers["Cache-Control"] for answer in answers} == {FOR_GOOD}
+
+
+@pytest.mark.parametrize("address", ["/static/review.js", f"/static/{'0' * 16}/review.js"])
+def test_an_address_without_the_present_digest_gives_the_present_file_and_is_asked_anew(
+    client, address
+):
+    present = client.get(f"/static/{static_digest()}/review.js", buffered=True)
+
+    answer = client.get(address, buffered=True)
+
+    assert answer.headers["Cache-Control"] == "no-cache"
+    assert answer.data == present.data
+    known = {"If-None-Match": answer.headers["ETag"]}
+    again = client.get(address, headers=known, buffered=True)
+    assert again.status_code == 304
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing.css", "../flask_app.py", "%2e%2e/flask_app.py", "//etc/passwd", "a\x00b"]
+)
+def test_nothing_else_is_found_there_and_no_miss_is_kept(client, name):
+    for address in (f"/static/{name}", f"/static/{static_digest()}/{name}"):
+        answer = client.get(address, buffered=True)
+
+        assert answer.status_code == 404
+        assert "immutable" not in answer.headers["Cache-Control"]
+
+
+def test_the_digest_changes_with_any_file(tmp_path, monkeypatch):
+    before = static_digest()
+    static_digest.cache_clear()
+    (tmp_path / "review.css").write_text("a {}")
+    monkeypatch.setattr("service.web.static_files._FOLDER", tmp_path)
+
+    after = [static_digest()]
+    static_digest.cache_clear()
+    (tmp_path / "review.css").write_text("b {}")
+    after.append(static_digest())
+
+    static_digest.cache_clear()
+    assert len({before, *after}) == 3
