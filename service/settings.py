@@ -58,6 +58,18 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = None
     """A PostgreSQL URL; without one, SQLite in `data_dir`."""
 
+    database_connections: Annotated[int, Field(ge=1, le=512)] = 8
+    """Connections to the database that a process keeps open."""
+
+    database_more_connections: Annotated[int, Field(ge=0, le=512)] = 56
+    """Connections that a process opens beyond those while many ask at once."""
+
+    database_recycle_seconds: Annotated[int, Field(ge=1)] = 1_800
+    """A connection to PostgreSQL that is older is replaced before it is used again."""
+
+    database_behind_pooler: bool = False
+    """PgBouncer, or its like, lends its connections for one transaction each."""
+
     valkey_url: SecretStr | None = None
     """A Valkey or Redis URL; without one, `slopsieve up` starts Valkey in `data_dir`."""
 

@@ -29,7 +29,7 @@ from service.stores.model_promise import read_promise
 from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.reputation_lists import ListFolder
-from service.stores.sql import create_engine, sql_stores
+from service.stores.sql import Connections, create_engine, sql_stores
 from service.stores.systems import open_systems
 from service.stores.valkey_history import ValkeyHistoryStore
 from service.stores.valkey_rebuild import ValkeyRebuildPlace
@@ -181,13 +181,19 @@ def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
 
 def open_engine(settings: Settings, folder: DataFolder) -> sa.Engine:
     """Return the database's engine, unopened. Raise `StartError` for a URL that is none."""
+    connections = Connections(
+        kept=settings.database_connections,
+        more=settings.database_more_connections,
+        recycle_seconds=settings.database_recycle_seconds,
+        behind_pooler=settings.database_behind_pooler,
+    )
     if settings.database_url is None:
         # Made here so that nobody else may read it; SQLite gives its other files the same mode.
         folder.database_file.touch(mode=0o600)
         file = sa.URL.create("sqlite", database=str(folder.database_file))
-        return create_engine(file.render_as_string(hide_password=False))
+        return create_engine(file.render_as_string(hide_password=False), connections=connections)
     try:
-        return create_engine(settings.database_url.get_secret_value())
+        return create_engine(settings.database_url.get_secret_value(), connections=connections)
     except ValueError as error:
         msg = f"{ENV_PREFIX}DATABASE_URL cannot be used: {error}"
         raise StartError(msg, ExitCode.DATABASE) from None

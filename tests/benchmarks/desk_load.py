@@ -108,7 +108,7 @@ def fill(services: Services, n_comments: int, n_campaigns: int, *, seed: int = 5
         services.verdicts.add(
             verdicts,
             audit=frozenset(one.id for one in some if draw.random() < 0.02),
-            traits=[_traits(one) for one in grouped],
+            traits=[traits_of(one) for one in grouped],
         )
         not_ham += grouped
         for one in some:
@@ -120,7 +120,8 @@ def fill(services: Services, n_comments: int, n_campaigns: int, *, seed: int = 5
     take_in_search(services, goes_on=lambda: True)
 
 
-def _traits(comment_id: CommentId) -> Traits:
+def traits_of(comment_id: CommentId) -> Traits:
+    """Return traits by which nothing is like anything."""
     return Traits(
         comment_id=comment_id, embedding=None, space="made up", targets=frozenset(), copies=()
     )

@@ -8,8 +8,10 @@ import sys
 
 import pytest
 
-from service.settings import ENV_PREFIX
+from service.data_folder import DataFolder
+from service.settings import ENV_PREFIX, load_settings
 from service.start_error import ExitCode
+from service.wiring import open_engine
 
 each_process = pytest.mark.parametrize(
     "module", ["service.app", "service.worker", "service.callbacks", "service.beat"]
@@ -53,3 +55,21 @@ def test_only_the_api_takes_a_socket(module, tmp_path):
 
     assert ended.returncode == 2
     assert "unrecognized arguments: --fd 7" in ended.stderr
+
+
+def test_what_the_settings_allow_of_connections_arrives_at_the_database(postgresql, tmp_path):
+    settings = load_settings(
+        data_dir=tmp_path,
+        database_url=postgresql.url,
+        database_connections=3,
+        database_recycle_seconds=77,
+        database_behind_pooler=True,
+    )
+    engine = open_engine(settings, DataFolder(tmp_path))
+
+    with engine.connect() as connection:
+        prepares_after = connection.connection.driver_connection.prepare_threshold
+
+    engine.dispose()
+    assert prepares_after is None
+    assert (engine.pool.size(), engine.pool._recycle) == (3, 77)

@@ -17,7 +17,7 @@ from service.stores.sql.comments import SqlCommentStore
 from service.stores.sql.decisions import SqlDecisionStore
 from service.stores.sql.deliveries import SqlDeliveryStore
 from service.stores.sql.endpoints import SqlEndpointStore
-from service.stores.sql.engine import create_engine, one_moment, ping
+from service.stores.sql.engine import Connections, create_engine, one_moment, ping
 from service.stores.sql.figures import SqlFigureStore
 from service.stores.sql.inbound import SqlInboundStore
 from service.stores.sql.list_entries import SqlListEntryStore
@@ -35,7 +35,7 @@ from service.stores.sql.verdicts import SqlVerdictStore
 from service.stores.sql.watch import SqlReviewWatch
 from service.stores.sql.write_probe import prove_write
 
-__all__ = ["SqlStores", "create_engine", "ping", "prove_write", "sql_stores"]
+__all__ = ["Connections", "SqlStores", "create_engine", "ping", "prove_write", "sql_stores"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

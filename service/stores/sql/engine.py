@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import psycopg
@@ -33,13 +34,11 @@ _LOCK_TIMEOUT_MS = 5_000
 _STATEMENT_TIMEOUT_MS = 15_000
 _CONNECT_TIMEOUT_SECONDS = 3
 _POOL_TIMEOUT_SECONDS = 5
-_POOL_SIZE = 8
-# The API serves up to 512 requests at once; a connection more is cheaper than a refusal.
-_MAX_OVERFLOW = 56
 # An extended result code of SQLite carries the primary one in its lowest byte.
 _PRIMARY_CODE = 0xFF
 # PostgreSQL ends one of two transactions that wait for each other; it heals by trying again.
 _DEADLOCK_TRIES = 4
+_DEADLOCK_PAUSE_SECONDS = 0.01
 
 _WRITING = "slopsieve_writing"
 _TURN = "slopsieve_turn"
@@ -55,12 +54,34 @@ _WRITE_TURN_SLEEP_SECONDS = 0.001
 _FORMS = "a database URL begins with postgresql:// or is sqlite:///FILE"
 
 
-def create_engine(url: str, *, lock_timeout_ms: int = _LOCK_TIMEOUT_MS) -> sa.Engine:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connections:
+    """How many connections a process keeps, how many more it may open, and for how long.
+
+    `behind_pooler` says that PgBouncer or its like is in between and lends its connections for a
+    transaction each, which therefore must not rely on anything that an earlier one left behind:
+    nothing is prepared, and the limits of waiting are set anew in each.
+    """
+
+    kept: int = 8
+    # The API serves up to 512 requests at once; a connection more is cheaper than a refusal.
+    more: int = 56
+    recycle_seconds: int = 1_800
+    behind_pooler: bool = False
+
+
+def create_engine(
+    url: str,
+    *,
+    lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
+    connections: Connections | None = None,
+) -> sa.Engine:
     """Return an engine for a `sqlite:///file` or `postgresql://` URL; nothing is opened yet.
 
     A call that waits longer than `lock_timeout_ms` for another's write is given up. Raises
     `ValueError` for any other URL, without repeating it: it may hold a password.
     """
+    allowed = connections or Connections()
     try:
         parsed = sa.make_url(url)
     except sa.exc.ArgumentError:
@@ -68,19 +89,21 @@ def create_engine(url: str, *, lock_timeout_ms: int = _LOCK_TIMEOUT_MS) -> sa.En
         raise ValueError(msg) from None
     backend = parsed.drivername.partition("+")[0]
     if backend in ("postgres", "postgresql"):
-        return _postgresql_engine(parsed.set(drivername="postgresql+psycopg"), lock_timeout_ms)
+        return _postgresql_engine(
+            parsed.set(drivername="postgresql+psycopg"), lock_timeout_ms, allowed
+        )
     if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
-        return _sqlite_engine(parsed.set(drivername="sqlite"), lock_timeout_ms)
+        return _sqlite_engine(parsed.set(drivername="sqlite"), lock_timeout_ms, allowed)
     msg = f"{backend} is not supported; {_FORMS}"
     raise ValueError(msg)
 
 
-def _sqlite_engine(url: sa.URL, lock_timeout_ms: int) -> sa.Engine:
+def _sqlite_engine(url: sa.URL, lock_timeout_ms: int, connections: Connections) -> sa.Engine:
     engine = sa.create_engine(
         url,
         hide_parameters=True,
-        pool_size=_POOL_SIZE,
-        max_overflow=_MAX_OVERFLOW,
+        pool_size=connections.kept,
+        max_overflow=connections.more,
         pool_timeout=_POOL_TIMEOUT_SECONDS,
         connect_args={"timeout": lock_timeout_ms / 1000},
         # The threads of one process take turns without any polling at all.
@@ -160,16 +183,19 @@ class _Turn:
             self._lock.release()
 
 
-def _postgresql_engine(url: sa.URL, lock_timeout_ms: int) -> sa.Engine:
+def _postgresql_engine(url: sa.URL, lock_timeout_ms: int, connections: Connections) -> sa.Engine:
     engine = sa.create_engine(
         url,
         hide_parameters=True,
-        pool_size=_POOL_SIZE,
-        max_overflow=_MAX_OVERFLOW,
+        pool_size=connections.kept,
+        max_overflow=connections.more,
         pool_timeout=_POOL_TIMEOUT_SECONDS,
+        pool_recycle=connections.recycle_seconds,
         isolation_level="READ COMMITTED",
         execution_options={_HELD: _Held()},
         connect_args={
+            # How often a connection sees a statement before it prepares it; 5 is psycopg's own.
+            "prepare_threshold": None if connections.behind_pooler else 5,
             "connect_timeout": _CONNECT_TIMEOUT_SECONDS,
             "application_name": "slopsieve",
             "tcp_user_timeout": _STATEMENT_TIMEOUT_MS,
@@ -177,20 +203,27 @@ def _postgresql_engine(url: sa.URL, lock_timeout_ms: int) -> sa.Engine:
     )
 
     # Settings in the connection string would be refused by a pooler such as PgBouncer.
-    prepare = (
-        "SELECT set_config('timezone', 'UTC', false), "
-        f"set_config('lock_timeout', '{lock_timeout_ms}', false), "
-        f"set_config('statement_timeout', '{_STATEMENT_TIMEOUT_MS}', false), "
-        f"set_config('idle_in_transaction_session_timeout', '{_STATEMENT_TIMEOUT_MS}', false)"
+    limits = (
+        "SELECT set_config('timezone', 'UTC', {local}), "
+        f"set_config('lock_timeout', '{lock_timeout_ms}', {{local}}), "
+        f"set_config('statement_timeout', '{_STATEMENT_TIMEOUT_MS}', {{local}}), "
+        "set_config('idle_in_transaction_session_timeout', "
+        f"'{_STATEMENT_TIMEOUT_MS}', {{local}})"
     )
 
-    def prepare_postgresql(connection: DBAPIConnection, _record: object) -> None:
+    def limit_session(connection: DBAPIConnection, _record: object) -> None:
         cursor = connection.cursor()
-        cursor.execute(prepare)
+        cursor.execute(limits.format(local="false"))
         cursor.close()
         connection.commit()
 
-    sa.event.listen(engine, "connect", prepare_postgresql)
+    def limit_transaction(connection: sa.Connection) -> None:
+        connection.exec_driver_sql(limits.format(local="true"))
+
+    if connections.behind_pooler:
+        sa.event.listen(engine, "begin", limit_transaction)
+    else:
+        sa.event.listen(engine, "connect", limit_session)
     sa.event.listen(engine, "checkin", _note_use)
     sa.event.listen(engine, "checkout", _refuse_dead)
     return engine
@@ -312,12 +345,14 @@ def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
     `work` may be called again after a deadlock. Raises `StoreUnavailableError`.
     """
     with _our_errors():
-        for _ in range(_DEADLOCK_TRIES - 1):
+        for number in range(1, _DEADLOCK_TRIES):
             try:
                 return _write_once(engine, work)
             except DBAPIError as error:
                 if not _is_deadlock(error):
                     raise
+            # Who is tried again at once may overtake the other, and they wait for each other anew.
+            time.sleep(_DEADLOCK_PAUSE_SECONDS * number)
         return _write_once(engine, work)
 
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from service.domain.comment import Lane
 from service.domain.errors import StoreUnavailableError
 from service.ports import NewComment
-from service.stores.sql import create_engine, ping, sql_stores
+from service.stores.sql import Connections, create_engine, ping, sql_stores
 from service.stores.sql.engine import reading, write
 from tests.factories import make_comment
 from tests.servers import Server, running_postgresql
@@ -206,4 +206,78 @@ def test_who_waits_too_long_for_a_turn_is_told(database):
             write(engine, lambda c: c.exec_driver_sql("SELECT 1"))
         go.set()
         slow.result(10)
+    engine.dispose()
+
+
+def test_connections_that_a_restart_has_cut_are_replaced_before_they_are_used():
+    with running_postgresql() as server:
+        engine = create_engine(server.url)
+        ping(engine)
+        cut = sa.text(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE application_name = 'slopsieve' AND pid <> pg_backend_pid()"
+        )
+        with engine.connect() as one, engine.connect() as other:
+            one.execute(cut)
+            assert not other.invalidated
+        # It is only asked whether it answers after it lay idle for a while.
+        time.sleep(1.1)
+
+        for _ in range(2):
+            with reading(engine) as first, reading(engine) as second:
+                answers = [c.exec_driver_sql("SELECT 1").scalar_one() for c in (first, second)]
+
+        engine.dispose()
+    assert answers == [1, 1]
+
+
+def asks(connection: sa.Connection, query: str) -> object:
+    return connection.exec_driver_sql(query).scalar_one()
+
+
+@pytest.mark.parametrize(("behind_pooler", "prepared"), [(False, True), (True, False)])
+def test_statements_are_prepared_unless_a_pooler_is_in_between(
+    postgresql: Server, behind_pooler, prepared
+):
+    engine = create_engine(
+        postgresql.url, connections=Connections(kept=1, more=0, behind_pooler=behind_pooler)
+    )
+
+    for _ in range(8):
+        with reading(engine) as connection:
+            connection.execute(sa.text("SELECT 1 + :n"), {"n": 1})
+
+    with reading(engine) as connection:
+        found = asks(connection, "SELECT count(*) FROM pg_prepared_statements")
+    engine.dispose()
+    assert (found != 0) is prepared
+
+
+@pytest.mark.parametrize("behind_pooler", [False, True])
+def test_every_wait_is_bounded_whoever_had_the_connection_before(postgresql: Server, behind_pooler):
+    engine = create_engine(
+        postgresql.url, connections=Connections(kept=1, more=0, behind_pooler=behind_pooler)
+    )
+    if behind_pooler:
+        with engine.connect() as connection:
+            # As a pooler leaves it that lent it to somebody else in between.
+            connection.exec_driver_sql("COMMIT")
+            connection.exec_driver_sql("RESET ALL")
+
+    limits = []
+    with reading(engine) as connection:
+        limits.append(asks(connection, "SELECT current_setting('lock_timeout')"))
+    limits.append(write(engine, lambda c: asks(c, "SELECT current_setting('statement_timeout')")))
+
+    engine.dispose()
+    assert limits == ["5s", "15s"]
+
+
+def test_no_more_connections_are_opened_than_allowed(postgresql: Server, monkeypatch):
+    monkeypatch.setattr("service.stores.sql.engine._POOL_TIMEOUT_SECONDS", 0.05)
+    engine = create_engine(postgresql.url, connections=Connections(kept=1, more=1))
+
+    with reading(engine), reading(engine), pytest.raises(StoreUnavailableError):
+        ping(engine)
+
     engine.dispose()
