@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -83,24 +84,53 @@ def restart_command(data_dir: str | None) -> None:
 
 @click.command("migrate")
 @_data_dir_option
-def migrate_command(data_dir: str | None) -> None:
+@click.option(
+    "--to", metavar="REVISION", help="Go up or down to this revision instead, e.g. m0012."
+)
+@click.option("--lose-data", is_flag=True, help="Go down although that loses what is named.")
+def migrate_command(data_dir: str | None, to: str | None, *, lose_data: bool) -> None:
     """Bring the database to this version's schema."""
     from service.data_folder import DataFolder
     from service.settings import load_settings
-    from service.stores.migrations import migrate
+    from service.stores.migrations import (
+        MigrationBlockedError,
+        SchemaTooNewError,
+        UnknownRevisionError,
+        lost_by,
+        migrate,
+    )
     from service.wiring import open_engine
 
     try:
         settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
         engine = open_engine(settings, DataFolder(settings.data_dir))
-        changed = migrate(engine)
+        lost = lost_by(engine, to=to) if to else []
+        if lost and not lose_data:
+            _refuse_loss(lost)
+        changed = migrate(engine, to=to)
         engine.dispose()
     except StartError as error:
         _fail(error, error.exit_code)
+    except (MigrationBlockedError, SchemaTooNewError, UnknownRevisionError) as error:
+        _fail(error, ExitCode.DATABASE)
     except StoreUnavailableError as error:
         click.echo(describe_unavailable(error), err=True)
         sys.exit(ExitCode.DATABASE)
-    click.echo("The database was migrated." if changed else "The database is up to date.")
+    for line in lost:
+        click.echo(f"lost with {line}")
+    was = "The database was migrated." if changed else "The database is up to date."
+    click.echo(f"{was} It is at {to}." if to else was)
+
+
+def _refuse_loss(lost: Sequence[str]) -> None:
+    click.echo("Going down loses, step by step:", err=True)
+    for line in lost:
+        click.echo(f"  {line}", err=True)
+    click.echo(
+        "Make a backup, stop the service, then repeat this with --lose-data.",
+        err=True,
+    )
+    sys.exit(ExitCode.DATABASE)
 
 
 def _running_supervisor(data_dir: str | None) -> int:

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
-import psycopg
 import pytest
 import sqlalchemy as sa
 from alembic import command
@@ -33,11 +32,11 @@ from service.stores.migrations import (
     schema_state,
 )
 from service.stores.repeats import claims_of
-from service.stores.sql import create_engine, schema, sql_stores
+from service.stores.sql import schema, sql_stores
 from service.stores.sql.rows import comment_values, verdict_values
 from service.stores.sql.schema import metadata
 from tests.factories import NOW, SITE, make_comment, make_verdict
-from tests.servers import Server
+from tests.guards.migrated import empty_postgresql, empty_sqlite
 
 scripts = ScriptDirectory.from_config(alembic_config())
 
@@ -46,17 +45,11 @@ scripts = ScriptDirectory.from_config(alembic_config())
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[sa.Engine]:
     """Give an engine on an empty database of each kind."""
     if request.param == "sqlite":
-        engine = create_engine(f"sqlite:///{tmp_path / 'empty.db'}")
-        yield engine
-        engine.dispose()
+        with empty_sqlite(tmp_path) as engine:
+            yield engine
         return
-    server: Server = request.getfixturevalue("postgresql")
-    with psycopg.connect(server.url, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE migrated")
-        engine = create_engine(server.url.replace("/postgres?", "/migrated?"))
+    with empty_postgresql(request.getfixturevalue("postgresql")) as engine:
         yield engine
-        engine.dispose()
-        connection.execute("DROP DATABASE migrated WITH (FORCE)")
 
 
 def test_migrations_stand_in_one_line():

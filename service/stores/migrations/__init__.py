@@ -1,7 +1,16 @@
-"""Brings a database to the schema of this version, one process at a time."""
+"""Brings a database to the schema of this version, or of an earlier one, one process at a time.
+
+On SQLite all steps are one transaction. On PostgreSQL each step is one, so that a table is locked
+for as long as one step takes; a step that waits for others gives up soon and is tried again, since
+whoever comes after a waiting ALTER TABLE waits as well.
+"""
 
 from __future__ import annotations
 
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 
@@ -9,15 +18,30 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
+from alembic.script import Script, ScriptDirectory
+from sqlalchemy.exc import DBAPIError
 
-from service.domain.errors import ModerationError
-from service.stores.sql.engine import reading, write
+from service.domain.errors import ModerationError, StoreUnavailableError
+from service.stores.migrations.losses import LOSSES
+from service.stores.sql.engine import our_errors, reading, write
+
+log = logging.getLogger(__name__)
 
 # Any number will do, as long as every version of this program takes the same.
 _POSTGRESQL_LOCK = 5_071_033_186
-# A migration may rewrite a large table, so it waits longer than any other statement.
-_WAIT_FOR_OTHERS = "10min"
+# Another process may fill a large table.
+_WAIT_FOR_OTHERS_SECONDS = 600.0
+_LOOK_EVERY_SECONDS = 0.1
+# For as long as a step waits for a table, everybody who comes after it waits too.
+_STEP_LOCK_TIMEOUT = "2s"
+# Building an index beside others' writes waits for their transactions, and nobody waits for it.
+_ONLINE_LOCK_TIMEOUT = "60s"
+# A step may fill a column of a large table.
+_STEP_STATEMENT_TIMEOUT = "10min"
+_TRIES = 10
+_PAUSE_SECONDS = 1.0
+# PostgreSQL's lock_not_available, and what ends one of two that wait for each other.
+_BUSY = frozenset({"55P03", "40P01"})
 
 
 class SchemaState(StrEnum):
@@ -32,19 +56,45 @@ class SchemaTooNewError(ModerationError):
     """The database was migrated by a newer version of this program; this one must not touch it."""
 
 
+class MigrationBlockedError(StoreUnavailableError):
+    """Others hold what a step needs; what was done before it stays done."""
+
+
+class UnknownRevisionError(ModerationError):
+    """This version of the program knows no such revision of the schema."""
+
+
 def schema_state(engine: sa.Engine) -> SchemaState:
     """Say how the schema stands; an empty database is behind. Raise `StoreUnavailableError`."""
     with reading(engine) as connection:
         return _state(connection)
 
 
-def migrate(engine: sa.Engine) -> bool:
-    """Bring the schema up to date in one transaction and return whether anything changed.
+def migrate(engine: sa.Engine, *, to: str | None = None) -> bool:
+    """Bring the schema up to date, or up or down to a revision; return whether anything changed.
 
-    A second process waits for the first one and then finds nothing to do. Raises
-    `SchemaTooNewError` for a schema that is ahead, `StoreUnavailableError`.
+    A second process waits for the first one and then finds nothing to do. What was done before a
+    step failed stays done on PostgreSQL, and the next try goes on from there. Raises
+    `SchemaTooNewError` for a schema that is ahead, `UnknownRevisionError`, `MigrationBlockedError`,
+    `StoreUnavailableError`.
     """
-    return write(engine, _migrate)
+    if engine.dialect.name != "postgresql":
+        return write(engine, lambda connection: _migrate_at_once(connection, to))
+    with our_errors(), _alone(engine):
+        steps = _steps_of(engine, to)
+        for step in steps:
+            _take(engine, step)
+        return bool(steps)
+
+
+def lost_by(engine: sa.Engine, *, to: str) -> list[str]:
+    """Return what is lost by going down to a revision, a line a step, the newest first.
+
+    Raises what `migrate` raises.
+    """
+    with reading(engine) as connection:
+        _, down = _steps(connection, to)
+    return [f"{one.revision}: {LOSSES[one.revision]}" for one in down]
 
 
 def alembic_config() -> Config:
@@ -56,30 +106,123 @@ def alembic_config() -> Config:
     return config
 
 
-def _migrate(connection: sa.Connection) -> bool:
-    _wait_for_other_migrations(connection)
-    state = _state(connection)
-    if state is SchemaState.UP_TO_DATE:
-        return False
-    if state is SchemaState.AHEAD:
+def _migrate_at_once(connection: sa.Connection, to: str | None) -> bool:
+    up, down = _steps(connection, to)
+    for step in (*up, *down):
+        _run(connection, step, down=step in down)
+    return bool(up or down)
+
+
+_Step = tuple[Script, bool]
+
+
+def _steps_of(engine: sa.Engine, to: str | None) -> list[_Step]:
+    with reading(engine) as connection:
+        up, down = _steps(connection, to)
+    return [(one, False) for one in up] + [(one, True) for one in down]
+
+
+def _steps(connection: sa.Connection, to: str | None) -> tuple[list[Script], list[Script]]:
+    """Return which revisions are to be made, and which taken back, in order."""
+    _refuse_newer(connection)
+    scripts = ScriptDirectory.from_config(alembic_config())
+    oldest_first = list(scripts.walk_revisions())[::-1]
+    names = [one.revision for one in oldest_first]
+    if to is not None and to not in names:
+        msg = f"there is no revision {to!r}; this version knows {names[0]} to {names[-1]}"
+        raise UnknownRevisionError(msg)
+    current = MigrationContext.configure(connection).get_current_revision()
+    have = 0 if current is None else names.index(current) + 1
+    want = len(names) if to is None else names.index(to) + 1
+    return oldest_first[have:want], oldest_first[want:have][::-1]
+
+
+def _refuse_newer(connection: sa.Connection) -> None:
+    if _state(connection) is SchemaState.AHEAD:
         msg = (
             "the database was made by a newer version of Slopsieve; "
             "start that version, or restore a backup from before the upgrade"
         )
         raise SchemaTooNewError(msg)
+
+
+@contextmanager
+def _alone(engine: sa.Engine) -> Iterator[None]:
+    """Keep other processes from migrating meanwhile.
+
+    The lock is asked for again and again rather than waited for: who waits within a statement is a
+    transaction that building an index concurrently would wait for in turn. The one that holds it
+    has no snapshot and touches no table.
+    """
+    deadline = time.monotonic() + _WAIT_FOR_OTHERS_SECONDS
+    with engine.connect() as connection:
+        while True:
+            with connection.begin():
+                connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+                lock = f"SELECT pg_try_advisory_xact_lock({_POSTGRESQL_LOCK})"
+                if connection.exec_driver_sql(lock).scalar_one():
+                    yield
+                    return
+            if time.monotonic() > deadline:
+                msg = "another process has been migrating the database for ten minutes"
+                raise MigrationBlockedError(msg)
+            time.sleep(_LOOK_EVERY_SECONDS)
+
+
+def _take(engine: sa.Engine, step: _Step) -> None:
+    """Take one step, again if somebody else holds what it needs."""
+    script, down = step
+    for number in range(1, _TRIES + 1):
+        try:
+            _take_once(engine, script, down=down)
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) not in _BUSY:
+                raise
+            log.warning(
+                "a migration waits for a table", extra={"revision": script.revision, "try": number}
+            )
+        else:
+            return
+        time.sleep(_PAUSE_SECONDS)
+    msg = (
+        f"migration {script.revision} needs a table that others have held each time it was tried; "
+        "nothing of it was changed, and earlier ones are done: look for long transactions in "
+        "pg_stat_activity, then migrate again"
+    )
+    raise MigrationBlockedError(msg)
+
+
+def _take_once(engine: sa.Engine, script: Script, *, down: bool) -> None:
+    is_online = getattr(script.module, "online", False)
+    with engine.connect() as connection:
+        if is_online:
+            connection = connection.execution_options(isolation_level="AUTOCOMMIT")
+        with connection.begin():
+            scope, limits = (
+                ("SESSION", (_ONLINE_LOCK_TIMEOUT, "0"))
+                if is_online
+                else ("LOCAL", (_STEP_LOCK_TIMEOUT, _STEP_STATEMENT_TIMEOUT))
+            )
+            for name, value in zip(("lock_timeout", "statement_timeout"), limits, strict=True):
+                connection.exec_driver_sql(f"SET {scope} {name} = '{value}'")
+            _run(connection, script, down=down)
+        if is_online:
+            # Its limits are not the ones that others expect of a connection.
+            connection.invalidate()
+
+
+def _run(connection: sa.Connection, script: Script, *, down: bool) -> None:
     config = alembic_config()
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
-    return True
+    if down:
+        command.downgrade(config, _before(script))
+    else:
+        command.upgrade(config, script.revision)
 
 
-def _wait_for_other_migrations(connection: sa.Connection) -> None:
-    """Let one process migrate at a time; on SQLite the write lock has seen to that already."""
-    if connection.dialect.name != "postgresql":
-        return
-    for name in ("lock_timeout", "statement_timeout"):
-        connection.exec_driver_sql(f"SET LOCAL {name} = '{_WAIT_FOR_OTHERS}'")
-    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_POSTGRESQL_LOCK})")
+def _before(script: Script) -> str:
+    before = script.down_revision
+    return before if isinstance(before, str) else "base"
 
 
 def _state(connection: sa.Connection) -> SchemaState:

@@ -292,7 +292,7 @@ def one_moment(engine: sa.Engine) -> Iterator[None]:
         yield
     finally:
         held.is_open = False
-        with _our_errors():
+        with our_errors():
             held.let_go()
 
 
@@ -304,11 +304,11 @@ def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
     """
     held = _held(engine)
     if held.is_open:
-        with _our_errors(), _reading_held(held, engine) as connection:
+        with our_errors(), _reading_held(held, engine) as connection:
             yield connection
         return
     with (
-        _our_errors(),
+        our_errors(),
         engine.connect().execution_options(**_reading_options(engine)) as connection,
         connection.begin(),
     ):
@@ -344,7 +344,7 @@ def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
 
     `work` may be called again after a deadlock. Raises `StoreUnavailableError`.
     """
-    with _our_errors():
+    with our_errors():
         for number in range(1, _DEADLOCK_TRIES):
             try:
                 return _write_once(engine, work)
@@ -377,7 +377,7 @@ def _is_deadlock(error: DBAPIError) -> bool:
 
 
 @contextmanager
-def _our_errors() -> Iterator[None]:
+def our_errors() -> Iterator[None]:
     """Say `StoreUnavailableError` for whatever is not the statement's own fault."""
     try:
         yield

@@ -1,0 +1,373 @@
+"""Migrations must not stop the site: short locks, indexes beside writes, and a way back."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from click.testing import CliRunner
+
+from service.cli import cli
+from service.domain.case import CaseFilter, Order
+from service.domain.comment import Lane
+from service.domain.decision import Decision, Ruling
+from service.domain.site import Site
+from service.domain.verdict import Outcome
+from service.ports import NewComment
+from service.stores import migrations
+from service.stores.migrations import (
+    MigrationBlockedError,
+    SchemaState,
+    UnknownRevisionError,
+    alembic_config,
+    lost_by,
+    migrate,
+    schema_state,
+)
+from service.stores.migrations.losses import LOSSES
+from service.stores.migrations.online import create_index_online, drop_index_online
+from service.stores.sql import sql_stores
+from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.guards.migrated import empty_postgresql, empty_sqlite
+
+REVISIONS = [
+    one.revision for one in ScriptDirectory.from_config(alembic_config()).walk_revisions()
+][::-1]
+# Released before there was this rule; databases that were made by them exist.
+OLD = REVISIONS[:12]
+LARGE = (
+    "comments", "verdicts", "decisions", "reports", "deliveries", "delivery_attempts",
+    "audit_log", "search_docs", "comment_traits",
+)  # fmt: skip
+_LARGE = rf"\"?({'|'.join(LARGE)})\"?\b"
+FORBIDDEN = {
+    "builds an index while nobody may write: use create_index_online in a migration of its own": (
+        rf"CREATE (UNIQUE )?INDEX (?!CONCURRENTLY).*\bON {_LARGE}"
+    ),
+    "takes an index away while nobody may read": r"DROP INDEX (?!CONCURRENTLY)",
+    "writes the whole table anew": rf"ALTER TABLE {_LARGE} ALTER COLUMN .* TYPE",
+    "reads the whole table while nobody may write: say NOT VALID, validate later": (
+        rf"ALTER TABLE {_LARGE} (ADD CONSTRAINT(?!.*NOT VALID)|ALTER COLUMN .* SET NOT NULL)"
+    ),
+    "fails where there are rows: give a default": (
+        rf"ALTER TABLE {_LARGE} ADD COLUMN (?!.*DEFAULT).*NOT NULL"
+    ),
+    "writes every row in one transaction: let upkeep fill it, a portion at a time": (
+        rf"UPDATE {_LARGE} SET"
+    ),
+}
+
+
+def broken_rules(statement: str) -> list[str]:
+    """Return what is wrong with a statement of a migration on PostgreSQL."""
+    said = " ".join(statement.split())
+    return [rule for rule, pattern in FORBIDDEN.items() if re.match(pattern, said, re.IGNORECASE)]
+
+
+@pytest.fixture
+def postgres(postgresql):
+    with empty_postgresql(postgresql) as engine:
+        yield engine
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def engine(request, tmp_path):
+    if request.param == "sqlite":
+        with empty_sqlite(tmp_path) as engine:
+            yield engine
+    else:
+        yield request.getfixturevalue("postgres")
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    """Let steps give up soon."""
+    monkeypatch.setattr(migrations, "_STEP_LOCK_TIMEOUT", "100ms")
+    monkeypatch.setattr(migrations, "_PAUSE_SECONDS", 0.1)
+
+
+def test_no_migration_stops_the_site(postgres):
+    migrate(postgres, to=OLD[-1])
+    said: list[str] = []
+    sa.event.listen(
+        postgres, "before_cursor_execute", lambda _c, _u, statement, *_: said.append(statement)
+    )
+
+    migrate(postgres)
+
+    assert said
+    assert {one: broken_rules(one) for one in said if broken_rules(one)} == {}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE INDEX ix ON comments (lane)",
+        'CREATE UNIQUE INDEX ix\n ON "verdicts" (score)',
+        "DROP INDEX ix_comments_age",
+        "ALTER TABLE comments ALTER COLUMN lane TYPE VARCHAR(9)",
+        "ALTER TABLE comments ALTER COLUMN lane SET NOT NULL",
+        "ALTER TABLE decisions ADD CONSTRAINT fk FOREIGN KEY(x) REFERENCES y (id)",
+        "ALTER TABLE comments ADD COLUMN n INTEGER NOT NULL",
+        "UPDATE comments SET lane = 'bulk'",
+    ],
+)
+def test_what_would_stop_it_is_recognised(statement):
+    assert len(broken_rules(statement)) == 1
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE INDEX CONCURRENTLY IF NOT EXISTS ix ON comments (lane)",
+        "CREATE INDEX ix ON comments_of_somebody (lane)",
+        "ALTER TABLE comments ADD COLUMN n INTEGER",
+        "ALTER TABLE comments ADD COLUMN n INTEGER DEFAULT 0 NOT NULL",
+        "ALTER TABLE decisions ADD CONSTRAINT c CHECK (x) NOT VALID",
+        "UPDATE alembic_version SET version_num='m0013'",
+    ],
+)
+def test_what_would_not_stop_it_is_allowed(statement):
+    assert broken_rules(statement) == []
+
+
+def test_what_is_lost_by_going_back_is_said_of_each_migration():
+    assert list(LOSSES) == REVISIONS
+
+
+def test_a_step_that_waits_for_a_table_lets_others_through_and_is_tried_again(postgres, hurried):
+    migrate(postgres, to="m0003")
+
+    with ThreadPoolExecutor(1) as other, postgres.connect() as reader:
+        # Somebody's long report: as long as it runs no column can be added.
+        reader.exec_driver_sql("SELECT count(*) FROM comments")
+        migrating = other.submit(migrate, postgres)
+        with postgres.connect() as visitor:
+            for _ in range(5):
+                visitor.exec_driver_sql("SELECT pg_sleep(0.05), count(*) FROM comments")
+                visitor.rollback()
+        assert not migrating.done()
+        reader.rollback()
+
+        assert migrating.result(60)
+    assert schema_state(postgres) is SchemaState.UP_TO_DATE
+
+
+def test_a_step_that_always_waits_gives_up_and_says_which(postgres, hurried, monkeypatch):
+    monkeypatch.setattr(migrations, "_TRIES", 2)
+    migrate(postgres, to="m0002")
+
+    with postgres.connect() as reader:
+        reader.exec_driver_sql("SELECT count(*) FROM comments")
+        with pytest.raises(MigrationBlockedError, match="m0004 needs a table"):
+            migrate(postgres)
+
+    with postgres.connect() as connection:
+        done = MigrationContext.configure(connection).get_current_revision()
+    assert done == "m0003"
+    assert migrate(postgres)
+
+
+def in_a_migration(engine, change):
+    """Run a change as a migration that says `online` is run."""
+    how = {"isolation_level": "AUTOCOMMIT"} if engine.dialect.name == "postgresql" else {}
+    with (
+        engine.connect().execution_options(**how) as connection,
+        connection.begin(),
+        Operations.context(MigrationContext.configure(connection)),
+    ):
+        change()
+
+
+def indexes(engine):
+    found = sa.inspect(engine).get_indexes("comments")
+    return {one["name"]: one for one in found}
+
+
+def test_an_index_is_made_online_twice_over_and_taken_away(engine):
+    migrate(engine)
+
+    def make():
+        create_index_online("ix_new", "comments", ["lane"], where="outcome IS NULL")
+
+    in_a_migration(engine, make)
+    if engine.dialect.name == "postgresql":
+        in_a_migration(engine, make)
+
+    assert any("_where" in option for option in indexes(engine)["ix_new"]["dialect_options"])
+    in_a_migration(engine, lambda: drop_index_online("ix_new", "comments"))
+    assert "ix_new" not in indexes(engine)
+
+
+def test_what_is_left_of_an_index_that_was_cut_off_is_made_anew(postgres):
+    migrate(postgres)
+    with postgres.begin() as connection:
+        connection.exec_driver_sql("CREATE INDEX ix_new ON comments (lane)")
+        connection.exec_driver_sql(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'ix_new'::regclass"
+        )
+
+    in_a_migration(postgres, lambda: create_index_online("ix_new", "comments", ["lane"]))
+
+    valid = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'ix_new'::regclass"
+    with postgres.connect() as connection:
+        assert connection.exec_driver_sql(valid).scalar_one()
+
+
+def test_comments_can_be_written_while_an_index_is_made_online(postgres):
+    migrate(postgres)
+    stores = sql_stores(postgres)
+    stores.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
+
+    with ThreadPoolExecutor(1) as other, postgres.connect() as writer:
+        writer.exec_driver_sql("UPDATE comments SET lane = lane")
+        # It waits for whoever has written already, and keeps nobody from writing now.
+        making = other.submit(
+            in_a_migration, postgres, lambda: create_index_online("ix_new", "comments", ["lane"])
+        )
+        stores.comments.add([NewComment(comment=make_comment(), lane=Lane.BULK)])
+        writer.rollback()
+        making.result(60)
+
+    assert "ix_new" in indexes(postgres)
+
+
+FIRST = """
+import sqlalchemy as sa
+from alembic import op
+revision, down_revision = "m0001", None
+def upgrade(): op.create_table("comments", sa.Column("lane", sa.Text()))
+def downgrade(): op.drop_table("comments")
+"""
+SECOND = """
+from service.stores.migrations.online import create_index_online, drop_index_online
+revision, down_revision = "m0002", "m0001"
+online = True
+def upgrade(): create_index_online("ix_new", "comments", ["lane"])
+def downgrade(): drop_index_online("ix_new", "comments")
+"""
+
+
+def test_a_migration_that_says_online_runs_outside_a_transaction(engine, tmp_path, monkeypatch):
+    folder = tmp_path / "migrations"
+    (folder / "versions").mkdir(parents=True)
+    shutil.copy(Path(migrations.__file__).parent / "env.py", folder)
+    (folder / "versions" / "m0001_first.py").write_text(FIRST)
+    (folder / "versions" / "m0002_second.py").write_text(SECOND)
+    config = alembic_config()
+    config.set_main_option("script_location", str(folder))
+    monkeypatch.setattr(migrations, "alembic_config", lambda: config)
+
+    assert migrate(engine)
+    up = set(indexes(engine))
+    assert migrate(engine, to="m0001")
+
+    assert up == {"ix_new"}
+    assert indexes(engine) == {}
+    with engine.connect() as connection:
+        assert MigrationContext.configure(connection).get_current_revision() == "m0001"
+
+
+def keep_something(engine):
+    """Keep three comments, their verdicts and a decision, and return the cases."""
+    stores = sql_stores(engine)
+    stores.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
+    kept = [make_comment(f"Number {number}") for number in range(3)]
+    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in kept])
+    stores.verdicts.add([make_verdict(one.id, Outcome.UNSURE) for one in kept], audit=frozenset())
+    stores.decisions.add(
+        Decision(
+            id="dec_1",
+            comment_id=kept[0].id,
+            ruling=Ruling.REJECT,
+            decided_by="Ola",
+            decided_at=NOW,
+        )
+    )
+    return all_cases(engine)
+
+
+def all_cases(engine):
+    page = sql_stores(engine).cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=10)
+    return {case.comment.id: case for case in page.cases}
+
+
+def told(cases):
+    """Return what every version keeps of a case."""
+    return {
+        one: (
+            case.comment.text,
+            case.verdict.outcome,
+            case.verdict.p_spam,
+            case.decision and case.decision.ruling,
+        )
+        for one, case in cases.items()
+    }
+
+
+def test_every_version_can_be_gone_back_to_and_on_from_with_comments_kept(engine):
+    migrate(engine)
+    before = keep_something(engine)
+
+    for revision in REVISIONS[-2::-1]:
+        assert migrate(engine, to=revision)
+        with engine.connect() as connection:
+            assert MigrationContext.configure(connection).get_current_revision() == revision
+            for table, number in (("comments", 3), ("verdicts", 3), ("decisions", 1)):
+                query = sa.select(sa.func.count()).select_from(sa.table(table))
+                assert connection.execute(query).scalar_one() == number
+    assert migrate(engine)
+
+    assert told(all_cases(engine)) == told(before)
+    assert not migrate(engine)
+
+
+def test_going_to_where_it_is_changes_nothing(engine):
+    migrate(engine, to="m0005")
+
+    assert not migrate(engine, to="m0005")
+    assert lost_by(engine, to="m0005") == []
+    with pytest.raises(UnknownRevisionError, match="m0001 to"):
+        migrate(engine, to="m0999")
+
+
+def test_the_command_names_what_is_lost_before_it_goes_down(tmp_path, monkeypatch):
+    monkeypatch.delenv("SLOPSIEVE_DATABASE_URL", raising=False)
+    home = ["--data-dir", str(tmp_path)]
+    run = CliRunner()
+    assert run.invoke(cli, ["migrate", *home]).exit_code == 0
+
+    refused = run.invoke(cli, ["migrate", *home, "--to", "m0008"])
+    done = run.invoke(cli, ["migrate", *home, "--to", "m0008", "--lose-data"])
+    unknown = run.invoke(cli, ["migrate", *home, "--to", "m0999"])
+
+    assert refused.exit_code != 0
+    assert "m0009: campaigns" in refused.stderr
+    assert "m0008" not in refused.stderr
+    assert done.exit_code == 0
+    assert "It is at m0008." in done.output
+    assert unknown.exit_code != 0
+    assert "no revision 'm0999'" in unknown.stderr
+
+
+def test_the_command_leaves_a_newer_schema_alone(tmp_path, monkeypatch):
+    monkeypatch.delenv("SLOPSIEVE_DATABASE_URL", raising=False)
+    home = ["--data-dir", str(tmp_path)]
+    run = CliRunner()
+    assert run.invoke(cli, ["migrate", *home]).exit_code == 0
+    [file] = tmp_path.glob("*.db")
+    with sa.create_engine(f"sqlite:///{file}").begin() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'm9999'")
+
+    for words in (["migrate", *home], ["migrate", *home, "--to", "m0003", "--lose-data"]):
+        refused = run.invoke(cli, words)
+
+        assert refused.exit_code != 0
+        assert "newer version" in refused.stderr
