@@ -70,7 +70,7 @@ def take_in(connection: sa.Connection, *, limit: int) -> int:
             "seq": places[row.id],
             "comment_id": row.id,
             "site_id": row.site_id,
-            "terms": _written(connection, _terms(row, judged.get(row.id))),
+            "terms": written(connection, _terms(row, judged.get(row.id))),
         }
         for row in findable
     ]
@@ -106,7 +106,7 @@ def _terms(row: Row, verdict: Verdict | None) -> list[str]:
         return []
 
 
-def _written(connection: sa.Connection, terms: Sequence[str]) -> str:
+def written(connection: sa.Connection, terms: Sequence[str]) -> str:
     """Return the terms as the database takes them: in a row, or each with its places."""
     if connection.dialect.name != "postgresql":
         return " ".join(terms)

@@ -1,0 +1,222 @@
+"""What pages and upkeep ask is answered from indexes: the planner says so, of 20,000 real rows.
+
+The statements are caught on their way to the database, so that the code's own ones are explained.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from service.domain.case import CaseFilter, Order
+from service.domain.comment import Lane, Sender
+from service.domain.person import Person
+from service.domain.search import parse_search
+from service.domain.verdict import Outcome
+from service.stores.sql import SqlStores, sql_stores
+from service.stores.sql.schema import metadata
+from tests.contract.many_rows import ROWS, SITES, comment_id, fill_many, sender_of
+from tests.factories import NOW, make_comment
+
+# Whatever reads these from end to end grows with the archive.
+LARGE = {"comments", "verdicts", "search_docs", "search_fts"}
+# A scan that a LIMIT ends after so small a part of the table, as the planner expects, does not grow.
+_SMALL_PART = 0.25
+PARTIAL = {
+    index.name
+    for table in metadata.tables.values()
+    for index in table.indexes
+    if index.dialect_options["sqlite"]["where"] is not None
+}
+_QUEUE = CaseFilter(needs_review=True)
+_OLD = NOW - timedelta(minutes=9 * (ROWS - 300))
+_RECENT = NOW - timedelta(minutes=9 * 200)
+
+
+def queue_pages(stores: SqlStores) -> None:
+    """Ask for the queue: of all sites, of one, of two, and for its second page."""
+    for criteria in (
+        _QUEUE,
+        CaseFilter(needs_review=True, site_ids=SITES[:1]),
+        CaseFilter(needs_review=True, site_ids=SITES[:2]),
+    ):
+        first = stores.cases.page(criteria, order=Order.REVIEW, cursor=None, limit=25)
+        stores.cases.page(criteria, order=Order.REVIEW, cursor=first.next_cursor, limit=25)
+
+
+def search(line: str, site_ids: tuple[str, ...] | None = None) -> Callable[[SqlStores], object]:
+    """Return what searches for a line, with its count."""
+    query = parse_search(line)
+
+    def ask(stores: SqlStores) -> None:
+        page = stores.search.find(query, site_ids=site_ids, cursor=None, limit=25)
+        assert page.cases, line
+        stores.search.count(query, site_ids=site_ids, limit=1_000)
+
+    return ask
+
+
+ASKED: dict[str, Callable[[SqlStores], object]] = {
+    "queue": queue_pages,
+    "queue counted": lambda s: s.cases.count(_QUEUE),
+    "queue of one site counted": lambda s: s.cases.count(
+        CaseFilter(needs_review=True, site_ids=SITES[:1])
+    ),
+    "newest of a site": lambda s: s.cases.page(
+        CaseFilter(site_ids=SITES[:1]), order=Order.NEWEST, cursor=None, limit=25
+    ),
+    "spam of a site": lambda s: s.cases.page(
+        CaseFilter(site_id=SITES[3], outcome=Outcome.SPAM),
+        order=Order.NEWEST,
+        cursor=None,
+        limit=25,
+    ),
+    "one comment": lambda s: s.cases.get(comment_id(77)),
+    "who began to wait": lambda s: s.watch.newcomers(received_after=_RECENT, limit=100),
+    "how open comments stand": lambda s: s.watch.standings([comment_id(n) for n in range(25)]),
+    "a sender's record": lambda s: s.sender_records.look_up(
+        make_comment(id=comment_id(5), sender=sender_of(5)), site_ids=None
+    ),
+    "campaigns": lambda s: s.campaigns.page(
+        site_ids=None, waiting_only=True, cursor=None, limit=20
+    ),
+    "most waiting campaigns": lambda s: s.campaigns.most_waiting(site_ids=None, limit=3),
+    "one campaign": lambda s: s.campaigns.get("cam_0007", site_ids=None),
+    "a campaign's members": lambda s: s.campaigns.members(
+        "cam_0007", site_ids=None, waiting_only=False, cursor=None, limit=60
+    ),
+    "search: a word": search("number77"),
+    "search: a common word": search("radiator"),
+    "search: a phrase": search('"radiator number7"'),
+    "search: an author": search('author:"Mara 12"'),
+    "search: a domain": search("domain:shop-7.example"),
+    "search: days": search("radiator from:2026-01-01"),
+    "search: a site's": search("number7", SITES[7:8]),
+    "search: what was rejected": search("decision:reject number1"),
+    "search: five thousand ids": lambda s: s.search.ids(
+        parse_search("number7"), site_ids=None, limit=5_000
+    ),
+    "sweep": lambda s: [
+        s.comments.find_stranded(
+            lane, queued_before=NOW, received_before=NOW - timedelta(minutes=5), limit=1_000
+        )
+        for lane in Lane
+    ],
+    "pending ones counted": lambda s: s.comments.count_pending(),
+    "a batch to judge": lambda s: s.comments.load_unjudged([comment_id(100), comment_id(200)]),
+    "a report's comment by content": lambda s: s.comments.find_by_content(
+        SITES[7], f"{7:064x}", since=NOW - timedelta(days=400)
+    ),
+    "comments by the site's ids": lambda s: s.comments.find_by_site_ids(SITES[0], ["a", "b"]),
+    "callbacks due": lambda s: s.deliveries.take_due(
+        NOW, until=NOW + timedelta(minutes=2), limit=100
+    ),
+    "delivered callbacks to delete": lambda s: s.deliveries.prune(
+        delivered_before=NOW - timedelta(days=30), limit=1_000
+    ),
+    "decisions that histories miss": lambda s: s.decisions.find_unremembered(limit=500),
+    "decisions in force, a portion": lambda s: s.decisions.find_in_force(after=10, limit=50),
+    "old comments": lambda s: s.personal_data.find_old(
+        received_before=_OLD, spam_only=False, limit=200
+    ),
+    "old spam": lambda s: s.personal_data.find_old(received_before=_OLD, spam_only=True, limit=200),
+    "comments to group": lambda s: s.campaigns.fresh(limit=100),
+    "comments to take in": lambda s: s.search.take_in(limit=200),
+}
+
+
+@pytest.fixture
+def plans(engine: sa.Engine) -> Iterator[Callable[[Callable[[SqlStores], object]], list[str]]]:
+    """Give a function that returns how the planner would read what is asked."""
+    fill_many(engine)
+    stores = sql_stores(engine)
+    caught: list[tuple[str, object]] = []
+
+    def catch(_connection, _cursor, said, parameters, *_more):
+        if said.split()[0] in {"SELECT", "UPDATE", "DELETE", "WITH"}:
+            caught.append((said, parameters))
+
+    sa.event.listen(engine, "before_cursor_execute", catch)
+
+    def explain(ask: Callable[[SqlStores], object]) -> list[str]:
+        caught.clear()
+        ask(stores)
+        asked = list(caught)
+        assert asked
+        with engine.connect() as connection:
+            return [step for said, given in asked for step in plan_of(connection, said, given)]
+
+    yield explain
+    sa.event.remove(engine, "before_cursor_execute", catch)
+
+
+def plan_of(connection: sa.Connection, said: str, given: object) -> list[str]:
+    """Return what a plan reads from end to end, as `table`, and what it reads by an index."""
+    if connection.dialect.name == "sqlite":
+        rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {said}", given).all()
+        return [step for row in rows for step in _sqlite_step(row.detail, said)]
+    [plan] = connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {said}", given).scalars()
+    steps = json.loads(plan) if isinstance(plan, str) else plan
+    return list(_postgresql_steps(steps[0]["Plan"]))
+
+
+def _postgresql_steps(node: dict[str, Any], part: float = 1.0) -> Iterator[str]:
+    """Yield the steps below; `part` is how much of them is read before a LIMIT ends it."""
+    if node["Node Type"] == "Seq Scan" and part > _SMALL_PART:
+        yield f"scan {node['Relation Name']}"
+    elif "Index Name" in node:
+        yield f"index {node['Index Name']}"
+    for inner in node.get("Plans", ()):
+        of_it = node["Total Cost"] / inner["Total Cost"] if node["Node Type"] == "Limit" else 1.0
+        yield from _postgresql_steps(inner, min(part, of_it))
+
+
+def _sqlite_step(detail: str, said: str) -> Iterator[str]:
+    found = re.match(r"(SCAN|SEARCH) (\w+)(?: USING (?:COVERING )?INDEX (\w+))?", detail)
+    if found is None:
+        return
+    how, name, index = found.groups()
+    table = _table_of(name, said)
+    if "VIRTUAL TABLE INDEX" in detail:
+        return
+    # An index that is read from end to end is as good as the table, but for partial ones, which hold
+    # no more than is asked for, and for pages, which end when they are full.
+    ends = index in PARTIAL or ("ORDER BY" in said and "LIMIT" in said)
+    if how == "SCAN" and not (index and ends):
+        yield f"scan {table}"
+    elif index:
+        yield f"index {index}"
+
+
+def _table_of(name: str, said: str) -> str:
+    """Return which table a name stands for in a statement."""
+    alias = re.search(rf"\b(\w+) AS {re.escape(name)}\b", said)
+    return alias[1] if alias else name
+
+
+def test_what_pages_and_upkeep_ask_reads_no_large_table_from_end_to_end(plans):
+    read = {name: plans(ask) for name, ask in ASKED.items()}
+
+    scanned = {
+        name: found
+        for name, steps in read.items()
+        if (found := sorted({step for step in steps if step in {f"scan {t}" for t in LARGE}}))
+    }
+    assert scanned == {}
+    assert {name for name, steps in read.items() if any(s.startswith("index ") for s in steps)} > {
+        "queue",
+        "queue counted",
+        "one campaign",
+        "sweep",
+        "callbacks due",
+        "old comments",
+    }
+    # What no index answers is noticed: who only wrote a name is looked for in every comment.
+    person = Person(sender=Sender(), author_name="Mara 7")
+    assert "scan comments" in plans(lambda stores: stores.personal_data.count_by_site(person))
