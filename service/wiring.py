@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -35,6 +36,7 @@ from service.stores.valkey_history import ValkeyHistoryStore
 from service.stores.valkey_rebuild import ValkeyRebuildPlace
 from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
+from service.versions import versions_folder
 
 _VALKEY_SCHEMES = {"redis", "rediss", "unix"}
 _CLUSTER = "+cluster"
@@ -77,7 +79,7 @@ def wire(settings: Settings) -> Wired:
     valkey_url = find_valkey_url(settings, folder)
     secret = _secret_key(settings, folder)
     stores = sql_stores(engine)
-    models = ModelVersions(settings.models_dir)
+    models = ModelVersions(partial(versions_folder, settings))
     queue = CeleryScoringQueue(valkey_url)
     delivery_queue = CeleryDeliveryQueue(valkey_url)
     history = open_history(settings, valkey_url)
@@ -112,7 +114,7 @@ def wire(settings: Settings) -> Wired:
         rebuild_place=rebuild_place,
         queue=queue,
         current_model=models.current,
-        current_promise=lambda: read_promise(settings.models_dir),
+        current_promise=lambda: read_promise(versions_folder(settings)),
         clock=_now,
         passwords=Argon2PasswordHasher(),
         new_id=new_id,
