@@ -53,3 +53,15 @@ def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 def _of(counts: Mapping[str, Any], hits: str, n: str) -> str:
     both = counts.get(hits), counts.get(n)
     return f"{both[0]:,} of {both[1]:,}" if all(isinstance(one, int) for one in both) else ""
+
+
+def card_provenance(card: Mapping[str, Any]) -> dict[str, str]:
+    """Return where a version comes from, in words: data, code, environment, seed."""
+    stated = _table(card, "provenance")
+    named: dict[str, object] = {
+        "data_fingerprint": str(card.get("fingerprint") or "")[:16],
+        "code": stated.get("commit") or stated.get("code_commit") or card.get("commit"),
+        "seed": _table(card, "config").get("seed"),
+        "environment": ", ".join(f"{k} {v}" for k, v in _table(card, "environment").items()),
+    }
+    return {name: str(value)[:500] for name, value in named.items() if value not in (None, "")}

@@ -71,7 +71,7 @@ class ModelVersions:
 
     def __init__(
         self,
-        folder: Path | None | Callable[[], Path],
+        folder: Path | Callable[[], Path] | None,
         *,
         monotonic: Callable[[], float] = time.monotonic,
         beside: Callable[[Callable[[], None]], None] | None = None,
