@@ -40,9 +40,7 @@ def make_example(*, is_spam: bool, text: str | None = None, **changes) -> Exampl
     return Example(comment=comment, is_spam=is_spam, **(values | changes))
 
 
-def ruling(
-    reviewer: str = OWNER, *, is_spam: bool, at: datetime = MONDAY, **changes
-) -> RulingMade:
+def ruling(reviewer: str = OWNER, *, is_spam: bool, at: datetime = MONDAY, **changes) -> RulingMade:
     values = {"via": Via.REVIEW, "is_owner": reviewer.startswith("owner")}
     return RulingMade(
         reviewer=reviewer,
