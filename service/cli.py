@@ -19,6 +19,7 @@ _COMMANDS = {
     "restart": "service.commands.run:restart_command",
     "migrate": "service.commands.run:migrate_command",
     "models": "service.commands.models:models_group",
+    "retrain": "service.commands.retrain:retrain_command",
     "move": "service.commands.move:move_command",
     "backup": "service.commands.backup:backup_command",
     "restore": "service.commands.backup:restore_command",

@@ -166,6 +166,11 @@ def training_runs(settings: Settings, folder: DataFolder) -> TrainingProcesses:
     return TrainingProcesses(folder.retraining_folder, own_versions_folder(settings), bounds)
 
 
+def open_training_runs(settings: Settings) -> TrainingProcesses:
+    """Return the same where nothing else of the data folder is used. Raises `StartError`."""
+    return training_runs(settings, DataFolder(settings.data_dir))
+
+
 def outbound_rules(settings: Settings) -> OutboundRules:
     """Return where callbacks may go."""
     networks, hosts = [], set()

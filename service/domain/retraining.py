@@ -155,7 +155,10 @@ def report_from(values: Mapping[str, Any]) -> RetrainingReport:
 
     Raise `ValueError` where it is not of the agreed form.
     """
-    recommendation = values.get("recommendation")
+    if "recommendation" not in values:
+        msg = "it recommends nothing"
+        raise ValueError(msg)
+    recommendation = values["recommendation"]
     lessons = values.get("lessons") or {}
     set_aside = lessons.get("set_aside") or {}
     return RetrainingReport(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 from service.domain.errors import ConflictError
@@ -57,6 +58,15 @@ def retrain_if_wanted(
     order = _next(services, runs, options=options, every=every, promotes=promotes)
     if order is None:
         return None
+    refusal = runs.refuse()
+    if refusal and order.retraining_id is not None:
+        # Whoever asked is told; asking again is one click.
+        asked = services.retrainings.get(order.retraining_id)
+        failed = replace(
+            asked, state=RetrainingState.FAILED, ended_at=services.clock(), problem=refusal
+        )
+        services.retrainings.put(failed)
+        return failed
     return retrain(order, services, runs, export=export, goes_on=goes_on)
 
 

@@ -41,7 +41,7 @@ _LOOK_EVERY_SECONDS = 0.05
 _READY_SECONDS = 120.0
 _ASK_TIMEOUT_SECONDS = 3.0
 # Longer than the API drains (8 s), than the worker's longest batch and than the slowest site that
-# is being told (16 s); Valkey only writes its log.
+# is being told (16 s); a training program is given 20 s. Valkey only writes its log.
 _STOP_SECONDS = {
     "api": 12.0,
     "worker": 25.0,

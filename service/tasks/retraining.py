@@ -13,6 +13,9 @@ from service.tasks.names import TaskName
 
 log = logging.getLogger(__name__)
 
+# For what could not begin because another machine was at it, should no message come.
+_LOOK_AGAIN_SECONDS = 600.0
+
 
 def register_retraining(app: Celery, wake: Callable[[], object]) -> None:
     """Teach this app's workers to begin a retraining; the message is done with at once.
@@ -56,7 +59,7 @@ class RetrainingThread:
 
     def _run(self) -> None:
         while True:
-            self._woken.wait()
+            self._woken.wait(_LOOK_AGAIN_SECONDS)
             self._woken.clear()
             if self._stops.is_set():
                 return
