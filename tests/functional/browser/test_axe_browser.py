@@ -37,6 +37,7 @@ _NO_PAGES = frozenset(
         "pages.rows",
         "pages.search_export",
         "pages.cutoff_preview",
+        "pages.models_progress",
     }
 )
 _OPEN = ("/sign-in", "/docs")
@@ -74,6 +75,7 @@ def _fill(services: Services) -> dict[str, str]:
         "comment_id": comment.id,
         "campaign_id": campaign_id,
         "site_id": SITE,
+        "version_name": "test-1",
         "user_id": mara.id,
         "of_the_campaign": members[3],
         "claimed": members[4],
