@@ -16,6 +16,7 @@ from service.domain.retraining import (
     RetrainingState,
 )
 from service.domain.user import User
+from service.moderation.retrain import SCHEDULE
 from service.ports import Services, VersionOnShelf
 from service.web.ids import is_id
 from service.web.language import gettext, noted, number
@@ -68,7 +69,6 @@ _PROVENANCE = {
     "seed": noted("Seed"),
     "environment": noted("Environment"),
 }
-_SCHEDULE = "schedule"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +114,7 @@ class RetrainingView:
     id: str
     asked: Moment
     asked_by: tuple[Piece, ...]
+    scheduled: bool
     ended: Moment | None
     kind: str
     verdict: str
@@ -157,12 +158,12 @@ def view_retraining(
 ) -> RetrainingView:
     """Return what is shown of a retraining to this person."""
     report = one.report
-    by = gettext("the schedule") if one.asked_by == _SCHEDULE else one.asked_by
     lost = report.newly_lost if report else ()
     return RetrainingView(
         id=one.id,
         asked=tell_time(one.asked_at, now),
-        asked_by=part_text(by),
+        asked_by=part_text(one.asked_by),
+        scheduled=one.asked_by == SCHEDULE,
         ended=tell_time(one.ended_at, now) if one.ended_at else None,
         kind=_kind(one, now),
         verdict=_verdict(one, now),

@@ -42,7 +42,7 @@ def owner(services):
     return signed_in(services, "Olive")
 
 
-def retrained(services, name="rtr_1", **changes):
+def retrained(name="rtr_1", **changes):
     values = {
         "asked_by": "Mara",
         "asked_at": NOW,
@@ -52,7 +52,11 @@ def retrained(services, name="rtr_1", **changes):
         "decisions": 42,
         "report": REPORT,
     }
-    one = Retraining(id=name, **(values | changes))
+    return Retraining(id=name, **(values | changes))
+
+
+def keep_retrained(services, **changes):
+    one = retrained(**changes)
     services.retrainings.put(one)
     return one
 
@@ -114,7 +118,7 @@ def test_a_damaged_version_does_not_serve_and_the_page_says_why(services, shelf,
 
 def test_a_candidate_shows_its_checks_and_is_promoted_by_its_own_button(services, shelf, owner):
     missed = Check(part="slice:de", name="recall", passed=False, says="0.50 to 0.48")
-    retrained(services, report=replace(REPORT, checks=(*REPORT.checks, missed)))
+    keep_retrained(services, report=replace(REPORT, checks=(*REPORT.checks, missed)))
 
     page = owner.get("/models").text
     press(owner, "/models/retrainings/rtr_1/promote")
@@ -129,7 +133,7 @@ def test_a_candidate_shows_its_checks_and_is_promoted_by_its_own_button(services
 
 
 def test_a_candidate_is_refused_once(services, shelf, owner):
-    retrained(services)
+    keep_retrained(services)
     form = hidden_fields(owner.get("/models"), "/models/retrainings/rtr_1/refuse")
 
     answers = [
@@ -144,7 +148,7 @@ def test_a_candidate_is_refused_once(services, shelf, owner):
 
 
 def test_a_candidate_that_missed_the_criteria_has_no_button_of_its_own(services, owner):
-    retrained(services, report=replace(REPORT, recommendation=Recommendation.REFUSE))
+    keep_retrained(services, report=replace(REPORT, recommendation=Recommendation.REFUSE))
 
     page = owner.get("/models").text
 
@@ -155,7 +159,7 @@ def test_a_candidate_that_missed_the_criteria_has_no_button_of_its_own(services,
 def test_newly_lost_ham_is_linked_where_it_is_a_comment_here(services, owner):
     here = keep(services)
     lost = (here.id, "authored-t1-0007", HOSTILE)
-    retrained(services, report=replace(REPORT, newly_lost=lost))
+    keep_retrained(services, report=replace(REPORT, newly_lost=lost))
 
     page = owner.get("/models").text
 
@@ -174,7 +178,7 @@ def test_nothing_that_a_report_or_a_card_says_becomes_markup(services, shelf, ow
         set_aside={HOSTILE: 1},
         newly_lost=(HOSTILE,),
     )
-    retrained(services, report=report, problem=HOSTILE, asked_by=HOSTILE)
+    keep_retrained(services, report=report, problem=HOSTILE, asked_by=HOSTILE)
     shelf.cards["candidate"] = f"# Card\n\n| {HOSTILE} |\n"
 
     for page in (owner.get("/models").text, owner.get("/models/versions/candidate").text):
@@ -233,7 +237,7 @@ def test_going_back_works_while_the_queue_is_away(services, shelf, owner):
 
 
 def test_progress_is_told_to_the_page_and_to_its_script(services, owner):
-    running = retrained(
+    running = keep_retrained(
         services,
         state=RetrainingState.RUNNING,
         report=None,
@@ -260,7 +264,7 @@ def test_progress_is_told_to_the_page_and_to_its_script(services, owner):
 
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.MODERATOR, Role.READER])
 def test_only_an_owner_sees_models_or_changes_them(services, shelf, owner, role):
-    retrained(services)
+    keep_retrained(services)
     client = signed_in(services, "Ola")
     set_access(find_user("Ola", services).id, services, role=role, site_ids=None, actor="test")
     form = {"csrf_token": token_of(client.get("/me"))}
