@@ -47,7 +47,7 @@ def find_copies(texts: Sequence[str]) -> list[tuple[int, int]]:
     listed, but the pairs connect all of it.
     """
     words = [normalise(text).split() for text in texts]
-    shingles = [_shingles(w) for w in words]
+    shingles = [shingle(w) for w in words]
     first_with: dict[tuple[str, ...], int] = {}
     holders: defaultdict[int, list[int]] = defaultdict(list)
     pairs = []
@@ -64,7 +64,8 @@ def find_copies(texts: Sequence[str]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _shingles(words: Sequence[str]) -> frozenset[int]:
+def shingle(words: Sequence[str]) -> frozenset[int]:
+    """Return the four-word runs of a text, hashed; none for a text of fewer words."""
     runs = (tuple(words[i : i + _SHINGLE_WORDS]) for i in range(len(words) - _SHINGLE_WORDS + 1))
     return frozenset(map(hash, runs))
 

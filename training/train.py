@@ -239,7 +239,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         print(f"nothing changed since {same} was trained: kept (--force trains again)")
         return 0
     parts = partition(dataset, seed=config.seed)
-    _check_labels(parts)
+    check_labels(parts)
     print(
         f"{len(parts.train):,} comments to train on, {len(parts.calibration):,} to calibrate on, "
         f"{len(parts.test):,} to test on, {len(parts.dropped):,} dropped",
@@ -324,7 +324,8 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     return 0
 
 
-def _check_labels(parts: Partition) -> None:
+def check_labels(parts: Partition) -> None:
+    """Raise `ValueError` unless each part has spam and ham."""
     named = {"train": parts.train, "calibration": parts.calibration, "test": parts.test}
     for name, examples in named.items():
         is_spam = labels(examples)
