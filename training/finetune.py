@@ -45,7 +45,7 @@ class FineTuneConfig:
     variation: Variation = field(default_factory=Variation)
     # So much work at most is lost when a run is cut off: so many steps, and so many seconds.
     save_every_steps: int = 200
-    save_every_seconds: float = math.inf
+    save_every_seconds: float | None = None
     # Without it a network that learns nothing new stays the same to the bit.
     dropout: bool = True
     # What lessons that keep the network as it was count, beside those that teach it something.
@@ -112,7 +112,8 @@ def fine_tune(
         ahead = (time.monotonic() - began) / (step + 1 - first) * (steps - step - 1)
         tell(Progress(step=step + 1, steps=steps, loss=float(loss.detach()), seconds_left=ahead))
         due = (step + 1) % config.save_every_steps == 0 or step + 1 == steps
-        due = due or time.monotonic() - saved_at >= config.save_every_seconds
+        if config.save_every_seconds is not None:
+            due = due or time.monotonic() - saved_at >= config.save_every_seconds
         if checkpoint is not None and due:
             _save(checkpoint, step + 1, network, optimiser, schedule)
             saved_at = time.monotonic()

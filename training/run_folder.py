@@ -7,6 +7,8 @@ Whatever a step leaves is written beside its place and moved there whole. A step
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import io
 import json
 import threading
 import time
@@ -16,6 +18,11 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TextIO
+
+import numpy as np
+import numpy.typing as npt
+
+from training.watch import peak_memory_mb
 
 RUN_FILE = "run.json"
 _INPUTS_FILE, _LOCK_FILE, _STEPS = "inputs.json", "lock", "steps"
@@ -32,8 +39,7 @@ class RunState(StrEnum):
 class RunFolder:
     """One run's folder: its inputs, which steps are done, its files, its progress.
 
-    `expected` gives each step in order with the seconds that it is likely to take, from which the
-    time that is left is told. Raise `ValueError` if another process works on the run.
+    `steps` are the names of the steps in order. Raise `ValueError` if another process works on the run.
     """
 
     def __init__(self, folder: Path, steps: Sequence[str]) -> None:
@@ -42,6 +48,7 @@ class RunFolder:
         self.path = folder
         self._lock_file = _lock(folder / _LOCK_FILE)
         self._names = tuple(steps)
+        self._peak_mb = 0.0
         self._seconds = self._read_seconds()
         self._expected = dict.fromkeys(steps, 1.0)
         self._step: str | None = None
@@ -49,7 +56,7 @@ class RunFolder:
         self._left: float | None = None
         self._step_began = 0.0
         self._turn = threading.Lock()
-        self._started_at = self._read_started_at()
+        self.started_at = self._read_started_at()
 
     def close(self) -> None:
         """Let another process work on the run."""
@@ -90,7 +97,9 @@ class RunFolder:
             seconds = self._seconds.get(name, 0.0) + time.monotonic() - self._step_began
             self._seconds[name] = seconds
             self._step = None
-        self.write_json(f"{_STEPS}/{name}.json", {"seconds": round(seconds, 3)})
+            peak = self._peak_mb = max(self._peak_mb, peak_memory_mb())
+        done = {"seconds": round(seconds, 3), "peak_memory_mb": round(peak)}
+        self.write_json(f"{_STEPS}/{name}.json", done)
         self.tell()
 
     def is_done(self, name: str) -> bool:
@@ -100,6 +109,10 @@ class RunFolder:
     def seconds(self) -> dict[str, float]:
         """Return how long each step took that is done; time lost to a break is not counted."""
         return {name: round(s, 1) for name, s in self._seconds.items()}
+
+    def peak_memory_mb(self) -> float:
+        """Return the most memory that a process of this run has had, in MiB."""
+        return max(self._peak_mb, peak_memory_mb())
 
     def advance(self, share: float, seconds_left: float | None = None) -> None:
         """Note how much of the step that runs is done, and when it will be, if that is known."""
@@ -124,7 +137,7 @@ class RunFolder:
             if self._step is not None and not done[self._step]:
                 share += self._share * self._expected[self._step]
             told = {
-                "started_at": self._started_at,
+                "started_at": self.started_at,
                 "updated_at": _now(),
                 "state": state.value,
                 "step": self._step or next((n for n in self._names if not done[n]), None),
@@ -152,6 +165,21 @@ class RunFolder:
         """Return what an earlier step wrote."""
         return json.loads((self.path / name).read_bytes())
 
+    def write_arrays(self, name: str, **arrays: npt.NDArray[np.float64]) -> None:
+        """Write arrays as one file, whole or not at all."""
+        content = io.BytesIO()
+        np.savez(content, **arrays)
+        self.write(name, content.getvalue())
+
+    def read_arrays(self, name: str) -> dict[str, npt.NDArray[np.float64]]:
+        """Return the arrays that an earlier step wrote."""
+        with np.load(self.path / name, allow_pickle=False) as arrays:
+            return {key: arrays[key] for key in arrays.files}
+
+    def expected_left(self) -> float:
+        """Return how many seconds all steps that are not done are likely to take."""
+        return sum(self._expected[n] for n in self._names if not self.is_done(n))
+
     def _state_of(self, name: str) -> str:
         return "running" if name == self._step else "waiting"
 
@@ -173,14 +201,25 @@ class RunFolder:
         return rest + ahead * slower
 
     def _read_seconds(self) -> dict[str, float]:
-        files = ((n, self.path / _STEPS / f"{n}.json") for n in self._names)
-        return {n: float(json.loads(f.read_bytes())["seconds"]) for n, f in files if f.exists()}
+        seconds = {}
+        for name in self._names:
+            path = self.path / _STEPS / f"{name}.json"
+            if path.exists():
+                done = json.loads(path.read_bytes())
+                seconds[name] = float(done["seconds"])
+                self._peak_mb = max(self._peak_mb, float(done["peak_memory_mb"]))
+        return seconds
 
     def _read_started_at(self) -> str:
         try:
             return str(self.read_json(RUN_FILE)["started_at"])
         except (OSError, ValueError, KeyError):
             return _now()
+
+
+def digest(path: Path) -> str:
+    """Return a file's SHA-256."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _lock(path: Path) -> TextIO:

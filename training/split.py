@@ -59,8 +59,8 @@ def find_copies(texts: Sequence[str]) -> list[tuple[int, int]]:
             pairs.append((first, position))
             continue
         pairs += [(other, position) for other in _near(position, shingles, holders)]
-        for shingle in shingles[position]:
-            holders[shingle].append(position)
+        for run in shingles[position]:
+            holders[run].append(position)
     return pairs
 
 
@@ -76,8 +76,8 @@ def _near(
     """Return earlier positions that share enough runs with this one."""
     mine = shingles[position]
     candidates: set[int] = set()
-    for shingle in mine:
-        held = holders.get(shingle, ())
+    for run in mine:
+        held = holders.get(run, ())
         if len(held) < _STOCK_PHRASE:
             candidates.update(held)
     return sorted(
