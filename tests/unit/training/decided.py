@@ -17,10 +17,37 @@ MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SITE = "site:garden"
 OWNER = "owner-0"
 _numbers = itertools.count(1)
-_WORDS = (
-    "valve boiler wrench radiator pump rusty pipe cold plumber seal thread window garden tomato "
-    "frost seed spade compost fence lawn hedge rake bucket barrel shed glass copper winter spring"
-).split()
+_WORDS = [
+    "valve",
+    "boiler",
+    "wrench",
+    "radiator",
+    "pump",
+    "rusty",
+    "pipe",
+    "cold",
+    "plumber",
+    "seal",
+    "thread",
+    "window",
+    "garden",
+    "tomato",
+    "frost",
+    "seed",
+    "spade",
+    "compost",
+    "fence",
+    "lawn",
+    "hedge",
+    "rake",
+    "bucket",
+    "barrel",
+    "shed",
+    "glass",
+    "copper",
+    "winter",
+    "spring",
+]
 
 
 def some_words(n: int = 14) -> str:
