@@ -1,6 +1,6 @@
 """Trains a candidate from what was decided here, holds it against the current version, reports.
 
-    python -m training.retrain --decisions FILE.jsonl --run FOLDER --versions FOLDER [--data PATH ...]
+    python -m training.retrain --decisions FILE.jsonl --run FOLDER --versions FOLDER [--data ...]
 
 Reads top to bottom: what is learnt from, the network, the weights, the embedding, the comparison,
 the report. Nothing is promoted. A run that was cut off goes on when started again with the same
@@ -48,6 +48,7 @@ from models.transformer import (
     Calibration,
     TransformerClassifier,
 )
+from training.canaries import trigger_changes
 from training.candidate import (
     WeighedCandidate,
     embed_network,
@@ -58,7 +59,7 @@ from training.candidate import (
     write_cards,
 )
 from training.command import exit_code_of
-from training.compare import compare
+from training.compare import Check, compare
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, DataFile, Dataset, Example, read_dataset
 from training.decided_parts import DecidedParts, Use, split_decisions
@@ -73,11 +74,13 @@ from training.network import read_tokeniser
 from training.partition import Partition, partition
 from training.provenance import code_version, machine
 from training.reading import read_inputs
-from training.retrain_config import STEPS, RetrainConfig, Start, expected_seconds
+from training.retrain_config import STEPS, RetrainConfig, Start, expected_memory_mb, expected_seconds
 from training.retrain_parts import (
     compared_part,
     parts_from_json,
     parts_to_json,
+    phrases_from_json,
+    phrases_to_json,
     split_from_json,
     split_to_json,
     taught_from_json,
@@ -290,7 +293,12 @@ class _Run:
             self.folder.write_json("current-p-spam.json", of_id)
             aside = {one.id: one.reason.value for one in cleaned.set_aside}
             self.folder.write_json(
-                "cleaned.json", {"lessons": taught_to_json(cleaned.lessons), "set_aside": aside}
+                "cleaned.json",
+                {
+                    "lessons": taught_to_json(cleaned.lessons),
+                    "phrases": phrases_to_json(cleaned.phrases),
+                    "set_aside": aside,
+                },
             )
             self._write_set_aside(aside)
 
@@ -497,7 +505,9 @@ class _Run:
             threads=self.options.threads,
         )
         on_core = current.p_spam(self.base.test, core["strengths"])
-        self.folder.advance(0.8)
+        self.folder.advance(0.7)
+        self._try_phrases(current, candidate)
+        self.folder.advance(0.9)
         examples = self._compared_decisions()
         strengths = signal_strengths(examples)
         self.folder.write_arrays(
@@ -507,6 +517,17 @@ class _Run:
             decided_current=current.p_spam(examples, strengths),
             decided_candidate=candidate.p_spam(examples, strengths),
         )
+
+    def _try_phrases(self, current: Members, candidate: Members) -> None:
+        """Look whether the candidate learnt to let a phrase settle a verdict."""
+        found = trigger_changes(
+            self.decided.of[Use.TEACH],
+            self.base.test,
+            current.outcomes,
+            candidate.outcomes,
+            phrases=phrases_from_json(self.folder.read_json("cleaned.json")["phrases"]),
+        )
+        self.folder.write_json("phrases.json", {"passed": found.passed, "says": found.says})
 
     def _compared_decisions(self) -> list[Example]:
         return [one.example for use in Use for one in self.decided.of[use]]
@@ -545,6 +566,13 @@ class _Run:
             self.config.criteria,
             held=of("held", [Use.HELD]),
             learnt=of("learnt", [Use.TEACH, Use.CALIBRATE]),
+            others=[
+                Check(
+                    part="core",
+                    name="no phrase settles a verdict",
+                    **self.folder.read_json("phrases.json"),
+                )
+            ],
         )
         self.folder.write_json(
             "comparison.json",
@@ -641,7 +669,11 @@ class _Run:
 
     def _report_plan(self) -> int:
         seconds = self.folder.expected_left()
-        report = self._make_report(None, planned_seconds=seconds)
+        report = self._make_report(
+            None,
+            planned_seconds=round(seconds),
+            planned_memory_mb=expected_memory_mb(self.base, self.start),
+        )
         self._write_report(report)
         self.folder.tell(RunState.ENDED)
         print(f"would learn {report.lessons.used} decisions in about {seconds / 60:.0f} min")
