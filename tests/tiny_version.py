@@ -31,7 +31,7 @@ from training.teaching import TeachConfig
 from training.train import TrainConfig
 from training.weighing import WeighConfig
 
-TINY_DATA = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2)]
+TINY_DATA = [DEFAULT_DATA / "authored-t1.jsonl"]
 TINY = RetrainConfig(
     teach=TeachConfig(
         batch_size=6,

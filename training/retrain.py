@@ -74,7 +74,13 @@ from training.network import read_tokeniser
 from training.partition import Partition, partition
 from training.provenance import code_version, machine
 from training.reading import read_inputs
-from training.retrain_config import STEPS, RetrainConfig, Start, expected_memory_mb, expected_seconds
+from training.retrain_config import (
+    STEPS,
+    RetrainConfig,
+    Start,
+    expected_memory_mb,
+    expected_seconds,
+)
 from training.retrain_parts import (
     compared_part,
     parts_from_json,
