@@ -141,7 +141,7 @@ class TrainingProcesses(RunFolders):
             raise TrainingFailedError(msg) from error
 
     def _command(self, folder: Path, options: RetrainingOptions, *, dry_run: bool) -> list[str]:
-        given = [item for path in options.data for item in ("--data", path)]
+        given = ["--data", *options.data] if options.data else []
         return [
             *self._program,
             *("--decisions", str(folder / DECISIONS_FILE)),

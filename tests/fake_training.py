@@ -23,7 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     for name in ("--decisions", "--run", "--versions", "--start", "--threads", "--memory-mb"):
         parser.add_argument(name, required=True)
-    parser.add_argument("--data", action="append", default=[])
+    parser.add_argument("--data", nargs="+", default=[])
     parser.add_argument("--dry-run", action="store_true")
     given = parser.parse_args()
     told = Path(os.environ["FAKE_TRAINING"])
@@ -73,7 +73,7 @@ def _report(told: Path, given: argparse.Namespace) -> None:
     report = json.loads((told / "report.json").read_text())
     report["lessons"]["used"] = len(Path(given.decisions).read_text().splitlines())
     if given.dry_run:
-        report |= {"recommendation": None, "version": None}
+        report |= {"recommendation": None, "version": None, "planned_seconds": 600}
     version = report["version"]
     if version and not (versions / version).exists():
         current = (versions / "CURRENT").read_text().strip()

@@ -170,7 +170,7 @@ def _say(done: Retraining, runs: TrainingProcesses) -> None:
         return
     report = done.report
     assert report is not None  # noqa: S101  # it has ended
-    if report.recommendation is Recommendation.NOTHING and not report.checks:
+    if report.recommendation is Recommendation.NOTHING and report.seconds is None:
         click.echo(
             f"Nothing to learn: {done.decisions:,} decisions, none that the last retraining did "
             "not have. --force trains all the same."
@@ -181,6 +181,8 @@ def _say(done: Retraining, runs: TrainingProcesses) -> None:
         mark = "passed" if check.passed else "FAILED"
         click.echo(f"  {mark}  {check.part}: {check.name}: {check.says}")
     _say_lost(report)
+    if report.recommendation is Recommendation.NOTHING:
+        click.echo("Too little of it may teach: nothing was trained.")
     page = runs.folder(done.id) / REPORT_PAGE
     if page.is_file():
         click.echo(f"Report: {page} (kept for {TEXTS_KEPT.days} days at most)")

@@ -71,7 +71,7 @@ class RetrainingReport:
 
     `newly_lost` are ids of ham that the candidate calls spam and the current version does not,
     `no_longer_lost` the other way round. `set_aside` counts decisions that taught nothing, by
-    reason. `recommendation` is None after a dry run.
+    reason. After a dry run `recommendation` is None, and time and memory are what it estimates.
     """
 
     recommendation: Recommendation | None
@@ -159,6 +159,7 @@ def report_from(values: Mapping[str, Any]) -> RetrainingReport:
         msg = "it recommends nothing"
         raise ValueError(msg)
     recommendation = values["recommendation"]
+    is_plan = recommendation is None
     lessons = values.get("lessons") or {}
     set_aside = lessons.get("set_aside") or {}
     return RetrainingReport(
@@ -173,8 +174,8 @@ def report_from(values: Mapping[str, Any]) -> RetrainingReport:
         spam=int(lessons.get("spam") or 0),
         ham=int(lessons.get("ham") or 0),
         set_aside={_words(reason): int(n) for reason, n in _some_pairs(set_aside)},
-        seconds=_number(values.get("seconds")),
-        peak_memory_mb=_number(values.get("peak_memory_mb")),
+        seconds=_number(values.get("planned_seconds" if is_plan else "seconds")),
+        peak_memory_mb=_number(values.get("planned_memory_mb" if is_plan else "peak_memory_mb")),
     )
 
 
@@ -197,8 +198,10 @@ def report_to(report: RetrainingReport) -> dict[str, Any]:
             "ham": report.ham,
             "set_aside": dict(report.set_aside),
         },
-        "seconds": report.seconds,
-        "peak_memory_mb": report.peak_memory_mb,
+        "planned_seconds" if report.recommendation is None else "seconds": report.seconds,
+        "planned_memory_mb"
+        if report.recommendation is None
+        else "peak_memory_mb": report.peak_memory_mb,
     }
 
 
