@@ -142,6 +142,7 @@ def web_config(wired: Wired) -> WebConfig:
         max_streams=max(0, min(_MOST_STREAMS, never_waiting - _THREADS_NEVER_HELD)),
         key_memory_seconds=_KEY_MEMORY_SECONDS,
         require_second_factor=settings.require_second_factor,
+        retrain_data=settings.retrain_data,
     )
 
 

@@ -64,11 +64,14 @@ class ModelVersions:
 
     While one serves, the next is loaded by what `beside` does with the work, a thread of its own by
     default: comments are judged by the old one until the new one is ready.
+
+    The folder is one path, None for the shipped versions, or what finds it at every look: an
+    installation gets a folder of its own with its first retraining, while workers run.
     """
 
     def __init__(
         self,
-        folder: Path | None,
+        folder: Path | Callable[[], Path] | None,
         *,
         monotonic: Callable[[], float] = time.monotonic,
         beside: Callable[[Callable[[], None]], None] | None = None,
@@ -92,13 +95,16 @@ class ModelVersions:
                 self._look()
             return self._model
 
+    def _find(self) -> Path | None:
+        return self._folder() if callable(self._folder) else self._folder
+
     def _look(self) -> None:
         """Load what `CURRENT` names if that does not serve; called with the lock held."""
         try:
             # Imported late because the classifier's packages take a second to load.
             from models.registry import read_current_name
 
-            name = read_current_name(self._folder)
+            name = read_current_name(self._find())
         except (ModelVersionError, ImportError) as error:
             self._refuse(error)
             return
@@ -121,7 +127,7 @@ class ModelVersions:
         try:
             from models.registry import SHIPPED_DIR, load_version
 
-            version = load_version((self._folder or SHIPPED_DIR) / name)
+            version = load_version((self._find() or SHIPPED_DIR) / name)
         except (ModelVersionError, ImportError) as error:
             self._refuse(error)
             return

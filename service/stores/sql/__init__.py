@@ -23,6 +23,7 @@ from service.stores.sql.inbound import SqlInboundStore
 from service.stores.sql.list_entries import SqlListEntryStore
 from service.stores.sql.personal_data import SqlPersonalDataStore
 from service.stores.sql.reports import SqlReportStore
+from service.stores.sql.retrainings import SqlRetrainingStore
 from service.stores.sql.saved_views import SqlSavedViewStore
 from service.stores.sql.search import SqlCaseSearch
 from service.stores.sql.second_factors import SqlSecondFactorStore
@@ -66,6 +67,7 @@ class SqlStores:
     inbound: SqlInboundStore
     list_entries: SqlListEntryStore
     one_moment: Callable[[], AbstractContextManager[None]]
+    retrainings: SqlRetrainingStore
 
 
 def sql_stores(engine: sa.Engine) -> SqlStores:
@@ -95,4 +97,5 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         inbound=SqlInboundStore(engine),
         list_entries=SqlListEntryStore(engine),
         one_moment=partial(one_moment, engine),
+        retrainings=SqlRetrainingStore(engine),
     )
