@@ -165,6 +165,15 @@ def load_version(folder: Path) -> ModelVersion:
     )
 
 
+def check_version(folder: Path) -> None:
+    """Check every file of a version against its manifest, and load nothing.
+
+    Raise `ModelVersionError` as `load_version` does.
+    """
+    manifest = _read_json(folder, MANIFEST_FILE, _read_bytes(folder, MANIFEST_FILE))
+    _check_files(folder, manifest)
+
+
 def write_version(
     models_dir: Path,
     version: str,
