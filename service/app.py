@@ -96,7 +96,7 @@ def main() -> None:
 
 
 def _prepare(settings: Settings, given: argparse.Namespace) -> tuple[Wired, socket.socket]:
-    wired = wire(settings)
+    wired = wire(settings, process="api")
     listener = _inherited(given.fd) if given.fd is not None else listen(settings)
     return wired, listener
 

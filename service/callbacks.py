@@ -31,7 +31,11 @@ _DRAIN_SECONDS = 16.0
 
 def main() -> None:
     """Run the callbacks process; what keeps it from starting is said in one line."""
-    sys.exit(run_callbacks(start("service.callbacks", lambda settings, _: wire(settings))))
+    sys.exit(
+        run_callbacks(
+            start("service.callbacks", lambda settings, _: wire(settings, process="callbacks"))
+        )
+    )
 
 
 def run_callbacks(wired: Wired) -> int:

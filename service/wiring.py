@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 import sqlalchemy as sa
 from prometheus_client import CollectorRegistry
@@ -21,7 +22,7 @@ from service.domain.sender import SenderSecrets
 from service.ids import new_id
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
-from service.ports import Services
+from service.ports import Observer, Services
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.breaker import BreakerHistoryStore
@@ -37,10 +38,18 @@ from service.stores.valkey_rebuild import ValkeyRebuildPlace
 from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
 from service.watching.counting import CountingObserver
+from service.watching.several import SeveralObservers
 
 _VALKEY_SCHEMES = {"redis", "rediss", "unix"}
 _CLUSTER = "+cluster"
 _SCHEME_ALIASES = {"valkey": "redis", "valkeys": "rediss", "redis+unix": "unix"}
+
+
+class Tracing(Observer, Protocol):
+    """An observer that has to be closed, so that what it has not sent is sent."""
+
+    def close(self) -> None:
+        """Send what waits and make no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,12 +68,15 @@ class Wired:
     rebuild_place: ValkeyRebuildPlace
     registry: CollectorRegistry
     counting: CountingObserver
+    tracing: Tracing | None
     valkey_url: str = field(repr=False)
     session_secret: str = field(repr=False)
     metrics_token: str | None = field(repr=False)
 
     def close(self) -> None:
         """Give every connection back."""
+        if self.tracing:
+            self.tracing.close()
         self.queue.close()
         self.delivery_queue.close()
         self.history.close()
@@ -72,9 +84,10 @@ class Wired:
         self.engine.dispose()
 
 
-def wire(settings: Settings) -> Wired:
+def wire(settings: Settings, *, process: str = "") -> Wired:
     """Return the services that these settings describe; no server is asked for anything yet.
 
+    `process` names what a long-lived process does; only such a one sends traces, where wanted.
     Raises `StartError` for a folder or a URL that cannot be used, `SettingsError`.
     """
     folder = DataFolder(settings.data_dir)
@@ -91,6 +104,7 @@ def wire(settings: Settings) -> Wired:
     registry = CollectorRegistry()
     counting = CountingObserver(registry)
     _count_errors(engine, counting)
+    tracing = _open_traces(settings, process) if process else None
     services = Services(
         backlog=stores.backlog,
         comments=stores.comments,
@@ -134,7 +148,7 @@ def wire(settings: Settings) -> Wired:
         list_entries=stores.list_entries,
         entries_in_force=BookKeeper(stores.list_entries, _now).current,
         audit_share=settings.audit_share,
-        observer=counting,
+        observer=SeveralObservers(counting, tracing) if tracing else counting,
     )
     return Wired(
         settings=settings,
@@ -149,6 +163,7 @@ def wire(settings: Settings) -> Wired:
         rebuild_place=rebuild_place,
         registry=registry,
         counting=counting,
+        tracing=tracing,
         valkey_url=valkey_url,
         session_secret=_derive(secret, "sessions").hex(),
         metrics_token=(
@@ -157,6 +172,21 @@ def wire(settings: Settings) -> Wired:
             else None
         ),
     )
+
+
+def _open_traces(settings: Settings, process: str) -> Tracing | None:
+    if settings.traces_url is None or not settings.traces_share:
+        return None
+    try:
+        # An extra: without the setting nothing of it is imported.
+        from service.watching.traces import TracingObserver
+    except ModuleNotFoundError as error:
+        msg = (
+            f"{ENV_PREFIX}TRACES_URL needs the package {error.name}, which is not installed here: "
+            "pip install 'slopsieve[traces]', or unset it"
+        )
+        raise StartError(msg, ExitCode.PACKAGE) from None
+    return TracingObserver(settings.traces_url, process=process, share=settings.traces_share)
 
 
 def _count_errors(engine: sa.Engine, counting: CountingObserver) -> None:

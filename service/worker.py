@@ -42,7 +42,9 @@ log = logging.getLogger(__name__)
 
 def main() -> None:
     """Run the worker process; what keeps it from starting is said in one line."""
-    sys.exit(run_worker(start("service.worker", lambda settings, _: wire(settings))))
+    sys.exit(
+        run_worker(start("service.worker", lambda settings, _: wire(settings, process="worker")))
+    )
 
 
 def run_worker(wired: Wired) -> int:
