@@ -41,7 +41,7 @@ class CountingObserver:
     def __init__(self, registry: CollectorRegistry) -> None:
         """Register every metric."""
         # A moment of creation beside each number doubles them and tells nothing new.
-        disable_created_metrics()
+        disable_created_metrics()  # type: ignore[no-untyped-call]  # the library types little
         ProcessCollector(registry=registry)
         self._kept = Counter(
             "slopsieve_comments_kept",

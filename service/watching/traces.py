@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanLimits, TracerProvider
@@ -158,11 +159,11 @@ class TracingObserver:
         flushing.start()
         flushing.join(_SEND_SECONDS)
         # Else what could not be sent would be tried again, for as long as there is of it.
-        self._exporter.shutdown()
+        self._exporter.shutdown()  # type: ignore[no-untyped-call]  # it has no types
         self._provider.shutdown()
 
     def _stages(
-        self, parent: object, comment_id: CommentId, began: int, batch: JudgedBatch
+        self, parent: Context, comment_id: CommentId, began: int, batch: JudgedBatch
     ) -> None:
         """Make a span of each stage, one after the other: detectors and conclusions take turns."""
         for stage in BATCH_STAGES:
@@ -172,10 +173,10 @@ class TracingObserver:
                 began = ended
 
     def _span(
-        self, name: str, parent: object, comment_id: CommentId, began: int, ended: int
+        self, name: str, parent: Context, comment_id: CommentId, began: int, ended: int
     ) -> None:
         labels: _Attributes = {"comment.id": comment_id}
-        span = self._tracer.start_span(name, context=parent, attributes=labels, start_time=began)  # type: ignore[arg-type]  # a Context
+        span = self._tracer.start_span(name, context=parent, attributes=labels, start_time=began)
         span.end(ended)
 
 
@@ -201,7 +202,7 @@ class _DerivedIds(IdGenerator):
         return _span_id(comment_id) if comment_id else self._random.generate_span_id()
 
 
-def _root_of(comment_id: CommentId) -> object:
+def _root_of(comment_id: CommentId) -> Context:
     """Return the context of a comment's root span, which another process may have made."""
     context = SpanContext(
         trace_id=_trace_id(comment_id),
