@@ -93,6 +93,7 @@ def wire(settings: Settings) -> Wired:
         saved_views=stores.saved_views,
         sender_records=stores.sender_records,
         figures=stores.figures,
+        traffic=stores.traffic,
         campaigns=stores.campaigns,
         claims=stores.claims,
         watch=stores.watch,

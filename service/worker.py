@@ -14,6 +14,7 @@ from typing import Any
 
 from celery.platforms import SecurityWarning
 
+from service.moderation.drift import count_traffic
 from service.moderation.group import GroupingMemory, group_fresh
 from service.moderation.judge import judge_batch
 from service.moderation.prune import prune_comments, prune_deliveries
@@ -25,6 +26,7 @@ from service.moderation.sweep import sweep_stranded
 from service.starting import start
 from service.tasks.broker import open_client
 from service.tasks.celery_app import (
+    COUNT_FOR_SECONDS,
     GROUP_FOR_SECONDS,
     REBUILD_FOR_SECONDS,
     TAKE_IN_FOR_SECONDS,
@@ -91,6 +93,9 @@ def make_worker(wired: Wired) -> Any:
             ),
             TaskName.GROUP_FRESH: lambda: group_fresh(
                 services, memory, goes_on=_for_seconds(GROUP_FOR_SECONDS)
+            ),
+            TaskName.COUNT_TRAFFIC: lambda: count_traffic(
+                services, goes_on=_for_seconds(COUNT_FOR_SECONDS)
             ),
         },
     )
