@@ -1,4 +1,4 @@
-"""Counts of what was judged, by day, site and version: how much of what, never what anybody said."""
+"""Counts of what was judged, by day, site and version; what anybody said is not among them."""
 
 from __future__ import annotations
 

@@ -114,9 +114,7 @@ def read_drift(
     version = promise.version if promise else None
 
     def between(first: date, last: date, model_version: str | None = None) -> Traffic:
-        return services.traffic.between(
-            first, last, site_ids=site_ids, model_version=model_version
-        )
+        return services.traffic.between(first, last, site_ids=site_ids, model_version=model_version)
 
     own = None
     if version is not None:
@@ -147,17 +145,20 @@ def _reference_days(
 ) -> tuple[date, date] | None:
     """Return the version's first days that are its reference, None where it has none.
 
-    As long as they are not complete, those before the recent days serve.
+    They end before the recent days, unless a busy site filled them sooner.
     """
     days = services.traffic.first_days(site_ids=site_ids, model_version=version, limit=_MOST_DAYS)
     verdicts = 0
+    older: tuple[date, date] | None = None
     for one in days:
         verdicts += one.verdicts
-        old = one.day - days[0].day >= timedelta(days=REFERENCE_DAYS - 1)
-        if verdicts >= REFERENCE_VERDICTS or (old and verdicts >= MIN_REFERENCE):
-            return days[0].day, one.day
-    older = [one.day for one in days if one.day < recent_from]
-    return (older[0], older[-1]) if older else None
+        if one.day < recent_from and verdicts >= MIN_REFERENCE:
+            older = (days[0].day, one.day)
+        is_old = one.day - days[0].day >= timedelta(days=REFERENCE_DAYS - 1)
+        is_full = verdicts >= REFERENCE_VERDICTS
+        if is_full or (is_old and verdicts >= MIN_REFERENCE):
+            return older or ((days[0].day, one.day) if is_full else None)
+    return older
 
 
 def drift_alarms(services: Services, now: datetime) -> tuple[Alarm, ...]:

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
-from statistics import NormalDist
 
 from service.domain.traffic import Fact, Kind, Traffic
+from service.scoring.exact import chance_of_so_many, chance_of_such_a_difference
 from service.scoring.psi import counts_in, psi, psi_noise, quantile_bins
 
 # Of 1,000 comparisons in which nothing has moved, at most about one sounds an alarm by chance. All
@@ -79,7 +79,9 @@ class Bin:
 class Shift:
     """How far a distribution moved: the index, what chance alone stays below, and the bins.
 
-    `name` is the signal's; empty for all else.
+    `name` is the signal's; empty for all else. `beyond_chance` says whether chance alone hardly
+    ever does it: of more than two bins by `noise`, of two by an exact test, as most signals fire
+    seldom.
     """
 
     of: Of
@@ -88,41 +90,48 @@ class Shift:
     noise: float
     n_reference: int
     n_recent: int
+    beyond_chance: bool
     bins: tuple[Bin, ...]
 
     @property
     def level(self) -> Level:
         """Return how loud it is: calm as long as chance alone could have done it."""
-        if self.psi <= self.noise or self.psi < WATCH_PSI:
+        if not self.beyond_chance or self.psi < WATCH_PSI:
             return Level.CALM
         return Level.ACT if self.psi >= ACT_PSI else Level.WATCH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rise:
-    """A share of all comments then and now; only its growing is bad."""
+    """How many of all comments then and now; only a growing share is bad, by `least` and more."""
 
     of: Of
-    reference: float
-    recent: float
+    hits_reference: int
+    hits_recent: int
     n_reference: int
     n_recent: int
     least: float
 
     @property
+    def reference(self) -> float:
+        """Return the share then."""
+        return self.hits_reference / self.n_reference
+
+    @property
+    def recent(self) -> float:
+        """Return the share now."""
+        return self.hits_recent / self.n_recent
+
+    @property
     def level(self) -> Level:
         """Return how loud it is: calm as long as chance alone could have done it."""
         rise = self.recent - self.reference
-        if rise < self.least or not self._is_beyond_chance(rise):
+        chance = chance_of_so_many(
+            self.hits_recent, self.n_recent, self.hits_reference, self.n_reference
+        )
+        if rise < self.least or chance > 1 - CONFIDENCE:
             return Level.CALM
         return Level.ACT if rise >= 2 * self.least else Level.WATCH
-
-    def _is_beyond_chance(self, rise: float) -> bool:
-        """Test two shares by their pooled standard error, one-sided."""
-        n, m = self.n_reference, self.n_recent
-        pooled = (self.reference * n + self.recent * m) / (n + m)
-        error = math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
-        return rise > NormalDist().inv_cdf(CONFIDENCE) * error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,13 +321,19 @@ def _shift(
     n, m = sum(reference), sum(recent)
     if len(names) < 2 or not n or not m:
         return None
+    index, noise = psi(reference, recent), psi_noise(len(names), n, m, confidence=confidence)
+    beyond_chance = index > noise
+    if len(names) == 2:
+        chance = chance_of_such_a_difference(recent[1], m, reference[1], n)
+        beyond_chance = chance <= 1 - confidence
     return Shift(
         of=of,
         name=name,
-        psi=psi(reference, recent),
-        noise=psi_noise(len(names), n, m, confidence=confidence),
+        psi=index,
+        noise=noise,
         n_reference=n,
         n_recent=m,
+        beyond_chance=beyond_chance,
         bins=tuple(
             Bin(name=one, reference=a / n, recent=b / m)
             for one, a, b in zip(names, reference, recent, strict=True)
@@ -327,16 +342,11 @@ def _shift(
 
 
 def _rise(compared: Compared, fact: Fact) -> Rise:
-    def share(traffic: Traffic) -> float:
-        return min(1.0, traffic.fact(fact) / traffic.fact(Fact.VERDICTS))
-
     return Rise(
         of=_OF_FACT[fact],
-        reference=share(compared.reference),
-        recent=share(compared.recent),
+        hits_reference=compared.reference.fact(fact),
+        hits_recent=compared.recent.fact(fact),
         n_reference=compared.reference.fact(Fact.VERDICTS),
         n_recent=compared.recent.fact(Fact.VERDICTS),
         least=WATCH_RISE[fact],
     )
-
-
