@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -13,7 +13,7 @@ from service.moderation.drift import DriftReading
 from service.scoring.drift import Drift, Level, Of, Shift, Stretch
 from service.web import plots
 from service.web.drift_words import ALARM_WORDS, LEVEL_NAMES
-from service.web.language import current_language, decimal, gettext, noted, number
+from service.web.language import current_language, decimal, gettext, noted, number, probability
 from service.web.marking import Piece, part_text
 
 SIGNALS_SHOWN = 8
@@ -111,7 +111,7 @@ def drift_view(reading: DriftReading) -> DriftView:
         version=None if drift.version is None else part_text(drift.version),
         compared=_compared(drift),
         alarms=_alarms(drift),
-        score=_shift(drift.score),
+        score=_view(drift.score, _from) if drift.score else None,
         score_plot=_score_plot(drift.score),
         signals=tuple(
             SignalRow(
@@ -175,22 +175,29 @@ def _alarms(drift: Drift) -> tuple[AlarmView, ...]:
     )
 
 
-def _shift(shift: Shift | None) -> ShiftView | None:
-    if shift is None:
-        return None
+def _view(shift: Shift, called: Callable[[str], str], *, most: int | None = None) -> ShiftView:
     return ShiftView(
         psi=decimal(shift.psi),
         noise=decimal(shift.noise),
         calm=shift.level is Level.CALM,
         rows=tuple(
             ShareRow(
-                name=gettext("from %(p)s", p=one.name),
+                name=called(one.name),
                 reference=one.reference,
                 recent=one.recent,
             )
-            for one in shift.bins
+            for one in shift.bins[:most]
         ),
     )
+
+
+def _from(name: str) -> str:
+    return gettext("from %(p)s", p=_p(name))
+
+
+def _p(name: str) -> str:
+    """Return a bin of probabilities by where it begins."""
+    return probability(float(name))
 
 
 def _score_plot(shift: Shift | None) -> plots.Plot | None:
@@ -201,19 +208,14 @@ def _score_plot(shift: Shift | None) -> plots.Plot | None:
     labels: list[str] = []
     for one in shift.bins:
         columns += [(round(100 * one.reference), 0), (0, round(100 * one.recent))]
-        labels += [one.name, one.name]
+        labels += [_p(one.name)] * 2
     return plots.stacked_bars(columns, labels)
 
 
 def _languages(shift: Shift | None) -> ShiftView | None:
-    view = _shift(shift)
-    if shift is None or view is None:
+    if shift is None:
         return None
-    rows = tuple(
-        ShareRow(name=_language_name(one.name), reference=one.reference, recent=one.recent)
-        for one in shift.bins[:_LANGUAGES_SHOWN]
-    )
-    return ShiftView(psi=view.psi, noise=view.noise, calm=view.calm, rows=rows)
+    return _view(shift, _language_name, most=_LANGUAGES_SHOWN)
 
 
 def _language_name(name: str) -> str:
