@@ -93,7 +93,7 @@ def choose_teaching(
     open_ones = np.ones(len(some), dtype=bool)
     chosen: list[int] = []
     while len(chosen) < most and open_ones.any():
-        worth = np.where(open_ones, values * (1.0 - nearest), -1.0)
+        worth = np.where(open_ones, values * (1.0 - nearest), -np.inf)
         at = int(worth.argmax())
         open_ones[at] = False
         one = some[at]
@@ -109,7 +109,7 @@ def choose_teaching(
 
 def _values(some: Sequence[Candidate], alike: FloatArray) -> FloatArray:
     doubt = np.array([doubt_of(one) for one in some], dtype=np.float32)
-    density = (alike.sum(axis=1) - 1.0) / max(1, len(some) - 1)
+    density = (alike.sum(axis=1) - alike.diagonal()) / max(1, len(some) - 1)
     typical = density / max(float(density.max()), _TINY)
     new = np.array([one.is_new for one in some], dtype=np.float32)
     values: FloatArray = doubt + _TYPICAL * typical + _NEW * new

@@ -83,7 +83,9 @@ def _candidate(one: Example) -> Candidate:
         p_spam=0.5,
         ham_cutoff=0.1,
         spam_cutoff=0.9,
-        kinds=frozenset(copies | domains | ({f"campaign:{one.campaign}"} if one.campaign else set())),
+        kinds=frozenset(
+            copies | domains | ({f"campaign:{one.campaign}"} if one.campaign else set())
+        ),
         words=frozenset(words_of(one.comment.text)[:200]),
         signals=frozenset(),
     )
@@ -251,7 +253,9 @@ def main() -> None:
         f"{len(world.examples)} comments, {given.seeds} seeds, {min(sizes)} to {max(sizes)} unsure; "
         f"choosing took {1e3 * statistics.median(took):.0f} ms (median)"
     )
-    print(f"{'chosen by':<16}{'k':>4}{'all spam':>20}{'new kinds':>20}{'AUC':>20}{'AUC gained':>22}")
+    print(
+        f"{'chosen by':<16}{'k':>4}{'all spam':>20}{'new kinds':>20}{'AUC':>20}{'AUC gained':>22}"
+    )
     first = [auc for _, _, auc in found["nothing decided", 0]]
     for (name, k), results in found.items():
         gains = [auc - base for (_, _, auc), base in zip(results, first, strict=True)]
