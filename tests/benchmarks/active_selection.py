@@ -250,12 +250,11 @@ def main() -> None:
                 after = recalls(world, split, [int(one.partition(".")[0]) for one in chosen])
                 found.setdefault((name, k), []).append(after)
     print(
-        f"{len(world.examples)} comments, {given.seeds} seeds, {min(sizes)} to {max(sizes)} unsure; "
-        f"choosing took {1e3 * statistics.median(took):.0f} ms (median)"
+        f"{len(world.examples)} comments, {given.seeds} seeds, {min(sizes)} to {max(sizes)} "
+        f"unsure; choosing took {1e3 * statistics.median(took):.0f} ms (median)"
     )
-    print(
-        f"{'chosen by':<16}{'k':>4}{'all spam':>20}{'new kinds':>20}{'AUC':>20}{'AUC gained':>22}"
-    )
+    heads = "".join(f"{head:>20}" for head in ("all spam", "new kinds", "AUC"))
+    print(f"{'chosen by':<16}{'k':>4}{heads}{'AUC gained':>22}")
     first = [auc for _, _, auc in found["nothing decided", 0]]
     for (name, k), results in found.items():
         gains = [auc - base for (_, _, auc), base in zip(results, first, strict=True)]
