@@ -32,6 +32,7 @@ _COMMANDS = {
     "erase": "service.commands.erase:erase_command",
     "import": "service.commands.transfer:import_command",
     "export": "service.commands.transfer:export_command",
+    "drift": "service.commands.drift:drift_command",
     "audit": "service.commands.audit:audit_command",
     "score": "service.commands.offline:score_command",
     "evaluate": "service.commands.offline:evaluate_command",

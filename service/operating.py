@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from service.domain.backlog import Waiting
 from service.domain.errors import StoreUnavailableError
+from service.moderation.drift import DriftBook
 from service.moderation.figures import FigureBook
+from service.scoring.drift import Level, Of
 from service.stores.model_versions import NO_VERSION
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import COURIERS, WORKERS, live_workers
@@ -299,6 +302,24 @@ def _audit(wired: Wired) -> Part:
     return Part(read=read, every_seconds=_SLOW_SECONDS)
 
 
+def _drift(wired: Wired) -> Part:
+    book = DriftBook(wired.services)
+
+    def read() -> Iterator[Reading]:
+        alarms = Counter((alarm.of, alarm.level) for alarm in book.alarms())
+        for of in Of:
+            for level in (Level.WATCH, Level.ACT):
+                yield Reading(
+                    name="slopsieve_drift_alarms",
+                    about="What of the traffic has moved: to keep an eye on, or to act upon.",
+                    value=float(alarms[of, level]),
+                    labels={"of": of.value, "level": level.value},
+                )
+
+    # Comparing takes a while, and it compares days.
+    return Part(read=read, every_seconds=300.0)
+
+
 _PARTS: dict[str, Callable[[Wired], Part]] = {
     "queue": _queue,
     "backlog": _backlog,
@@ -307,4 +328,5 @@ _PARTS: dict[str, Callable[[Wired], Part]] = {
     "disk": _disk,
     "backup": _backup,
     "audit": _audit,
+    "drift": _drift,
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Protocol
 
@@ -44,6 +44,7 @@ from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.stage import Stage
 from service.domain.stroke import Stroke
 from service.domain.tally import Tally
+from service.domain.traffic import Sighting, Traffic, TrafficDay
 from service.domain.user import User
 from service.domain.verdict import Verdict
 from service.scoring.entry_book import EntryBook
@@ -421,6 +422,51 @@ class FigureStore(Protocol):
         decision to that of its taking. Of what fired in verdicts and of timed decisions only the
         newest are looked at; see `FigureLimits`.
         """
+
+
+class TrafficStore(Protocol):
+    """Counts what was judged by UTC day, site and version; what was said is not kept.
+
+    Counts stay when comments are withdrawn or pruned. `site_ids` None means all sites.
+    """
+
+    def fresh(self, *, limit: int) -> list[CommentId]:
+        """Return comments that have their verdict and were not counted yet, the oldest first."""
+
+    def note_domains(self, seen: Mapping[str, datetime]) -> Mapping[str, datetime]:
+        """Remember when these domains were seen, and return when each was seen first.
+
+        Safe to be called twice, and in any order.
+        """
+
+    def first_seen(self, domains: Sequence[str]) -> Mapping[str, datetime]:
+        """Return when each of these domains was seen first; those never seen are left out."""
+
+    def count(self, sightings: Sequence[Sighting]) -> int:
+        """Count those comments that are still `fresh`, in one transaction; return how many.
+
+        Of several calls at once with one comment, one counts it.
+        """
+
+    def first_days(
+        self, *, site_ids: Sequence[SiteId] | None, model_version: str, limit: int
+    ) -> list[TrafficDay]:
+        """Return the first days on which this version gave verdicts, in order."""
+
+    def between(
+        self,
+        first: date,
+        last: date,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        model_version: str | None,
+    ) -> Traffic:
+        """Return the counts of these days together, `last` among them; None: all versions."""
+
+    def facts_by_day(
+        self, first: date, last: date, *, site_ids: Sequence[SiteId] | None
+    ) -> list[Traffic]:
+        """Return the facts alone of each of these days that has any, in order."""
 
 
 class Lease(StrEnum):
@@ -1218,6 +1264,7 @@ class Services:
     saved_views: SavedViewStore
     sender_records: SenderRecords
     figures: FigureStore
+    traffic: TrafficStore
     campaigns: CampaignStore
     claims: ClaimStore
     watch: ReviewWatch

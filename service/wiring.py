@@ -116,6 +116,7 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         saved_views=stores.saved_views,
         sender_records=stores.sender_records,
         figures=stores.figures,
+        traffic=stores.traffic,
         campaigns=stores.campaigns,
         claims=stores.claims,
         watch=stores.watch,

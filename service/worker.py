@@ -14,6 +14,7 @@ from typing import Any
 
 from celery.platforms import SecurityWarning
 
+from service.moderation.drift import count_traffic
 from service.moderation.group import GroupingMemory, group_fresh
 from service.moderation.judge import judge_batch
 from service.moderation.prune import prune_comments, prune_deliveries
@@ -26,6 +27,7 @@ from service.operating import expose, show_model
 from service.starting import start
 from service.tasks.broker import open_client
 from service.tasks.celery_app import (
+    COUNT_FOR_SECONDS,
     GROUP_FOR_SECONDS,
     REBUILD_FOR_SECONDS,
     TAKE_IN_FOR_SECONDS,
@@ -77,28 +79,33 @@ def make_worker(wired: Wired) -> Any:
     # A process may get the number of one that died: the id tells them apart.
     memory = GroupingMemory(f"{name}:{services.new_id('lease')}")
     keep = timedelta(days=wired.settings.keep_deliveries_days)
-    runs: dict[TaskName, Callable[[], object]] = {
-        TaskName.SWEEP_STRANDED: lambda: sweep_stranded(services),
-        TaskName.PRUNE_DELIVERIES: lambda: prune_deliveries(services, keep=keep),
-        TaskName.PRUNE_COMMENTS: lambda: prune_comments(
-            services,
-            keep=_days(wired.settings.keep_comments_days),
-            keep_spam=_days(wired.settings.keep_spam_days),
-        ),
-        TaskName.PRUNE_SESSIONS: lambda: prune_sessions(services),
-        TaskName.REMEMBER_OPEN: lambda: remember_open(services),
-        TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(
-            services, goes_on=_for_seconds(REBUILD_FOR_SECONDS)
-        ),
-        TaskName.TAKE_IN_SEARCH: lambda: take_in_search(
-            services, goes_on=_for_seconds(TAKE_IN_FOR_SECONDS)
-        ),
-        TaskName.GROUP_FRESH: lambda: group_fresh(
-            services, memory, goes_on=_for_seconds(GROUP_FOR_SECONDS)
-        ),
-    }
-    watch = wired.counting.watch_upkeep
-    register_upkeep(app, {task: watch(task.value, run) for task, run in runs.items()})
+    register_upkeep(
+        app,
+        {
+            TaskName.SWEEP_STRANDED: lambda: sweep_stranded(services),
+            TaskName.PRUNE_DELIVERIES: lambda: prune_deliveries(services, keep=keep),
+            TaskName.PRUNE_COMMENTS: lambda: prune_comments(
+                services,
+                keep=_days(wired.settings.keep_comments_days),
+                keep_spam=_days(wired.settings.keep_spam_days),
+            ),
+            TaskName.PRUNE_SESSIONS: lambda: prune_sessions(services),
+            TaskName.REMEMBER_OPEN: lambda: remember_open(services),
+            TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(
+                services, goes_on=_for_seconds(REBUILD_FOR_SECONDS)
+            ),
+            TaskName.TAKE_IN_SEARCH: lambda: take_in_search(
+                services, goes_on=_for_seconds(TAKE_IN_FOR_SECONDS)
+            ),
+            TaskName.GROUP_FRESH: lambda: group_fresh(
+                services, memory, goes_on=_for_seconds(GROUP_FOR_SECONDS)
+            ),
+            TaskName.COUNT_TRAFFIC: lambda: count_traffic(
+                services, goes_on=_for_seconds(COUNT_FOR_SECONDS)
+            ),
+        },
+        watch=wired.counting.watch_upkeep,
+    )
     register_heartbeat(
         app,
         open_client(wired.valkey_url),

@@ -185,6 +185,7 @@ def make_services(
         "saved_views": stores.saved_views,
         "sender_records": stores.sender_records,
         "figures": stores.figures,
+        "traffic": stores.traffic,
         "campaigns": stores.campaigns,
         "claims": stores.claims,
         "watch": stores.watch,

@@ -55,6 +55,7 @@ from service.stores.memory_search import (
     MemorySenderRecords,
 )
 from service.stores.memory_strokes import MemoryStrokeStore
+from service.stores.memory_traffic import MemoryTrafficStore
 from service.stores.memory_watch import MemoryReviewWatch
 from service.stores.personal_keys import personal_keys
 from service.stores.preview import preview_of
@@ -104,6 +105,8 @@ class _State:
     # In the order in which they were judged.
     traits: dict[CommentId, KeptTraits] = field(default_factory=dict)
     campaign_of: dict[CommentId, str] = field(default_factory=dict)
+    # Judged, and not counted yet.
+    uncounted: set[CommentId] = field(default_factory=set)
 
     def site(self, site_id: SiteId) -> Site:
         """Return a site. Raise `NotFoundError` for an unknown one."""
@@ -331,6 +334,7 @@ class MemoryVerdictStore:
                 kept.verdict = verdict
                 kept.audit = verdict.comment_id in audit
                 self._state.place_anew(kept)
+                self._state.uncounted.add(verdict.comment_id)
                 stored.append(verdict.comment_id)
             for one in traits:
                 if one.comment_id in stored:
@@ -862,6 +866,7 @@ class MemoryStores:
     saved_views: MemorySavedViewStore
     sender_records: MemorySenderRecords
     figures: MemoryFigureStore
+    traffic: MemoryTrafficStore
     campaigns: MemoryCampaignStore
     claims: MemoryClaimStore
     watch: MemoryReviewWatch
@@ -898,6 +903,7 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
         saved_views=MemorySavedViewStore(),
         sender_records=MemorySenderRecords(cases.all),
         figures=MemoryFigureStore(cases.all, lambda: tuple(state.decided)),
+        traffic=MemoryTrafficStore(state.lock, state.uncounted),
         campaigns=MemoryCampaignStore(
             state.lock,
             traits=state.traits,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import statistics
 import tempfile
 import time
@@ -36,6 +37,8 @@ _SCRAPES = 20
 
 def main() -> None:
     """Print the processor time of judging by what observes it, medians of interleaved repeats."""
+    # It would tell each time that nobody takes them.
+    logging.getLogger("opentelemetry").setLevel(logging.CRITICAL)
     model = load_judging_model(current_folder())
     counting = CountingObserver(CollectorRegistry())
     # Nobody takes them: what is measured is making them, in the thread that judges.

@@ -174,6 +174,7 @@ def test_no_label_names_a_person_a_site_or_a_comment(samples):
     assert labels == {
         "process", "slot", "lane", "outcome", "cause", "stage", "le", "route", "method", "status",
         "task", "error", "calls", "state", "part", "kind", "version", "bound",
+        "of", "level",
     }  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from service.stores.sql.sender_records import SqlSenderRecords
 from service.stores.sql.sessions import SqlSessionStore
 from service.stores.sql.sites import SqlSiteStore
 from service.stores.sql.strokes import SqlStrokeStore
+from service.stores.sql.traffic import SqlTrafficStore
 from service.stores.sql.users import SqlUserStore
 from service.stores.sql.verdicts import SqlVerdictStore
 from service.stores.sql.watch import SqlReviewWatch
@@ -50,6 +51,7 @@ class SqlStores:
     saved_views: SqlSavedViewStore
     sender_records: SqlSenderRecords
     figures: SqlFigureStore
+    traffic: SqlTrafficStore
     campaigns: SqlCampaignStore
     claims: SqlClaimStore
     watch: SqlReviewWatch
@@ -79,6 +81,7 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         saved_views=SqlSavedViewStore(engine),
         sender_records=SqlSenderRecords(engine),
         figures=SqlFigureStore(engine),
+        traffic=SqlTrafficStore(engine),
         campaigns=SqlCampaignStore(engine),
         claims=SqlClaimStore(engine),
         watch=SqlReviewWatch(engine),
