@@ -17,6 +17,7 @@ from service.settings import SettingsError
 _COMMANDS = {
     "up": "service.commands.run:up_command",
     "restart": "service.commands.run:restart_command",
+    "doctor": "service.commands.doctor:doctor_command",
     "migrate": "service.commands.run:migrate_command",
     "models": "service.commands.models:models_group",
     "retrain": "service.commands.retrain:retrain_command",
@@ -33,6 +34,7 @@ _COMMANDS = {
     "import": "service.commands.transfer:import_command",
     "export": "service.commands.transfer:export_command",
     "decisions": "service.commands.decisions:decisions_group",
+    "drift": "service.commands.drift:drift_command",
     "audit": "service.commands.audit:audit_command",
     "score": "service.commands.offline:score_command",
     "evaluate": "service.commands.offline:evaluate_command",

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Any, Protocol
 
 from models.inputs import ModelInput, ModelOutput
 from service.campaigns.traits import Traits
+from service.domain.backlog import Backlog
 from service.domain.campaign import Campaign, CampaignPage, PeoplesRulings, WaitingCampaign
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
 from service.domain.claim import Claim
@@ -48,8 +49,10 @@ from service.domain.sender import SenderSecrets
 from service.domain.sender_record import SenderRecord
 from service.domain.sign_in import SecondFactor, UserSession
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.stage import Stage
 from service.domain.stroke import Stroke
 from service.domain.tally import Tally
+from service.domain.traffic import Sighting, Traffic, TrafficDay
 from service.domain.user import User
 from service.domain.verdict import Verdict
 from service.scoring.entry_book import EntryBook
@@ -427,6 +430,51 @@ class FigureStore(Protocol):
         decision to that of its taking. Of what fired in verdicts and of timed decisions only the
         newest are looked at; see `FigureLimits`.
         """
+
+
+class TrafficStore(Protocol):
+    """Counts what was judged by UTC day, site and version; what was said is not kept.
+
+    Counts stay when comments are withdrawn or pruned. `site_ids` None means all sites.
+    """
+
+    def fresh(self, *, limit: int) -> list[CommentId]:
+        """Return comments that have their verdict and were not counted yet, the oldest first."""
+
+    def note_domains(self, seen: Mapping[str, datetime]) -> Mapping[str, datetime]:
+        """Remember when these domains were seen, and return when each was seen first.
+
+        Safe to be called twice, and in any order.
+        """
+
+    def first_seen(self, domains: Sequence[str]) -> Mapping[str, datetime]:
+        """Return when each of these domains was seen first; those never seen are left out."""
+
+    def count(self, sightings: Sequence[Sighting]) -> int:
+        """Count those comments that are still `fresh`, in one transaction; return how many.
+
+        Of several calls at once with one comment, one counts it.
+        """
+
+    def first_days(
+        self, *, site_ids: Sequence[SiteId] | None, model_version: str, limit: int
+    ) -> list[TrafficDay]:
+        """Return the first days on which this version gave verdicts, in order."""
+
+    def between(
+        self,
+        first: date,
+        last: date,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        model_version: str | None,
+    ) -> Traffic:
+        """Return the counts of these days together, `last` among them; None: all versions."""
+
+    def facts_by_day(
+        self, first: date, last: date, *, site_ids: Sequence[SiteId] | None
+    ) -> list[Traffic]:
+        """Return the facts alone of each of these days that has any, in order."""
 
 
 class Lease(StrEnum):
@@ -1264,6 +1312,75 @@ class PasswordHasher(Protocol):
         """Say whether the password made this hash."""
 
 
+class BacklogStore(Protocol):
+    """Counts what waits, for whoever operates the service."""
+
+    def count(self) -> Backlog:
+        """Return what waits now, all as of one moment; served by indexes alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedBatch:
+    """A batch that was judged: what came of it, and what it took.
+
+    `began` is when judging began, `ended` when the verdicts were stored. `seconds` is how long each
+    stage took for all of them together. `stored` names those whose verdict was stored now.
+    """
+
+    comments: Sequence[Comment]
+    verdicts: Sequence[Verdict]
+    stored: Collection[CommentId]
+    began: datetime
+    ended: datetime
+    seconds: Mapping[Stage, float]
+
+
+class Observer(Protocol):
+    """Is told what happens, for whoever operates the service.
+
+    It never raises, waits for nobody and takes microseconds. It is handed values of the domain and
+    may keep ids and numbers of them, no words, names or addresses.
+    """
+
+    def monotonic(self) -> float:
+        """Return the seconds of a clock that never goes back, to measure stages by."""
+
+    def kept(self, comments: Sequence[NewComment], added: Sequence[Added], *, at: datetime) -> None:
+        """Hear of comments that were kept, with the answer for each, and queued, at `at`."""
+
+    def judged(self, batch: JudgedBatch) -> None:
+        """Hear of a batch whose verdicts were stored."""
+
+    def told(self, delivery: Delivery, attempt: DeliveryAttempt, state: DeliveryState) -> None:
+        """Hear of an attempt to tell a site, and of what became of the message."""
+
+    def served(self, *, route: str, method: str, status: int, seconds: float) -> None:
+        """Hear of a request that was answered; `route` is its template, "" for an unknown one."""
+
+
+class SilentObserver:
+    """Does nothing with what it is told; see `Observer`."""
+
+    def monotonic(self) -> float:
+        """Return 0: nobody asks how long anything takes."""
+        return 0.0
+
+    def kept(self, comments: Sequence[NewComment], added: Sequence[Added], *, at: datetime) -> None:
+        """See `Observer.kept`."""
+
+    def judged(self, batch: JudgedBatch) -> None:
+        """See `Observer.judged`."""
+
+    def told(self, delivery: Delivery, attempt: DeliveryAttempt, state: DeliveryState) -> None:
+        """See `Observer.told`."""
+
+    def served(self, *, route: str, method: str, status: int, seconds: float) -> None:
+        """See `Observer.served`."""
+
+
+UNOBSERVED: Observer = SilentObserver()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingModel:
     """Everything that belongs to one model version and is used together, never mixed."""
@@ -1291,6 +1408,7 @@ class Services:
     what is kept of them makes no code. `one_moment()` is a context within which all that a thread
     reads from the stores is of one moment, that of its first reading, until it writes: what it
     reads after that is of a later one. Where a store has no such thing it does nothing.
+    `observer` is told what happens; by default nobody is.
     """
 
     comments: CommentStore
@@ -1302,6 +1420,7 @@ class Services:
     saved_views: SavedViewStore
     sender_records: SenderRecords
     figures: FigureStore
+    traffic: TrafficStore
     campaigns: CampaignStore
     claims: ClaimStore
     watch: ReviewWatch
@@ -1336,5 +1455,7 @@ class Services:
     retrainings: RetrainingStore
     versions: VersionShelf
     trainer_queue: TrainerQueue
+    backlog: BacklogStore
     audit_share: float = 0.02
     one_moment: Callable[[], AbstractContextManager[None]] = nullcontext
+    observer: Observer = UNOBSERVED

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import sqlalchemy as sa
+from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
@@ -21,7 +23,7 @@ from service.domain.sender import SenderSecrets
 from service.ids import new_id
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
-from service.ports import Services
+from service.ports import Observer, Services
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.breaker import BreakerHistoryStore
@@ -40,10 +42,19 @@ from service.tasks.queue import CeleryScoringQueue
 from service.tasks.trainer_queue import CeleryTrainerQueue
 from service.training_program import Bounds, TrainingProcesses
 from service.versions import own_versions_folder, versions_folder
+from service.watching.counting import CountingObserver
+from service.watching.several import SeveralObservers
 
 _VALKEY_SCHEMES = {"redis", "rediss", "unix"}
 _CLUSTER = "+cluster"
 _SCHEME_ALIASES = {"valkey": "redis", "valkeys": "rediss", "redis+unix": "unix"}
+
+
+class Tracing(Observer, Protocol):
+    """An observer that has to be closed, so that what it has not sent is sent."""
+
+    def close(self) -> None:
+        """Send what waits and make no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,11 +73,17 @@ class Wired:
     history: ValkeyHistoryStore
     history_breaker: BreakerHistoryStore
     rebuild_place: ValkeyRebuildPlace
+    registry: CollectorRegistry
+    counting: CountingObserver
+    tracing: Tracing | None
     valkey_url: str = field(repr=False)
     session_secret: str = field(repr=False)
+    metrics_token: str | None = field(repr=False)
 
     def close(self) -> None:
         """Give every connection back."""
+        if self.tracing:
+            self.tracing.close()
         self.queue.close()
         self.delivery_queue.close()
         self.trainer_queue.close()
@@ -75,9 +92,10 @@ class Wired:
         self.engine.dispose()
 
 
-def wire(settings: Settings) -> Wired:
+def wire(settings: Settings, *, process: str = "") -> Wired:
     """Return the services that these settings describe; no server is asked for anything yet.
 
+    `process` names what a long-lived process does; only such a one sends traces, where wanted.
     Raises `StartError` for a folder or a URL that cannot be used, `SettingsError`.
     """
     folder = DataFolder(settings.data_dir)
@@ -92,7 +110,12 @@ def wire(settings: Settings) -> Wired:
     history = open_history(settings, valkey_url)
     rebuild_place = _open_rebuild_place(settings, valkey_url)
     breaker = BreakerHistoryStore(history)
+    registry = CollectorRegistry()
+    counting = CountingObserver(registry)
+    _count_errors(engine, counting)
+    tracing = _open_traces(settings, process) if process else None
     services = Services(
+        backlog=stores.backlog,
         comments=stores.comments,
         verdicts=stores.verdicts,
         decisions=stores.decisions,
@@ -102,6 +125,7 @@ def wire(settings: Settings) -> Wired:
         saved_views=stores.saved_views,
         sender_records=stores.sender_records,
         figures=stores.figures,
+        traffic=stores.traffic,
         campaigns=stores.campaigns,
         claims=stores.claims,
         watch=stores.watch,
@@ -138,6 +162,7 @@ def wire(settings: Settings) -> Wired:
         trainer_queue=trainer_queue,
         audit_share=settings.audit_share,
         one_moment=stores.one_moment,
+        observer=SeveralObservers(counting, tracing) if tracing else counting,
     )
     return Wired(
         settings=settings,
@@ -152,9 +177,39 @@ def wire(settings: Settings) -> Wired:
         history=history,
         history_breaker=breaker,
         rebuild_place=rebuild_place,
+        registry=registry,
+        counting=counting,
+        tracing=tracing,
         valkey_url=valkey_url,
         session_secret=_derive(secret, "sessions").hex(),
+        metrics_token=(
+            _long_enough(settings.metrics_token, "METRICS_TOKEN")
+            if settings.metrics_token
+            else None
+        ),
     )
+
+
+def _open_traces(settings: Settings, process: str) -> Tracing | None:
+    if settings.traces_url is None or not settings.traces_share:
+        return None
+    try:
+        # An extra: without the setting nothing of it is imported.
+        from service.watching.traces import TracingObserver
+    except ModuleNotFoundError as error:
+        msg = (
+            f"{ENV_PREFIX}TRACES_URL needs the package {error.name}, which is not installed here: "
+            "pip install 'slopsieve[traces]', or unset it"
+        )
+        raise StartError(msg, ExitCode.PACKAGE) from None
+    return TracingObserver(settings.traces_url, process=process, share=settings.traces_share)
+
+
+def _count_errors(engine: sa.Engine, counting: CountingObserver) -> None:
+    def failed(context: sa.engine.ExceptionContext) -> None:
+        counting.database_failed(type(context.original_exception).__name__)
+
+    sa.event.listen(engine, "handle_error", failed)
 
 
 def _now() -> datetime:
@@ -236,17 +291,17 @@ def open_history(settings: Settings, valkey_url: str) -> ValkeyHistoryStore:
 
     The queue cannot use a cluster, histories can. Raises `StartError` for a URL of another form.
     """
-    url, cluster = _find_history_server(settings, valkey_url)
+    url, cluster = find_history_server(settings, valkey_url)
     return ValkeyHistoryStore(url, cluster=cluster)
 
 
 def _open_rebuild_place(settings: Settings, valkey_url: str) -> ValkeyRebuildPlace:
     # On the server of the histories, so that it is lost with them.
-    url, cluster = _find_history_server(settings, valkey_url)
+    url, cluster = find_history_server(settings, valkey_url)
     return ValkeyRebuildPlace(url, cluster=cluster)
 
 
-def _find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:
+def find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:
     """Return where the histories lie, and whether that is a cluster."""
     if settings.history_url is None:
         return valkey_url, False

@@ -14,6 +14,7 @@ from typing import Any
 
 from celery.platforms import SecurityWarning
 
+from service.moderation.drift import count_traffic
 from service.moderation.group import GroupingMemory, group_fresh
 from service.moderation.judge import judge_batch
 from service.moderation.prune import prune_comments, prune_deliveries
@@ -23,9 +24,11 @@ from service.moderation.search import take_in_search
 from service.moderation.sessions import prune_sessions
 from service.moderation.sweep import sweep_stranded
 from service.moderation.tidy_retrainings import tidy_retrainings
+from service.operating import expose, show_model
 from service.starting import start
 from service.tasks.broker import open_client
 from service.tasks.celery_app import (
+    COUNT_FOR_SECONDS,
     GROUP_FOR_SECONDS,
     REBUILD_FOR_SECONDS,
     TAKE_IN_FOR_SECONDS,
@@ -42,7 +45,9 @@ log = logging.getLogger(__name__)
 
 def main() -> None:
     """Run the worker process; what keeps it from starting is said in one line."""
-    sys.exit(run_worker(start("service.worker", lambda settings, _: wire(settings))))
+    sys.exit(
+        run_worker(start("service.worker", lambda settings, _: wire(settings, process="worker")))
+    )
 
 
 def run_worker(wired: Wired) -> int:
@@ -52,7 +57,10 @@ def run_worker(wired: Wired) -> int:
         "worker started",
         extra={"pid": os.getpid(), "model": wired.services.current_model().version},
     )
+    exposition = expose("worker", wired)
+    exposition.also(show_model(wired))
     worker.start()
+    exposition.close()
     wired.close()
     log.info("worker stopped")
     return int(worker.exitcode or 0)
@@ -94,7 +102,11 @@ def make_worker(wired: Wired) -> Any:
             TaskName.GROUP_FRESH: lambda: group_fresh(
                 services, memory, goes_on=_for_seconds(GROUP_FOR_SECONDS)
             ),
+            TaskName.COUNT_TRAFFIC: lambda: count_traffic(
+                services, goes_on=_for_seconds(COUNT_FOR_SECONDS)
+            ),
         },
+        watch=wired.counting.watch_upkeep,
     )
     register_heartbeat(
         app,

@@ -237,6 +237,7 @@ def make_services(
         cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
     )
     values = {
+        "backlog": stores.backlog,
         "comments": stores.comments,
         "verdicts": stores.verdicts,
         "decisions": stores.decisions,
@@ -246,6 +247,7 @@ def make_services(
         "saved_views": stores.saved_views,
         "sender_records": stores.sender_records,
         "figures": stores.figures,
+        "traffic": stores.traffic,
         "campaigns": stores.campaigns,
         "claims": stores.claims,
         "watch": stores.watch,

@@ -10,6 +10,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.verdict import Outcome
 from service.moderation.decide import decide_comment, refuse_note, undo_decision
+from service.moderation.teaching import count_teaching, list_teaching
 from service.ports import Services
 
 
@@ -17,6 +18,7 @@ class Tab(StrEnum):
     """The lists that a moderator can look at."""
 
     NEEDS_REVIEW = "needs-review"
+    TEACHES_MOST = "teaches-most"
     SPAM = "spam"
     HAM = "ham"
     DECIDED = "decided"
@@ -33,14 +35,19 @@ def list_for_review(
 ) -> CasePage:
     """Return one page: what needs review in the order it should be done, others newest first.
 
-    `site_ids` None means all sites. Raises `InvalidInputError` for a cursor that no page gave out.
+    What teaches most has one page alone, whatever the cursor and the limit. `site_ids` None means
+    all sites. Raises `InvalidInputError` for a cursor that no page gave out.
     """
+    if tab is Tab.TEACHES_MOST:
+        return list_teaching(services, site_ids=site_ids)
     order = Order.REVIEW if tab is Tab.NEEDS_REVIEW else Order.NEWEST
     return services.cases.page(_criteria(tab, site_ids), order=order, cursor=cursor, limit=limit)
 
 
 def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
     """Return how many comments a list holds."""
+    if tab is Tab.TEACHES_MOST:
+        return count_teaching(services, site_ids=site_ids)
     return services.cases.count(_criteria(tab, site_ids))
 
 

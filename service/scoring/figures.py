@@ -376,7 +376,8 @@ def _mistakes(ruled: Sequence[RuledCount], total: Outcomes) -> Mistakes:
         audit = None if outcome is Outcome.UNSURE else True
         seen = _count(ruled, outcome=outcome, audit=audit, ruled_at_all=True)
         hits = _count(ruled, outcome=outcome, audit=audit, ruled_as=ruling)
-        return Stratum(size=max(size, seen), seen=seen, hits=hits)
+        by_chance = outcome is not Outcome.UNSURE
+        return Stratum(size=max(size, seen), seen=seen, hits=hits, at_random=by_chance)
 
     def strata(ruling: Ruling) -> dict[Outcome, Stratum]:
         sizes = {Outcome.HAM: total.ham, Outcome.UNSURE: total.unsure, Outcome.SPAM: total.spam}

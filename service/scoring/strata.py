@@ -19,7 +19,12 @@ MIN_SEEN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stratum:
-    """`size` comments, of which a random `seen` were looked at, and `hits` of those are of a kind.
+    """`size` comments, of which `seen` were looked at, and `hits` of those are of a kind.
+
+    `at_random` says that chance alone chose who was looked at. Where people choose, as among
+    unsure ones, the rest may be anything: in a simulation in which they took the likeliest ham
+    first and left 70 % undecided, an interval that took the rest to be alike held the true share
+    in 89 % of cases instead of 95 (2026-11-21, n=200).
 
     Raises `ValueError` unless 0 <= hits <= seen <= size.
     """
@@ -27,6 +32,7 @@ class Stratum:
     size: int
     seen: int
     hits: int
+    at_random: bool = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.hits <= self.seen <= self.size:
@@ -44,9 +50,14 @@ class Stratum:
         return self.size * self.hits / self.seen if self.seen else 0.0
 
     def bounds(self, *, confidence: float) -> tuple[float, float]:
-        """Return an interval for the number of hits in the whole stratum."""
+        """Return an interval for the number of hits in the whole stratum.
+
+        Where not chance alone chose, that is from none of the rest to all of it.
+        """
         if not self.size:
             return 0.0, 0.0
+        if not self.at_random:
+            return float(self.hits), float(self.size - (self.seen - self.hits))
         low, high = wilson_interval(self.hits, self.seen, confidence=confidence)
         return self.size * low, self.size * high
 

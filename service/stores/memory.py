@@ -38,6 +38,7 @@ from service.stores.batches import refuse_mixed
 from service.stores.cursor import Place, decode_cursor, encode_cursor, place_of
 from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
 from service.stores.memory_accounts import MemorySecondFactorStore, MemorySessionStore
+from service.stores.memory_backlog import MemoryBacklogStore
 from service.stores.memory_campaigns import KeptTraits, MemoryCampaignStore
 from service.stores.memory_claims import MemoryClaimStore
 from service.stores.memory_deliveries import MemoryDeliveryStore
@@ -55,6 +56,7 @@ from service.stores.memory_search import (
     MemorySenderRecords,
 )
 from service.stores.memory_strokes import MemoryStrokeStore
+from service.stores.memory_traffic import MemoryTrafficStore
 from service.stores.memory_watch import MemoryReviewWatch
 from service.stores.personal_keys import personal_keys
 from service.stores.preview import preview_of
@@ -104,6 +106,8 @@ class _State:
     # In the order in which they were judged.
     traits: dict[CommentId, KeptTraits] = field(default_factory=dict)
     campaign_of: dict[CommentId, str] = field(default_factory=dict)
+    # Judged, and not counted yet.
+    uncounted: set[CommentId] = field(default_factory=set)
 
     def site(self, site_id: SiteId) -> Site:
         """Return a site. Raise `NotFoundError` for an unknown one."""
@@ -237,6 +241,12 @@ class MemoryCommentStore:
                 for kept in stranded[:limit]
             ]
 
+    def pending(self) -> list[tuple[Lane, datetime]]:
+        """Return the lane of each comment without a verdict, and when it came in."""
+        with self._state.lock:
+            kept = self._state.comments.values()
+            return [(k.lane, k.comment.received_at) for k in kept if k.waits_for_verdict]
+
     def count_pending(self) -> Mapping[Lane, int]:
         """See `CommentStore.count_pending`."""
         with self._state.lock:
@@ -325,6 +335,7 @@ class MemoryVerdictStore:
                 kept.verdict = verdict
                 kept.audit = verdict.comment_id in audit
                 self._state.place_anew(kept)
+                self._state.uncounted.add(verdict.comment_id)
                 stored.append(verdict.comment_id)
             for one in traits:
                 if one.comment_id in stored:
@@ -846,6 +857,7 @@ def _is_listed(entry: AuditEntry, criteria: AuditFilter) -> bool:
 class MemoryStores:
     """One set of memory adapters, for every port that keeps or carries something."""
 
+    backlog: MemoryBacklogStore
     comments: MemoryCommentStore
     verdicts: MemoryVerdictStore
     decisions: MemoryDecisionStore
@@ -855,6 +867,7 @@ class MemoryStores:
     saved_views: MemorySavedViewStore
     sender_records: MemorySenderRecords
     figures: MemoryFigureStore
+    traffic: MemoryTrafficStore
     campaigns: MemoryCampaignStore
     claims: MemoryClaimStore
     watch: MemoryReviewWatch
@@ -882,6 +895,7 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
     cases = MemoryCaseStore(state)
     comments = MemoryCommentStore(state)
     return MemoryStores(
+        backlog=MemoryBacklogStore(cases.all, comments.pending, deliveries.all),
         comments=comments,
         verdicts=MemoryVerdictStore(state, deliveries),
         decisions=MemoryDecisionStore(state, deliveries, strokes),
@@ -891,6 +905,7 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
         saved_views=MemorySavedViewStore(),
         sender_records=MemorySenderRecords(cases.all),
         figures=MemoryFigureStore(cases.all, lambda: tuple(state.decided)),
+        traffic=MemoryTrafficStore(state.lock, state.uncounted),
         campaigns=MemoryCampaignStore(
             state.lock,
             traits=state.traits,

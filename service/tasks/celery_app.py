@@ -40,6 +40,10 @@ _TAKE_IN_EXPIRES_SECONDS = 6.0
 GROUP_EVERY_SECONDS = 2.0
 GROUP_FOR_SECONDS = 0.2
 _GROUP_EXPIRES_SECONDS = 4.0
+# Drift is told by the day. After an upgrade all that was ever judged is to be counted.
+COUNT_EVERY_SECONDS = 10.0
+COUNT_FOR_SECONDS = 0.5
+_COUNT_EXPIRES_SECONDS = 20.0
 # Fresh messages are announced at once; this finds those whose time to be tried again has come.
 DELIVER_EVERY_SECONDS = 1.0
 _DELIVER_EXPIRES_SECONDS = 4.0
@@ -157,6 +161,14 @@ def make_celery(valkey_url: str, *, retrains: bool = False) -> Celery:
                 "options": {
                     "queue": QueueName.UPKEEP.value,
                     "expires": _GROUP_EXPIRES_SECONDS,
+                },
+            },
+            "count": {
+                "task": TaskName.COUNT_TRAFFIC.value,
+                "schedule": COUNT_EVERY_SECONDS,
+                "options": {
+                    "queue": QueueName.UPKEEP.value,
+                    "expires": _COUNT_EXPIRES_SECONDS,
                 },
             },
             "deliver": {

@@ -27,6 +27,7 @@ class TaskName(StrEnum):
     REBUILD_HISTORY = "slopsieve.rebuild_history"
     TAKE_IN_SEARCH = "slopsieve.take_in_search"
     GROUP_FRESH = "slopsieve.group_fresh"
+    COUNT_TRAFFIC = "slopsieve.count_traffic"
     PRUNE_COMMENTS = "slopsieve.prune_comments"
     PRUNE_SESSIONS = "slopsieve.prune_sessions"
     DELIVER_DUE = "slopsieve.deliver_due"

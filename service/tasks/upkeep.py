@@ -22,19 +22,34 @@ UPKEEP_TASKS = (
     TaskName.TAKE_IN_SEARCH,
     TaskName.GROUP_FRESH,
     TaskName.PRUNE_RETRAININGS,
+    TaskName.COUNT_TRAFFIC,
 )
 
 
-def register_upkeep(app: Celery, runs: Mapping[TaskName, Callable[[], object]]) -> None:
+Run = Callable[[], object]
+"""One run of an upkeep task; what it returns, if a number, is how much it dealt with."""
+
+
+def _unwatched(_task: str, run: Run) -> Run:
+    return run
+
+
+def register_upkeep(
+    app: Celery,
+    runs: Mapping[TaskName, Run],
+    *,
+    watch: Callable[[str, Run], Run] = _unwatched,
+) -> None:
     """Teach this app's workers what to run for each of `UPKEEP_TASKS`.
 
-    What fails for want of a store is made good by the next run. Raises `KeyError` if one lacks.
+    What fails for want of a store is made good by the next run. `watch` is given each task's name
+    and run, and returns what is run in its place. Raises `KeyError` if one lacks.
     """
     for name in UPKEEP_TASKS:
-        _register(app, name, runs[name])
+        _register(app, name, watch(name.value, runs[name]))
 
 
-def _register(app: Celery, name: TaskName, run: Callable[[], object]) -> None:
+def _register(app: Celery, name: TaskName, run: Run) -> None:
     @app.task(name=name.value, ignore_result=True, shared=False)  # type: ignore[untyped-decorator]  # Celery ships no types
     def upkeep() -> None:
         try:

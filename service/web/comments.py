@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId
 from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.teaching import list_teaching
 from service.ports import Services
 from service.web.answers import CommentAnswer, CommentPage, PageLinks
 from service.web.api import Call, Reply, Route
@@ -30,6 +31,21 @@ def comment_routes(services: Services) -> list[Route]:
             query=ListQuery,
             answer=CommentPage,
             answered="One page of comments.",
+        ),
+        Route(
+            method="GET",
+            path="/comments/teaching",
+            name="list_teaching",
+            tag=_TAG,
+            summary="List the unsure comments that teach most",
+            description=(
+                "At most 40 of the newest 500 that wait for a moderator, the best first: those "
+                "that a retraining would learn most from if they were decided. There is no "
+                "further page."
+            ),
+            view=lambda call: _list_teaching(call, services),
+            answer=CommentPage,
+            answered="The comments to decide first.",
         ),
         Route(
             method="GET",
@@ -88,6 +104,17 @@ def _list(call: Call, services: Services) -> Reply:
             comments=[CommentAnswer.of(case) for case in page.cases],
             next_cursor=page.next_cursor,
             links=PageLinks(next=_next(query, page.next_cursor)),
+        )
+    )
+
+
+def _list_teaching(call: Call, services: Services) -> Reply:
+    page = list_teaching(services, site_ids=(call.site.id,))
+    return Reply(
+        answer=CommentPage(
+            comments=[CommentAnswer.of(case) for case in page.cases],
+            next_cursor=None,
+            links=PageLinks(next=None),
         )
     )
 

@@ -24,8 +24,10 @@ from service.domain.figures import (
     WaitingNow,
 )
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.traffic import Fact, Kind, Traffic
 from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
 from service.moderation.figures import last_days
+from service.scoring.drift import Compared, drift_of
 from service.scoring.figures import figures_of
 from service.web.answers import (
     Answer,
@@ -195,6 +197,23 @@ _COUNTS = FigureCounts(
     versions=(VersionCount(day=_DAY, version="2026-02-27", verdicts=186),),
 )
 _SCOPE = last_days((_SITE.id,), 1, _NOON)
+_VERDICTS = (Kind.FACT, Fact.VERDICTS.value)
+_TRAFFIC = {
+    _VERDICTS: 1_210,
+    (Kind.FACT, Fact.NEW_DOMAIN.value): 60,
+    (Kind.LANGUAGE, "de/Latin"): 300,
+}
+_LATER = {_VERDICTS: 320, (Kind.FACT, Fact.NEW_DOMAIN.value): 58, (Kind.LANGUAGE, "de/Latin"): 81}
+_DRIFT = drift_of(
+    version="2026-02-27",
+    own=None,
+    world=Compared(
+        reference=Traffic(
+            first=_DAY - timedelta(days=34), last=_DAY - timedelta(days=7), counts=_TRAFFIC
+        ),
+        recent=Traffic(first=_DAY - timedelta(days=6), last=_DAY, counts=_LATER),
+    ),
+)
 
 ANSWERS: Mapping[str, Answer] = {
     "submit_comment": CommentAnswer.of(_KEPT),
@@ -202,6 +221,9 @@ ANSWERS: Mapping[str, Answer] = {
     "decide_comment": CommentAnswer.of(_DECIDED),
     "undo_decision": CommentAnswer.of(_KEPT),
     "list_comments": CommentPage(
+        comments=[CommentAnswer.of(_KEPT)], next_cursor=None, links=PageLinks(next=None)
+    ),
+    "list_teaching": CommentPage(
         comments=[CommentAnswer.of(_KEPT)], next_cursor=None, links=PageLinks(next=None)
     ),
     "submit_batch": BatchAnswer(
@@ -228,7 +250,7 @@ ANSWERS: Mapping[str, Answer] = {
     ),
     "get_site": SiteAnswer.of(_SITE),
     "change_settings": SiteAnswer.of(_SITE),
-    "read_figures": FiguresAnswer.of(figures_of(_COUNTS, _SCOPE)),
+    "read_figures": FiguresAnswer.of(figures_of(_COUNTS, _SCOPE), _DRIFT),
     "list_keys": KeyList(keys=[KeyAnswer.of(_KEY)]),
     "issue_key": IssuedKeyAnswer(key=KeyAnswer.of(_KEY), secret="slop_Xa3f…"),  # noqa: S106  # opens nothing
     "revoke_key": KeyAnswer.of(_KEY),
@@ -239,5 +261,5 @@ ANSWERS: Mapping[str, Answer] = {
     "get_delivery": DeliveryLogAnswer.of(_DELIVERY, [_ATTEMPT]),
     "replay_delivery": DeliveryAnswer.of(_DELIVERY),
     "livez": LiveAnswer(status="alive"),
-    "readyz": ReadyAnswer(ready=True, parts={"database": "ok", "queue": "ok"}),
+    "readyz": ReadyAnswer(ready=True, parts={"database": "ok", "queue": "ok"}, remedies={}),
 }

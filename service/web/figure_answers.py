@@ -7,10 +7,12 @@ from typing import Annotated
 
 from pydantic import Field
 
+from service.scoring.drift import Drift
 from service.scoring.figures import Agreement, Audited, Figures, Mistakes, Outcomes
 from service.scoring.shares import Share
 from service.scoring.strata import Rate
 from service.web.answers import Answer, Probability
+from service.web.drift_answers import DriftAnswer
 from service.web.moments import Moment
 
 Count = Annotated[int, Field(ge=0)]
@@ -217,10 +219,11 @@ class FiguresAnswer(Answer):
     versions: list[SeriesAnswer] = Field(description="Verdicts a day by model version.")
     decided_by: list[SeriesAnswer] = Field(description="Decisions a day by person.")
     moderators: list[ModeratorAnswer]
+    drift: DriftAnswer
 
     @classmethod
-    def of(cls, figures: Figures) -> FiguresAnswer:
-        """Return the answer for figures."""
+    def of(cls, figures: Figures, drift: Drift) -> FiguresAnswer:
+        """Return the answer for figures and drift."""
         return cls(
             until=figures.until,
             total=OutcomesAnswer.of(figures.total),
@@ -266,6 +269,7 @@ class FiguresAnswer(Answer):
                 SeriesAnswer(name=s.name, by_day=list(s.by_day)) for s in figures.decided_by
             ],
             moderators=_moderators(figures),
+            drift=DriftAnswer.of(drift),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from service.moderation.drift import DriftBook
 from service.moderation.figures import FigureBook
 from service.ports import Services
 from service.web.api import Call, Reply, Route
@@ -11,11 +12,12 @@ from service.web.schemas import FiguresQuery
 
 def figure_routes(services: Services) -> list[Route]:
     """Return the route by which a site reads its figures."""
-    book = FigureBook(services)
+    book, drifts = FigureBook(services), DriftBook(services)
 
     def read_figures(call: Call) -> Reply:
         figures = book.read((call.site.id,), days=call.query(FiguresQuery).days)
-        return Reply(answer=FiguresAnswer.of(figures))
+        drift = drifts.read((call.site.id,)).drift
+        return Reply(answer=FiguresAnswer.of(figures, drift))
 
     return [
         Route(
@@ -26,7 +28,7 @@ def figure_routes(services: Services) -> list[Route]:
             summary="Read how the last days went",
             description=(
                 "Counts, and estimates with 95 % intervals from the audit sample; the days are "
-                "UTC days. Counted at most once a minute."
+                "UTC days. Counted at most once a minute, drift every five."
             ),
             view=read_figures,
             query=FiguresQuery,

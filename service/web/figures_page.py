@@ -16,6 +16,7 @@ from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
 from service.domain.site import Site
 from service.domain.user import Permission
+from service.moderation.drift import DriftBook, DriftReading
 from service.moderation.figures import FigureBook
 from service.ports import Services
 from service.scoring.figures import Audited, Figures, Series
@@ -24,6 +25,7 @@ from service.scoring.strata import MIN_SEEN, Rate
 from service.web import plots
 from service.web.api import JSON
 from service.web.campaign_views import TargetView, present_targets
+from service.web.drift_view import drift_view
 from service.web.figure_answers import FiguresAnswer
 from service.web.ids import is_id
 from service.web.language import current_language, gettext, ngettext, noted, number
@@ -109,20 +111,23 @@ class CampaignLine:
 
 def add_figures(pages: Blueprint, services: Services) -> None:
     """Add the page of figures and the same numbers as JSON."""
-    book = FigureBook(services)
+    book, drifts = FigureBook(services), DriftBook(services)
 
     @pages.get("/figures")
     @needs(Permission.LOOK)
     def stats() -> ResponseReturnValue:
         site_id, days = _chosen_site(), _chosen_days()
         figures = book.read(_site_ids(site_id), days=days)
-        return _show(figures, services, site_id=site_id, days=days)
+        reading = drifts.read(_site_ids(site_id))
+        return _show(figures, reading, services, site_id=site_id, days=days)
 
     @pages.get("/figures.json")
     @needs(Permission.LOOK)
     def stats_json() -> ResponseReturnValue:
-        figures = book.read(_site_ids(_chosen_site()), days=_chosen_days())
-        return Response(FiguresAnswer.of(figures).model_dump_json(), content_type=JSON)
+        site_ids = _site_ids(_chosen_site())
+        figures, reading = book.read(site_ids, days=_chosen_days()), drifts.read(site_ids)
+        answer = FiguresAnswer.of(figures, reading.drift)
+        return Response(answer.model_dump_json(), content_type=JSON)
 
 
 def _chosen_days() -> int:
@@ -146,7 +151,14 @@ def _site_ids(site_id: SiteId | None) -> tuple[SiteId, ...] | None:
     return moderator().site_ids if site_id is None else (site_id,)
 
 
-def _show(figures: Figures, services: Services, *, site_id: SiteId | None, days: int) -> str:
+def _show(
+    figures: Figures,
+    reading: DriftReading,
+    services: Services,
+    *,
+    site_id: SiteId | None,
+    days: int,
+) -> str:
     sites = {site.id: site for site in services.sites.all() if moderator().sees(site.id)}
     labels = [_day_name(one.day) for one in figures.days]
     estimates, axis = _estimates(figures)
@@ -177,6 +189,9 @@ def _show(figures: Figures, services: Services, *, site_id: SiteId | None, days:
         versions=_stack(figures.versions, figures, labels),
         decided_by=_stack(figures.decided_by, figures, labels),
         people=_people(figures),
+        drift=drift_view(reading),
+        drift_kinds=_then_and_now(),
+        percent_whole=percent_of_hundred,
         least=MIN_SEEN,
         **_FORMATS,
     )
@@ -227,6 +242,11 @@ def _day_name(day: date) -> str:
 def percent_tick(share: float) -> str:
     """Return a share at an axis, in whole percent."""
     return gettext("%(number)s %%", number=number(share * 100))
+
+
+def percent_of_hundred(value: float) -> str:
+    """Return a number that is in percent already, at an axis."""
+    return percent_tick(value / 100)
 
 
 _FORMATS = {
@@ -285,6 +305,13 @@ def _outcomes(figures: Figures, labels: Sequence[str]) -> StackView:
 def _outcome_kinds() -> tuple[Kind, ...]:
     return tuple(
         Kind(css=kind, name=part_text(gettext(_OUTCOME_NAMES[kind]))) for kind in _OUTCOME_KINDS
+    )
+
+
+def _then_and_now() -> tuple[Kind, ...]:
+    return (
+        Kind(css="four", name=part_text(gettext("Then"))),
+        Kind(css="one", name=part_text(gettext("Now"))),
     )
 
 

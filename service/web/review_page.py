@@ -54,6 +54,7 @@ _UNDONE = "undo"
 _SKIPPED = "skip"
 _TAB_NAMES = {
     Tab.NEEDS_REVIEW: noted("Needs review"),
+    Tab.TEACHES_MOST: noted("Teaches most"),
     Tab.SPAM: noted("Spam"),
     Tab.HAM: noted("Ham"),
     Tab.DECIDED: noted("Decided"),

@@ -10,6 +10,7 @@ from functools import partial
 import sqlalchemy as sa
 
 from service.stores.sql.audit_log import SqlAuditLog
+from service.stores.sql.backlog import SqlBacklogStore
 from service.stores.sql.campaigns import SqlCampaignStore
 from service.stores.sql.cases import SqlCaseStore
 from service.stores.sql.claims import SqlClaimStore
@@ -31,6 +32,7 @@ from service.stores.sql.sender_records import SqlSenderRecords
 from service.stores.sql.sessions import SqlSessionStore
 from service.stores.sql.sites import SqlSiteStore
 from service.stores.sql.strokes import SqlStrokeStore
+from service.stores.sql.traffic import SqlTrafficStore
 from service.stores.sql.users import SqlUserStore
 from service.stores.sql.verdicts import SqlVerdictStore
 from service.stores.sql.watch import SqlReviewWatch
@@ -43,6 +45,7 @@ __all__ = ["Connections", "SqlStores", "create_engine", "ping", "prove_write", "
 class SqlStores:
     """The SQL adapters that share one engine."""
 
+    backlog: SqlBacklogStore
     comments: SqlCommentStore
     verdicts: SqlVerdictStore
     decisions: SqlDecisionStore
@@ -52,6 +55,7 @@ class SqlStores:
     saved_views: SqlSavedViewStore
     sender_records: SqlSenderRecords
     figures: SqlFigureStore
+    traffic: SqlTrafficStore
     campaigns: SqlCampaignStore
     claims: SqlClaimStore
     watch: SqlReviewWatch
@@ -73,6 +77,7 @@ class SqlStores:
 def sql_stores(engine: sa.Engine) -> SqlStores:
     """Return the SQL adapters over this engine, whose schema must be migrated."""
     return SqlStores(
+        backlog=SqlBacklogStore(engine),
         comments=SqlCommentStore(engine),
         verdicts=SqlVerdictStore(engine),
         decisions=SqlDecisionStore(engine),
@@ -82,6 +87,7 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         saved_views=SqlSavedViewStore(engine),
         sender_records=SqlSenderRecords(engine),
         figures=SqlFigureStore(engine),
+        traffic=SqlTrafficStore(engine),
         campaigns=SqlCampaignStore(engine),
         claims=SqlClaimStore(engine),
         watch=SqlReviewWatch(engine),

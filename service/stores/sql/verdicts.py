@@ -18,6 +18,7 @@ from service.stores.sql.schema import comments, verdicts, waits_for_verdict
 from service.stores.sql.search_index import ask_to_take_in
 from service.stores.sql.standing import STANDING, modes_of, rank_of, review_at_of
 from service.stores.sql.statements import chunks
+from service.stores.sql.traffic import ask_to_count
 
 
 class SqlVerdictStore:
@@ -96,4 +97,5 @@ def _add(
         ],
     )
     ask_to_take_in(connection, list(standing))
+    ask_to_count(connection, list(standing))
     return set(standing)

@@ -1,0 +1,173 @@
+"""Told to stop, each process ends what it has in hand, leaves nothing behind and says 0."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+
+import pytest
+
+from service.domain.delivery import DeliveryState, Endpoint
+from service.moderation.judge import judge_batch
+from tests.integration.installation import ROOT, until
+from tests.servers import free_port
+from tests.sites import Site, with_status
+
+STOP_SECONDS = 20
+SECRET = "whsec_" + base64.b64encode(b"a secret for tests").decode()
+
+
+@contextmanager
+def running(installation, module: str, said: str, **environment: str):
+    """Run one process of an installation until the block ends; wait for the line that it works."""
+    log = installation.folder / f"{module}.log"
+    names = {f"SLOPSIEVE_{name.upper()}": value for name, value in environment.items()}
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", module],
+            cwd=ROOT,
+            env=os.environ
+            | {
+                "PYTHONPATH": str(ROOT),
+                "SLOPSIEVE_DATA_DIR": str(installation.folder),
+                "SLOPSIEVE_VALKEY_URL": installation.valkey_url,
+                **names,
+            },
+            stderr=output,
+        )
+    try:
+        until(lambda: said in log.read_text() or process.poll() is not None)
+        assert process.poll() is None, log.read_text()
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+
+
+def post(port: int, key: str, path: str, text: str) -> tuple[int, dict]:
+    connection = HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        connection.request("POST", path, json.dumps({"text": text}), headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+def test_an_api_under_load_answers_everybody_whom_it_let_in(install):
+    installation, port = install(), free_port()
+    answers: list[tuple[int, dict]] = []
+    refused: list[type[Exception]] = []
+    stopping = threading.Event()
+
+    def keep_asking(number: int) -> None:
+        for count in range(1_000):
+            if stopping.is_set():
+                return
+            path = "/v1/comments?wait=2" if number % 2 else "/v1/comments"
+            try:
+                answers.append(post(port, installation.key.secret, path, f"{number} {count}"))
+            except (ConnectionRefusedError, ConnectionResetError) as error:
+                # Whoever stands before the door when it closes; a supervisor keeps it open.
+                refused.append(type(error))
+                return
+
+    with running(installation, "service.app", "api started", port=str(port)) as api:
+        threads = [threading.Thread(target=keep_asking, args=(n,)) for n in range(8)]
+        for thread in threads:
+            thread.start()
+        until(lambda: len(answers) > 20)
+        waiting = len(answers)
+        api.send_signal(signal.SIGTERM)
+        code = api.wait(STOP_SECONDS)
+        stopping.set()
+        for thread in threads:
+            thread.join(30)
+
+    kept = {answer["id"] for _, answer in answers}
+    assert code == 0
+    assert {status for status, _ in answers} == {202}
+    assert len(kept) == len(answers) > waiting
+    assert len(installation.services.cases.find(sorted(kept))) == len(kept)
+
+
+def test_a_courier_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice(install):
+    installation = install()
+    slow = with_status(204, body=b"")
+
+    def after_a_while(received):
+        time.sleep(2)
+        return slow(received)
+
+    with closing(Site(answer=after_a_while)) as site:
+        settings = {
+            "callback_plain_http": "true",
+            "callback_allow": "127.0.0.1/32",
+            "callback_ports": str(site.port),
+        }
+        endpoint = Endpoint(site_id=installation.site.id, url=site.url(), secrets=(SECRET,))
+        installation.services.endpoints.put(endpoint)
+        ids = installation.submit(["Thank you."])
+        judge_batch(ids, installation.services)
+        with running(installation, "service.callbacks", "callbacks started", **settings) as process:
+            until(lambda: installation.services.delivery_queue.wake() or site.received)
+            process.send_signal(signal.SIGTERM)
+            code = process.wait(STOP_SECONDS)
+
+        [delivery] = installation.services.deliveries.recent(limit=10)
+        assert code == 0
+        assert delivery.state is DeliveryState.DELIVERED
+        assert len(site.received) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_scheduler_ends_at_once(install, number):
+    installation = install()
+
+    with running(installation, "service.beat", "beat started") as beat:
+        time.sleep(0.5)
+        beat.send_signal(number)
+
+        assert beat.wait(5) == 0
+
+
+def test_a_process_that_stopped_shows_no_metrics_any_more_and_frees_its_port(install):
+    installation, port = install(), free_port()
+    folder = installation.wired.folder.metrics_folder
+    address = f"127.0.0.1:{port}"
+
+    def sockets() -> list[str]:
+        return sorted(path.name for path in folder.glob("*.sock"))
+
+    with running(
+        installation, "service.callbacks", "callbacks started", metrics_address=address
+    ) as process:
+        until(lambda: sockets() == ["callbacks-0.sock"])
+        until(lambda: _answers(port))
+        process.send_signal(signal.SIGTERM)
+        code = process.wait(STOP_SECONDS)
+
+    assert code == 0
+    assert sockets() == []
+    assert not _answers(port)
+
+
+def _answers(port: int) -> bool:
+    connection = HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/metrics")
+        return connection.getresponse().status == 200
+    except ConnectionRefusedError:
+        return False
+    finally:
+        connection.close()
