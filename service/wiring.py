@@ -33,6 +33,7 @@ from service.stores.sql import create_engine, sql_stores
 from service.stores.systems import open_systems
 from service.stores.valkey_history import ValkeyHistoryStore
 from service.stores.valkey_rebuild import ValkeyRebuildPlace
+from service.tasks.back_scoring_queue import CeleryBackScoringQueue
 from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
 
@@ -52,6 +53,7 @@ class Wired:
     models: ModelVersions
     queue: CeleryScoringQueue
     delivery_queue: CeleryDeliveryQueue
+    back_scoring_queue: CeleryBackScoringQueue
     history: ValkeyHistoryStore
     history_breaker: BreakerHistoryStore
     rebuild_place: ValkeyRebuildPlace
@@ -62,6 +64,7 @@ class Wired:
         """Give every connection back."""
         self.queue.close()
         self.delivery_queue.close()
+        self.back_scoring_queue.close()
         self.history.close()
         self.rebuild_place.close()
         self.engine.dispose()
@@ -80,6 +83,7 @@ def wire(settings: Settings) -> Wired:
     models = ModelVersions(settings.models_dir)
     queue = CeleryScoringQueue(valkey_url)
     delivery_queue = CeleryDeliveryQueue(valkey_url)
+    back_scoring_queue = CeleryBackScoringQueue(valkey_url)
     history = open_history(settings, valkey_url)
     rebuild_place = _open_rebuild_place(settings, valkey_url)
     breaker = BreakerHistoryStore(history)
@@ -106,6 +110,9 @@ def wire(settings: Settings) -> Wired:
         endpoints=stores.endpoints,
         deliveries=stores.deliveries,
         inbound=stores.inbound,
+        opinions=stores.opinions,
+        back_scorings=stores.back_scorings,
+        back_scoring_queue=back_scoring_queue,
         delivery_queue=delivery_queue,
         notifier=HttpSiteNotifier(outbound_rules(settings)),
         history=breaker,
@@ -113,6 +120,8 @@ def wire(settings: Settings) -> Wired:
         queue=queue,
         current_model=models.current,
         current_promise=lambda: read_promise(settings.models_dir),
+        shadow_model=models.shadow,
+        find_model=models.find,
         clock=_now,
         passwords=Argon2PasswordHasher(),
         new_id=new_id,
@@ -134,6 +143,7 @@ def wire(settings: Settings) -> Wired:
         models=models,
         queue=queue,
         delivery_queue=delivery_queue,
+        back_scoring_queue=back_scoring_queue,
         history=history,
         history_breaker=breaker,
         rebuild_place=rebuild_place,

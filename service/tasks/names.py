@@ -15,6 +15,7 @@ class QueueName(StrEnum):
     BULK = "slopsieve.bulk"
     UPKEEP = "slopsieve.upkeep"
     CALLBACKS = "slopsieve.callbacks"
+    BACK_SCORING = "slopsieve.back_scoring"
 
 
 class TaskName(StrEnum):
@@ -28,6 +29,8 @@ class TaskName(StrEnum):
     GROUP_FRESH = "slopsieve.group_fresh"
     PRUNE_COMMENTS = "slopsieve.prune_comments"
     PRUNE_SESSIONS = "slopsieve.prune_sessions"
+    PRUNE_OPINIONS = "slopsieve.prune_opinions"
+    FEED_BACK_SCORINGS = "slopsieve.feed_back_scorings"
     DELIVER_DUE = "slopsieve.deliver_due"
 
 
@@ -39,3 +42,6 @@ LANE_QUEUES: Mapping[Lane, QueueName] = {
 
 # The one field of a scoring message; messages carry ids and nothing else.
 COMMENT_ID_FIELD = "comment_id"
+# The two of a back-scoring message: which chunk of which job.
+JOB_FIELD = "job_id"
+CHUNK_FIELD = "chunk"

@@ -21,6 +21,8 @@ UPKEEP_TASKS = (
     TaskName.REBUILD_HISTORY,
     TaskName.TAKE_IN_SEARCH,
     TaskName.GROUP_FRESH,
+    TaskName.PRUNE_OPINIONS,
+    TaskName.FEED_BACK_SCORINGS,
 )
 
 

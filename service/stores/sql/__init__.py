@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from service.stores.sql.audit_log import SqlAuditLog
+from service.stores.sql.back_scorings import SqlBackScoringStore
 from service.stores.sql.campaigns import SqlCampaignStore
 from service.stores.sql.cases import SqlCaseStore
 from service.stores.sql.claims import SqlClaimStore
@@ -18,6 +19,7 @@ from service.stores.sql.engine import create_engine, ping
 from service.stores.sql.figures import SqlFigureStore
 from service.stores.sql.inbound import SqlInboundStore
 from service.stores.sql.list_entries import SqlListEntryStore
+from service.stores.sql.opinions import SqlOpinionStore
 from service.stores.sql.personal_data import SqlPersonalDataStore
 from service.stores.sql.reports import SqlReportStore
 from service.stores.sql.saved_views import SqlSavedViewStore
@@ -61,6 +63,8 @@ class SqlStores:
     endpoints: SqlEndpointStore
     deliveries: SqlDeliveryStore
     inbound: SqlInboundStore
+    opinions: SqlOpinionStore
+    back_scorings: SqlBackScoringStore
     list_entries: SqlListEntryStore
 
 
@@ -89,5 +93,7 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         endpoints=SqlEndpointStore(engine),
         deliveries=SqlDeliveryStore(engine),
         inbound=SqlInboundStore(engine),
+        opinions=SqlOpinionStore(engine),
+        back_scorings=SqlBackScoringStore(engine),
         list_entries=SqlListEntryStore(engine),
     )
