@@ -123,7 +123,9 @@ class ModelVersions:
         except ModelUnavailableError as error:
             if str(error) != self.shadow_problem:
                 self.shadow_problem = str(error)
-                log.error("the shadow version was refused", extra={"reason": str(error)})
+                log.error(  # noqa: TRY400  # the error has said all there is to say
+                    "the shadow version was refused", extra={"reason": str(error)}
+                )
             return None
         self.shadow_problem = None
         return model
