@@ -19,6 +19,7 @@ _COMMANDS = {
     "restart": "service.commands.run:restart_command",
     "migrate": "service.commands.run:migrate_command",
     "models": "service.commands.models:models_group",
+    "backscore": "service.commands.backscore:backscore_group",
     "move": "service.commands.move:move_command",
     "backup": "service.commands.backup:backup_command",
     "restore": "service.commands.backup:restore_command",

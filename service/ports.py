@@ -1225,9 +1225,10 @@ class Services:
 
     `current_model` is asked once a batch, so that a swap of versions never mixes one.
     `current_promise` returns what the serving version's cutoffs promise, None where no version can
-    be read; it loads no classifier. `shadow_model` returns the version that is to be asked beside
-    the current one, None where there is none or it is not loaded. `find_model(version)` returns any
-    other, None while it is being loaded, and raises `ModelUnavailableError` for one that cannot be.
+    be read; it loads no classifier. `shadow_name` returns the version that is to be asked beside
+    the current one, None for none; `shadow_model` that version, None as long as it is not loaded.
+    `find_model(version)` returns any other, None while it is being loaded, and raises
+    `ModelUnavailableError` for one that cannot be used.
     `new_id(prefix)` returns a fresh identifier that sorts by time, `new_secret()` at least 128
     random bits in URL-safe characters. `sender_secrets` key the hashes that recognise senders,
     `sender_secret` those of Akismet keys and of clients held to a rate. `find_system(address)`
@@ -1270,6 +1271,7 @@ class Services:
     queue: ScoringQueue
     current_model: Callable[[], JudgingModel]
     current_promise: Callable[[], Promise | None]
+    shadow_name: Callable[[], str | None]
     shadow_model: Callable[[], JudgingModel | None]
     find_model: Callable[[str], JudgingModel | None]
     clock: Clock

@@ -25,7 +25,7 @@ from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.breaker import BreakerHistoryStore
 from service.stores.list_entries import BookKeeper
-from service.stores.model_promise import read_promise
+from service.stores.model_promise import read_promise, read_shadow
 from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.reputation_lists import ListFolder
@@ -120,6 +120,7 @@ def wire(settings: Settings) -> Wired:
         queue=queue,
         current_model=models.current,
         current_promise=lambda: read_promise(settings.models_dir),
+        shadow_name=lambda: read_shadow(settings.models_dir),
         shadow_model=models.shadow,
         find_model=models.find,
         clock=_now,

@@ -66,6 +66,8 @@ def make_worker(wired: Wired) -> Any:
     """Return a Celery worker over these services. The model is loaded before it takes work."""
     services = wired.services
     services.current_model()
+    # Begins to load it, so that few comments are judged before it can speak.
+    has_shadow(services)
     # Celery warns root about messages that run code; ours are JSON with ids in them.
     warnings.simplefilter("ignore", SecurityWarning)
     app = make_celery(wired.valkey_url)

@@ -209,6 +209,7 @@ def make_services(
         "current_promise": lambda: Promise(
             version="test-1", cutoffs=model.cutoffs, ham_called_spam=0.001, spam_called_ham=0.01
         ),
+        "shadow_name": lambda: None,
         "shadow_model": lambda: None,
         "find_model": lambda _version: None,
         "clock": clock,

@@ -17,7 +17,9 @@ from models.registry import (
     promote,
     read_current_name,
     read_previous_name,
+    read_shadow_name,
 )
+from service.commands.models_shadow import differences_command, shadow_command
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.domain.errors import StoreUnavailableError
 from service.moderation.acts import record_act
@@ -39,11 +41,12 @@ def models_group() -> None:
 def list_command(*, as_json: bool) -> None:
     """List the versions there are, with what their cards measured."""
     folder = _folder()
-    current, previous = _current(folder), read_previous_name(folder)
+    marks = {read_previous_name(folder): "previous", read_shadow_name(folder): "shadow"}
+    marks |= {_current(folder): "current"}
     rows = [
         {
             "version": name,
-            "serves": {current: "current", previous: "previous"}.get(name, ""),
+            "serves": marks.get(name, ""),
             "trained_at": str(card.get("trained_at", "")),
             **_figures(card),
         }
@@ -109,6 +112,10 @@ def rollback_command(data_dir: str | None) -> None:
         msg = "no version was current before this one: name one with `slopsieve models promote`"
         raise StartError(msg)
     _promote(folder, previous, data_dir)
+
+
+models_group.add_command(shadow_command)
+models_group.add_command(differences_command)
 
 
 def _promote(folder: Path, version: str, data_dir: str | None) -> None:

@@ -24,6 +24,7 @@ from tests.factories import NOW, make_comment
 from tests.fakes import FixedClassifier
 
 TEXTS = tuple(one.text for detector in DETECTORS for one in detector.fires_on)
+UNKNOWN = (History(),)
 WEIGHT = st.floats(-3, 3)
 PROBABILITY = st.floats(0, 1)
 NAMES = (*(d.name for d in DETECTORS), PROMOTION_SEAM)
@@ -50,7 +51,7 @@ def models(draw):
     )
 
 
-def judge(comment, model, *, histories=(History(),)):
+def judge(comment, model, *, histories=UNKNOWN):
     [verdict] = judge_comments([comment], model, histories=histories, now=NOW)
     return verdict
 
