@@ -21,6 +21,7 @@ from models.inputs import ModelInput, ModelOutput
 SHIPPED_DIR = Path(__file__).parent / "artifacts"
 CURRENT_FILE = "CURRENT"
 PREVIOUS_FILE = "PREVIOUS"
+SHADOW_FILE = "SHADOW"
 MANIFEST_FILE = "manifest.json"
 FUSION_FILE = "fusion.json"
 
@@ -273,11 +274,31 @@ def list_versions(models_dir: Path | None = None) -> list[str]:
 
 def read_previous_name(models_dir: Path | None = None) -> str | None:
     """Return the version that was current before the last promotion, None if there was none."""
-    try:
-        name = ((models_dir or SHIPPED_DIR) / PREVIOUS_FILE).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        return None
-    return name if _VERSION_NAME.fullmatch(name) else None
+    return _read_name((models_dir or SHIPPED_DIR) / PREVIOUS_FILE)
+
+
+def read_shadow_name(models_dir: Path | None = None) -> str | None:
+    """Return the version that is asked in the shadow of the current one, None if there is none."""
+    return _read_name((models_dir or SHIPPED_DIR) / SHADOW_FILE)
+
+
+def set_shadow(models_dir: Path, version: str | None) -> None:
+    """Let a version be asked beside the current one, or none, in one step.
+
+    Raise `ModelVersionError` for a version that can't be loaded, and for the current one: what was
+    in the shadow before then stays there.
+    """
+    if version is None:
+        (models_dir / SHADOW_FILE).unlink(missing_ok=True)
+        return
+    if not _VERSION_NAME.fullmatch(version):
+        msg = f"a version's name is letters, digits, '.', '_' and '-', got {version[:120]!r}"
+        raise ModelVersionError(msg)
+    load_version(models_dir / version)
+    if version == read_current_name(models_dir):
+        msg = f"{version} is the current version: it has no shadow of its own"
+        raise ModelVersionError(msg)
+    _put(models_dir, SHADOW_FILE, version)
 
 
 def promote(
@@ -285,9 +306,10 @@ def promote(
 ) -> None:
     """Make a version the current one, in one step that a reader sees wholly or not at all.
 
-    The one that was current is remembered as the previous one, to go back to. Raise
-    `ModelVersionError` if the version can't be loaded; the earlier one then stays current. `check`
-    is what it must pass: where there is no inference engine, `check_version`.
+    The one that was current is remembered as the previous one, to go back to; a version that was in
+    the shadow leaves it. Raise `ModelVersionError` if the version can't be loaded; the earlier one
+    then stays current. `check` is what it must pass: where there is no inference engine,
+    `check_version`.
     """
     check(models_dir / version)
     with contextlib.suppress(ModelVersionError):
@@ -295,6 +317,16 @@ def promote(
         if before != version:
             _put(models_dir, PREVIOUS_FILE, before)
     _put(models_dir, CURRENT_FILE, version)
+    if read_shadow_name(models_dir) == version:
+        set_shadow(models_dir, None)
+
+
+def _read_name(path: Path) -> str | None:
+    try:
+        name = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return name if _VERSION_NAME.fullmatch(name) else None
 
 
 def _put(models_dir: Path, name: str, version: str) -> None:

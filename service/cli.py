@@ -21,6 +21,7 @@ _COMMANDS = {
     "migrate": "service.commands.run:migrate_command",
     "models": "service.commands.models:models_group",
     "retrain": "service.commands.retrain:retrain_command",
+    "backscore": "service.commands.backscore:backscore_group",
     "move": "service.commands.move:move_command",
     "backup": "service.commands.backup:backup_command",
     "restore": "service.commands.backup:restore_command",

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from models.inputs import ModelInput, ModelOutput
 from service.campaigns.traits import Traits
+from service.domain.back_scoring import BackScoring, Chunk, JobState
 from service.domain.backlog import Backlog
 from service.domain.campaign import Campaign, CampaignPage, PeoplesRulings, WaitingCampaign
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
@@ -33,6 +34,7 @@ from service.domain.figures import FigureCounts, Scope
 from service.domain.history import History
 from service.domain.inbound import InboundHook
 from service.domain.list_entry import EntryFilter, EntryPage, ListEntry
+from service.domain.opinion import DisagreementPage, Opinion, OpinionCounts, OpinionScope
 from service.domain.person import Person
 from service.domain.precedent import Precedent, PrecedentPage
 from service.domain.report import Label, Report
@@ -1157,6 +1159,103 @@ class ScoringQueue(Protocol):
         """Return how many ids wait, by lane."""
 
 
+class OpinionStore(Protocol):
+    """Keeps what versions that do not serve say of comments, one opinion a comment and version."""
+
+    def add(self, opinions: Sequence[Opinion]) -> None:
+        """Keep the opinions of comments that have a verdict and were not withdrawn.
+
+        The first one of a comment and version stays, so that doing it twice changes nothing.
+        """
+
+    def versions(self) -> Sequence[str]:
+        """Return the versions that have opinions, the one that formed the newest first."""
+
+    def count(self, scope: OpinionScope) -> OpinionCounts:
+        """Return the counts of a scope; decisions in force count, those of campaign policies not.
+
+        `shadowed` and `judged` are of the sites of the scope and of any time; `judged` may count
+        comments that were withdrawn since.
+        """
+
+    def disagreements(
+        self, scope: OpinionScope, *, cursor: str | None, limit: int
+    ) -> DisagreementPage:
+        """Return one page of the opinions whose outcome is not the verdict's.
+
+        They are ordered by harm, the worst first, then by distance, then by id. Raise
+        `InvalidInputError` for a cursor that this store did not make.
+        """
+
+    def prune(self, *, formed_before: datetime, limit: int) -> int:
+        """Delete at most `limit` opinions formed before then; return how many.
+
+        Those of a withdrawn comment go with its withdrawal.
+        """
+
+
+class BackScoringStore(Protocol):
+    """Keeps back-scoring jobs and which of their chunks are open."""
+
+    def begin(self, job: BackScoring) -> BackScoring:
+        """Keep a new job and return it with its `total`.
+
+        Raise `ConflictError` while another job of the same version is running or paused.
+        """
+
+    def get(self, job_id: str) -> BackScoring:
+        """Return a job. Raise `NotFoundError` for an unknown one."""
+
+    def recent(self, *, limit: int) -> list[BackScoring]:
+        """Return jobs, the newest first."""
+
+    def running(self) -> list[BackScoring]:
+        """Return the jobs that go on, the oldest first."""
+
+    def change(
+        self, job_id: str, state: JobState, *, at: datetime, problem: str | None = None
+    ) -> BackScoring:
+        """Let a job go on, rest or end; return it as it is now.
+
+        A cancelled job loses its open chunks; those of one that goes on are queued anew by the
+        next `cut`. Raise `NotFoundError` for an unknown job,
+        `ConflictError` for one that ended or was cancelled.
+        """
+
+    def cut(
+        self, job_id: str, *, size: int, most_open: int, lost_before: datetime, at: datetime
+    ) -> list[Chunk]:
+        """Return the chunks of a running job that are to be queued now, marked as queued at `at`.
+
+        These are new ones of `size` comments each, as long as fewer than `most_open` are open, and
+        open ones that were queued before `lost_before`. Where there is nothing left to cut and no
+        chunk is open, the job has ended. Safe under concurrent calls: every comment comes into
+        exactly one chunk. Of a job that does not run there are none.
+        """
+
+    def find_chunk(self, job_id: str, number: int) -> tuple[BackScoring, Chunk] | None:
+        """Return an open chunk with its job; None once it is done, or if it never was."""
+
+    def ids_of(self, job: BackScoring, chunk: Chunk) -> list[CommentId]:
+        """Return the comments of a chunk that are still there, in the order of their ids."""
+
+    def finish_chunk(self, chunk: Chunk, *, at: datetime) -> bool:
+        """Close a chunk and count its comments as done; return False if it was not open.
+
+        The last one ends its job, unless that is paused: then it ends when it goes on.
+        """
+
+
+class BackScoringQueue(Protocol):
+    """Carries numbers of chunks to the workers, who take them while nothing else waits."""
+
+    def put(self, chunks: Sequence[Chunk]) -> None:
+        """Hand the chunks over. Raise `StoreUnavailableError` within about two seconds."""
+
+    def depth(self) -> int:
+        """Return how many chunks wait. Raise `StoreUnavailableError`."""
+
+
 class Classifier(Protocol):
     """Reads comments and says how likely each is spam."""
 
@@ -1407,7 +1506,10 @@ class Services:
 
     `current_model` is asked once a batch, so that a swap of versions never mixes one.
     `current_promise` returns what the serving version's cutoffs promise, None where no version can
-    be read; it loads no classifier.
+    be read; it loads no classifier. `shadow_name` returns the version that is to be asked beside
+    the current one, None for none; `shadow_model` that version, None as long as it is not loaded.
+    `find_model(version)` returns any other, None while it is being loaded, and raises
+    `ModelUnavailableError` for one that cannot be used.
     `new_id(prefix)` returns a fresh identifier that sorts by time, `new_secret()` at least 128
     random bits in URL-safe characters. `sender_secrets` key the hashes that recognise senders,
     `sender_secret` those of Akismet keys and of clients held to a rate. `find_system(address)`
@@ -1444,6 +1546,9 @@ class Services:
     endpoints: EndpointStore
     deliveries: DeliveryStore
     inbound: InboundStore
+    opinions: OpinionStore
+    back_scorings: BackScoringStore
+    back_scoring_queue: BackScoringQueue
     delivery_queue: DeliveryQueue
     notifier: SiteNotifier
     history: HistoryStore
@@ -1451,6 +1556,9 @@ class Services:
     queue: ScoringQueue
     current_model: Callable[[], JudgingModel]
     current_promise: Callable[[], Promise | None]
+    shadow_name: Callable[[], str | None]
+    shadow_model: Callable[[], JudgingModel | None]
+    find_model: Callable[[str], JudgingModel | None]
     clock: Clock
     passwords: PasswordHasher
     new_id: Callable[[str], str]

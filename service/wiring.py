@@ -28,7 +28,7 @@ from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.breaker import BreakerHistoryStore
 from service.stores.list_entries import BookKeeper
-from service.stores.model_promise import read_promise
+from service.stores.model_promise import read_promise, read_shadow
 from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.reputation_lists import ListFolder
@@ -37,6 +37,7 @@ from service.stores.systems import open_systems
 from service.stores.valkey_history import ValkeyHistoryStore
 from service.stores.valkey_rebuild import ValkeyRebuildPlace
 from service.stores.version_shelf import FolderVersionShelf
+from service.tasks.back_scoring_queue import CeleryBackScoringQueue
 from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
 from service.tasks.trainer_queue import CeleryTrainerQueue
@@ -70,6 +71,7 @@ class Wired:
     delivery_queue: CeleryDeliveryQueue
     trainer_queue: CeleryTrainerQueue
     runs: TrainingProcesses
+    back_scoring_queue: CeleryBackScoringQueue
     history: ValkeyHistoryStore
     history_breaker: BreakerHistoryStore
     rebuild_place: ValkeyRebuildPlace
@@ -87,6 +89,7 @@ class Wired:
         self.queue.close()
         self.delivery_queue.close()
         self.trainer_queue.close()
+        self.back_scoring_queue.close()
         self.history.close()
         self.rebuild_place.close()
         self.engine.dispose()
@@ -107,6 +110,7 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
     queue = CeleryScoringQueue(valkey_url)
     delivery_queue = CeleryDeliveryQueue(valkey_url)
     trainer_queue = CeleryTrainerQueue(valkey_url)
+    back_scoring_queue = CeleryBackScoringQueue(valkey_url)
     history = open_history(settings, valkey_url)
     rebuild_place = _open_rebuild_place(settings, valkey_url)
     breaker = BreakerHistoryStore(history)
@@ -139,6 +143,9 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         endpoints=stores.endpoints,
         deliveries=stores.deliveries,
         inbound=stores.inbound,
+        opinions=stores.opinions,
+        back_scorings=stores.back_scorings,
+        back_scoring_queue=back_scoring_queue,
         delivery_queue=delivery_queue,
         notifier=HttpSiteNotifier(outbound_rules(settings)),
         history=breaker,
@@ -146,6 +153,9 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         queue=queue,
         current_model=models.current,
         current_promise=lambda: read_promise(versions_folder(settings)),
+        shadow_name=lambda: read_shadow(versions_folder(settings)),
+        shadow_model=models.shadow,
+        find_model=models.find,
         clock=_now,
         passwords=Argon2PasswordHasher(),
         new_id=new_id,
@@ -174,6 +184,7 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         delivery_queue=delivery_queue,
         trainer_queue=trainer_queue,
         runs=training_runs(settings, folder),
+        back_scoring_queue=back_scoring_queue,
         history=history,
         history_breaker=breaker,
         rebuild_place=rebuild_place,

@@ -8,12 +8,14 @@ import socket
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
 
 from celery.platforms import SecurityWarning
 
+from service.domain.comment import CommentId
+from service.moderation.back_score import back_score_chunk, feed_back_scorings
 from service.moderation.drift import count_traffic
 from service.moderation.group import GroupingMemory, group_fresh
 from service.moderation.judge import judge_batch
@@ -22,10 +24,12 @@ from service.moderation.rebuild import rebuild_if_blank
 from service.moderation.remember import remember_open
 from service.moderation.search import take_in_search
 from service.moderation.sessions import prune_sessions
+from service.moderation.shadow import has_shadow, opine_in_shadow, prune_opinions
 from service.moderation.sweep import sweep_stranded
 from service.moderation.tidy_retrainings import tidy_retrainings
 from service.operating import expose, show_model
 from service.starting import start
+from service.tasks.back_scoring import register_back_scoring
 from service.tasks.broker import open_client
 from service.tasks.celery_app import (
     COUNT_FOR_SECONDS,
@@ -37,6 +41,7 @@ from service.tasks.celery_app import (
 from service.tasks.heartbeat import register_heartbeat
 from service.tasks.names import QueueName, TaskName
 from service.tasks.scoring import register_scoring
+from service.tasks.spare_time import SpareTime
 from service.tasks.upkeep import register_upkeep
 from service.wiring import Wired, wire
 
@@ -70,16 +75,30 @@ def make_worker(wired: Wired) -> Any:
     """Return a Celery worker over these services. The model is loaded before it takes work."""
     services = wired.services
     services.current_model()
+    # Begins to load it, so that few comments are judged before it can speak.
+    has_shadow(services)
     # Celery warns root about messages that run code; ours are JSON with ids in them.
     warnings.simplefilter("ignore", SecurityWarning)
     app = make_celery(wired.valkey_url)
-    register_scoring(
-        app, lambda ids: judge_batch(ids, services), batch_size=wired.settings.batch_size
+
+    def judge(ids: Sequence[CommentId]) -> None:
+        stored = judge_batch(ids, services)
+        # The verdicts are there for whoever waits; what the shadow says comes after.
+        if has_shadow(services):
+            spare.remember(stored)
+
+    waiting = register_scoring(app, judge, batch_size=wired.settings.batch_size)
+    spare = SpareTime(
+        waiting=waiting,
+        opine=lambda ids: opine_in_shadow(ids, services),
+        back_score=lambda job_id, number: back_score_chunk(job_id, number, services),
     )
+    register_back_scoring(app, spare)
     name = f"{socket.gethostname()}:{os.getpid()}"
     # A process may get the number of one that died: the id tells them apart.
     memory = GroupingMemory(f"{name}:{services.new_id('lease')}")
     keep = timedelta(days=wired.settings.keep_deliveries_days)
+    keep_opinions = timedelta(days=wired.settings.keep_opinions_days)
     register_upkeep(
         app,
         {
@@ -105,6 +124,8 @@ def make_worker(wired: Wired) -> Any:
             TaskName.COUNT_TRAFFIC: lambda: count_traffic(
                 services, goes_on=_for_seconds(COUNT_FOR_SECONDS)
             ),
+            TaskName.PRUNE_OPINIONS: lambda: prune_opinions(services, keep=keep_opinions),
+            TaskName.FEED_BACK_SCORINGS: lambda: feed_back_scorings(services),
         },
         watch=wired.counting.watch_upkeep,
     )

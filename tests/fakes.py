@@ -20,7 +20,7 @@ from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.list_entries import BookKeeper
 from service.stores.memory import MemoryStores, memory_stores
-from service.stores.memory_queue import MemoryScoringQueue
+from service.stores.memory_queue import MemoryBackScoringQueue, MemoryScoringQueue
 from service.stores.memory_rebuild import MemoryRebuildPlace
 from service.stores.reputation_lists import MemoryReputationLists
 from tests.factories import NOW, SITE
@@ -261,6 +261,9 @@ def make_services(
         "endpoints": stores.endpoints,
         "deliveries": stores.deliveries,
         "inbound": stores.inbound,
+        "opinions": stores.opinions,
+        "back_scorings": stores.back_scorings,
+        "back_scoring_queue": MemoryBackScoringQueue(),
         "delivery_queue": CountingDeliveryQueue(),
         "notifier": RecordingNotifier(clock),
         "history": stores.history,
@@ -270,6 +273,9 @@ def make_services(
         "current_promise": lambda: Promise(
             version="test-1", cutoffs=model.cutoffs, ham_called_spam=0.001, spam_called_ham=0.01
         ),
+        "shadow_name": lambda: None,
+        "shadow_model": lambda: None,
+        "find_model": lambda _version: None,
         "clock": clock,
         "passwords": PlainHasher(),
         "new_id": lambda prefix: f"{prefix}_{next(numbers):08d}",

@@ -15,13 +15,14 @@ from models.registry import (
     promote,
     read_current_name,
     read_previous_name,
+    read_shadow_name,
 )
+from service.commands.models_shadow import differences_command, shadow_command
 from service.commands.output import data_dir_option, json_option, print_rows
+from service.commands.version_names import find_versions, known_version
 from service.domain.errors import StoreUnavailableError
 from service.moderation.acts import record_act
-from service.settings import load_settings
 from service.start_error import StartError
-from service.versions import versions_folder
 from service.wiring import open_services
 
 _ACTOR = "command line"
@@ -37,12 +38,13 @@ def models_group() -> None:
 @json_option
 def list_command(data_dir: str | None, *, as_json: bool) -> None:
     """List the versions there are, with what their cards measured."""
-    folder = _folder(data_dir)
-    current, previous = _current(folder), read_previous_name(folder)
+    folder = find_versions(data_dir)
+    marks = {read_previous_name(folder): "previous", read_shadow_name(folder): "shadow"}
+    marks |= {_current(folder): "current"}
     rows = [
         {
             "version": name,
-            "serves": {current: "current", previous: "previous"}.get(name, ""),
+            "serves": marks.get(name, ""),
             "trained_at": str(card.get("trained_at", "")),
             **card_figures(card),
         }
@@ -57,9 +59,9 @@ def list_command(data_dir: str | None, *, as_json: bool) -> None:
 @data_dir_option
 def show_command(version: str | None, data_dir: str | None) -> None:
     """Print a version's card, by default the current one's, after checking its files."""
-    folder = _folder(data_dir)
+    folder = find_versions(data_dir)
     name = version or read_current_name(folder)
-    load_version(folder / _known(folder, name))
+    load_version(folder / known_version(folder, name))
     card = folder / name / CARD_PAGE
     click.echo(card.read_text(encoding="utf-8") if card.is_file() else f"{name} has no card.")
 
@@ -75,8 +77,8 @@ def compare_command(one: str, other: str | None, data_dir: str | None, *, as_jso
     The figures are of the test parts as the cards describe them: compare versions whose cards name
     the same parts.
     """
-    folder = _folder(data_dir)
-    names = [_known(folder, name) for name in (one, other or read_current_name(folder))]
+    folder = find_versions(data_dir)
+    names = [known_version(folder, name) for name in (one, other or read_current_name(folder))]
     cards = [read_card(folder / name) for name in names]
     figures = [card_figures(card) for card in cards]
     rows: list[dict[str, object]] = [
@@ -97,14 +99,14 @@ def compare_command(one: str, other: str | None, data_dir: str | None, *, as_jso
 @data_dir_option
 def promote_command(version: str, data_dir: str | None) -> None:
     """Make a version the current one; workers take it over within seconds, between two batches."""
-    _promote(_folder(data_dir), version, data_dir)
+    _promote(find_versions(data_dir), version, data_dir)
 
 
 @models_group.command("rollback")
 @data_dir_option
 def rollback_command(data_dir: str | None) -> None:
     """Make the version that was current before the last promotion the current one again."""
-    folder = _folder(data_dir)
+    folder = find_versions(data_dir)
     previous = read_previous_name(folder)
     if previous is None:
         msg = "no version was current before this one: name one with `slopsieve models promote`"
@@ -112,8 +114,12 @@ def rollback_command(data_dir: str | None) -> None:
     _promote(folder, previous, data_dir)
 
 
+models_group.add_command(shadow_command)
+models_group.add_command(differences_command)
+
+
 def _promote(folder: Path, version: str, data_dir: str | None) -> None:
-    name, before = _known(folder, version), _current(folder) or "none"
+    name, before = known_version(folder, version), _current(folder) or "none"
     try:
         promote(folder, name)
     except OSError as error:
@@ -137,21 +143,8 @@ def _promote(folder: Path, version: str, data_dir: str | None) -> None:
         click.echo(f"The log of acts could not be written: {error}.", err=True)
 
 
-def _folder(data_dir: str | None) -> Path:
-    return versions_folder(load_settings(**({"data_dir": Path(data_dir)} if data_dir else {})))
-
-
 def _current(folder: Path) -> str | None:
     try:
         return read_current_name(folder)
     except ModelVersionError:
         return None
-
-
-def _known(folder: Path, name: str) -> str:
-    known = list_versions(folder)
-    if name not in known:
-        there_are = ", ".join(known) or "none"
-        msg = f"there is no version {name[:100]!r} in {folder}; there are {there_are}"
-        raise StartError(msg)
-    return name

@@ -28,6 +28,7 @@ from service.outbound.sender import trusted_authorities
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import COURIERS, WORKERS, live_workers
+from service.versions import versions_folder
 from service.wiring import Wired, find_history_server, find_valkey_url, wire
 
 _RATE_DAYS = 7
@@ -51,7 +52,7 @@ def examine(
     yield from _secrets(settings)
     yield from _safely("certificates", lambda: [_certificates()])
     yield check_processor(read_flags(), threads=usable_threads())
-    yield from _safely("model", lambda: check_versions(settings.models_dir))
+    yield from _safely("model", lambda: check_versions(versions_folder(settings)))
     if settings.database_url is None and not (settings.data_dir / "slopsieve.db").exists():
         yield fail(
             "data folder",

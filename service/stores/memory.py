@@ -47,6 +47,7 @@ from service.stores.memory_figures import MemoryFigureStore
 from service.stores.memory_history import MemoryHistoryStore
 from service.stores.memory_inbound import MemoryInboundStore
 from service.stores.memory_list_entries import MemoryListEntryStore
+from service.stores.memory_opinions import MemoryBackScoringStore, MemoryOpinionStore
 from service.stores.memory_personal_data import MemoryPersonalDataStore
 from service.stores.memory_queue import MemoryScoringQueue
 from service.stores.memory_retrainings import MemoryRetrainingStore
@@ -899,6 +900,8 @@ class MemoryStores:
     endpoints: MemoryEndpointStore
     deliveries: MemoryDeliveryStore
     inbound: MemoryInboundStore
+    opinions: MemoryOpinionStore
+    back_scorings: MemoryBackScoringStore
     list_entries: MemoryListEntryStore
     retrainings: MemoryRetrainingStore
     history: MemoryHistoryStore
@@ -942,6 +945,8 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
         endpoints=MemoryEndpointStore(state.site),
         deliveries=deliveries,
         inbound=MemoryInboundStore(state.site),
+        opinions=MemoryOpinionStore(state.cases),
+        back_scorings=MemoryBackScoringStore(state.cases),
         list_entries=MemoryListEntryStore(state.site),
         retrainings=MemoryRetrainingStore(),
         history=MemoryHistoryStore(),

@@ -23,6 +23,8 @@ UPKEEP_TASKS = (
     TaskName.GROUP_FRESH,
     TaskName.PRUNE_RETRAININGS,
     TaskName.COUNT_TRAFFIC,
+    TaskName.PRUNE_OPINIONS,
+    TaskName.FEED_BACK_SCORINGS,
 )
 
 

@@ -41,6 +41,7 @@ from service.web.review_page import (
 )
 from service.web.search_page import add_search
 from service.web.second_factor_page import add_second_factor
+from service.web.shadow_view import add_shadow
 from service.web.shell import shell_of
 from service.web.site_lists_page import add_site_lists
 from service.web.sites_page import add_sites
@@ -77,6 +78,7 @@ def register_review(app: Flask, services: Services, config: WebConfig) -> None:
     add_log(pages, services)
     add_models(pages, services, config)
     add_personal_data(pages, services)
+    add_shadow(pages, services)
     pages.context_processor(lambda: shell_of(services))
     register_language(app)
     register_pages(app, pages, services, config)

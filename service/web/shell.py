@@ -34,6 +34,7 @@ _DAILY = (
 _SELDOM = (
     ("pages.site_lists", noted("Lists"), Permission.LIST_SENDERS),
     ("pages.sites", noted("Sites"), Permission.MANAGE_SITES),
+    ("pages.shadow", noted("Versions on trial"), Permission.LOOK),
     ("pages.accounts", noted("Accounts"), Permission.MANAGE_ACCOUNTS),
     ("pages.models", noted("Models"), Permission.MANAGE_MODELS),
     ("pages.log", noted("Log"), Permission.SEE_LOG),

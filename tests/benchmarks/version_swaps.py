@@ -2,8 +2,9 @@
 
     python -m tests.benchmarks.version_swaps --rate 50 --seconds 60 --every 5
 
-Two versions of one network whose base, weights and cutoffs differ, so that a verdict that mixed
-them would show it. Comments come over HTTP at a steady rate and wait for their verdicts.
+Two versions of the shipped one whose calibration, base, weights and cutoffs differ, so that a
+verdict that mixed them would show it. Comments come over HTTP at a steady rate and wait for their
+verdicts. Afterwards every stored verdict is reached anew, by both versions, from its own evidence.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from models.inputs import ModelOutput
 from models.registry import (
     FUSION_FILE,
     SHIPPED_DIR,
@@ -30,11 +33,25 @@ from models.registry import (
     read_current_name,
     write_version,
 )
+from service.domain.case import Case
+from service.domain.comment import CommentId
+from service.domain.opinion import Opinion, Origin
+from service.ports import JudgingModel
+from service.scoring.inputs import model_input
+from service.scoring.opinion import form_opinion
+from service.wiring import open_services
+from tests.benchmarks.judging_model import load_judging_model
 from tests.benchmarks.own_service import data_dir, running
 from tests.benchmarks.steady_comments import offering
 
 _NAMES = ("first", "second")
 _DOCUMENTS = ("manifest.json", FUSION_FILE)
+_CALIBRATION = "calibration.json"
+# Adds log-odds to whatever the second version's classifier says.
+_OFFSET = 0.5
+_BATCH = 64
+# Sums in another order differ in the last digits; versions in the first.
+_SAME = 1e-6
 
 
 def make_versions(models_dir: Path) -> Mapping[str, Fusion]:
@@ -43,6 +60,7 @@ def make_versions(models_dir: Path) -> Mapping[str, Fusion]:
     loaded = load_version(shipped)
     kind = json.loads((shipped / "manifest.json").read_text())["kind"]
     files = {p.name: p.read_bytes() for p in shipped.iterdir() if p.name not in _DOCUMENTS}
+    calibration = json.loads(files[_CALIBRATION])
     fusions = {}
     for place, name in enumerate(_NAMES):
         fusions[name] = Fusion(
@@ -53,8 +71,10 @@ def make_versions(models_dir: Path) -> Mapping[str, Fusion]:
             spam_cutoff=loaded.spam_cutoff - 0.01 * place,
             promises={},
         )
+        moved = calibration | {"offset": calibration["offset"] + _OFFSET * place}
+        weights = files | {_CALIBRATION: json.dumps(moved).encode()}
         write_version(
-            models_dir, name, kind=kind, weights=files, fusion=fusions[name], documents={}
+            models_dir, name, kind=kind, weights=weights, fusion=fusions[name], documents={}
         )
     promote(models_dir, _NAMES[0])
     return fusions
@@ -100,6 +120,52 @@ def swap(models_dir: Path, folder: str, every: float, seconds: float) -> list[st
     return served
 
 
+def check_stored(folder: str, models_dir: Path, ids: Sequence[str]) -> Mapping[str, int]:
+    """Return what is wrong with how many stored verdicts, each told anew by both versions.
+
+    A verdict is what exactly the version that it names makes of its signals and of its words, and
+    not what the other one makes of them.
+    """
+    models = {name: load_judging_model(models_dir / name) for name in _NAMES}
+    wrong: Counter[str] = Counter()
+    with open_services(data_dir=data_dir(folder)) as services:
+        for start in range(0, len(ids), _BATCH):
+            cases = services.cases.find_judged([CommentId(i) for i in ids[start : start + _BATCH]])
+            wrong["verdicts looked at"] += len(cases)
+            for name, model in models.items():
+                outputs = model.classifier.score_batch([model_input(c.comment) for c in cases])
+                for case, output in zip(cases, outputs, strict=True):
+                    verdict = case.verdict
+                    assert verdict is not None
+                    told = opinion_of(model, case, output)
+                    same = (
+                        abs(told.p_spam - verdict.p_spam) < _SAME
+                        and verdict.model_p_spam is not None
+                        and abs(output.p_spam - verdict.model_p_spam) < _SAME
+                    )
+                    own = verdict.model_version == name
+                    if own and not (same and told.outcome is verdict.outcome):
+                        wrong["not what its version says"] += 1
+                    if not own and same:
+                        wrong["what the other version says"] += 1
+    return wrong
+
+
+def opinion_of(model: JudgingModel, case: Case, output: ModelOutput) -> Opinion:
+    """Return what a version makes of the evidence that a verdict recorded."""
+    assert case.verdict is not None
+    return form_opinion(
+        case.comment,
+        case.verdict,
+        output=output,
+        model_version=model.version,
+        weights=model.weights,
+        cutoffs=model.cutoffs,
+        origin=Origin.BACK_SCORING,
+        formed_at=case.verdict.judged_at,
+    )
+
+
 def main() -> None:
     """Run it and print what was seen."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -116,8 +182,10 @@ def main() -> None:
             load = {"rate": given.rate, "seconds": given.seconds, "check": check}
             with offering(up["url"], up["site_key"], **load) as seen:
                 served = swap(models_dir, folder, given.every, given.seconds)
+        stored = check_stored(folder, models_dir, seen.ids)
     print(f"{len(seen.milliseconds):,} comments at {given.rate:g}/s, {len(served)} swaps")
     seen.print()
+    print(f"  stored, told anew by both versions: {dict(stored)}")
 
 
 if __name__ == "__main__":

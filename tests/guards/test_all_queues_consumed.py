@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from service.domain.comment import Lane
+from service.tasks.back_scoring import register_back_scoring
 from service.tasks.callbacks import register_callbacks
 from service.tasks.celery_app import make_celery
 from service.tasks.names import LANE_QUEUES, QueueName, TaskName
 from service.tasks.retraining import register_retraining
 from service.tasks.scoring import lane_plans, register_scoring
+from service.tasks.spare_time import SpareTime
 from service.tasks.upkeep import UPKEEP_TASKS, register_upkeep
 
 
 def _worker_app():
     app = make_celery("redis://localhost:1/0", retrains=True)
-    register_scoring(app, lambda ids: None, batch_size=8)
+    waiting = register_scoring(app, lambda ids: None, batch_size=8)
+    spare = SpareTime(
+        waiting=waiting, opine=lambda ids: None, back_score=lambda job_id, number: iter(())
+    )
+    register_back_scoring(app, spare)
     register_upkeep(app, dict.fromkeys(UPKEEP_TASKS, lambda: None))
     register_callbacks(app, lambda: None)
     register_retraining(app, lambda: None)
@@ -25,9 +31,11 @@ def test_every_queue_is_consumed_by_the_worker():
 
     by_tasks = {QueueName(name) for name in app.amqp.queues}
     by_lanes = {LANE_QUEUES[lane] for lane in lane_plans(8)}
-    assert by_tasks | by_lanes == set(QueueName)
-    assert by_tasks & by_lanes == set()
-    assert any(step.__name__ == "ScoringStep" for step in app.steps["consumer"])
+    in_spare_time = {QueueName.BACK_SCORING}
+    assert by_tasks | by_lanes | in_spare_time == set(QueueName)
+    assert by_tasks & by_lanes == by_tasks & in_spare_time == set()
+    steps = {step.__name__ for step in app.steps["consumer"]}
+    assert {"ScoringStep", "BackScoringStep"} <= steps
 
 
 def test_every_lane_has_a_queue_and_the_interactive_one_goes_first():

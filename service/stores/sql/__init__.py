@@ -10,6 +10,7 @@ from functools import partial
 import sqlalchemy as sa
 
 from service.stores.sql.audit_log import SqlAuditLog
+from service.stores.sql.back_scorings import SqlBackScoringStore
 from service.stores.sql.backlog import SqlBacklogStore
 from service.stores.sql.campaigns import SqlCampaignStore
 from service.stores.sql.cases import SqlCaseStore
@@ -22,6 +23,7 @@ from service.stores.sql.engine import Connections, create_engine, one_moment, pi
 from service.stores.sql.figures import SqlFigureStore
 from service.stores.sql.inbound import SqlInboundStore
 from service.stores.sql.list_entries import SqlListEntryStore
+from service.stores.sql.opinions import SqlOpinionStore
 from service.stores.sql.personal_data import SqlPersonalDataStore
 from service.stores.sql.reports import SqlReportStore
 from service.stores.sql.retrainings import SqlRetrainingStore
@@ -69,6 +71,8 @@ class SqlStores:
     endpoints: SqlEndpointStore
     deliveries: SqlDeliveryStore
     inbound: SqlInboundStore
+    opinions: SqlOpinionStore
+    back_scorings: SqlBackScoringStore
     list_entries: SqlListEntryStore
     one_moment: Callable[[], AbstractContextManager[None]]
     retrainings: SqlRetrainingStore
@@ -101,6 +105,8 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         endpoints=SqlEndpointStore(engine),
         deliveries=SqlDeliveryStore(engine),
         inbound=SqlInboundStore(engine),
+        opinions=SqlOpinionStore(engine),
+        back_scorings=SqlBackScoringStore(engine),
         list_entries=SqlListEntryStore(engine),
         one_moment=partial(one_moment, engine),
         retrainings=SqlRetrainingStore(engine),

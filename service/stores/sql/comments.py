@@ -17,6 +17,7 @@ from service.stores.personal_keys import personal_keys
 from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
 from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.engine import reading, write
+from service.stores.sql.opinions import drop_opinions
 from service.stores.sql.rows import (
     comment_from,
     comment_values,
@@ -216,6 +217,7 @@ def withdraw_one(connection: sa.Connection, comment_id: CommentId, at: datetime)
     )
     leave_out(connection, [comment_id])
     delete_traits(connection, [comment_id])
+    drop_opinions(connection, comment_id)
 
 
 def _newest_judged(connection: sa.Connection, lane: Lane) -> datetime | None:

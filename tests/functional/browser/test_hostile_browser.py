@@ -9,9 +9,11 @@ from datetime import timedelta
 import pytest
 
 from service.campaigns.traits import Traits
+from service.domain.back_scoring import BackScoring
 from service.domain.comment import Author, Lane, Post, Sender
 from service.domain.decision import Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, ListEntry
+from service.domain.opinion import Opinion, Origin
 from service.domain.stroke import StrokeOf
 from service.domain.verdict import Outcome
 from service.moderation.strokes import decide_together
@@ -104,6 +106,33 @@ def _keep_names(services):
         services.list_entries.add([entry])
 
 
+def _opine_on_all(services):
+    """Let a version differ on every comment there is, and be asked about them all."""
+    opinions = [
+        Opinion(
+            comment_id=case.comment.id,
+            model_version="candidate",
+            origin=Origin.SHADOW,
+            outcome=Outcome.HAM,
+            p_spam=0.01,
+            formed_at=NOW,
+        )
+        for case in services.cases.all()
+    ]
+    services.opinions.add(opinions)
+    services.back_scorings.begin(
+        BackScoring(
+            id="bsc_1",
+            model_version="candidate-with-a-name-of-a-hundred-characters".ljust(100, "x"),
+            site_ids=None,
+            since=None,
+            until=NOW,
+            asked_by="Ola",
+            asked_at=NOW,
+        )
+    )
+
+
 def _too_wide(page, widths=_WIDTHS):
     """Return the widths at which the page, all of it unfolded, scrolls sideways."""
     page.evaluate("document.querySelectorAll('main details').forEach(d => { d.open = true; })")
@@ -148,6 +177,7 @@ def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_pag
             [comment_id], Ruling.REJECT, services, decided_by=by, what=StrokeOf.SELECTION
         )
     _keep_names(services)
+    _opine_on_all(services)
     watched = open_page()
     page = watched.page
     found = []
@@ -162,6 +192,8 @@ def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_pag
         "/lists",
         "/log",
         "/figures",
+        "/models/shadow",
+        "/models/differences?version=candidate",
         "/sites",
         "/personal-data",
         "/accounts",

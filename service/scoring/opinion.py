@@ -1,0 +1,67 @@
+"""Forms what another model version would have concluded, from the evidence a verdict recorded."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from models.inputs import ModelOutput
+from service.domain.comment import Comment
+from service.domain.opinion import Opinion, Origin
+from service.domain.verdict import Signal, Verdict
+from service.scoring.conclude import conclude
+from service.scoring.model_signals import LLM_VOICE
+from service.scoring.seam import PROMOTION_SEAM, place_seam
+from service.scoring.weights import Cutoffs, Weights
+
+# What the classifier that judged saw besides spam; another classifier sees for itself.
+_OF_THE_CLASSIFIER = frozenset({LLM_VOICE, PROMOTION_SEAM})
+
+
+def form_opinion(
+    comment: Comment,
+    verdict: Verdict,
+    *,
+    output: ModelOutput,
+    model_version: str,
+    weights: Weights,
+    cutoffs: Cutoffs,
+    origin: Origin,
+    formed_at: datetime,
+) -> Opinion:
+    """Return what a version with these weights and cutoffs makes of a verdict's evidence.
+
+    `output` is its own classifier's answer. Signals and strengths are those recorded, histories'
+    among them: as they were then, never as they would be today. What was missing then is missing
+    still, and makes the opinion unsure; only a classifier that was away is made good. What
+    moderators allow and block is left aside: it says nothing of a version.
+
+    The opinion of the very version that judged, at the cutoffs it judged by, is the verdict, unless
+    that followed an entry or its classifier was away.
+    """
+    concluded = conclude(
+        comment.id,
+        signals=_evidence(comment, verdict, output, weights),
+        output=output,
+        missing=[part for part in verdict.degraded_by if part != "model"],
+        model_version=model_version,
+        weights=weights,
+        cutoffs=cutoffs,
+        judged_at=formed_at,
+    )
+    return Opinion(
+        comment_id=comment.id,
+        model_version=model_version,
+        origin=origin,
+        outcome=concluded.outcome,
+        p_spam=concluded.p_spam,
+        formed_at=formed_at,
+    )
+
+
+def _evidence(
+    comment: Comment, verdict: Verdict, output: ModelOutput, weights: Weights
+) -> tuple[Signal, ...]:
+    seen = tuple(one.signal for one in verdict.signals if one.signal.name not in _OF_THE_CLASSIFIER)
+    # Placing a seam takes as long as all detectors, and no version weighs it so far. What
+    # it moves besides, the place of `abrupt_shift`, has no part in the score.
+    return place_seam(comment, seen, output) if weights.of(PROMOTION_SEAM) else seen

@@ -1,0 +1,161 @@
+"""How a worker spends the time in which no comment waits."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.domain.errors import StoreUnavailableError
+from service.tasks.spare_time import MOST_WAITING, SLICE_SIZE, SpareTime
+from tests.unit.tasks.test_batcher import BrokenMessage, Loop, Message
+
+
+class Desk:
+    """Says how many comments wait, and writes down what was done meanwhile."""
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self.done: list[object] = []
+        self.raises: Exception | None = None
+
+    def opine(self, ids):
+        if self.raises:
+            raise self.raises
+        self.done.append(list(ids))
+
+    def back_score(self, job_id, number):
+        for part in range(3):
+            if self.raises:
+                raise self.raises
+            self.done.append((job_id, number, part))
+            yield
+
+
+@pytest.fixture
+def desk():
+    return Desk()
+
+
+@pytest.fixture
+def loop():
+    return Loop()
+
+
+@pytest.fixture
+def spare(desk, loop):
+    spare = SpareTime(
+        waiting=lambda: desk.waiting,
+        opine=desk.opine,
+        back_score=desk.back_score,
+        monotonic=lambda: loop.now,
+    )
+    spare.run_on(loop.call_after)
+    return spare
+
+
+def test_the_shadow_speaks_after_the_answer_and_never_within_it(spare, desk, loop):
+    spare.remember(["c1", "c2"])
+    at_once = list(desk.done)
+
+    loop.advance(0.1)
+
+    assert at_once == []
+    assert desk.done == [["c1", "c2"]]
+
+
+def test_while_comments_wait_nothing_else_is_done(spare, desk, loop):
+    message = Message()
+    desk.waiting = 1
+    spare.remember(["c1"])
+    spare.receive("job", 1, message)
+    loop.advance(5)
+    meanwhile = list(desk.done)
+
+    desk.waiting = 0
+    loop.advance(0.1)
+
+    assert meanwhile == []
+    assert desk.done == [["c1"], ("job", 1, 0), ("job", 1, 1), ("job", 1, 2)]
+    assert message.acknowledged == 1
+
+
+def test_a_comment_that_comes_in_the_middle_of_a_chunk_stops_it_after_its_slice(spare, desk, loop):
+    message = Message()
+    spare.receive("job", 1, message)
+    while len(desk.done) < 2:
+        loop.advance(0.001)
+
+    desk.waiting = 1
+    loop.advance(5)
+
+    assert desk.done == [("job", 1, 0), ("job", 1, 1)]
+    assert message.acknowledged == 0
+
+
+def test_what_the_shadow_has_no_time_for_is_passed_over_and_counted(spare, desk, loop):
+    ids = [f"c{n}" for n in range(MOST_WAITING + 10)]
+    desk.waiting = 1
+    spare.remember(ids)
+    desk.waiting = 0
+
+    loop.advance(10)
+
+    seen = [one for some in desk.done for one in some]
+    assert seen == ids[10:]
+    assert spare.passed_over == 10
+    assert max(len(some) for some in desk.done) == SLICE_SIZE
+
+
+def test_a_shadow_that_fails_touches_nothing_else(spare, desk, loop):
+    desk.raises = RecursionError("whatever")
+    spare.remember(["c1"])
+    loop.advance(0.1)
+    desk.raises = None
+
+    spare.remember(["c2"])
+    loop.advance(0.1)
+
+    assert desk.done == [["c2"]]
+
+
+@pytest.mark.parametrize("error", [StoreUnavailableError("away"), ValueError("odd")])
+def test_a_chunk_that_fails_is_let_go_and_the_next_one_done(spare, desk, loop, error):
+    first, second = Message(), Message()
+    desk.raises = error
+    spare.receive("job", 1, first)
+    loop.advance(0.1)
+    desk.raises = None
+
+    spare.receive("job", 2, second)
+    loop.advance(0.1)
+
+    assert desk.done == [("job", 2, part) for part in range(3)]
+    assert (first.acknowledged, second.acknowledged) == (1, 1)
+
+
+def test_with_a_new_connection_it_goes_on_without_the_messages_of_the_old_one(spare, desk, loop):
+    message = Message()
+    spare.receive("job", 1, message)
+    while not desk.done:
+        loop.advance(0.001)
+    later = Loop()
+
+    spare.run_on(later.call_after)
+    later.advance(1)
+
+    assert desk.done == [("job", 1, part) for part in range(3)]
+    assert message.acknowledged == 0
+
+
+def test_a_message_that_cannot_be_acknowledged_stops_nothing(spare, desk, loop):
+    spare.receive("job", 1, BrokenMessage())
+    spare.receive("job", 2, Message())
+
+    loop.advance(1)
+
+    assert len(desk.done) == 6
+
+
+def test_with_nothing_to_do_the_loop_is_left_alone(spare, loop):
+    loop.advance(1)
+
+    assert loop._due == []
