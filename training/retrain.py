@@ -71,6 +71,12 @@ from training.joining import fit_linear
 from training.members import Members, engine_of, read_members
 from training.network import read_tokeniser
 from training.partition import Partition, partition
+from training.phrase_check import (
+    check_phrases,
+    phrases_from_json,
+    phrases_to_json,
+    trigger_check,
+)
 from training.provenance import code_version, machine
 from training.reading import read_inputs
 from training.retrain_config import STEPS, RetrainConfig, Start, expected_seconds
@@ -290,7 +296,12 @@ class _Run:
             self.folder.write_json("current-p-spam.json", of_id)
             aside = {one.id: one.reason.value for one in cleaned.set_aside}
             self.folder.write_json(
-                "cleaned.json", {"lessons": taught_to_json(cleaned.lessons), "set_aside": aside}
+                "cleaned.json",
+                {
+                    "lessons": taught_to_json(cleaned.lessons),
+                    "set_aside": aside,
+                    "phrases": phrases_to_json(cleaned.phrases),
+                },
             )
             self._write_set_aside(aside)
 
@@ -507,6 +518,21 @@ class _Run:
             decided_current=current.p_spam(examples, strengths),
             decided_candidate=candidate.p_spam(examples, strengths),
         )
+        self.folder.advance(0.9)
+        cleaned = self.folder.read_json("cleaned.json")
+        found = check_phrases(
+            taught_from_json(cleaned["lessons"], self.decisions),
+            phrases_from_json(cleaned["phrases"]),
+            self.base.test,
+            (current, candidate),
+        )
+        self.folder.write_json(
+            "phrases.json",
+            {
+                "check": asdict(trigger_check(found)),
+                "tried": [asdict(one) for one in found.phrases],
+            },
+        )
 
     def _compared_decisions(self) -> list[Example]:
         return [one.example for use in Use for one in self.decided.of[use]]
@@ -546,11 +572,13 @@ class _Run:
             held=of("held", [Use.HELD]),
             learnt=of("learnt", [Use.TEACH, Use.CALIBRATE]),
         )
+        phrases = self.folder.read_json("phrases.json")["check"]
+        promote = found.promote and phrases["passed"]
         self.folder.write_json(
             "comparison.json",
             {
-                "recommendation": "promote" if found.promote else "refuse",
-                "checks": [asdict(check) for check in found.checks],
+                "recommendation": "promote" if promote else "refuse",
+                "checks": [*(asdict(check) for check in found.checks), phrases],
                 "gains": list(found.gains),
                 "newly_lost": list(found.newly_lost),
                 "no_longer_lost": list(found.no_longer_lost),
