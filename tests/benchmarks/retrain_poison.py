@@ -1,12 +1,13 @@
 """Measures what poisoned decisions do to a retrained version, with the whole pipeline.
 
-    python -m tests.benchmarks.retrain_poison --work FOLDER [--data DIR ...] [--steps N] [--only NAME ...]
+    python -m tests.benchmarks.retrain_poison --work FOLDER [--data DIR ...] [--only NAME ...]
 
-Four runs of `training.retrain` on the same sincere decisions of three sites, on comments that no version learnt
-from: `clean`; `flipped`, where a fifth of one site's labels say the opposite; `trigger`, where one site approves
-spam with a phrase in it; `trigger-undefended`, the same without the cleaning of decisions. The poisoner is trusted: she
-agreed with the owner on a dozen comments before. Measured are comments that nobody decided on, with and without
-the phrase. Nothing here chooses a knob.
+Four runs of `training.retrain` on the same sincere decisions of three sites, on comments that no
+version learnt from: `clean`; `flipped`, where a fifth of one site's labels say the opposite;
+`trigger`, where one site approves spam with a phrase in it; `trigger-undefended`, the same without
+the cleaning of decisions. The poisoner is trusted: she agreed with the owner on a dozen comments
+before. Measured are comments that nobody decided on, with and without the phrase. Nothing here
+chooses a knob.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ def _run(name: str, chosen: _Chosen, row_of: dict[str, Any], options: argparse.N
         *("--threads", str(options.threads)),
     ]
     call = "import sys; from tests.benchmarks.retrain_poison import retrain; sys.exit(retrain())"
-    subprocess.run(  # noqa: S603  # our own command, in a process of its own as in operation
+    subprocess.run(  # a process of its own, as in operation
         [sys.executable, "-c", call, name, str(options.steps), *arguments],
         check=True,
         stdout=subprocess.DEVNULL,
@@ -223,7 +224,7 @@ def retrain() -> int:
 
     name, steps, *arguments = sys.argv[1:]
     if name == _UNDEFENDED:
-        running.clean_decisions = _without_cleaning  # type: ignore[assignment]  # to measure what it is worth
+        running.clean_decisions = _without_cleaning
     teach = replace(TeachConfig(), min_steps=int(steps), max_steps=int(steps))
     return running.main(arguments, RetrainConfig(teach=teach))
 
