@@ -72,6 +72,12 @@ from training.joining import fit_linear
 from training.members import Members, engine_of, read_members
 from training.network import read_tokeniser
 from training.partition import Partition, partition
+from training.phrase_check import (
+    check_phrases,
+    phrases_from_json,
+    phrases_to_json,
+    trigger_check,
+)
 from training.provenance import code_version, machine
 from training.reading import read_inputs
 from training.retrain_config import (
@@ -523,6 +529,21 @@ class _Run:
             decided_current=current.p_spam(examples, strengths),
             decided_candidate=candidate.p_spam(examples, strengths),
         )
+        self.folder.advance(0.9)
+        cleaned = self.folder.read_json("cleaned.json")
+        found = check_phrases(
+            taught_from_json(cleaned["lessons"], self.decisions),
+            phrases_from_json(cleaned["phrases"]),
+            self.base.test,
+            (current, candidate),
+        )
+        self.folder.write_json(
+            "phrases.json",
+            {
+                "check": asdict(trigger_check(found)),
+                "tried": [asdict(one) for one in found.phrases],
+            },
+        )
 
     def _try_phrases(self, current: Members, candidate: Members) -> None:
         """Look whether the candidate learnt to let a phrase settle a verdict."""
@@ -580,11 +601,13 @@ class _Run:
                 )
             ],
         )
+        phrases = self.folder.read_json("phrases.json")["check"]
+        promote = found.promote and phrases["passed"]
         self.folder.write_json(
             "comparison.json",
             {
-                "recommendation": "promote" if found.promote else "refuse",
-                "checks": [asdict(check) for check in found.checks],
+                "recommendation": "promote" if promote else "refuse",
+                "checks": [*(asdict(check) for check in found.checks), phrases],
                 "gains": list(found.gains),
                 "newly_lost": list(found.newly_lost),
                 "no_longer_lost": list(found.no_longer_lost),
