@@ -1,4 +1,4 @@
-"""Splits decisions by what they are used for, so that what measures a candidate never teaches it."""
+"""Splits decisions by their use, so that what measures a candidate never teaches it."""
 
 from __future__ import annotations
 
