@@ -220,12 +220,16 @@ def test_killed_again_and_again_it_ends_with_the_same_candidate(
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
 
-    for reached in ("checkpoint.pt", "steps/weigh.json"):
+    for reached, how, code in (
+        ("steps/clean.json", signal.SIGTERM, STOPPED),
+        ("checkpoint.pt", signal.SIGKILL, -signal.SIGKILL),
+        ("steps/weigh.json", signal.SIGKILL, -signal.SIGKILL),
+    ):
         process = start()
         while not (run / reached).exists() and process.poll() is None:
             time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
+        process.send_signal(how)
+        assert process.wait() == code
     assert start().wait() == 0
 
     assert candidate_bytes(tmp_path) == candidate_bytes(undisturbed)
