@@ -44,6 +44,8 @@ TINY = RetrainConfig(
     ),
     train=TrainConfig(
         layers=(0,),
+        fine_tune=FineTuneConfig(epochs=0.2),
+        int8_windows=12,
         weigh=WeighConfig(histories=SimulationConfig(worlds=1, checked_worlds=1)),
     ),
     embedding_comments=80,

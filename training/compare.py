@@ -104,10 +104,11 @@ def compare(
 ) -> Comparison:
     """Return what the criteria say of a candidate; the same input gives the same answer.
 
-    `held` are decisions too few for a part of their own, kept from the candidate's learning: it may
-    lose none of their ham anew, and may show its gain on their spam. What it gains on `learnt`, the
-    decisions that it was taught, is no gain; ham of them newly lost refuses it. Both may lack spam
-    or ham. `others` are checks made elsewhere that must have passed, too. Raise `ValueError` for no parts, or one that lacks spam or ham.
+    `held` are decisions too few for a part of their own, kept from the candidate's learning: it
+    may lose none of their ham anew, and may show its gain on their spam. What it gains on
+    `learnt`, the decisions that it was taught, is no gain; ham of them newly lost refuses it. Both
+    may lack spam or ham. `others` are checks made elsewhere that must have passed, too. Raise
+    `ValueError` for no parts, or one that lacks spam or ham.
     """
     criteria = criteria or Criteria()
     if not parts:

@@ -1,4 +1,4 @@
-"""Splits decisions by what they are used for, so that what measures a candidate never teaches it."""
+"""Splits decisions by their use, so that what measures a candidate never teaches it."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def copies_in_base(decided: Sequence[Example], base: Partition) -> dict[str, str
         ({e.comment.id for e in base.test}, COPY_OF_TEST),
         ({e.comment.id for e in base.calibration}, COPY_OF_CALIBRATION),
     ]
-    label_of = {e.comment.id: e.is_spam for e in base.train}
-    mine = {e.comment.id: e.is_spam for e in decided}
+    label_of = {str(e.comment.id): e.is_spam for e in base.train}
+    mine = {str(e.comment.id): e.is_spam for e in decided}
     reasons: dict[str, str] = {}
     for cluster in _clusters([*decided, *near]):
         others = [i for i in cluster if i not in mine]

@@ -10,6 +10,7 @@ command, and ends with the same candidate to the bit.
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import os
 import sys
@@ -370,7 +371,7 @@ class _Run:
             )
             return network, None
         network, served = self._current_network()
-        before, _ = self._current_network()
+        before = copy.deepcopy(network)
         teach(
             network,
             served,

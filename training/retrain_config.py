@@ -66,7 +66,7 @@ _PER_LOOKED_AT_COMMENT = 0.003
 _PER_TRAINED_COMMENT = 0.0025
 
 
-# What torch, the network with its optimiser, and a comment with its features take, measured likewise.
+# What torch, the network with its optimiser, and each comment take, measured likewise.
 _MEMORY_MB, _MEMORY_MB_FROM_BASE, _MEMORY_MB_PER_COMMENT = 1_500.0, 2_000.0, 0.05
 
 

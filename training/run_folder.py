@@ -172,7 +172,7 @@ class RunFolder:
     def write_arrays(self, name: str, **arrays: npt.NDArray[np.float64]) -> None:
         """Write arrays as one file, whole or not at all."""
         content = io.BytesIO()
-        np.savez(content, **arrays)
+        np.savez(content, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
         self.write(name, content.getvalue())
 
     def read_arrays(self, name: str) -> dict[str, npt.NDArray[np.float64]]:

@@ -54,8 +54,8 @@ def watched(
     """Watch what runs inside: call `tell` about every 2 s, and end the process if it must.
 
     Before it takes more than `most_mb` it ends with `OUT_OF_MEMORY`, on SIGTERM with `STOPPED`;
-    `give_up` is called first, with one sentence. That is at once, in the middle of whatever it does, because
-    a run loses nothing by it: each file is written whole or not at all.
+    `give_up` is called first, with one sentence. That is at once, in the middle of whatever it
+    does, because a run loses nothing by it: each file is written whole or not at all.
     """
     over = threading.Event()
 

@@ -3,8 +3,8 @@
     python -m tests.benchmarks.retrain_kills --work FOLDER [--kills 10] [--seed 1] [--threads 2]
 
 Both runs start from the shipped version with the repository's own data and the same 40 decisions.
-The moments are drawn from how long the undisturbed run took, so that they fall into every step. Prints
-where each kill fell and which of the candidate's files are the same to the bit.
+The moments are drawn from how long the undisturbed run took, so that they fall into every step.
+Prints where each kill fell and which of the candidate's files are the same to the bit.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Measures what a retraining learns from 40 decisions on a kind of spam that it never saw.
 
-    python -m tests.benchmarks.retrain_learning --data DIR ... [--kind campaigns|llm-spam] [--draw N]
+    python -m tests.benchmarks.retrain_learning --data DIR ... --work FOLDER [--kind llm-spam]
 
 The kind is taken out of the data wholly: comments of the test part alone, so the shipped version
-learnt nothing from them, nor do they stand in the core set of this run. Half of the decisions are on
-it, half on ham of the same part (`campaigns`: their ham twins on the same posts first); what is
-not decided on is measured, before and after. Nothing here chooses a knob.
+learnt nothing from them, nor do they stand in the core set of this run. Half of the decisions are
+on it, half on ham of the same part (those on the same posts first); what is not decided on is
+measured, before and after. Nothing here chooses a knob.
 """
 
 from __future__ import annotations

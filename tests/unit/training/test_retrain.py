@@ -22,6 +22,7 @@ from training.dataset import DEFAULT_DATA
 from training.retrain import main
 from training.retrain_config import STEPS
 from training.run_folder import RunFolder
+from training.watch import OUT_OF_MEMORY, STOPPED
 
 # What says when a run was, and how long it took; all else must be the same to the bit.
 WITH_TIMES = {"card.json", "card.md", "manifest.json"}
@@ -79,6 +80,16 @@ def undisturbed(tmp_path_factory, tiny_versions, decisions) -> Path:
 @pytest.fixture(scope="module")
 def report(undisturbed) -> dict:
     return json.loads((undisturbed / "run" / "report.json").read_bytes())
+
+
+def start_process(asked: list[str]) -> subprocess.Popen[bytes]:
+    """Start the command, with the settings of these tests, as a process of its own."""
+    code = (
+        "import sys; from tests.tiny_version import TINY; from training.retrain import main; "
+        "sys.exit(main(sys.argv[1:], TINY))"
+    )
+    command = [sys.executable, "-c", code, *asked]
+    return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
 
 
 def candidate_bytes(folder: Path) -> dict[str, bytes]:
@@ -211,24 +222,57 @@ def test_killed_again_and_again_it_ends_with_the_same_candidate(
 ):
     versions = copy_versions(tiny_versions, tmp_path)
     run = tmp_path / "run"
-    code = (
-        "import sys; from tests.tiny_version import TINY; from training.retrain import main; "
-        "sys.exit(main(sys.argv[1:], TINY))"
-    )
-    command = [sys.executable, "-c", code, *arguments(run, versions, decisions)]
 
     def start() -> subprocess.Popen[bytes]:
-        return subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+        return start_process(arguments(run, versions, decisions))
 
-    for reached in ("checkpoint.pt", "steps/weigh.json"):
+    for reached, how, code in (
+        ("steps/clean.json", signal.SIGTERM, STOPPED),
+        ("checkpoint.pt", signal.SIGKILL, -signal.SIGKILL),
+        ("steps/weigh.json", signal.SIGKILL, -signal.SIGKILL),
+    ):
         process = start()
         while not (run / reached).exists() and process.poll() is None:
             time.sleep(0.02)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
-    assert start().wait() == 0
+        process.send_signal(how)
+        process.communicate()
+        assert process.returncode == code
+    process = start()
+    process.communicate()
+
+    assert process.returncode == 0
 
     assert candidate_bytes(tmp_path) == candidate_bytes(undisturbed)
+
+
+def test_before_it_takes_more_memory_than_it_may_it_ends_with_two(
+    tiny_versions, decisions, tmp_path
+):
+    process = start_process(
+        arguments(tmp_path / "run", tiny_versions, decisions, "--memory-mb", "100")
+    )
+
+    _, said = process.communicate()
+
+    told = json.loads((tmp_path / "run" / "run.json").read_bytes())
+    assert process.returncode == OUT_OF_MEMORY
+    assert b"raise --memory-mb" in said
+    assert told["state"] == "failed"
+    assert "raise --memory-mb" in told["problem"]
+
+
+def test_from_the_base_a_candidate_is_trained_with_the_decisions_among_the_rest(
+    tiny_versions, decisions, tmp_path
+):
+    versions = copy_versions(tiny_versions, tmp_path)
+
+    code = main(arguments(tmp_path / "run", versions, decisions, "--start", "base"), TINY)
+
+    report = json.loads((tmp_path / "run" / "report.json").read_bytes())
+    card = json.loads((versions / report["version"] / "card.json").read_bytes())
+    assert code == 0
+    assert card["retrained"]["start"] == "base"
+    assert list_versions(versions) == [report["version"], "tiny"]
 
 
 def test_a_dry_run_says_what_would_be_learnt_and_trains_nothing(tiny_versions, decisions, tmp_path):
