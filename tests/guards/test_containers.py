@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -312,6 +313,8 @@ def test_workers_are_scaled_by_the_queues_that_comments_wait_in():
     assert scaled["spec"]["scaleTargetRef"]["name"] in _kubernetes("Deployment")
 
 
+_TRIM = runpy.run_path(str(DOCKER / "trim_locales.py"))
+
 # What the stage's processes do, told to a Python that cannot import what the stage leaves out.
 _WEB = """
 import service.beat, service.callbacks, service.probe
@@ -325,10 +328,15 @@ from service.cli import main
 main(["--help"])
 """
 _WORKER = """
+import pathlib
 import service.worker, service.commands.offline
 from models.inputs import ModelInput
 from models.registry import load_current
 (output,) = load_current(None).classifier.score_batch([ModelInput(text="Thank you!")])
+from service.cli import main
+comments = pathlib.Path(sys.argv[1], "comments.jsonl")
+comments.write_text('{"id": "c1", "text": "Thank you!"}\\n')
+main(["score", str(comments), "--out", str(comments.with_name("verdicts.jsonl"))])
 """
 _BLOCK = """
 import sys
@@ -363,6 +371,31 @@ def test_a_stage_runs_without_the_packages_that_it_leaves_out(stage, script, tmp
     ended = _run_without(stage, script, tmp_path)
 
     assert ended.returncode == 0, ended.stderr
+
+
+def test_babel_keeps_the_languages_of_the_pages_and_what_they_build_on(tmp_path):
+    data, catalogues = tmp_path / "locale-data", tmp_path / "languages"
+    for folder, names in (
+        (data, ["root.dat", "en.dat", "de.dat", "pt.dat", "pt_BR.dat", "fr.dat", "en_GB.dat"]),
+        (catalogues, ["de.po", "pt-BR.po"]),
+    ):
+        folder.mkdir()
+        for name in names:
+            (folder / name).touch()
+
+    removed = _TRIM["trim_locales"](data, catalogues)
+
+    left = {path.stem for path in data.iterdir()}
+    assert left == {"root", "en", "de", "pt", "pt_BR"}
+    assert removed == 2
+
+
+def test_babel_has_a_file_for_every_language_of_the_pages(tmp_path):
+    (tmp_path / "locale-data").mkdir()
+    (tmp_path / "locale-data" / "root.dat").touch()
+
+    with pytest.raises(FileNotFoundError, match="nothing for en"):
+        _TRIM["trim_locales"](tmp_path / "locale-data", tmp_path)
 
 
 def test_a_command_says_which_package_its_image_lacks(tmp_path):
