@@ -177,7 +177,7 @@ def main() -> None:
             stack.callback(container.process.kill)
         wait_until_ready(port)
         added = json.loads(stages.run("web", "sites", "slopsieve", "sites", "add", "A", "--json"))
-        key = added[0]["key"] if isinstance(added, list) else added["key"]
+        key = added["key"]
         status, answer = ask(
             port, "POST", "/v1/comments?wait=15", key, {"text": "Buy cheap pills at pills.example!"}
         )
