@@ -8,6 +8,7 @@ import json
 import math
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -165,6 +166,49 @@ def load_version(folder: Path) -> ModelVersion:
     )
 
 
+def check_version(folder: Path) -> Fusion:
+    """Return how the version in `folder` adds up after checking every file against the manifest.
+
+    Its classifier is not loaded, so this needs no inference engine. Raise `ModelVersionError` as
+    `load_version` does, but for what only loading finds.
+    """
+    manifest = _read_json(folder, MANIFEST_FILE, _read_bytes(folder, MANIFEST_FILE))
+    files = _check_files(folder, manifest)
+    if manifest.get("kind") not in _READERS:
+        msg = f"model version {folder} cannot be used: unknown kind {manifest.get('kind')!r}"
+        raise ModelVersionError(msg)
+    try:
+        return _fusion_from_json(_read_json(folder, FUSION_FILE, files[FUSION_FILE]))
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"model version {folder} cannot be used: {type(error).__name__}: {error}"
+        raise ModelVersionError(msg) from error
+
+
+def take_in(models_dir: Path, version: Path) -> bool:
+    """Have a version of another folder here too, checked, whole or not at all.
+
+    Its files are hard links where that can be, else copies. Return False, and do nothing, if a
+    version of that name is here already. Raise `ModelVersionError` if it is damaged, `OSError` if
+    the folder cannot be written to.
+    """
+    if (models_dir / version.name).exists():
+        return False
+    check_version(version)
+    models_dir.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=models_dir, prefix=".writing-") as staging:
+        whole = Path(staging) / version.name
+        # Only what the manifest lists, and the manifest: nothing else was checked.
+        names = [*json.loads((version / MANIFEST_FILE).read_bytes())["files"], MANIFEST_FILE]
+        whole.mkdir()
+        for name in names:
+            try:
+                (whole / name).hardlink_to(version / name)
+            except OSError:
+                shutil.copyfile(version / name, whole / name)
+        whole.rename(models_dir / version.name)
+    return True
+
+
 def write_version(
     models_dir: Path,
     version: str,
@@ -236,13 +280,16 @@ def read_previous_name(models_dir: Path | None = None) -> str | None:
     return name if _VERSION_NAME.fullmatch(name) else None
 
 
-def promote(models_dir: Path, version: str) -> None:
+def promote(
+    models_dir: Path, version: str, *, check: Callable[[Path], object] = load_version
+) -> None:
     """Make a version the current one, in one step that a reader sees wholly or not at all.
 
     The one that was current is remembered as the previous one, to go back to. Raise
-    `ModelVersionError` if the version can't be loaded; the earlier one then stays current.
+    `ModelVersionError` if the version can't be loaded; the earlier one then stays current. `check`
+    is what it must pass: where there is no inference engine, `check_version`.
     """
-    load_version(models_dir / version)
+    check(models_dir / version)
     with contextlib.suppress(ModelVersionError):
         before = read_current_name(models_dir)
         if before != version:

@@ -20,17 +20,19 @@ log = logging.getLogger(__name__)
 
 def main() -> None:
     """Run the beat process; what keeps it from starting is said in one line."""
-    url = start("service.beat", _find_valkey)
+    url, retrains = start("service.beat", _prepare)
     log.info("beat started", extra={"pid": os.getpid()})
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
     # The schedule lives in memory: a sweep that was missed is made good by the next one.
-    Service(make_celery(url), scheduler_cls="celery.beat:Scheduler").start()
+    Service(make_celery(url, retrains=retrains), scheduler_cls="celery.beat:Scheduler").start()
     log.info("beat stopped")
 
 
-def _find_valkey(settings: Settings, _given: object) -> str:
-    return find_valkey_url(settings, DataFolder(settings.data_dir))
+def _prepare(settings: Settings, _given: object) -> tuple[str, bool]:
+    """Return where Valkey is, and whether there are retrainings to be asked for."""
+    url = find_valkey_url(settings, DataFolder(settings.data_dir))
+    return url, settings.retrain_every_days > 0
 
 
 def _stop(_number: int, _frame: object) -> None:

@@ -54,6 +54,11 @@ class DataFolder:
         return self.path / "reputation"
 
     @property
+    def retraining_folder(self) -> Path:
+        """Return where each retraining has a folder of its own."""
+        return self.path / "retraining"
+
+    @property
     def valkey_url_file(self) -> Path:
         """Return the file in which a running supervisor says where its Valkey answers."""
         return self.valkey_folder / "url"

@@ -6,11 +6,12 @@ nothing else for outside reasons.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from models.inputs import ModelInput, ModelOutput
 from service.campaigns.traits import Traits
@@ -34,6 +35,13 @@ from service.domain.list_entry import EntryFilter, EntryPage, ListEntry
 from service.domain.person import Person
 from service.domain.precedent import Precedent, PrecedentPage
 from service.domain.report import Label, Report
+from service.domain.retraining import (
+    Answer,
+    Retraining,
+    RetrainingOptions,
+    RetrainingReport,
+    TrainingProgress,
+)
 from service.domain.saved_view import SavedView
 from service.domain.search import SearchQuery
 from service.domain.sender import SenderSecrets
@@ -422,9 +430,9 @@ class FigureStore(Protocol):
 
 
 class Lease(StrEnum):
-    """What became of the wish to be the only one that groups comments."""
+    """What became of the wish to be the only one that does a thing, such as grouping comments."""
 
-    # It was somebody else's before, or nobody's: what was grouped meanwhile is not known here.
+    # It was somebody else's before, or nobody's: what was done meanwhile is not known here.
     TAKEN = "taken"
     KEPT = "kept"
     REFUSED = "refused"
@@ -1101,6 +1109,151 @@ class Classifier(Protocol):
         """
 
 
+class RetrainingStore(Protocol):
+    """Keeps which retrainings there were, and who alone may run one now."""
+
+    def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
+        """Let `holder` alone retrain till `until`, unless it is somebody else's turn now.
+
+        Of several calls at once at most one is not REFUSED.
+        """
+
+    def end_lease(self, holder: str) -> None:
+        """Let others retrain at once; nothing happens if it is not this holder's turn."""
+
+    def put(self, retraining: Retraining) -> None:
+        """Keep a retraining as it is now, a new one too; what was answered to it stays."""
+
+    def get(self, retraining_id: str) -> Retraining:
+        """Return one. Raise `NotFoundError`."""
+
+    def recent(self, *, limit: int) -> list[Retraining]:
+        """Return the newest by when they were asked for, the newest first."""
+
+    def answer(self, retraining_id: str, answer: Answer, *, by: str, at: datetime) -> Retraining:
+        """Note what was made of a candidate, and return the retraining.
+
+        Of several calls at once one is kept. Raise `ConflictError` if it was answered before,
+        `NotFoundError` if it is unknown.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptDecisions:
+    """Decisions handed to a training program: how many, and what recognises the very same."""
+
+    count: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFiles:
+    """What lies in a run's folder; `texts_since` is the age of comments' texts in it, if any."""
+
+    run_id: str
+    changed_at: datetime
+    texts_since: datetime | None
+    unfinished: bool
+
+
+class TrainingRuns(Protocol):
+    """Runs the training program on this machine, each run in a folder of its own."""
+
+    place: str
+    """Names this machine and its folder of runs; two processes there share it."""
+
+    def refuse(self) -> str | None:
+        """Say in one sentence why nothing can be trained here, None if it can."""
+
+    def only_one(self) -> AbstractContextManager[object]:
+        """Keep everybody else on this machine from training while the block runs.
+
+        Raise `ConflictError` if somebody does already.
+        """
+
+    def holds(self, run_id: str) -> bool:
+        """Say whether an unfinished run of this id lies here, to be gone on with."""
+
+    def keep_decisions(self, run_id: str, decisions: Iterable[Mapping[str, Any]]) -> KeptDecisions:
+        """Write the decisions for a run, readable by this user alone."""
+
+    def kept_ids(self, run_id: str) -> Iterator[str]:
+        """Yield the ids of the comments whose decisions are kept for a run."""
+
+    def train(
+        self,
+        run_id: str,
+        options: RetrainingOptions,
+        *,
+        dry_run: bool,
+        told: Callable[[TrainingProgress], None],
+        goes_on: Callable[[], bool],
+    ) -> RetrainingReport:
+        """Train on the decisions kept for this run, or go on where it was stopped.
+
+        `told` is called about every second; what it raises stops the run and comes through. Raise
+        `TrainingStoppedError` once `goes_on` said no and the program has ended, resumable;
+        `TrainingFailedError` if it cannot come to its end.
+        """
+
+    def keep_report_alone(self, run_id: str) -> None:
+        """Delete everything of a run but its report."""
+
+    def drop_texts(self, run_id: str) -> None:
+        """Delete every comment's text from a run's folder; an unfinished run goes wholly."""
+
+    def drop(self, run_id: str) -> None:
+        """Delete a run's folder, if there is one."""
+
+    def runs(self) -> list[RunFiles]:
+        """Return what there is, the newest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionOnShelf:
+    """A model version as its card describes it.
+
+    `figures` and `provenance` are words by name, for people; `serves` is "current", "previous"
+    or empty.
+    """
+
+    name: str
+    serves: str
+    trained_at: str
+    figures: Mapping[str, str]
+    provenance: Mapping[str, str]
+
+
+class VersionShelf(Protocol):
+    """The model versions of this installation, and which of them serves."""
+
+    def all(self) -> list[VersionOnShelf]:
+        """Return every version, the current one first, then by name, the newest name first."""
+
+    def card(self, name: str) -> str | None:
+        """Return a version's card as Markdown, None if it has none. Raise `NotFoundError`."""
+
+    def previous(self) -> str | None:
+        """Return the version that was current before the last promotion, if it is still there."""
+
+    def promote(self, name: str) -> str | None:
+        """Make a version current after checking its files; return the one that was.
+
+        Raise `NotFoundError` for an unknown one, `ConflictError` with one sentence for one that
+        is damaged or where the folder cannot be written to.
+        """
+
+
+class TrainerQueue(Protocol):
+    """Wakes the process that retrains, where there is one."""
+
+    def wake(self) -> None:
+        """Have it look for what is asked for. Raise `StoreUnavailableError`."""
+
+    def is_heard(self) -> bool:
+        """Say whether such a process has given a sign of life lately. Raise the same."""
+
+
 class PasswordHasher(Protocol):
     """Turns passwords into slow, salted hashes."""
 
@@ -1178,4 +1331,7 @@ class Services:
     find_system: Callable[[str], int | None]
     list_entries: ListEntryStore
     entries_in_force: Callable[[], EntryBook]
+    retrainings: RetrainingStore
+    versions: VersionShelf
+    trainer_queue: TrainerQueue
     audit_share: float = 0.02

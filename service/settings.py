@@ -130,6 +130,21 @@ class Settings(BaseSettings):
     audit_share: Annotated[float, Field(ge=0, le=1)] = 0.02
     """Share of confident verdicts that moderators check all the same."""
 
+    retrain_every_days: Annotated[int, Field(ge=0, le=3_650)] = 0
+    """How often the model is trained anew by itself; 0 is never."""
+
+    retrain_promotes: bool = False
+    """Let a retrained version that meets the release criteria serve without asking an owner."""
+
+    retrain_data: Listed[str] = ()
+    """Files and folders of labelled comments that every retraining reads too."""
+
+    retrain_threads: Annotated[int, Field(ge=1, le=256)] = 1
+    """Threads that a retraining computes with."""
+
+    retrain_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 4_000
+    """Megabytes of memory that a retraining may use; it ends itself before it takes more."""
+
 
 def load_settings(**overrides: object) -> Settings:
     """Read the environment once. Raise `SettingsError` that names everything wrong at once."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -33,8 +34,12 @@ from service.stores.sql import create_engine, sql_stores
 from service.stores.systems import open_systems
 from service.stores.valkey_history import ValkeyHistoryStore
 from service.stores.valkey_rebuild import ValkeyRebuildPlace
+from service.stores.version_shelf import FolderVersionShelf
 from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
+from service.tasks.trainer_queue import CeleryTrainerQueue
+from service.training_program import Bounds, TrainingProcesses
+from service.versions import own_versions_folder, versions_folder
 
 _VALKEY_SCHEMES = {"redis", "rediss", "unix"}
 _CLUSTER = "+cluster"
@@ -52,6 +57,8 @@ class Wired:
     models: ModelVersions
     queue: CeleryScoringQueue
     delivery_queue: CeleryDeliveryQueue
+    trainer_queue: CeleryTrainerQueue
+    runs: TrainingProcesses
     history: ValkeyHistoryStore
     history_breaker: BreakerHistoryStore
     rebuild_place: ValkeyRebuildPlace
@@ -62,6 +69,7 @@ class Wired:
         """Give every connection back."""
         self.queue.close()
         self.delivery_queue.close()
+        self.trainer_queue.close()
         self.history.close()
         self.rebuild_place.close()
         self.engine.dispose()
@@ -77,9 +85,10 @@ def wire(settings: Settings) -> Wired:
     valkey_url = find_valkey_url(settings, folder)
     secret = _secret_key(settings, folder)
     stores = sql_stores(engine)
-    models = ModelVersions(settings.models_dir)
+    models = ModelVersions(partial(versions_folder, settings))
     queue = CeleryScoringQueue(valkey_url)
     delivery_queue = CeleryDeliveryQueue(valkey_url)
+    trainer_queue = CeleryTrainerQueue(valkey_url)
     history = open_history(settings, valkey_url)
     rebuild_place = _open_rebuild_place(settings, valkey_url)
     breaker = BreakerHistoryStore(history)
@@ -112,7 +121,7 @@ def wire(settings: Settings) -> Wired:
         rebuild_place=rebuild_place,
         queue=queue,
         current_model=models.current,
-        current_promise=lambda: read_promise(settings.models_dir),
+        current_promise=lambda: read_promise(versions_folder(settings)),
         clock=_now,
         passwords=Argon2PasswordHasher(),
         new_id=new_id,
@@ -124,6 +133,9 @@ def wire(settings: Settings) -> Wired:
         find_system=open_systems(settings.systems_file),
         list_entries=stores.list_entries,
         entries_in_force=BookKeeper(stores.list_entries, _now).current,
+        retrainings=stores.retrainings,
+        versions=FolderVersionShelf(partial(versions_folder, settings)),
+        trainer_queue=trainer_queue,
         audit_share=settings.audit_share,
     )
     return Wired(
@@ -134,6 +146,8 @@ def wire(settings: Settings) -> Wired:
         models=models,
         queue=queue,
         delivery_queue=delivery_queue,
+        trainer_queue=trainer_queue,
+        runs=training_runs(settings, folder),
         history=history,
         history_breaker=breaker,
         rebuild_place=rebuild_place,
@@ -144,6 +158,17 @@ def wire(settings: Settings) -> Wired:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def training_runs(settings: Settings, folder: DataFolder) -> TrainingProcesses:
+    """Return what runs the training program in this data folder."""
+    bounds = Bounds(threads=settings.retrain_threads, memory_mb=settings.retrain_memory_mb)
+    return TrainingProcesses(folder.retraining_folder, own_versions_folder(settings), bounds)
+
+
+def open_training_runs(settings: Settings) -> TrainingProcesses:
+    """Return the same where nothing else of the data folder is used. Raises `StartError`."""
+    return training_runs(settings, DataFolder(settings.data_dir))
 
 
 def outbound_rules(settings: Settings) -> OutboundRules:

@@ -22,6 +22,7 @@ from service.moderation.remember import remember_open
 from service.moderation.search import take_in_search
 from service.moderation.sessions import prune_sessions
 from service.moderation.sweep import sweep_stranded
+from service.moderation.tidy_retrainings import tidy_retrainings
 from service.starting import start
 from service.tasks.broker import open_client
 from service.tasks.celery_app import (
@@ -82,6 +83,7 @@ def make_worker(wired: Wired) -> Any:
                 keep_spam=_days(wired.settings.keep_spam_days),
             ),
             TaskName.PRUNE_SESSIONS: lambda: prune_sessions(services),
+            TaskName.PRUNE_RETRAININGS: lambda: tidy_retrainings(services, wired.runs),
             TaskName.REMEMBER_OPEN: lambda: remember_open(services),
             TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(
                 services, goes_on=_for_seconds(REBUILD_FOR_SECONDS)

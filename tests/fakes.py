@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from models.inputs import ModelInput, ModelOutput
 from service.domain.comment import CommentId, Lane
 from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, SendOutcome
-from service.domain.errors import ModelUnavailableError
+from service.domain.errors import ConflictError, ModelUnavailableError, NotFoundError
 from service.domain.sender import SenderSecrets
 from service.domain.site import Site
 from service.moderation.judge import judge_batch
-from service.ports import Clock, JudgingModel, Services
+from service.ports import Clock, JudgingModel, Services, VersionOnShelf
 from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.list_entries import BookKeeper
@@ -106,6 +106,68 @@ class CountingDeliveryQueue:
     def wake(self) -> None:
         """See `DeliveryQueue.wake`."""
         self.woken += 1
+
+
+class CountingTrainerQueue:
+    """Counts how often it was woken; `heard` says whether anybody retrains; see `TrainerQueue`."""
+
+    def __init__(self, *, heard: bool = True) -> None:
+        self.woken = 0
+        self.heard = heard
+
+    def wake(self) -> None:
+        """See `TrainerQueue.wake`."""
+        self.woken += 1
+
+    def is_heard(self) -> bool:
+        """See `TrainerQueue.is_heard`."""
+        return self.heard
+
+
+class FixedShelf:
+    """Versions by name, the first one current; `damaged` ones are refused; see `VersionShelf`."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = list(names)
+        self.current = names[0] if names else None
+        self.before: str | None = None
+        self.damaged: set[str] = set()
+        self.cards: dict[str, str] = {}
+
+    def all(self) -> list[VersionOnShelf]:
+        """See `VersionShelf.all`."""
+        serves = {self.before: "previous", self.current: "current"}
+        versions = [
+            VersionOnShelf(
+                name=name,
+                serves=serves.get(name, ""),
+                trained_at="2026-02-27T08:00:00+00:00",
+                figures={"roc_auc": "0.9866", "ham_called_spam": "9 of 9,126"},
+                provenance={"seed": "7"},
+            )
+            for name in sorted(self.names, reverse=True)
+        ]
+        return sorted(versions, key=lambda version: version.serves != "current")
+
+    def card(self, name: str) -> str | None:
+        """See `VersionShelf.card`."""
+        if name not in self.names:
+            raise NotFoundError(name)
+        return self.cards.get(name)
+
+    def previous(self) -> str | None:
+        """See `VersionShelf.previous`."""
+        return self.before
+
+    def promote(self, name: str) -> str | None:
+        """See `VersionShelf.promote`."""
+        if name not in self.names:
+            raise NotFoundError(name)
+        if name in self.damaged:
+            msg = f"model version {name} was changed"
+            raise ConflictError(msg)
+        self.before, self.current = self.current, name
+        return self.before
 
 
 class RecordingNotifier:
@@ -217,6 +279,9 @@ def make_services(
         "find_system": lambda _address: None,
         "list_entries": stores.list_entries,
         "entries_in_force": BookKeeper(stores.list_entries, clock, recheck_seconds=0).current,
+        "retrainings": stores.retrainings,
+        "versions": FixedShelf("test-1"),
+        "trainer_queue": CountingTrainerQueue(),
         "audit_share": 0.0,
     }
     services = Services(**(values | changes))

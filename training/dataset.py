@@ -158,8 +158,8 @@ class _Reading:
     def file(self, path: Path, sha256: str) -> DataFile:
         """Read one file's rows; return what it held."""
         before, texts_before = len(self.examples), len(self.texts)
-        for where, row in _read_rows(path, self.problems):
-            wrong = _problems_of(where, row) or _repeats(where, row, self._seen)
+        for where, row in read_rows(path, self.problems):
+            wrong = problems_of_row(where, row) or _repeats(where, row, self._seen)
             self.problems += wrong
             if wrong:
                 continue
@@ -181,7 +181,7 @@ class _Reading:
         """Keep a labelled row as its correction, if there is one, says."""
         correction = self._corrections.get(str(row["id"]))
         if correction is None:
-            self.examples.append(_example(row, path))
+            self.examples.append(example_of_row(row, path))
         elif row["label"] != correction.was:
             what, remedy = "is not the label in the data", "judge the comment again"
             self.problems.append(_problem(f"{correction.where} was", what, remedy))
@@ -191,7 +191,7 @@ class _Reading:
             # What the data say beside the label was said of the wrong label.
             unknown = {"kind": None, "promo_spans": None, "boundary": None}
             corrected = {**row, **unknown, "label": correction.correct.value}
-            self.examples.append(replace(_example(corrected, path), is_corrected=True))
+            self.examples.append(replace(example_of_row(corrected, path), is_corrected=True))
 
 
 def _distinct(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
@@ -204,7 +204,7 @@ def _distinct(paths: Sequence[Path]) -> Iterator[tuple[Path, str]]:
             yield path, sha256
 
 
-def _read_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str, object]]]:
+def read_rows(path: Path, problems: list[Problem]) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield each row with its place; what cannot be read becomes a problem."""
     number = 0
     try:
@@ -228,7 +228,7 @@ def _problem(where: str, problem: str, remedy: str) -> Problem:
     return Problem(field=where, problem=problem, remedy=remedy)
 
 
-def _problems_of(where: str, row: Mapping[str, object]) -> list[Problem]:
+def problems_of_row(where: str, row: Mapping[str, object]) -> list[Problem]:
     """Return what is wrong with a row's own fields; values are never quoted."""
     problems = [
         _problem(f"{where} {key}", "is not a string with content", "give each row its own")
@@ -236,7 +236,7 @@ def _problems_of(where: str, row: Mapping[str, object]) -> list[Problem]:
         if not isinstance(row.get(key), str) or not row[key]
     ]
     label = row.get("label")
-    if label is not None and label not in _LABELS:
+    if label is not None and not (isinstance(label, str) and label in _LABELS):
         problems.append(_problem(f"{where} label", "is unknown", "use spam, ham or null"))
     hardness = row.get("hardness")
     if hardness is not None and hardness not in (1, 2, 3):
@@ -300,7 +300,8 @@ def _boundary(row: Mapping[str, object]) -> int | None:
     return boundary if isinstance(boundary, int) else None
 
 
-def _example(row: Mapping[str, object], path: Path) -> Example:
+def example_of_row(row: Mapping[str, object], path: Path) -> Example:
+    """Return the example of a labelled row that nothing is wrong with."""
     comment = comment_from_record(row)
     source = _source(row, path)
     # Sources without post ids are told apart by title; without one, a comment stands alone.

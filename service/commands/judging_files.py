@@ -21,6 +21,7 @@ from service.ports import Clock, JudgingModel
 from service.scoring.report.markdown import FileSummary
 from service.settings import load_settings
 from service.stores.model_versions import ModelVersions
+from service.versions import versions_folder
 
 # A wrong file has the same fault on every line; after these it is only counted.
 _MAX_FAULTS_SHOWN = 20
@@ -43,7 +44,7 @@ def open_judging() -> Judging:
     all unsure helps nobody.
     """
     settings = load_settings()
-    versions = ModelVersions(settings.models_dir)
+    versions = ModelVersions(versions_folder(settings))
     model = versions.current()
     if versions.problem:
         raise ModelUnavailableError(versions.problem)
@@ -51,7 +52,7 @@ def open_judging() -> Judging:
         model=model,
         batch_size=settings.batch_size,
         clock=lambda: datetime.now(UTC),
-        trained_on=trained_on(model.version, settings.models_dir),
+        trained_on=trained_on(model.version, versions_folder(settings)),
     )
 
 

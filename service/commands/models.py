@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
+from models.card_figures import CARD_PAGE, card_figures, read_card, tested_on
 from models.errors import ModelVersionError
 from models.registry import (
-    SHIPPED_DIR,
     list_versions,
     load_version,
     promote,
@@ -23,10 +21,10 @@ from service.domain.errors import StoreUnavailableError
 from service.moderation.acts import record_act
 from service.settings import load_settings
 from service.start_error import StartError
+from service.versions import versions_folder
 from service.wiring import open_services
 
 _ACTOR = "command line"
-_CARD = "card.json"
 
 
 @click.group("models")
@@ -35,49 +33,52 @@ def models_group() -> None:
 
 
 @models_group.command("list")
+@data_dir_option
 @json_option
-def list_command(*, as_json: bool) -> None:
+def list_command(data_dir: str | None, *, as_json: bool) -> None:
     """List the versions there are, with what their cards measured."""
-    folder = _folder()
+    folder = _folder(data_dir)
     current, previous = _current(folder), read_previous_name(folder)
     rows = [
         {
             "version": name,
             "serves": {current: "current", previous: "previous"}.get(name, ""),
             "trained_at": str(card.get("trained_at", "")),
-            **_figures(card),
+            **card_figures(card),
         }
         for name in list_versions(folder)
-        for card in [_card(folder / name)]
+        for card in [read_card(folder / name)]
     ]
     print_rows(rows, as_json=as_json, empty=f"There are no versions in {folder}.")
 
 
 @models_group.command("show")
 @click.argument("version", required=False)
-def show_command(version: str | None) -> None:
+@data_dir_option
+def show_command(version: str | None, data_dir: str | None) -> None:
     """Print a version's card, by default the current one's, after checking its files."""
-    folder = _folder()
+    folder = _folder(data_dir)
     name = version or read_current_name(folder)
     load_version(folder / _known(folder, name))
-    card = folder / name / "card.md"
+    card = folder / name / CARD_PAGE
     click.echo(card.read_text(encoding="utf-8") if card.is_file() else f"{name} has no card.")
 
 
 @models_group.command("compare")
 @click.argument("one")
 @click.argument("other", required=False)
+@data_dir_option
 @json_option
-def compare_command(one: str, other: str | None, *, as_json: bool) -> None:
+def compare_command(one: str, other: str | None, data_dir: str | None, *, as_json: bool) -> None:
     """Put what two cards measured side by side; without OTHER, against the current version.
 
     The figures are of the test parts as the cards describe them: compare versions whose cards name
     the same parts.
     """
-    folder = _folder()
+    folder = _folder(data_dir)
     names = [_known(folder, name) for name in (one, other or read_current_name(folder))]
-    cards = [_card(folder / name) for name in names]
-    figures = [_figures(card) for card in cards]
+    cards = [read_card(folder / name) for name in names]
+    figures = [card_figures(card) for card in cards]
     rows: list[dict[str, object]] = [
         {
             "figure": key.replace("_", " "),
@@ -85,7 +86,7 @@ def compare_command(one: str, other: str | None, *, as_json: bool) -> None:
         }
         for key in figures[0]
     ]
-    same = len({json.dumps(_test_part(card), sort_keys=True) for card in cards}) == 1
+    same = len({json.dumps(tested_on(card), sort_keys=True) for card in cards}) == 1
     print_rows(rows, as_json=as_json, empty="")
     if not same:
         click.echo("The cards' test parts differ, so these figures cannot be compared.", err=True)
@@ -96,14 +97,14 @@ def compare_command(one: str, other: str | None, *, as_json: bool) -> None:
 @data_dir_option
 def promote_command(version: str, data_dir: str | None) -> None:
     """Make a version the current one; workers take it over within seconds, between two batches."""
-    _promote(_folder(), version, data_dir)
+    _promote(_folder(data_dir), version, data_dir)
 
 
 @models_group.command("rollback")
 @data_dir_option
 def rollback_command(data_dir: str | None) -> None:
     """Make the version that was current before the last promotion the current one again."""
-    folder = _folder()
+    folder = _folder(data_dir)
     previous = read_previous_name(folder)
     if previous is None:
         msg = "no version was current before this one: name one with `slopsieve models promote`"
@@ -136,8 +137,8 @@ def _promote(folder: Path, version: str, data_dir: str | None) -> None:
         click.echo(f"The log of acts could not be written: {error}.", err=True)
 
 
-def _folder() -> Path:
-    return load_settings().models_dir or SHIPPED_DIR
+def _folder(data_dir: str | None) -> Path:
+    return versions_folder(load_settings(**({"data_dir": Path(data_dir)} if data_dir else {})))
 
 
 def _current(folder: Path) -> str | None:
@@ -154,34 +155,3 @@ def _known(folder: Path, name: str) -> str:
         msg = f"there is no version {name[:100]!r} in {folder}; there are {there_are}"
         raise StartError(msg)
     return name
-
-
-def _card(version: Path) -> Mapping[str, Any]:
-    try:
-        card = json.loads((version / _CARD).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return card if isinstance(card, dict) else {}
-
-
-def _test_part(card: Mapping[str, Any]) -> object:
-    return card.get("partition", {}).get("test"), card.get("test_data")
-
-
-def _figures(card: Mapping[str, Any]) -> dict[str, object]:
-    """Return what matters most of what a card measured on its test part; empty where it lacks."""
-    test = card.get("parts", {}).get("test", {})
-    evidence, cutoffs = test.get("all_evidence", {}), test.get("at_the_cutoffs", {})
-    recall = evidence.get("recall_at_false_positive_rate", {})
-    auc = evidence.get("roc_auc")
-    return {
-        "roc_auc": "" if auc is None else f"{auc:.4f}",
-        "caught_at_0.1_%": _of(recall.get("0.001", {}), "spam_caught", "n_spam"),
-        "caught_at_1_%": _of(recall.get("0.01", {}), "spam_caught", "n_spam"),
-        "ham_called_spam": _of(cutoffs.get("ham_called_spam", {}), "hits", "count"),
-        "spam_called_ham": _of(cutoffs.get("spam_called_ham", {}), "hits", "count"),
-    }
-
-
-def _of(counts: Mapping[str, int], hits: str, n: str) -> str:
-    return f"{counts[hits]:,} of {counts[n]:,}" if hits in counts and n in counts else ""

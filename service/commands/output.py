@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-_WHOLE = frozenset({"site_id", "key_id", "key", "password", "subject", "hint"})
+_WHOLE = frozenset({"site_id", "key_id", "key", "password", "subject", "hint", "retraining"})
 # Nobody looks at a file or a pipe through a window of 80 columns.
 _WIDTH_ELSEWHERE = 200
 

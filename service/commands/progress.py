@@ -10,6 +10,8 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
+from service.domain.retraining import TrainingProgress
+
 # Elsewhere a line for every so many comments: some minutes of work.
 _COMMENTS_A_LINE = 100_000
 
@@ -93,3 +95,41 @@ class ReadingProgress(_Shown):
         elif comments - self._said >= _COMMENTS_A_LINE:
             self._said = comments
             click.echo(f"{self._title}: {comments:,} comments {self._done}", err=True)
+
+
+class StepProgress(_Shown):
+    """Follows a training program step by step; a context manager that writes to standard error."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._said = ""
+        self._bar = None
+        if sys.stderr.isatty():
+            self._bar = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(),
+                TextColumn("{task.percentage:>3.0f} %  {task.fields[step]}{task.fields[left]}"),
+                console=Console(stderr=True),
+                transient=True,
+                redirect_stdout=False,
+            )
+            self._task = self._bar.add_task(title, total=1.0, step="", left="")
+
+    def show(self, progress: TrainingProgress) -> None:
+        """Show how far it is: its step, and how long it still takes if that is known."""
+        left = _time_left(progress.seconds_left)
+        if self._bar:
+            self._bar.update(
+                self._task, completed=progress.share_done, step=progress.step, left=left
+            )
+        elif progress.step and progress.step != self._said:
+            self._said = progress.step
+            click.echo(f"{self._title}: {progress.step}{left}", err=True)
+
+
+def _time_left(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return f", about {max(1, round(seconds))} s left"
+    return f", about {round(seconds / 60)} min left"

@@ -34,6 +34,14 @@ class ModelUnavailableError(ModerationError):
     """The classifier cannot answer; verdicts go on without it, degraded."""
 
 
+class TrainingFailedError(ModerationError):
+    """A training program could not come to its end; the message says why in one sentence."""
+
+
+class TrainingStoppedError(ModerationError):
+    """A training program was stopped; it can be gone on with."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """One thing wrong with an input: where, what, and what to do about it."""

@@ -29,6 +29,7 @@ class Permission(StrEnum):
     SEE_LOG = "see the log"
     ERASE_PEOPLE = "erase people"
     MANAGE_ACCOUNTS = "manage accounts"
+    MANAGE_MODELS = "manage models"
 
 
 _READER = frozenset({Permission.LOOK})

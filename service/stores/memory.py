@@ -48,6 +48,7 @@ from service.stores.memory_inbound import MemoryInboundStore
 from service.stores.memory_list_entries import MemoryListEntryStore
 from service.stores.memory_personal_data import MemoryPersonalDataStore
 from service.stores.memory_queue import MemoryScoringQueue
+from service.stores.memory_retrainings import MemoryRetrainingStore
 from service.stores.memory_search import (
     MemoryCaseSearch,
     MemorySavedViewStore,
@@ -868,6 +869,7 @@ class MemoryStores:
     deliveries: MemoryDeliveryStore
     inbound: MemoryInboundStore
     list_entries: MemoryListEntryStore
+    retrainings: MemoryRetrainingStore
     history: MemoryHistoryStore
     queue: MemoryScoringQueue
 
@@ -908,6 +910,7 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
         deliveries=deliveries,
         inbound=MemoryInboundStore(state.site),
         list_entries=MemoryListEntryStore(state.site),
+        retrainings=MemoryRetrainingStore(),
         history=MemoryHistoryStore(),
         queue=MemoryScoringQueue(),
     )

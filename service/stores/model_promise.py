@@ -13,7 +13,7 @@ from service.scoring.weights import Cutoffs
 
 
 def read_promise(models_dir: Path | None) -> Promise | None:
-    """Return the promise of the version that serves; None where none can be read."""
+    """Return the promise of the version that serves from a folder; None where none can be read."""
     try:
         name, fusion = read_current_fusion(models_dir)
     except ModelVersionError:

@@ -64,16 +64,19 @@ class ModelVersions:
 
     While one serves, the next is loaded by what `beside` does with the work, a thread of its own by
     default: comments are judged by the old one until the new one is ready.
+
+    The folder is one path, None for the shipped versions, or what finds it at every look: an
+    installation gets a folder of its own with its first retraining, while workers run.
     """
 
     def __init__(
         self,
-        folder: Path | None,
+        folder: Path | Callable[[], Path] | None,
         *,
         monotonic: Callable[[], float] = time.monotonic,
         beside: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
-        self._folder = folder
+        self._find_folder = folder if callable(folder) else lambda: folder
         self._monotonic = monotonic
         self._beside = beside or _in_a_thread
         self._loading = False
@@ -98,7 +101,7 @@ class ModelVersions:
             # Imported late because the classifier's packages take a second to load.
             from models.registry import read_current_name
 
-            name = read_current_name(self._folder)
+            name = read_current_name(self._find_folder())
         except (ModelVersionError, ImportError) as error:
             self._refuse(error)
             return
@@ -121,7 +124,7 @@ class ModelVersions:
         try:
             from models.registry import SHIPPED_DIR, load_version
 
-            version = load_version((self._folder or SHIPPED_DIR) / name)
+            version = load_version((self._find_folder() or SHIPPED_DIR) / name)
         except (ModelVersionError, ImportError) as error:
             self._refuse(error)
             return

@@ -41,13 +41,21 @@ _LOOK_EVERY_SECONDS = 0.05
 _READY_SECONDS = 120.0
 _ASK_TIMEOUT_SECONDS = 3.0
 # Longer than the API drains (8 s), than the worker's longest batch and than the slowest site that
-# is being told (16 s); Valkey only writes its log.
-_STOP_SECONDS = {"api": 12.0, "worker": 25.0, "callbacks": 20.0, "beat": 5.0, "valkey": 15.0}
+# is being told (16 s); a training program is given 20 s. Valkey only writes its log.
+_STOP_SECONDS = {
+    "api": 12.0,
+    "worker": 25.0,
+    "callbacks": 20.0,
+    "beat": 5.0,
+    "trainer": 30.0,
+    "valkey": 15.0,
+}
 _MODULES = {
     "api": "service.app",
     "worker": "service.worker",
     "callbacks": "service.callbacks",
     "beat": "service.beat",
+    "trainer": "service.trainer",
 }
 
 
@@ -192,7 +200,7 @@ class _Crew:
 
     def stop(self) -> None:
         """Stop kind by kind, the API first, Valkey last; a second signal hurries."""
-        for kind in ("api", "worker", "callbacks", "beat", "valkey"):
+        for kind in ("api", "trainer", "worker", "callbacks", "beat", "valkey"):
             parts = [part for part in self._parts if part.recipe.name.startswith(kind)]
             for part in parts:
                 part.ask_to_stop()
@@ -220,6 +228,8 @@ def _start_all(
         crew.add(_python("worker", environment, number=number if workers > 1 else None))
     crew.add(_python("callbacks", environment))
     crew.add(_python("beat", environment))
+    if settings.retrain_every_days:
+        crew.add(_python("trainer", environment))
     return wire(settings)
 
 

@@ -43,10 +43,20 @@ _GROUP_EXPIRES_SECONDS = 4.0
 # Fresh messages are announced at once; this finds those whose time to be tried again has come.
 DELIVER_EVERY_SECONDS = 1.0
 _DELIVER_EXPIRES_SECONDS = 4.0
+# Texts that retrainings left behind go within the hour once they may be kept no longer.
+PRUNE_RETRAININGS_EVERY_SECONDS = 900.0
+_PRUNE_RETRAININGS_EXPIRES_SECONDS = 1_800.0
+# Whether a retraining is due is one question to the database.
+RETRAIN_EVERY_SECONDS = 600.0
+_RETRAIN_EXPIRES_SECONDS = 1_200.0
 
 
-def make_celery(valkey_url: str) -> Celery:
-    """Return an application that speaks JSON alone, keeps no results and connects lazily."""
+def make_celery(valkey_url: str, *, retrains: bool = False) -> Celery:
+    """Return an application that speaks JSON alone, keeps no results and connects lazily.
+
+    With `retrains` its schedule asks for retrainings too: only where a trainer takes the messages,
+    as others would pile them up.
+    """
     setup_logging.connect(_leave_logging_alone)
     app = Celery("slopsieve", broker=kombu_url(valkey_url), set_as_current=False)
     app.conf.update(
@@ -56,7 +66,10 @@ def make_celery(valkey_url: str) -> Celery:
         task_acks_late=True,
         task_reject_on_worker_lost=True,
         task_default_queue=QueueName.UPKEEP.value,
-        task_queues=[Queue(QueueName.UPKEEP.value), Queue(QueueName.CALLBACKS.value)],
+        task_queues=[
+            Queue(queue.value)
+            for queue in (QueueName.UPKEEP, QueueName.CALLBACKS, QueueName.RETRAIN)
+        ],
         task_create_missing_queues=False,
         task_store_eager_result=False,
         broker_transport_options=dict(CONSUMER_OPTIONS),
@@ -106,6 +119,14 @@ def make_celery(valkey_url: str) -> Celery:
                     "expires": _PRUNE_SESSIONS_EXPIRES_SECONDS,
                 },
             },
+            "prune-retrainings": {
+                "task": TaskName.PRUNE_RETRAININGS.value,
+                "schedule": PRUNE_RETRAININGS_EVERY_SECONDS,
+                "options": {
+                    "queue": QueueName.UPKEEP.value,
+                    "expires": _PRUNE_RETRAININGS_EXPIRES_SECONDS,
+                },
+            },
             "remember": {
                 "task": TaskName.REMEMBER_OPEN.value,
                 "schedule": REMEMBER_EVERY_SECONDS,
@@ -148,6 +169,12 @@ def make_celery(valkey_url: str) -> Celery:
             },
         },
     )
+    if retrains:
+        app.conf.beat_schedule["retrain"] = {
+            "task": TaskName.RETRAIN.value,
+            "schedule": RETRAIN_EVERY_SECONDS,
+            "options": {"queue": QueueName.RETRAIN.value, "expires": _RETRAIN_EXPIRES_SECONDS},
+        }
     return app
 
 

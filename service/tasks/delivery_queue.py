@@ -1,4 +1,4 @@
-"""Wakes the callbacks process through Valkey, with a Celery message."""
+"""Wakes a process that does one thing, through Valkey with a Celery message."""
 
 from __future__ import annotations
 
@@ -19,33 +19,38 @@ _EXPIRES_SECONDS = 4.0
 _OUTSIDE_REASONS = (KombuError, RedisError, OSError)
 
 
-class CeleryDeliveryQueue:
-    """Publishes at most one waiting message; see `DeliveryQueue`. Safe to share between threads."""
+class CeleryWaker:
+    """Publishes at most one waiting message for a task. Safe to share between threads."""
 
-    def __init__(self, valkey_url: str) -> None:
+    def __init__(
+        self, valkey_url: str, *, queue: QueueName, task: TaskName, expires_seconds: float
+    ) -> None:
         """Remember where Valkey is; nothing is opened before the first call."""
+        self._queue = queue
+        self._task = task
+        self._expires_seconds = expires_seconds
         self._client = open_client(valkey_url)
         self._lock = threading.Lock()
         self._app = Celery("slopsieve.wake", broker=kombu_url(valkey_url), set_as_current=False)
         self._app.conf.update(
-            task_queues=[Queue(QueueName.CALLBACKS.value)],
+            task_queues=[Queue(queue.value)],
             task_serializer="json",
             broker_transport_options=dict(PRODUCER_OPTIONS),
             broker_pool_limit=1,
         )
 
     def wake(self) -> None:
-        """See `DeliveryQueue.wake`."""
+        """Have the process look for its work. Raise `StoreUnavailableError`."""
         try:
             # One message that waits wakes for all; without this they would pile up while the
-            # callbacks process is away.
-            if self._client.llen(QueueName.CALLBACKS.value):
+            # process is away.
+            if self._client.llen(self._queue.value):
                 return
             with self._lock:
                 self._app.send_task(
-                    TaskName.DELIVER_DUE.value,
-                    queue=QueueName.CALLBACKS.value,
-                    expires=_EXPIRES_SECONDS,
+                    self._task.value,
+                    queue=self._queue.value,
+                    expires=self._expires_seconds,
                     retry=False,
                     ignore_result=True,
                 )
@@ -57,3 +62,15 @@ class CeleryDeliveryQueue:
         """Close the connections; the next call opens them again."""
         self._app.close()
         self._client.close()
+
+
+class CeleryDeliveryQueue(CeleryWaker):
+    """Wakes the callbacks process; see `DeliveryQueue`."""
+
+    def __init__(self, valkey_url: str) -> None:
+        super().__init__(
+            valkey_url,
+            queue=QueueName.CALLBACKS,
+            task=TaskName.DELIVER_DUE,
+            expires_seconds=_EXPIRES_SECONDS,
+        )

@@ -17,9 +17,10 @@ from service.domain.errors import StoreUnavailableError
 
 log = logging.getLogger(__name__)
 
-# Who gives signs: those who judge, and those who tell sites.
+# Who gives signs: those who judge, those who tell sites, those who retrain.
 WORKERS = "slopsieve.workers"
 COURIERS = "slopsieve.couriers"
+TRAINERS = "slopsieve.trainers"
 _INTERVAL_SECONDS = 2.0
 # A worker is silent while it judges a batch; the slowest plausible batch takes some seconds.
 _ALIVE_FOR_SECONDS = 15.0

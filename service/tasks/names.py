@@ -15,6 +15,7 @@ class QueueName(StrEnum):
     BULK = "slopsieve.bulk"
     UPKEEP = "slopsieve.upkeep"
     CALLBACKS = "slopsieve.callbacks"
+    RETRAIN = "slopsieve.retrain"
 
 
 class TaskName(StrEnum):
@@ -29,6 +30,9 @@ class TaskName(StrEnum):
     PRUNE_COMMENTS = "slopsieve.prune_comments"
     PRUNE_SESSIONS = "slopsieve.prune_sessions"
     DELIVER_DUE = "slopsieve.deliver_due"
+    PRUNE_RETRAININGS = "slopsieve.prune_retrainings"
+    # The task's name is its queue's: nothing else is asked for there.
+    RETRAIN = "slopsieve.retrain"
 
 
 # In the order in which they are consumed: the bulk lane moves while nobody waits.

@@ -21,6 +21,7 @@ UPKEEP_TASKS = (
     TaskName.REBUILD_HISTORY,
     TaskName.TAKE_IN_SEARCH,
     TaskName.GROUP_FRESH,
+    TaskName.PRUNE_RETRAININGS,
 )
 
 

@@ -6,15 +6,17 @@ from service.domain.comment import Lane
 from service.tasks.callbacks import register_callbacks
 from service.tasks.celery_app import make_celery
 from service.tasks.names import LANE_QUEUES, QueueName, TaskName
+from service.tasks.retraining import register_retraining
 from service.tasks.scoring import lane_plans, register_scoring
 from service.tasks.upkeep import UPKEEP_TASKS, register_upkeep
 
 
 def _worker_app():
-    app = make_celery("redis://localhost:1/0")
+    app = make_celery("redis://localhost:1/0", retrains=True)
     register_scoring(app, lambda ids: None, batch_size=8)
     register_upkeep(app, dict.fromkeys(UPKEEP_TASKS, lambda: None))
     register_callbacks(app, lambda: None)
+    register_retraining(app, lambda: None)
     return app
 
 

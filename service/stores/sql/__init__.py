@@ -20,6 +20,7 @@ from service.stores.sql.inbound import SqlInboundStore
 from service.stores.sql.list_entries import SqlListEntryStore
 from service.stores.sql.personal_data import SqlPersonalDataStore
 from service.stores.sql.reports import SqlReportStore
+from service.stores.sql.retrainings import SqlRetrainingStore
 from service.stores.sql.saved_views import SqlSavedViewStore
 from service.stores.sql.search import SqlCaseSearch
 from service.stores.sql.second_factors import SqlSecondFactorStore
@@ -62,6 +63,7 @@ class SqlStores:
     deliveries: SqlDeliveryStore
     inbound: SqlInboundStore
     list_entries: SqlListEntryStore
+    retrainings: SqlRetrainingStore
 
 
 def sql_stores(engine: sa.Engine) -> SqlStores:
@@ -90,4 +92,5 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         deliveries=SqlDeliveryStore(engine),
         inbound=SqlInboundStore(engine),
         list_entries=SqlListEntryStore(engine),
+        retrainings=SqlRetrainingStore(engine),
     )

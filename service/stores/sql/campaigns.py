@@ -28,6 +28,7 @@ from service.stores.sql.campaign_lists import (
     of_sites,
 )
 from service.stores.sql.engine import reading, write
+from service.stores.sql.leases import take_lease
 from service.stores.sql.rows import Row
 from service.stores.sql.schema import comments, decisions
 from service.stores.sql.schema_campaigns import (
@@ -37,10 +38,9 @@ from service.stores.sql.schema_campaigns import (
     has_left,
     is_fresh,
 )
-from service.stores.sql.statements import chunks, insert_if_free, upsert
+from service.stores.sql.statements import chunks, insert_if_free
 
 _traits = comment_traits.c
-_LEASE = 1
 
 
 class SqlCampaignStore:
@@ -52,7 +52,8 @@ class SqlCampaignStore:
     def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
         """See `CampaignStore.take_lease`."""
         return write(
-            self._engine, lambda connection: _take_lease(connection, holder, now=now, until=until)
+            self._engine,
+            lambda connection: take_lease(connection, grouping_lease, holder, now=now, until=until),
         )
 
     def fresh(self, *, limit: int) -> list[Traits]:
@@ -247,26 +248,6 @@ def _traits_from(row: Row) -> Traits:
         targets=frozenset(row.targets),
         copies=tuple(row.copies),
     )
-
-
-def _take_lease(connection: sa.Connection, holder: str, *, now: datetime, until: datetime) -> Lease:
-    query = sa.select(grouping_lease).where(grouping_lease.c.id == _LEASE).with_for_update()
-    row = connection.execute(query).one_or_none()
-    if row is not None and row.holder != holder and row.until > now:
-        return Lease.REFUSED
-    values = {"holder": holder, "until": until}
-    free = sa.or_(grouping_lease.c.holder == holder, grouping_lease.c.until <= now)
-    statement = (
-        upsert(connection, grouping_lease)
-        .values(id=_LEASE, **values)
-        # Two may have found no row at once: the second one is refused here.
-        .on_conflict_do_update(index_elements=["id"], set_=values, where=free)
-        .returning(grouping_lease.c.holder)
-    )
-    if not connection.execute(statement).all():
-        return Lease.REFUSED
-    kept = row is not None and row.holder == holder and row.until > now
-    return Lease.KEPT if kept else Lease.TAKEN
 
 
 def _place(connection: sa.Connection, one: Placement, at: datetime) -> str | None:

@@ -22,7 +22,9 @@ from service.stores.sql.statements import insert_if_free
 PORTION = 5_000
 # What an installation writes about itself, or for a minute only; every database has its own. What
 # comments are found by lies partly outside the tables and differs by kind: it is made anew.
-_ITS_OWN = frozenset({"claims", "grouping_lease", "search_docs", "search_due", "write_probe"})
+_ITS_OWN = frozenset(
+    {"claims", "grouping_lease", "retraining_lease", "search_docs", "search_due", "write_probe"}
+)
 
 Told = Callable[[str, int, int], None]
 """Is told a table's name, how many of its rows are done, and how many there are."""

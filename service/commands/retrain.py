@@ -1,0 +1,241 @@
+"""The command that retrains the model from what people decided."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from service.commands.output import data_dir_option, json_option, print_rows
+from service.commands.progress import StepProgress
+from service.domain.errors import TrainingStoppedError
+from service.domain.retraining import (
+    Recommendation,
+    Retraining,
+    RetrainingOptions,
+    RetrainingReport,
+    RetrainingState,
+    Start,
+)
+from service.moderation.retrain import Order, retrain, try_retraining
+from service.moderation.teach import decisions_for_training
+from service.moderation.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
+from service.ports import Services
+from service.run_folders import REPORT_PAGE
+from service.settings import Settings, load_settings
+from service.training_program import TrainingProcesses
+from service.wiring import open_services, open_training_runs
+
+_ACTOR = "command line"
+_STOPPED = 130
+_LISTED = 20
+_MOST_IDS_SHOWN = 10
+
+
+@click.command("retrain")
+@click.option(
+    "--data",
+    "data",
+    type=click.Path(exists=True),
+    multiple=True,
+    help="Labelled comments to read beside the decisions (SLOPSIEVE_RETRAIN_DATA).",
+)
+@click.option(
+    "--start",
+    type=click.Choice([one.value for one in Start]),
+    default=Start.CURRENT.value,
+    show_default=True,
+    help="What to fine-tune: the version that serves, or the encoder it once came from.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be learnt and how long it takes.")
+@click.option(
+    "--promote/--wait",
+    "promotes",
+    default=None,
+    help="Let a version that meets the release criteria serve at once, or wait for an owner "
+    "(SLOPSIEVE_RETRAIN_PROMOTES).",
+)
+@click.option("--resume", is_flag=True, help="Go on with the newest unfinished one, or do nothing.")
+@click.option("--force", is_flag=True, help="Train even if nothing is new since the last time.")
+@click.option("--list", "lists", is_flag=True, help="List the newest retrainings, do nothing else.")
+@data_dir_option
+@json_option
+@click.pass_obj
+def retrain_command(
+    open_runs: Callable[[Settings], TrainingProcesses] | None,
+    data: tuple[str, ...],
+    start: str,
+    promotes: bool | None,  # noqa: FBT001  # click passes it by name
+    data_dir: str | None,
+    *,
+    dry_run: bool,
+    resume: bool,
+    force: bool,
+    lists: bool,
+    as_json: bool,
+) -> None:
+    """Train a candidate from what people decided, and compare it with the version that serves.
+
+    One that was stopped or killed is gone on with by the same command. The candidate serves if it
+    meets the release criteria and --promote or the settings say so; otherwise it waits for
+    `slopsieve models promote` or for a click on the page of models.
+    """
+    settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
+    with open_services(data_dir=data_dir) as services:
+        if lists:
+            _list(services, as_json=as_json)
+            return
+        # Tests pass their own: a training takes minutes.
+        runs = (open_runs or open_training_runs)(settings)
+        options = RetrainingOptions(
+            data=tuple(str(Path(path).resolve()) for path in data or settings.retrain_data),
+            start=Start(start),
+        )
+        order = Order(
+            asked_by=_ACTOR,
+            options=options,
+            promotes=settings.retrain_promotes if promotes is None else promotes,
+            force=force,
+            resumes_only=resume,
+        )
+        if dry_run:
+            _try(order, services, runs)
+            return
+        with _stopping() as goes_on, StepProgress("Retraining") as progress:
+            done = retrain(
+                order,
+                services,
+                runs,
+                export=lambda until: decisions_for_training(services, until=until),
+                told=progress.show,
+                goes_on=goes_on,
+            )
+        tidy_retrainings(services, runs)
+    if as_json:
+        print_rows([_row(done, datetime.now(UTC))], as_json=True, empty="")
+    else:
+        _say(done, runs)
+    sys.exit(_exit_code(done))
+
+
+def _try(order: Order, services: Services, runs: TrainingProcesses) -> None:
+    try:
+        with _stopping() as goes_on, StepProgress("Looking") as progress:
+            report = try_retraining(
+                order,
+                services,
+                runs,
+                export=lambda until: decisions_for_training(services, until=until),
+                told=progress.show,
+                goes_on=goes_on,
+            )
+    except TrainingStoppedError:
+        sys.exit(_STOPPED)
+    click.echo("A dry run: this would be learnt, in about this time, and nothing was kept.")
+    _say_lessons(report)
+
+
+@contextmanager
+def _stopping() -> Iterator[Callable[[], bool]]:
+    """Give what says whether to go on: not after Ctrl-C or SIGTERM, which end it in order."""
+    received: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, lambda n, _frame: received.append(n)) for number in numbers]
+    try:
+        yield lambda: not received
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _exit_code(done: Retraining) -> int:
+    return {RetrainingState.STOPPED: _STOPPED, RetrainingState.FAILED: 1}.get(done.state, 0)
+
+
+def _say(done: Retraining, runs: TrainingProcesses) -> None:
+    if done.state is RetrainingState.STOPPED:
+        click.echo(
+            f"Retraining {done.id} was stopped at {done.share_done:.0%}; the same command goes on "
+            "with it, for a day.",
+            err=True,
+        )
+        return
+    if done.state is RetrainingState.FAILED:
+        click.echo(f"Retraining {done.id} failed: {done.problem}.", err=True)
+        return
+    report = done.report
+    assert report is not None  # noqa: S101  # it has ended
+    if report.recommendation is Recommendation.NOTHING and not report.checks:
+        click.echo(
+            f"Nothing to learn: {done.decisions:,} decisions, none that the last retraining did "
+            "not have. --force trains all the same."
+        )
+        return
+    _say_lessons(report)
+    for check in report.checks:
+        mark = "passed" if check.passed else "FAILED"
+        click.echo(f"  {mark}  {check.part}: {check.name}: {check.says}")
+    _say_lost(report)
+    page = runs.folder(done.id) / REPORT_PAGE
+    if page.is_file():
+        click.echo(f"Report: {page} (kept for {TEXTS_KEPT.days} days at most)")
+    _say_what_follows(done)
+
+
+def _say_lessons(report: RetrainingReport) -> None:
+    aside = sum(report.set_aside.values())
+    click.echo(
+        f"Lessons: {report.used:,} ({report.spam:,} spam, {report.ham:,} ham); "
+        f"set aside: {aside:,}"
+        + "".join(f", {n:,} {reason}" for reason, n in report.set_aside.items())
+    )
+    if report.seconds is not None:
+        memory = f", {report.peak_memory_mb:,.0f} MB" if report.peak_memory_mb else ""
+        click.echo(f"Time: {report.seconds / 60:.1f} minutes{memory}")
+
+
+def _say_lost(report: RetrainingReport) -> None:
+    if not report.newly_lost:
+        return
+    more = len(report.newly_lost) - _MOST_IDS_SHOWN
+    shown = ", ".join(report.newly_lost[:_MOST_IDS_SHOWN])
+    click.echo(f"Ham newly lost: {shown}" + (f" and {more} more" if more > 0 else ""))
+
+
+def _say_what_follows(done: Retraining) -> None:
+    if done.answer is not None:
+        click.echo(f"{done.version} serves now; `slopsieve models rollback` goes back.")
+    elif done.waits:
+        click.echo(
+            f"{done.version} meets the release criteria and waits: "
+            f"`slopsieve models promote {done.version}`, or the page of models."
+        )
+    elif done.version:
+        click.echo(f"{done.version} does not meet the release criteria and does not serve.")
+
+
+def _list(services: Services, *, as_json: bool) -> None:
+    now = datetime.now(UTC)
+    rows = [_row(one, now) for one in services.retrainings.recent(limit=_LISTED)]
+    print_rows(rows, as_json=as_json, empty="Nothing was retrained yet.")
+
+
+def _row(one: Retraining, now: datetime) -> dict[str, object]:
+    return {
+        "retraining": one.id,
+        "asked_at": one.asked_at.isoformat(timespec="seconds"),
+        "asked_by": one.asked_by,
+        "state": "killed" if one.is_silent(now) else one.state.value,
+        "step": one.step,
+        "done": f"{one.share_done:.0%}",
+        "decisions": one.decisions,
+        "version": one.version or "",
+        "recommendation": one.recommendation.value if one.recommendation else "",
+        "answer": one.answer.value if one.answer else "",
+        "problem": one.problem or "",
+    }

@@ -1,0 +1,238 @@
+"""One retraining of the model: who asked for it, how far it came, what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+# A report of more is cut: it is read by people.
+MOST_LISTED = 1_000
+_MOST_CHARS = 500
+SILENT_AFTER = timedelta(seconds=90)
+"""A retraining that runs says so every few seconds; after so long without a word it does not."""
+
+
+class Start(StrEnum):
+    """What a retraining starts from: the version that serves, or the encoder it once came from."""
+
+    CURRENT = "current"
+    BASE = "base"
+
+
+class RetrainingState(StrEnum):
+    """How far a retraining has come. A stopped one can be gone on with."""
+
+    ASKED = "asked"
+    RUNNING = "running"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    ENDED = "ended"
+
+
+class Recommendation(StrEnum):
+    """What a retraining that ended says of its candidate by the release criteria."""
+
+    PROMOTE = "promote"
+    REFUSE = "refuse"
+    NOTHING = "nothing to learn"
+
+
+class Answer(StrEnum):
+    """What was made of a candidate."""
+
+    PROMOTED = "promoted"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrainingOptions:
+    """What is trained on beside the decisions, and from where."""
+
+    data: tuple[str, ...] = ()
+    start: Start = Start.CURRENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One release criterion as it was measured; `part` is the data it was measured on."""
+
+    part: str
+    name: str
+    passed: bool
+    says: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrainingReport:
+    """What a training program reports; it holds counts, ids and its own words, no comments' texts.
+
+    `newly_lost` are ids of ham that the candidate calls spam and the current version does not,
+    `no_longer_lost` the other way round. `set_aside` counts decisions that taught nothing, by
+    reason. `recommendation` is None after a dry run.
+    """
+
+    recommendation: Recommendation | None
+    version: str | None = None
+    current: str | None = None
+    checks: tuple[Check, ...] = ()
+    gains: tuple[str, ...] = ()
+    newly_lost: tuple[str, ...] = ()
+    no_longer_lost: tuple[str, ...] = ()
+    used: int = 0
+    spam: int = 0
+    ham: int = 0
+    set_aside: Mapping[str, int] = field(default_factory=dict)
+    seconds: float | None = None
+    peak_memory_mb: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingProgress:
+    """How far a training program has come: the step it is at, its share done in [0, 1]."""
+
+    step: str
+    share_done: float
+    seconds_left: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retraining:
+    """One retraining as far as it has come.
+
+    `seen_at` is when it last said how far it is. `decisions` is how many decided comments it was
+    given, `decisions_sha256` recognises them. `problem` says in one sentence why it failed.
+    """
+
+    id: str
+    asked_by: str
+    asked_at: datetime
+    options: RetrainingOptions = RetrainingOptions()
+    state: RetrainingState = RetrainingState.ASKED
+    started_at: datetime | None = None
+    seen_at: datetime | None = None
+    ended_at: datetime | None = None
+    step: str = ""
+    share_done: float = 0.0
+    seconds_left: float | None = None
+    decisions: int = 0
+    decisions_sha256: str = ""
+    report: RetrainingReport | None = None
+    problem: str | None = None
+    answer: Answer | None = None
+    answered_by: str | None = None
+    answered_at: datetime | None = None
+
+    @property
+    def recommendation(self) -> Recommendation | None:
+        """Return what it recommends, None until it has ended."""
+        return self.report.recommendation if self.report else None
+
+    @property
+    def version(self) -> str | None:
+        """Return the name of the candidate, None if it wrote none."""
+        return self.report.version if self.report else None
+
+    @property
+    def waits(self) -> bool:
+        """Say whether its candidate waits for somebody to promote or refuse it."""
+        return self.recommendation is Recommendation.PROMOTE and self.answer is None
+
+    def is_unfinished(self) -> bool:
+        """Say whether it began and did not end."""
+        return self.state in {RetrainingState.RUNNING, RetrainingState.STOPPED}
+
+    def is_silent(self, now: datetime) -> bool:
+        """Say whether it should be running and has not been heard of for long: it was killed."""
+        lately = self.seen_at is not None and now - self.seen_at < SILENT_AFTER
+        return self.state is RetrainingState.RUNNING and not lately
+
+
+def report_from(values: Mapping[str, Any]) -> RetrainingReport:
+    """Return what a report's JSON says, cut where it is longer than people read.
+
+    Raise `ValueError` where it is not of the agreed form.
+    """
+    if "recommendation" not in values:
+        msg = "it recommends nothing"
+        raise ValueError(msg)
+    recommendation = values["recommendation"]
+    lessons = values.get("lessons") or {}
+    set_aside = lessons.get("set_aside") or {}
+    return RetrainingReport(
+        recommendation=Recommendation(recommendation) if recommendation is not None else None,
+        version=_words(values.get("version")) or None,
+        current=_words(values.get("current")) or None,
+        checks=tuple(_check(one) for one in _some(values.get("checks"))),
+        gains=tuple(_gain(one) for one in _some(values.get("gains"))),
+        newly_lost=tuple(_words(one) for one in _some(values.get("newly_lost"))),
+        no_longer_lost=tuple(_words(one) for one in _some(values.get("no_longer_lost"))),
+        used=int(lessons.get("used") or 0),
+        spam=int(lessons.get("spam") or 0),
+        ham=int(lessons.get("ham") or 0),
+        set_aside={_words(reason): int(n) for reason, n in _some_pairs(set_aside)},
+        seconds=_number(values.get("seconds")),
+        peak_memory_mb=_number(values.get("peak_memory_mb")),
+    )
+
+
+def report_to(report: RetrainingReport) -> dict[str, Any]:
+    """Return the JSON that `report_from` reads."""
+    return {
+        "recommendation": report.recommendation.value if report.recommendation else None,
+        "version": report.version,
+        "current": report.current,
+        "checks": [
+            {"part": c.part, "name": c.name, "passed": c.passed, "says": c.says}
+            for c in report.checks
+        ],
+        "gains": list(report.gains),
+        "newly_lost": list(report.newly_lost),
+        "no_longer_lost": list(report.no_longer_lost),
+        "lessons": {
+            "used": report.used,
+            "spam": report.spam,
+            "ham": report.ham,
+            "set_aside": dict(report.set_aside),
+        },
+        "seconds": report.seconds,
+        "peak_memory_mb": report.peak_memory_mb,
+    }
+
+
+def _check(value: object) -> Check:
+    if not isinstance(value, Mapping):
+        msg = f"a check must be an object, got {type(value).__name__}"
+        raise ValueError(msg)  # noqa: TRY004  # the one error that callers expect
+    return Check(
+        part=_words(value.get("part")),
+        name=_words(value.get("name")),
+        passed=value.get("passed") is True,
+        says=_words(value.get("says")),
+    )
+
+
+def _gain(value: object) -> str:
+    if isinstance(value, Mapping):
+        said = [_words(value.get(key)) for key in ("part", "name", "says")]
+        return ": ".join(one for one in said if one)[:_MOST_CHARS]
+    return _words(value)
+
+
+def _some(value: object) -> Sequence[object]:
+    return list(value)[:MOST_LISTED] if isinstance(value, list | tuple) else []
+
+
+def _some_pairs(value: object) -> list[tuple[object, Any]]:
+    return list(value.items())[:MOST_LISTED] if isinstance(value, Mapping) else []
+
+
+def _words(value: object) -> str:
+    return "" if value is None else str(value)[:_MOST_CHARS]
+
+
+def _number(value: object) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number else None  # type: ignore[arg-type]  # just asked

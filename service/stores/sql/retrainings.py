@@ -1,0 +1,141 @@
+"""Keeps retrainings in a SQL database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.retraining import (
+    Answer,
+    Retraining,
+    RetrainingOptions,
+    RetrainingState,
+    Start,
+    report_from,
+    report_to,
+)
+from service.ports import Lease
+from service.stores.sql.engine import reading, write
+from service.stores.sql.leases import take_lease
+from service.stores.sql.rows import Row
+from service.stores.sql.schema_retrainings import retraining_lease, retrainings
+from service.stores.sql.statements import upsert
+
+
+class SqlRetrainingStore:
+    """Keeps retrainings in a SQL database; see `RetrainingStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
+        """See `RetrainingStore.take_lease`."""
+        return write(
+            self._engine,
+            lambda connection: take_lease(
+                connection, retraining_lease, holder, now=now, until=until
+            ),
+        )
+
+    def end_lease(self, holder: str) -> None:
+        """See `RetrainingStore.end_lease`."""
+        ended = sa.delete(retraining_lease).where(retraining_lease.c.holder == holder)
+        write(self._engine, lambda connection: connection.execute(ended))
+
+    def put(self, retraining: Retraining) -> None:
+        """See `RetrainingStore.put`."""
+        values = _values(retraining)
+
+        def put(connection: sa.Connection) -> None:
+            new = upsert(connection, retrainings).values(id=retraining.id, **values)
+            connection.execute(new.on_conflict_do_update(index_elements=["id"], set_=values))
+
+        write(self._engine, put)
+
+    def get(self, retraining_id: str) -> Retraining:
+        """See `RetrainingStore.get`."""
+        with reading(self._engine) as connection:
+            return _get(connection, retraining_id)
+
+    def recent(self, *, limit: int) -> list[Retraining]:
+        """See `RetrainingStore.recent`."""
+        order = (retrainings.c.asked_at.desc(), retrainings.c.id.desc())
+        query = sa.select(retrainings).order_by(*order).limit(limit)
+        with reading(self._engine) as connection:
+            return [_retraining_from(row) for row in connection.execute(query)]
+
+    def answer(self, retraining_id: str, answer: Answer, *, by: str, at: datetime) -> Retraining:
+        """See `RetrainingStore.answer`."""
+        answered = (
+            sa.update(retrainings)
+            .where(retrainings.c.id == retraining_id, retrainings.c.answer.is_(None))
+            .values(answer=answer.value, answered_by=by, answered_at=at)
+        )
+
+        def note(connection: sa.Connection) -> Retraining:
+            is_first = connection.execute(answered).rowcount > 0
+            found = _get(connection, retraining_id)
+            if not is_first:
+                msg = f"retraining {retraining_id} was answered before"
+                raise ConflictError(msg)
+            return found
+
+        return write(self._engine, note)
+
+
+def _get(connection: sa.Connection, retraining_id: str) -> Retraining:
+    query = sa.select(retrainings).where(retrainings.c.id == retraining_id)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        msg = f"there is no retraining {retraining_id}"
+        raise NotFoundError(msg)
+    return _retraining_from(row)
+
+
+def _values(one: Retraining) -> dict[str, Any]:
+    """Return all columns but the id and those of the answer."""
+    return {
+        "asked_by": one.asked_by,
+        "asked_at": one.asked_at,
+        "options": {"data": list(one.options.data), "start": one.options.start.value},
+        "state": one.state.value,
+        "started_at": one.started_at,
+        "seen_at": one.seen_at,
+        "ended_at": one.ended_at,
+        "step": one.step,
+        "share_done": one.share_done,
+        "seconds_left": one.seconds_left,
+        "decisions": one.decisions,
+        "decisions_sha256": one.decisions_sha256,
+        "version": one.version,
+        "recommendation": one.recommendation.value if one.recommendation else None,
+        "summary": report_to(one.report) if one.report else None,
+        "problem": one.problem,
+    }
+
+
+def _retraining_from(row: Row) -> Retraining:
+    options = RetrainingOptions(data=tuple(row.options["data"]), start=Start(row.options["start"]))
+    return Retraining(
+        id=row.id,
+        asked_by=row.asked_by,
+        asked_at=row.asked_at,
+        options=options,
+        state=RetrainingState(row.state),
+        started_at=row.started_at,
+        seen_at=row.seen_at,
+        ended_at=row.ended_at,
+        step=row.step,
+        share_done=row.share_done,
+        seconds_left=row.seconds_left,
+        decisions=row.decisions,
+        decisions_sha256=row.decisions_sha256,
+        report=report_from(row.summary) if row.summary else None,
+        problem=row.problem,
+        answer=Answer(row.answer) if row.answer else None,
+        answered_by=row.answered_by,
+        answered_at=row.answered_at,
+    )

@@ -1,0 +1,103 @@
+"""The trainer process: retrains the model when it is due or asked for, until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from celery.platforms import SecurityWarning
+
+from service.domain.retraining import Retraining, RetrainingOptions
+from service.moderation.ask_retraining import retrain_if_wanted
+from service.moderation.teach import decisions_for_training
+from service.moderation.tidy_retrainings import tidy_retrainings
+from service.starting import start
+from service.tasks.broker import open_client
+from service.tasks.celery_app import make_celery
+from service.tasks.heartbeat import TRAINERS, register_heartbeat
+from service.tasks.names import QueueName
+from service.tasks.retraining import RetrainingThread, register_retraining
+from service.wiring import Wired, wire
+
+log = logging.getLogger(__name__)
+
+# Longer than the training program is given to stop; what it did is gone on with later.
+_STOP_SECONDS = 25.0
+
+
+def main() -> None:
+    """Run the trainer process; what keeps it from starting is said in one line."""
+    sys.exit(run_trainer(start("service.trainer", lambda settings, _: wire(settings))))
+
+
+def run_trainer(wired: Wired) -> int:
+    """Retrain when it is due until SIGTERM or SIGINT; return the exit code.
+
+    A training under way is stopped then, and gone on with when the process starts again.
+    """
+    thread = RetrainingThread(lambda goes_on: work(wired, goes_on))
+    worker = make_worker(wired, thread)
+    log.info("trainer started", extra={"pid": os.getpid(), "problem": wired.runs.refuse()})
+    thread.start()
+    worker.start()
+    thread.close(seconds=_STOP_SECONDS)
+    wired.close()
+    log.info("trainer stopped")
+    return int(worker.exitcode or 0)
+
+
+def work(wired: Wired, goes_on: Callable[[], bool]) -> Retraining | None:
+    """Retrain if it is due or asked for, and tidy up; return what came of it, None for nothing."""
+    settings, services = wired.settings, wired.services
+
+    def export(until: datetime) -> Iterable[Mapping[str, Any]]:
+        return decisions_for_training(services, until=until)
+
+    tidy_retrainings(services, wired.runs)
+    every = settings.retrain_every_days
+    try:
+        return retrain_if_wanted(
+            services,
+            wired.runs,
+            options=RetrainingOptions(data=settings.retrain_data),
+            every=timedelta(days=every) if every else None,
+            promotes=settings.retrain_promotes,
+            export=export,
+            goes_on=goes_on,
+        )
+    finally:
+        tidy_retrainings(services, wired.runs)
+
+
+def make_worker(wired: Wired, thread: RetrainingThread) -> Any:
+    """Return a Celery worker that wakes this thread. It loads no classifier."""
+    # Celery warns root about messages that run code; ours carry nothing at all.
+    warnings.simplefilter("ignore", SecurityWarning)
+    app = make_celery(wired.valkey_url)
+    register_retraining(app, thread.wake)
+    register_heartbeat(
+        app,
+        open_client(wired.valkey_url),
+        f"{socket.gethostname()}:{os.getpid()}",
+        lambda: ("", None),
+        kind=TRAINERS,
+    )
+    return app.Worker(
+        pool="solo",
+        queues=[QueueName.RETRAIN.value],
+        loglevel="WARNING",
+        quiet=True,
+        without_mingle=True,
+        without_gossip=True,
+        without_heartbeat=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

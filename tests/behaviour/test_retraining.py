@@ -1,0 +1,423 @@
+"""Retraining: what is learnt from, what becomes of it, and what happens on an unhappy day."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from service.domain.decision import Ruling
+from service.domain.errors import ConflictError, StoreUnavailableError, TrainingFailedError
+from service.domain.retraining import (
+    Answer,
+    Recommendation,
+    RetrainingOptions,
+    RetrainingState,
+    Start,
+)
+from service.moderation.ask_retraining import NoTrainerError, ask_retraining, retrain_if_wanted
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.erase import erase_person, find_person
+from service.moderation.retrain import SCHEDULE, Order, refuse_retrained, retrain, try_retraining
+from service.moderation.teach import decisions_for_training
+from service.moderation.tidy_retrainings import KEPT_RUNS, tidy_retrainings
+from service.moderation.versions import roll_back
+from service.ports import Lease
+from tests.fakes import FixedShelf, make_services
+from tests.functional.moderators import keep
+from tests.runs import REPORT, MemoryRuns
+
+DAY = timedelta(days=1)
+OPTIONS = RetrainingOptions()
+
+
+@pytest.fixture
+def services():
+    made = make_services(versions=FixedShelf("test-1", "candidate"))
+    for ruling in (Ruling.REJECT, Ruling.APPROVE):
+        decide(made, ruling)
+    made.clock.advance(minutes=1)
+    return made
+
+
+@pytest.fixture
+def runs(services):
+    return MemoryRuns(clock=services.clock)
+
+
+def decide(services, ruling=Ruling.REJECT):
+    comment = keep(services)
+    decide_comment(comment.id, ruling, services, decided_by="Ola")
+    return comment
+
+
+def run(services, runs, options=OPTIONS, **changes):
+    goes_on = changes.pop("goes_on", lambda: True)
+    return retrain(
+        Order(**({"asked_by": "Ola", "options": options} | changes)),
+        services,
+        runs,
+        export=lambda until: decisions_for_training(services, until=until),
+        goes_on=goes_on,
+    )
+
+
+def look(services, runs, *, every=7 * DAY, promotes=False, options=OPTIONS):
+    return retrain_if_wanted(
+        services,
+        runs,
+        options=options,
+        every=every,
+        promotes=promotes,
+        export=lambda until: decisions_for_training(services, until=until),
+        goes_on=lambda: True,
+    )
+
+
+def test_what_people_decided_is_learnt_and_the_candidate_waits_for_the_owner(services, runs):
+    ended = run(services, runs)
+
+    assert (ended.state, ended.decisions, ended.report) == (RetrainingState.ENDED, 2, REPORT)
+    assert ended.waits
+    assert services.retrainings.recent(limit=9) == [ended]
+    assert services.versions.current == "test-1"
+    assert [(e.actor, e.act, e.detail) for e in services.audit_log.recent(subject=ended.id)] == [
+        ("Ola", "end retraining", "promote: candidate"),
+        ("Ola", "start retraining", "2 decisions"),
+    ]
+
+
+def test_a_recommended_candidate_serves_at_once_where_that_is_wanted(services, runs):
+    ended = run(services, runs, promotes=True)
+
+    assert services.versions.current == "candidate"
+    assert (ended.answer, ended.answered_by) == (Answer.PROMOTED, "Ola")
+    assert services.audit_log.recent()[0].act == "promote model version"
+
+
+@pytest.mark.parametrize("recommendation", [Recommendation.REFUSE, Recommendation.NOTHING])
+def test_a_candidate_that_is_not_recommended_never_serves_by_itself(services, runs, recommendation):
+    runs.report = replace(REPORT, recommendation=recommendation)
+
+    ended = run(services, runs, promotes=True)
+
+    assert (ended.recommendation, ended.answer, ended.waits) == (recommendation, None, False)
+    assert services.versions.current == "test-1"
+
+
+def test_only_the_report_is_kept_of_a_run_that_ended(services, runs):
+    ended = run(services, runs)
+
+    assert runs.decisions == {}
+    assert runs.reports == {ended.id}
+
+
+def test_without_a_new_decision_nothing_is_trained(services, runs):
+    run(services, runs)
+
+    again = run(services, runs)
+    decide(services)
+    services.clock.advance(minutes=1)
+    after_a_decision = run(services, runs)
+
+    assert again.recommendation is Recommendation.NOTHING
+    assert after_a_decision.recommendation is Recommendation.PROMOTE
+    assert len(runs.trained) == 2
+
+
+def test_without_any_decision_nothing_is_trained_unless_there_are_other_data(runs):
+    services = make_services()
+
+    without = run(services, runs)
+    with_data = run(services, runs, RetrainingOptions(data=("/data/more.jsonl",)))
+
+    assert without.recommendation is Recommendation.NOTHING
+    assert with_data.recommendation is Recommendation.PROMOTE
+
+
+def test_a_forced_retraining_learns_the_same_again(services, runs):
+    run(services, runs)
+
+    assert run(services, runs, force=True).recommendation is Recommendation.PROMOTE
+
+
+def test_a_stopped_retraining_is_gone_on_with_by_the_same_call(services, runs):
+    stopped = run(services, runs, goes_on=lambda: False)
+    decide(services)
+    services.clock.advance(hours=1)
+
+    ended = run(services, runs)
+
+    assert stopped.state is RetrainingState.STOPPED
+    assert (ended.id, ended.state, ended.decisions) == (stopped.id, RetrainingState.ENDED, 2)
+    assert {run_id for run_id, *_ in runs.trained} == {stopped.id}
+
+
+def test_other_options_begin_another_one(services, runs):
+    stopped = run(services, runs, goes_on=lambda: False)
+
+    other = run(services, runs, RetrainingOptions(start=Start.BASE))
+
+    assert other.id != stopped.id
+
+
+def test_resuming_takes_the_unfinished_one_whatever_its_options_and_needs_one(services, runs):
+    with pytest.raises(ConflictError, match="no unfinished"):
+        run(services, runs, resumes_only=True)
+    stopped = run(services, runs, RetrainingOptions(start=Start.BASE), goes_on=lambda: False)
+
+    ended = run(services, runs, resumes_only=True)
+
+    assert (ended.id, ended.options.start) == (stopped.id, Start.BASE)
+
+
+@pytest.mark.parametrize("how", ["undone", "withdrawn"])
+def test_what_was_taken_back_meanwhile_teaches_no_resumed_run(services, runs, how):
+    comment = decide(services)
+    services.clock.advance(minutes=1)
+    stopped = run(services, runs, goes_on=lambda: False)
+    if how == "undone":
+        undo_decision(comment.id, services, undone_by="Ola")
+    else:
+        services.comments.withdraw(comment.id, at=services.clock())
+
+    ended = run(services, runs)
+
+    assert ended.id != stopped.id
+    assert ended.decisions == stopped.decisions - 1
+    assert services.retrainings.get(stopped.id).state is RetrainingState.FAILED
+    assert stopped.id not in runs.decisions
+
+
+def test_a_failed_training_says_why_and_is_tried_again_only_when_told_to(services, runs):
+    runs.fails = "it needed more than the 500 MB that it may use"
+
+    failed = run(services, runs)
+    runs.fails = ""
+    resumed = run(services, runs, resumes_only=True)
+
+    assert (failed.state, failed.problem) == (
+        RetrainingState.FAILED,
+        "it needed more than the 500 MB that it may use",
+    )
+    assert (resumed.id, resumed.state, resumed.problem) == (failed.id, RetrainingState.ENDED, None)
+
+
+def test_where_training_is_not_installed_nothing_is_begun(services, runs):
+    runs.refusal = "training needs packages: run `make install-train`"
+
+    with pytest.raises(TrainingFailedError, match="make install-train"):
+        run(services, runs)
+
+    assert services.retrainings.recent(limit=9) == []
+
+
+def test_another_machine_is_refused_until_the_lease_of_a_dead_one_ran_out(services, runs):
+    now = services.clock()
+    services.retrainings.take_lease("elsewhere", now=now, until=now + timedelta(seconds=60))
+
+    with pytest.raises(ConflictError, match="another machine"):
+        run(services, runs)
+    services.clock.advance(seconds=61)
+
+    assert run(services, runs).state is RetrainingState.ENDED
+
+
+def test_who_lost_the_lease_stops(services, runs):
+    runs_told = runs.train
+
+    def train(run_id, options, *, dry_run, told, goes_on):
+        # The machine slept, and somebody else took its turn.
+        services.clock.advance(seconds=90)
+        services.retrainings.take_lease("other", now=services.clock(), until=services.clock() + DAY)
+        return runs_told(run_id, options, dry_run=dry_run, told=told, goes_on=goes_on)
+
+    runs.train = train
+
+    stopped = run(services, runs)
+
+    assert stopped.state is RetrainingState.STOPPED
+
+
+def test_a_database_that_is_away_for_a_while_ends_no_training(services, runs):
+    taken = services.retrainings.take_lease
+    trained = runs.train
+
+    def away(holder, *, now, until):
+        raise StoreUnavailableError("away")
+
+    def train(run_id, options, *, dry_run, told, goes_on):
+        services.clock.advance(seconds=30)
+        services.retrainings.take_lease = away
+        report = trained(run_id, options, dry_run=dry_run, told=told, goes_on=goes_on)
+        services.retrainings.take_lease = taken
+        return report
+
+    runs.train = train
+
+    assert run(services, runs).state is RetrainingState.ENDED
+
+
+def test_after_it_ended_others_may_begin_at_once(services, runs):
+    run(services, runs)
+
+    now = services.clock()
+    assert services.retrainings.take_lease("other", now=now, until=now + DAY) is Lease.TAKEN
+
+
+def test_a_dry_run_says_what_would_be_learnt_and_keeps_nothing(services, runs):
+    report = try_retraining(
+        Order(asked_by="Ola", options=OPTIONS),
+        services,
+        runs,
+        export=lambda until: decisions_for_training(services, until=until),
+    )
+
+    assert report.used == 3
+    assert [dry for _, _, dry in runs.trained] == [True]
+    assert (services.retrainings.recent(limit=9), runs.runs()) == ([], [])
+
+
+def test_the_schedule_retrains_every_so_many_days_and_says_who_asked(services, runs):
+    first = look(services, runs)
+    services.clock.advance(days=6)
+    decide(services)
+    too_early = look(services, runs)
+    services.clock.advance(days=1)
+    second = look(services, runs)
+
+    assert (first.asked_by, too_early) == (SCHEDULE, None)
+    assert second.id != first.id
+
+
+def test_without_a_schedule_only_what_was_asked_for_is_done(services, runs):
+    nothing = look(services, runs, every=None)
+    asked = ask_retraining(services, by="Olive", options=OPTIONS)
+    done = look(services, runs, every=None)
+
+    assert nothing is None
+    assert services.trainer_queue.woken == 1
+    assert (done.id, done.asked_by, done.state) == (asked.id, "Olive", RetrainingState.ENDED)
+    assert look(services, runs, every=None) is None
+
+
+def test_a_trainer_that_starts_again_goes_on_where_it_was_stopped(services, runs):
+    runs.stops_once = True
+    stopped = look(services, runs)
+
+    ended = look(services, runs, every=None)
+
+    assert (stopped.state, ended.id) == (RetrainingState.STOPPED, stopped.id)
+
+
+def test_who_asks_is_told_that_nobody_retrains_here_or_that_one_is_under_way(services):
+    services.trainer_queue.heard = False
+    with pytest.raises(NoTrainerError):
+        ask_retraining(services, by="Olive", options=OPTIONS)
+    services.trainer_queue.heard = True
+    ask_retraining(services, by="Olive", options=OPTIONS)
+
+    with pytest.raises(ConflictError, match="under way"):
+        ask_retraining(services, by="Mara", options=OPTIONS)
+
+
+def test_what_was_asked_of_a_trainer_without_the_packages_fails_with_the_reason(services, runs):
+    asked = ask_retraining(services, by="Olive", options=OPTIONS)
+    runs.refusal = "run `make install-train`"
+
+    failed = look(services, runs)
+
+    assert (failed.id, failed.problem) == (asked.id, "run `make install-train`")
+    assert services.retrainings.get(asked.id).state is RetrainingState.FAILED
+
+
+def test_a_candidate_is_refused_once_and_that_is_logged(services, runs):
+    ended = run(services, runs)
+
+    refused = refuse_retrained(ended, services, by="Olive")
+    with pytest.raises(ConflictError):
+        refuse_retrained(ended, services, by="Mara")
+
+    assert (refused.answer, refused.answered_by) == (Answer.REFUSED, "Olive")
+    assert services.audit_log.recent()[0].subject == "candidate"
+
+
+def test_rolling_back_brings_the_version_before_and_needs_one(services, runs):
+    with pytest.raises(ConflictError, match="no version was current before"):
+        roll_back(services, by="Olive")
+    run(services, runs, promotes=True)
+
+    assert roll_back(services, by="Olive") == "test-1"
+    assert services.versions.current == "test-1"
+
+
+def test_texts_go_after_thirty_days_and_an_unfinished_run_after_one(services, runs):
+    ended = run(services, runs)
+    decide(services)
+    services.clock.advance(minutes=1)
+    stopped = run(services, runs, goes_on=lambda: False)
+
+    tidy_retrainings(services, runs)
+    at_once = (set(runs.reports), set(runs.decisions))
+    services.clock.advance(days=2)
+    tidy_retrainings(services, runs)
+    after_two_days = (set(runs.reports), set(runs.decisions))
+    services.clock.advance(days=29)
+    tidy_retrainings(services, runs)
+
+    assert at_once == ({ended.id}, {stopped.id})
+    assert after_two_days == ({ended.id}, set())
+    assert runs.reports == set()
+
+
+def test_erasing_a_person_deletes_the_texts_of_all_runs(services, runs):
+    run(services, runs)
+    decide(services)
+    services.clock.advance(minutes=1)
+    run(services, runs, goes_on=lambda: False)
+    services.clock.advance(minutes=1)
+
+    erase_person(find_person(services, name="Somebody"), services, by="Olive")
+    tidy_retrainings(services, runs)
+
+    assert (runs.reports, runs.decisions) == (set(), {})
+
+
+def test_a_report_that_quotes_a_withdrawn_comment_loses_its_texts(services, runs):
+    quoted, other = keep(services), keep(services)
+    runs.report = replace(REPORT, newly_lost=(quoted.id, "line-7-of-a-file"))
+    run(services, runs)
+
+    services.comments.withdraw(other.id, at=services.clock())
+    before = tidy_retrainings(services, runs)
+    services.comments.withdraw(quoted.id, at=services.clock())
+
+    assert (before, tidy_retrainings(services, runs)) == (0, 1)
+    assert runs.reports == set()
+
+
+def test_only_the_newest_runs_keep_a_folder(services, runs):
+    for _ in range(KEPT_RUNS + 2):
+        decide(services)
+        services.clock.advance(minutes=1)
+        run(services, runs)
+
+    tidy_retrainings(services, runs)
+
+    newest = [one.id for one in services.retrainings.recent(limit=KEPT_RUNS)]
+    assert [one.run_id for one in runs.runs()] == newest
+
+
+def test_a_run_that_is_under_way_is_left_alone(services, runs):
+    seen = []
+
+    def train(run_id, options, *, dry_run, told, goes_on):
+        services.clock.advance(seconds=30)
+        seen.append(tidy_retrainings(services, runs))
+        return REPORT
+
+    runs.train = train
+    run(services, runs)
+
+    assert seen == [0]

@@ -1,0 +1,136 @@
+"""Holds every retraining store to its contract."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.retraining import (
+    Answer,
+    Check,
+    Recommendation,
+    Retraining,
+    RetrainingOptions,
+    RetrainingReport,
+    RetrainingState,
+    Start,
+)
+from service.ports import Lease
+from tests.factories import NOW
+
+MINUTE = timedelta(minutes=1)
+REPORT = RetrainingReport(
+    recommendation=Recommendation.PROMOTE,
+    version="minilm-9",
+    current="minilm-3",
+    checks=(Check(part="core", name="ham lost", passed=True, says="9 of 9,126, as before"),),
+    gains=("newest: recall 0.41 to 0.62",),
+    newly_lost=("c1", "\u202ec2"),
+    no_longer_lost=("c3",),
+    used=40,
+    spam=30,
+    ham=10,
+    set_aside={"contradictory": 2},
+    seconds=61.5,
+    peak_memory_mb=812.0,
+)
+
+
+def retraining(name: str = "rtr_1", *, minutes: float = 0, **changes) -> Retraining:
+    return Retraining(
+        **({"id": name, "asked_by": "Ola", "asked_at": NOW + minutes * MINUTE} | changes)
+    )
+
+
+def take(stores, holder: str, *, minutes: float = 0) -> Lease:
+    now = NOW + minutes * MINUTE
+    return stores.retrainings.take_lease(holder, now=now, until=now + MINUTE)
+
+
+def test_a_retraining_comes_back_as_it_was_kept(stores):
+    asked = retraining(options=RetrainingOptions(data=("/a", "b\x00"), start=Start.BASE))
+    ended = retraining(
+        "rtr_2",
+        minutes=1,
+        state=RetrainingState.ENDED,
+        started_at=NOW,
+        seen_at=NOW,
+        ended_at=NOW + MINUTE,
+        step="report",
+        share_done=1.0,
+        seconds_left=0.5,
+        decisions=42,
+        decisions_sha256="f" * 64,
+        report=REPORT,
+    )
+
+    for one in (asked, ended):
+        stores.retrainings.put(one)
+
+    assert [stores.retrainings.get(one.id) for one in (asked, ended)] == [asked, ended]
+    assert stores.retrainings.get("rtr_2").waits
+
+
+def test_the_newest_asked_for_come_first(stores):
+    for number in range(4):
+        stores.retrainings.put(retraining(f"rtr_{number}", minutes=-number))
+
+    assert [one.id for one in stores.retrainings.recent(limit=3)] == ["rtr_0", "rtr_1", "rtr_2"]
+
+
+def test_what_is_kept_again_is_as_it_is_now_but_keeps_its_answer(stores):
+    stores.retrainings.put(retraining(state=RetrainingState.ENDED, report=REPORT))
+    stores.retrainings.answer("rtr_1", Answer.REFUSED, by="Mara", at=NOW + MINUTE)
+
+    stores.retrainings.put(retraining(state=RetrainingState.ENDED, problem="none"))
+
+    kept = stores.retrainings.get("rtr_1")
+    assert (kept.problem, kept.report) == ("none", None)
+    assert (kept.answer, kept.answered_by, kept.answered_at) == (
+        Answer.REFUSED,
+        "Mara",
+        NOW + MINUTE,
+    )
+
+
+def test_a_candidate_is_answered_once(stores):
+    stores.retrainings.put(retraining())
+
+    answered = stores.retrainings.answer("rtr_1", Answer.PROMOTED, by="Mara", at=NOW)
+    with pytest.raises(ConflictError):
+        stores.retrainings.answer("rtr_1", Answer.REFUSED, by="Ola", at=NOW)
+
+    assert answered == replace(
+        retraining(), answer=Answer.PROMOTED, answered_by="Mara", answered_at=NOW
+    )
+    assert stores.retrainings.get("rtr_1") == answered
+
+
+def test_an_unknown_retraining_is_not_found(stores):
+    with pytest.raises(NotFoundError):
+        stores.retrainings.get("rtr_1")
+    with pytest.raises(NotFoundError):
+        stores.retrainings.answer("rtr_1", Answer.REFUSED, by="Ola", at=NOW)
+
+
+def test_one_holder_retrains_until_the_lease_runs_out_or_is_given_back(stores):
+    first = [take(stores, "one"), take(stores, "other"), take(stores, "one", minutes=0.5)]
+    after_it_ran_out = take(stores, "other", minutes=1.5)
+    stores.retrainings.end_lease("one")
+    still_held = take(stores, "one", minutes=2)
+    stores.retrainings.end_lease("other")
+
+    assert first == [Lease.TAKEN, Lease.REFUSED, Lease.KEPT]
+    assert (after_it_ran_out, still_held) == (Lease.TAKEN, Lease.REFUSED)
+    assert take(stores, "one", minutes=2) is Lease.TAKEN
+
+
+def test_of_many_who_want_to_retrain_at_once_one_does(stores):
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(lambda n: take(stores, f"holder-{n}"), range(6)))
+
+    assert sorted(answers) == [Lease.REFUSED] * 5 + [Lease.TAKEN]

@@ -1,0 +1,165 @@
+"""The command `slopsieve retrain`, over a training program that takes no time."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from models.registry import read_current_name
+from service.cli import cli
+from service.domain.decision import Ruling
+from service.domain.errors import ConflictError, TrainingFailedError
+from service.domain.retraining import RetrainingState, report_to
+from service.moderation.decide import decide_comment
+from service.settings import Settings
+from service.versions import versions_folder
+from service.wiring import open_services
+from tests.fakes import make_site
+from tests.functional.moderators import keep
+from tests.integration.installation import until
+from tests.runs import REPORT, processes
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    folder = tmp_path / "told"
+    folder.mkdir()
+    monkeypatch.setenv("FAKE_TRAINING", str(folder))
+    monkeypatch.setenv("SLOPSIEVE_DATA_DIR", str(tmp_path))
+    (folder / "report.json").write_text(json.dumps(report_to(REPORT)))
+    with open_services() as services:
+        services.sites.add(make_site())
+        for _ in range(3):
+            comment = keep(services)
+            decide_comment(comment.id, Ruling.REJECT, services, decided_by="Ola")
+    return folder
+
+
+@pytest.fixture
+def run(tmp_path, told):
+    def run(*words: str, code: int = 0) -> str:
+        done = CliRunner().invoke(cli, ["retrain", *words], obj=lambda _: processes(tmp_path))
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code == code, done.output
+        return done.output
+
+    return run
+
+
+def kept():
+    with open_services() as services:
+        return services.retrainings.recent(limit=9)
+
+
+def test_a_candidate_is_trained_and_waits(run, tmp_path):
+    said = run("--wait")
+
+    [done] = kept()
+    assert (done.state, done.decisions, done.waits) == (RetrainingState.ENDED, 3, True)
+    assert "passed  core: ham lost: 9 of 9,126, as before" in said
+    assert "set aside: 1, 1 contradictory" in said
+    assert "slopsieve models promote candidate" in said
+    assert "kept for 30 days" in said
+    assert read_current_name(versions_folder(Settings())) == read_current_name()
+
+
+def test_a_promoted_candidate_serves_and_rollback_brings_the_shipped_version_back(run):
+    said = run("--promote")
+
+    promoted = read_current_name(versions_folder(Settings()))
+    rolled_back = CliRunner().invoke(cli, ["models", "rollback"])
+    assert "candidate serves now" in said
+    assert promoted == "candidate"
+    assert rolled_back.exit_code == 0
+    assert read_current_name(versions_folder(Settings())) == read_current_name()
+
+
+def test_the_same_again_has_nothing_to_learn(run, told):
+    run()
+
+    said = run()
+
+    assert "Nothing to learn: 3 decisions" in said
+    assert len((told / "started").read_text().splitlines()) == 1
+
+
+def test_a_dry_run_says_what_would_be_learnt_and_keeps_nothing(run, tmp_path):
+    said = run("--dry-run")
+
+    assert "Lessons: 3" in said
+    assert kept() == []
+    assert [path.name for path in (tmp_path / "retraining").iterdir()] == [".lock"]
+
+
+def test_a_failure_is_said_in_one_line(run, told):
+    (told / "fails").write_text("line 3: label: is missing; say spam or ham")
+
+    said = run(code=1)
+
+    assert "failed: line 3: label: is missing; say spam or ham." in said
+    assert kept()[0].state is RetrainingState.FAILED
+
+
+def test_what_was_retrained_is_listed(run):
+    before = run("--list")
+    run("--wait")
+
+    [row] = [json.loads(line) for line in run("--list", "--json").splitlines()]
+
+    assert before == "Nothing was retrained yet.\n"
+    assert (row["version"], row["recommendation"], row["done"]) == ("candidate", "promote", "100%")
+
+
+def test_there_must_be_one_to_go_on_with(run):
+    with pytest.raises(ConflictError, match="no unfinished retraining"):
+        run("--resume")
+
+
+def test_without_the_training_packages_one_message_says_what_to_do(tmp_path, told):
+    done = CliRunner().invoke(
+        cli, ["retrain"], obj=lambda _: processes(tmp_path, packages=("no_such_package",))
+    )
+
+    assert isinstance(done.exception, TrainingFailedError)
+    assert "make install-train" in str(done.exception)
+    assert kept() == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_killed_and_started_again_with_the_same_command_it_goes_on(run, told, tmp_path, how):
+    (told / "waits").touch()
+    script = (
+        "import sys; from pathlib import Path; from service.cli import cli\n"
+        "from tests.runs import processes\n"
+        "cli.main(args=['retrain', '--wait'], obj=lambda _: processes(Path(sys.argv[1])))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until(lambda: any((tmp_path / "retraining").glob("*/run.json")))
+
+    process.send_signal(how)
+    code = process.wait(30)
+    (told / "waits").unlink()
+    [interrupted] = kept()
+    run("--wait")
+
+    [done] = kept()
+    assert code == (-signal.SIGKILL if how is signal.SIGKILL else 130)
+    assert interrupted.is_unfinished()
+    assert (done.id, done.state) == (interrupted.id, RetrainingState.ENDED)
+    assert len((told / "started").read_text().splitlines()) == 2

@@ -1,0 +1,150 @@
+"""Runs of training programs for tests: in memory, and of one that is small and quick."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from service.domain.errors import ConflictError, TrainingFailedError, TrainingStoppedError
+from service.domain.retraining import (
+    Check,
+    Recommendation,
+    RetrainingOptions,
+    RetrainingReport,
+    TrainingProgress,
+)
+from service.ports import KeptDecisions, RunFiles
+from service.training_program import Bounds, TrainingProcesses
+
+REPORT = RetrainingReport(
+    recommendation=Recommendation.PROMOTE,
+    version="candidate",
+    current="test-1",
+    checks=(
+        Check(part="core", name="ham lost", passed=True, says="9 of 9,126, as before"),
+        Check(part="newest", name="recall", passed=True, says="0.41 to 0.62"),
+    ),
+    gains=("newest: recall 0.41 to 0.62",),
+    newly_lost=(),
+    used=3,
+    spam=2,
+    ham=1,
+    set_aside={"contradictory": 1},
+    seconds=61.0,
+    peak_memory_mb=812.0,
+)
+
+
+def processes(tmp_path: Path, **options: Any) -> TrainingProcesses:
+    """Return runs of the training program for tests; FAKE_TRAINING must name its folder."""
+    program = (sys.executable, str(Path(__file__).with_name("fake_training.py")))
+    values: dict[str, Any] = {"packages": (), "look_every_seconds": 0.02, "program": program}
+    return TrainingProcesses(
+        tmp_path / "retraining",
+        tmp_path / "models",
+        Bounds(threads=1),
+        **(values | options),
+    )
+
+
+@dataclass
+class MemoryRuns:
+    """Runs in memory, of a program that reports what it is told to; see `TrainingRuns`."""
+
+    report: RetrainingReport = REPORT
+    place: str = "test"
+    refusal: str | None = None
+    fails: str = ""
+    stops_once: bool = False
+    busy: bool = False
+    trained: list[tuple[str, RetrainingOptions, bool]] = field(default_factory=list)
+    decisions: dict[str, list[Mapping[str, Any]]] = field(default_factory=dict)
+    reports: set[str] = field(default_factory=set)
+    changed: dict[str, datetime] = field(default_factory=dict)
+    clock: Callable[[], datetime] | None = None
+
+    def refuse(self) -> str | None:
+        """See `TrainingRuns.refuse`."""
+        return self.refusal
+
+    @contextmanager
+    def only_one(self) -> Iterator[None]:
+        """See `TrainingRuns.only_one`."""
+        if self.busy:
+            msg = "a retraining runs on this machine already"
+            raise ConflictError(msg)
+        self.busy = True
+        try:
+            yield
+        finally:
+            self.busy = False
+
+    def holds(self, run_id: str) -> bool:
+        """See `TrainingRuns.holds`."""
+        return run_id in self.decisions
+
+    def keep_decisions(self, run_id: str, decisions: Iterable[Mapping[str, Any]]) -> KeptDecisions:
+        """See `TrainingRuns.keep_decisions`."""
+        kept = list(decisions)
+        self.decisions[run_id] = kept
+        if self.clock:
+            self.changed[run_id] = self.clock()
+        return KeptDecisions(count=len(kept), sha256=json.dumps(kept, sort_keys=True))
+
+    def kept_ids(self, run_id: str) -> Iterator[str]:
+        """See `TrainingRuns.kept_ids`."""
+        return (one["id"] for one in self.decisions[run_id])
+
+    def train(
+        self,
+        run_id: str,
+        options: RetrainingOptions,
+        *,
+        dry_run: bool,
+        told: Callable[[TrainingProgress], None],
+        goes_on: Callable[[], bool],
+    ) -> RetrainingReport:
+        """See `TrainingRuns.train`."""
+        self.trained.append((run_id, options, dry_run))
+        told(TrainingProgress(step="fine-tune", share_done=0.5, seconds_left=10.0))
+        if self.stops_once or not goes_on():
+            self.stops_once = False
+            msg = "stopped"
+            raise TrainingStoppedError(msg)
+        if self.fails:
+            raise TrainingFailedError(self.fails)
+        return self.report
+
+    def keep_report_alone(self, run_id: str) -> None:
+        """See `TrainingRuns.keep_report_alone`."""
+        self.decisions.pop(run_id, None)
+        self.reports.add(run_id)
+
+    def drop_texts(self, run_id: str) -> None:
+        """See `TrainingRuns.drop_texts`."""
+        self.decisions.pop(run_id, None)
+        self.reports.discard(run_id)
+
+    def drop(self, run_id: str) -> None:
+        """See `TrainingRuns.drop`."""
+        self.drop_texts(run_id)
+        self.changed.pop(run_id, None)
+
+    def runs(self) -> list[RunFiles]:
+        """See `TrainingRuns.runs`."""
+        found = [
+            RunFiles(
+                run_id=run_id,
+                changed_at=at,
+                texts_since=at if run_id in self.decisions or run_id in self.reports else None,
+                unfinished=run_id in self.decisions,
+            )
+            for run_id, at in self.changed.items()
+        ]
+        return sorted(found, key=lambda run: run.changed_at, reverse=True)

@@ -1,0 +1,205 @@
+"""The training program as a process: bounded, followed, stopped, killed with whoever started it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from models.registry import list_versions, read_current_name
+from service.domain.errors import ConflictError, TrainingFailedError, TrainingStoppedError
+from service.domain.retraining import RetrainingOptions, Start, report_to
+from tests.integration.installation import until
+from tests.runs import REPORT, processes
+
+ROOT = Path(__file__).resolve().parents[2]
+DECISIONS = [{"id": f"c{number}", "text": "\u2603 \ud800"} for number in range(3)]
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch):
+    """Give the folder in which the program is told what to do, and tells what it saw."""
+    folder = tmp_path / "told"
+    folder.mkdir()
+    monkeypatch.setenv("FAKE_TRAINING", str(folder))
+    monkeypatch.setenv("SLOPSIEVE_SECRET_KEY", "a password")
+    (folder / "report.json").write_text(json.dumps(report_to(REPORT)))
+    return folder
+
+
+@pytest.fixture
+def runs(tmp_path, told):
+    return processes(tmp_path)
+
+
+def train(runs, options=None, *, goes_on=lambda: True, told=lambda _: None):
+    wanted = options or RetrainingOptions()
+    return runs.train("rtr_1", wanted, dry_run=False, told=told, goes_on=goes_on)
+
+
+def test_the_program_gets_what_it_needs_and_no_more(runs, told, tmp_path):
+    runs.keep_decisions("rtr_1", DECISIONS)
+
+    report = train(runs, options=RetrainingOptions(data=("/a", "/b"), start=Start.BASE))
+
+    [seen] = [json.loads(line) for line in (told / "started").read_text().splitlines()]
+    assert (seen["nice"], seen["threads"], seen["mode"]) == (19, "1", "0o600")
+    assert (seen["data"], seen["start"], seen["secrets"]) == (["/a", "/b"], "base", [])
+    assert (report.used, report.version) == (3, "candidate")
+    # The shipped version lies beside the candidate, to go back to.
+    shipped = read_current_name()
+    assert list_versions(tmp_path / "models") == ["candidate", shipped]
+    assert read_current_name(tmp_path / "models") == shipped
+
+
+def test_only_state_and_report_stay_of_a_run_that_ended(runs, told):
+    runs.keep_decisions("rtr_1", DECISIONS)
+    train(runs)
+
+    before = runs.holds("rtr_1")
+    runs.keep_report_alone("rtr_1")
+
+    assert (before, runs.holds("rtr_1")) == (True, False)
+    assert {path.name for path in runs.folder("rtr_1").iterdir()} == {
+        ".ended",
+        "report.json",
+        "report.md",
+        "run.json",
+    }
+    runs.drop_texts("rtr_1")
+    assert not (runs.folder("rtr_1") / "report.md").exists()
+    assert (runs.runs()[0].texts_since, runs.runs()[0].unfinished) == (None, False)
+
+
+def test_progress_is_passed_on_and_a_stopped_run_goes_on_where_it_was(runs, told):
+    runs.keep_decisions("rtr_1", DECISIONS)
+    (told / "waits").touch()
+    heard = []
+
+    with pytest.raises(TrainingStoppedError):
+        train(runs, told=heard.append, goes_on=lambda: "fine-tune" not in {p.step for p in heard})
+    (told / "waits").unlink()
+    report = train(runs)
+
+    assert max(progress.share_done for progress in heard) == 0.5
+    assert heard[-1].seconds_left == 5.0
+    assert report.version == "candidate"
+    assert len((told / "started").read_text().splitlines()) == 2
+    assert list(runs.kept_ids("rtr_1")) == ["c0", "c1", "c2"]
+
+
+def test_what_listens_to_progress_can_end_it(runs, told):
+    runs.keep_decisions("rtr_1", DECISIONS)
+    (told / "waits").touch()
+
+    def refuse(_progress):
+        raise TrainingStoppedError("it is another's turn")
+
+    with pytest.raises(TrainingStoppedError, match="another"):
+        train(runs, told=refuse)
+
+    seen = (told / "started").read_text().splitlines() if (told / "started").exists() else []
+    assert all(not _lives(json.loads(line)["pid"]) for line in seen)
+
+
+@pytest.mark.parametrize(
+    ("file", "says", "words"),
+    [
+        ("fails", "line 3: label: is missing; say spam or ham", "line 3: label: is missing"),
+        ("exceeds", "", "more than the 4,000 MB"),
+    ],
+)
+def test_a_program_that_fails_is_quoted_in_one_line(runs, told, file, says, words):
+    runs.keep_decisions("rtr_1", DECISIONS)
+    (told / file).write_text(says)
+
+    with pytest.raises(TrainingFailedError, match=words):
+        train(runs)
+
+
+@pytest.mark.parametrize("report", ["", "[]", '{"recommendation": "perhaps"}'])
+def test_a_report_that_cannot_be_read_is_a_failure(runs, told, tmp_path, report):
+    program = tmp_path / "silent.py"
+    program.write_text(f"import sys; open(sys.argv[4] + '/report.json', 'w').write({report!r})")
+    silent = processes(tmp_path, program=(sys.executable, str(program)))
+    silent.keep_decisions("rtr_1", DECISIONS)
+
+    with pytest.raises(TrainingFailedError, match="report"):
+        train(silent)
+
+
+def test_missing_packages_are_named_with_what_installs_them(tmp_path, told):
+    runs = processes(tmp_path, packages=("json", "no_such_package"))
+
+    refusal = runs.refuse()
+
+    assert refusal is not None
+    assert "no_such_package" in refusal
+    assert "make install-train" in refusal
+
+
+def test_one_process_on_this_machine_trains(runs, tmp_path):
+    with runs.only_one(), pytest.raises(ConflictError, match=str(os.getpid())), runs.only_one():
+        pass
+
+    with runs.only_one():
+        pass
+
+
+def test_the_program_ends_with_whoever_started_it_even_by_sigkill(tmp_path, told):
+    (told / "waits").touch()
+    script = (
+        "from pathlib import Path; import sys; from tests.runs import processes\n"
+        "from service.domain.retraining import RetrainingOptions\n"
+        "runs = processes(Path(sys.argv[1]))\n"
+        "runs.keep_decisions('rtr_1', [{'id': 'c1'}])\n"
+        "with runs.only_one():\n"
+        "    runs.train('rtr_1', RetrainingOptions(), dry_run=False, told=lambda _: None,"
+        " goes_on=lambda: True)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT)
+    until(lambda: (told / "started").exists() and (told / "started").read_text())
+    [line] = (told / "started").read_text().splitlines()
+    child = json.loads(line)["pid"]
+
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+
+    until(lambda: not _lives(child))
+    (told / "waits").unlink()
+    again = processes(tmp_path)
+    with again.only_one():
+        assert train(again).version == "candidate"
+
+
+def test_decisions_are_written_whole_or_not_at_all(runs):
+    first = runs.keep_decisions("rtr_1", DECISIONS)
+
+    def breaks():
+        yield DECISIONS[0]
+        raise OSError("the database went away")
+
+    with pytest.raises(OSError, match="went away"):
+        runs.keep_decisions("rtr_1", breaks())
+
+    assert list(runs.kept_ids("rtr_1")) == ["c0", "c1", "c2"]
+    assert runs.keep_decisions("rtr_2", DECISIONS) == first
+
+
+@pytest.mark.parametrize("run_id", ["", "../x", ".lock", "a/b"])
+def test_a_run_is_a_folder_here_and_nowhere_else(runs, run_id):
+    with pytest.raises(ValueError, match="folder's name"):
+        runs.folder(run_id)
+
+
+def _lives(pid):
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"

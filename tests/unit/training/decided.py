@@ -1,0 +1,77 @@
+"""Makes decided comments for tests of what decisions teach."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from datetime import UTC, datetime, timedelta
+
+from service.domain.comment import Author, CommentId
+from service.domain.decision import Ruling
+from service.domain.verdict import Outcome
+from tests.factories import make_comment
+from training.dataset import Example
+from training.decisions import Decided, PastVerdict, RulingMade, Via
+
+MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+SITE = "site:garden"
+OWNER = "owner-0"
+_numbers = itertools.count(1)
+_WORDS = (
+    "valve boiler wrench radiator pump rusty pipe cold plumber seal thread window garden tomato "
+    "frost seed spade compost fence lawn hedge rake bucket barrel shed glass copper winter spring"
+).split()
+
+
+def some_words(n: int = 14) -> str:
+    """Return a text that no other is a copy of."""
+    number = next(_numbers)
+    draw = random.Random(number)
+    return " ".join([*draw.choices(_WORDS, k=n), f"w{'abcdefghij'[number % 10]}{draw.random()}"])
+
+
+def make_example(*, is_spam: bool, text: str | None = None, **changes) -> Example:
+    comment = make_comment(
+        text or some_words(),
+        id=CommentId(f"d{next(_numbers):06d}"),
+        author=changes.pop("author", Author(name=f"Name {next(_numbers)}")),
+    )
+    values = {"source": SITE, "post_key": f"p{next(_numbers)}"}
+    return Example(comment=comment, is_spam=is_spam, **(values | changes))
+
+
+def ruling(reviewer: str = OWNER, *, is_spam: bool, at: datetime = MONDAY, **changes) -> RulingMade:
+    values = {"via": Via.REVIEW, "is_owner": reviewer.startswith("owner")}
+    return RulingMade(
+        reviewer=reviewer,
+        ruling=Ruling.REJECT if is_spam else Ruling.APPROVE,
+        made_at=at,
+        **(values | changes),
+    )
+
+
+def make_decided(
+    *,
+    is_spam: bool,
+    by: str = OWNER,
+    p_spam: float | None = 0.5,
+    at: datetime | None = None,
+    text: str | None = None,
+    via: Via = Via.REVIEW,
+    audit: bool = False,
+    outcome: Outcome = Outcome.UNSURE,
+    earlier: tuple[RulingMade, ...] = (),
+    weight: float = 1.0,
+    **changes,
+) -> Decided:
+    at = at or MONDAY + timedelta(hours=next(_numbers))
+    verdict = p_spam is not None and PastVerdict(
+        outcome=outcome, p_spam=p_spam, model_version="m1", degraded=False, judged_at=at
+    )
+    return Decided(
+        example=make_example(is_spam=is_spam, text=text, **changes),
+        rulings=(*earlier, ruling(by, is_spam=is_spam, at=at, via=via)),
+        verdict=verdict or None,
+        audit=audit,
+        weight=weight,
+    )
