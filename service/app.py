@@ -18,6 +18,7 @@ from waitress.server import create_server
 from waitress.task import WSGITask
 
 from service.listening import listen
+from service.operating import expose, show_streams, state_parts
 from service.readiness import readiness_checks
 from service.settings import Settings
 from service.starting import start
@@ -103,7 +104,12 @@ def _prepare(settings: Settings, given: argparse.Namespace) -> tuple[Wired, sock
 def serve(wired: Wired, listener: socket.socket) -> None:
     """Serve until SIGTERM or SIGINT; then accept no more and let requests in progress finish."""
     settings = wired.settings
-    application = create_app(wired.services, web_config(wired), readiness_checks(wired))
+    exposition = expose("api", wired)
+    exposition.ask_parts(state_parts(wired))
+    application = create_app(
+        wired.services, web_config(wired), readiness_checks(wired), exposition.text
+    )
+    exposition.also(show_streams(application.extensions[LIVE].count))
     server: Any = create_server(
         application,
         sockets=[listener],
@@ -124,6 +130,7 @@ def serve(wired: Wired, listener: socket.socket) -> None:
     # Pages that are open hold a request for as long as they like.
     application.extensions[LIVE].close()
     _drain(server)
+    exposition.close()
     log.info("api stopped")
 
 
@@ -142,6 +149,7 @@ def web_config(wired: Wired) -> WebConfig:
         max_streams=max(0, min(_MOST_STREAMS, never_waiting - _THREADS_NEVER_HELD)),
         key_memory_seconds=_KEY_MEMORY_SECONDS,
         require_second_factor=settings.require_second_factor,
+        metrics_token=wired.metrics_token,
     )
 
 

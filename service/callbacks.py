@@ -13,6 +13,7 @@ from typing import Any
 from celery.platforms import SecurityWarning
 
 from service.moderation.deliver import deliver, take_deliveries
+from service.operating import expose
 from service.starting import start
 from service.tasks.broker import open_client
 from service.tasks.callbacks import register_callbacks
@@ -42,8 +43,10 @@ def run_callbacks(wired: Wired) -> int:
     )
     worker = make_worker(wired, courier)
     log.info("callbacks started", extra={"pid": os.getpid()})
+    exposition = expose("callbacks", wired)
     worker.start()
     courier.close(seconds=_DRAIN_SECONDS)
+    exposition.close()
     wired.close()
     log.info("callbacks stopped")
     return int(worker.exitcode or 0)

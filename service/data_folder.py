@@ -59,6 +59,16 @@ class DataFolder:
         return self.path / "retraining"
 
     @property
+    def metrics_folder(self) -> Path:
+        """Return where the processes' sockets lie by which they ask each other for metrics."""
+        return self.path / "metrics"
+
+    @property
+    def last_backup_file(self) -> Path:
+        """Return the file whose time is that of the last backup."""
+        return self.path / "last-backup"
+
+    @property
     def valkey_url_file(self) -> Path:
         """Return the file in which a running supervisor says where its Valkey answers."""
         return self.valkey_folder / "url"

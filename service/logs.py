@@ -7,16 +7,31 @@ import logging
 import re
 import sys
 import traceback
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
+
+REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
+"""The id of the request that this thread serves; every line it logs carries it."""
 
 _OWN_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 _MAX_VALUE_CHARS = 200
 _MAX_MESSAGE_CHARS = 500
+# Ids of a batch, some 30 characters each.
+_MAX_LISTED = 512
 # These tell of every message and every connection; what is worth knowing they say as warnings.
 _QUIET = ("celery", "kombu", "amqp", "waitress", "alembic", "sqlalchemy", "urllib3", "py.warnings")
 # The HTTP server's own lines go on with a path, or with the caller's address and what it sent.
 _SERVER = "waitress"
 _WHAT_CAME = re.compile(r" [</].*", re.DOTALL)
+
+
+class LogFormat(StrEnum):
+    """How log lines are written: for people, or for programs."""
+
+    TEXT = "text"
+    JSON = "json"
 
 
 class LineFormatter(logging.Formatter):
@@ -25,16 +40,32 @@ class LineFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as one line."""
         parts = [self.formatTime(record), record.levelname, _one_line(_words(record))]
-        fields = {k: v for k, v in record.__dict__.items() if k not in _OWN_FIELDS}
-        fields |= _failure(record)
+        fields = _fields(record)
         parts += [f"{key}={_value(value)}" for key, value in fields.items()]
         return " ".join(parts)
 
 
-def configure_logging() -> None:
+class JsonFormatter(logging.Formatter):
+    """Writes one JSON object a line: `time`, `level`, `event`, `logger` and the event's fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as one line."""
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "event": _one_line(_words(record)),
+            "logger": record.name,
+        }
+        fields = {key: _json_value(value) for key, value in _fields(record).items()}
+        # An event's own field never passes for one of these.
+        return json.dumps(fields | line)
+
+
+def configure_logging(form: LogFormat = LogFormat.TEXT) -> None:
     """Send this process's events to standard error, for `slopsieve up` to prefix and pass on."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(LineFormatter("%(message)s"))
+    formatter = JsonFormatter if form is LogFormat.JSON else LineFormatter
+    handler.setFormatter(formatter("%(message)s"))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)
@@ -43,6 +74,13 @@ def configure_logging() -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     # It warns of each request that waits for a thread, which a flood makes a flood of lines.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+
+
+def _fields(record: logging.LogRecord) -> dict[str, object]:
+    fields = {k: v for k, v in record.__dict__.items() if k not in _OWN_FIELDS}
+    if (request_id := REQUEST_ID.get()) and "request_id" not in fields:
+        fields["request_id"] = request_id
+    return fields | _failure(record)
 
 
 def _failure(record: logging.LogRecord) -> dict[str, str]:
@@ -65,7 +103,18 @@ def _one_line(text: str) -> str:
     return f"{first[:_MAX_MESSAGE_CHARS]}{' …' if more else ''}"
 
 
+def _json_value(value: object) -> object:
+    """Return a value that JSON has, cut to what a field may hold."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return [str(one)[:_MAX_VALUE_CHARS] for one in value[:_MAX_LISTED]]
+    return str(value)[:_MAX_VALUE_CHARS]
+
+
 def _value(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(_value(one) for one in value[:_MAX_LISTED])
     text = str(value)[:_MAX_VALUE_CHARS]
     plain = text.isprintable() and not set(text) & set(' "=')
     return text if text and plain else json.dumps(text)

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 from models.inputs import ModelInput, ModelOutput
 from service.campaigns.traits import Traits
+from service.domain.backlog import Backlog
 from service.domain.campaign import Campaign, CampaignPage, PeoplesRulings, WaitingCampaign
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
 from service.domain.claim import Claim
@@ -48,6 +49,7 @@ from service.domain.sender import SenderSecrets
 from service.domain.sender_record import SenderRecord
 from service.domain.sign_in import SecondFactor, UserSession
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.stage import Stage
 from service.domain.stroke import Stroke
 from service.domain.tally import Tally
 from service.domain.user import User
@@ -1264,6 +1266,75 @@ class PasswordHasher(Protocol):
         """Say whether the password made this hash."""
 
 
+class BacklogStore(Protocol):
+    """Counts what waits, for whoever operates the service."""
+
+    def count(self) -> Backlog:
+        """Return what waits now, all as of one moment; served by indexes alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedBatch:
+    """A batch that was judged: what came of it, and what it took.
+
+    `began` is when judging began, `ended` when the verdicts were stored. `seconds` is how long each
+    stage took for all of them together. `stored` names those whose verdict was stored now.
+    """
+
+    comments: Sequence[Comment]
+    verdicts: Sequence[Verdict]
+    stored: Collection[CommentId]
+    began: datetime
+    ended: datetime
+    seconds: Mapping[Stage, float]
+
+
+class Observer(Protocol):
+    """Is told what happens, for whoever operates the service.
+
+    It never raises, waits for nobody and takes microseconds. It is handed values of the domain and
+    may keep ids and numbers of them, no words, names or addresses.
+    """
+
+    def monotonic(self) -> float:
+        """Return the seconds of a clock that never goes back, to measure stages by."""
+
+    def kept(self, comments: Sequence[NewComment], added: Sequence[Added], *, at: datetime) -> None:
+        """Hear of comments that were kept, with the answer for each, and queued, at `at`."""
+
+    def judged(self, batch: JudgedBatch) -> None:
+        """Hear of a batch whose verdicts were stored."""
+
+    def told(self, delivery: Delivery, attempt: DeliveryAttempt, state: DeliveryState) -> None:
+        """Hear of an attempt to tell a site, and of what became of the message."""
+
+    def served(self, *, route: str, method: str, status: int, seconds: float) -> None:
+        """Hear of a request that was answered; `route` is its template, "" for an unknown one."""
+
+
+class SilentObserver:
+    """Does nothing with what it is told; see `Observer`."""
+
+    def monotonic(self) -> float:
+        """Return 0: nobody asks how long anything takes."""
+        return 0.0
+
+    def kept(self, comments: Sequence[NewComment], added: Sequence[Added], *, at: datetime) -> None:
+        """See `Observer.kept`."""
+
+    def judged(self, batch: JudgedBatch) -> None:
+        """See `Observer.judged`."""
+
+    def told(self, delivery: Delivery, attempt: DeliveryAttempt, state: DeliveryState) -> None:
+        """See `Observer.told`."""
+
+    def served(self, *, route: str, method: str, status: int, seconds: float) -> None:
+        """See `Observer.served`."""
+
+
+UNOBSERVED: Observer = SilentObserver()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingModel:
     """Everything that belongs to one model version and is used together, never mixed."""
@@ -1288,7 +1359,7 @@ class Services:
     `entries_in_force` returns what moderators allow and block, as it was at most a second ago; it
     is asked once a batch. `audit_share` is the share of confident verdicts, in [0, 1], that goes to
     a moderator as the audit sample. `second_factor_secret` keys the second factors: without it,
-    what is kept of them makes no code.
+    what is kept of them makes no code. `observer` is told what happens; by default nobody is.
     """
 
     comments: CommentStore
@@ -1334,4 +1405,6 @@ class Services:
     retrainings: RetrainingStore
     versions: VersionShelf
     trainer_queue: TrainerQueue
+    backlog: BacklogStore
     audit_share: float = 0.02
+    observer: Observer = UNOBSERVED

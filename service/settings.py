@@ -11,10 +11,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, Validati
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.domain.delivery import RETRY_DELAYS
+from service.logs import LogFormat
 
 ENV_PREFIX = "SLOPSIEVE_"
 
 
+_HIGHEST_PORT = 65_535
 _HOST_NAME = re.compile(r"[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63}){0,10}", re.IGNORECASE)
 _Item = TypeVar("_Item")
 
@@ -37,6 +39,30 @@ def _network_or_host(given: str) -> str:
 
 
 Listed = Annotated[tuple[_Item, ...], NoDecode, BeforeValidator(_split)]
+
+
+def _host_and_port(given: str) -> str:
+    host, separator, port = given.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    try:
+        ipaddress.ip_address(bare)
+    except ValueError:
+        is_right = False
+    else:
+        is_right = separator == ":" and port.isdecimal() and int(port) <= _HIGHEST_PORT
+    if not is_right:
+        msg = f"{given!r} is no address and port, such as 127.0.0.1:9464 or [::]:9464"
+        raise ValueError(msg)
+    return given
+
+
+def _http_url(given: str) -> str:
+    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", given):
+        msg = "it must begin with http:// or https://, for example http://127.0.0.1:4318/v1/traces"
+        raise ValueError(msg)
+    return given
+
+
 AllowedTarget = Annotated[str, AfterValidator(_network_or_host)]
 
 
@@ -144,6 +170,21 @@ class Settings(BaseSettings):
 
     retrain_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 4_000
     """Megabytes of memory that a retraining may use; it ends itself before it takes more."""
+
+    log_format: LogFormat = LogFormat.TEXT
+    """How log lines are written: `text` for people, `json` for programs."""
+
+    metrics_address: Annotated[str, AfterValidator(_host_and_port)] | None = None
+    """Where each process serves its metrics besides, as ADDRESS:PORT."""
+
+    metrics_token: SecretStr | None = None
+    """What whoever reads metrics must send; without one, only this machine may."""
+
+    traces_url: Annotated[str, AfterValidator(_http_url)] | None = None
+    """Where traces are sent, in OTLP over HTTP; without one, none are made."""
+
+    traces_share: Annotated[float, Field(ge=0, le=1)] = 1.0
+    """Share of comments and of requests whose traces are sent."""
 
 
 def load_settings(**overrides: object) -> Settings:

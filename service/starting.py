@@ -38,7 +38,9 @@ def start(
     if given.parent:
         die_with(given.parent, signal.SIGKILL)
     try:
-        return prepare(load_settings(), given)
+        settings = load_settings()
+        configure_logging(settings.log_format)
+        return prepare(settings, given)
     except (SettingsError, ModerationError) as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
+from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
@@ -40,6 +41,7 @@ from service.tasks.queue import CeleryScoringQueue
 from service.tasks.trainer_queue import CeleryTrainerQueue
 from service.training_program import Bounds, TrainingProcesses
 from service.versions import own_versions_folder, versions_folder
+from service.watching.counting import CountingObserver
 
 _VALKEY_SCHEMES = {"redis", "rediss", "unix"}
 _CLUSTER = "+cluster"
@@ -62,8 +64,11 @@ class Wired:
     history: ValkeyHistoryStore
     history_breaker: BreakerHistoryStore
     rebuild_place: ValkeyRebuildPlace
+    registry: CollectorRegistry
+    counting: CountingObserver
     valkey_url: str = field(repr=False)
     session_secret: str = field(repr=False)
+    metrics_token: str | None = field(repr=False)
 
     def close(self) -> None:
         """Give every connection back."""
@@ -92,7 +97,11 @@ def wire(settings: Settings) -> Wired:
     history = open_history(settings, valkey_url)
     rebuild_place = _open_rebuild_place(settings, valkey_url)
     breaker = BreakerHistoryStore(history)
+    registry = CollectorRegistry()
+    counting = CountingObserver(registry)
+    _count_errors(engine, counting)
     services = Services(
+        backlog=stores.backlog,
         comments=stores.comments,
         verdicts=stores.verdicts,
         decisions=stores.decisions,
@@ -137,6 +146,7 @@ def wire(settings: Settings) -> Wired:
         versions=FolderVersionShelf(partial(versions_folder, settings)),
         trainer_queue=trainer_queue,
         audit_share=settings.audit_share,
+        observer=counting,
     )
     return Wired(
         settings=settings,
@@ -151,9 +161,23 @@ def wire(settings: Settings) -> Wired:
         history=history,
         history_breaker=breaker,
         rebuild_place=rebuild_place,
+        registry=registry,
+        counting=counting,
         valkey_url=valkey_url,
         session_secret=_derive(secret, "sessions").hex(),
+        metrics_token=(
+            _long_enough(settings.metrics_token, "METRICS_TOKEN")
+            if settings.metrics_token
+            else None
+        ),
     )
+
+
+def _count_errors(engine: sa.Engine, counting: CountingObserver) -> None:
+    def failed(context: sa.engine.ExceptionContext) -> None:
+        counting.database_failed(type(context.original_exception).__name__)
+
+    sa.event.listen(engine, "handle_error", failed)
 
 
 def _now() -> datetime:

@@ -23,6 +23,7 @@ from service.moderation.search import take_in_search
 from service.moderation.sessions import prune_sessions
 from service.moderation.sweep import sweep_stranded
 from service.moderation.tidy_retrainings import tidy_retrainings
+from service.operating import expose, show_model
 from service.starting import start
 from service.tasks.broker import open_client
 from service.tasks.celery_app import (
@@ -52,7 +53,10 @@ def run_worker(wired: Wired) -> int:
         "worker started",
         extra={"pid": os.getpid(), "model": wired.services.current_model().version},
     )
+    exposition = expose("worker", wired)
+    exposition.also(show_model(wired))
     worker.start()
+    exposition.close()
     wired.close()
     log.info("worker stopped")
     return int(worker.exitcode or 0)
@@ -72,30 +76,29 @@ def make_worker(wired: Wired) -> Any:
     # A process may get the number of one that died: the id tells them apart.
     memory = GroupingMemory(f"{name}:{services.new_id('lease')}")
     keep = timedelta(days=wired.settings.keep_deliveries_days)
-    register_upkeep(
-        app,
-        {
-            TaskName.SWEEP_STRANDED: lambda: sweep_stranded(services),
-            TaskName.PRUNE_DELIVERIES: lambda: prune_deliveries(services, keep=keep),
-            TaskName.PRUNE_COMMENTS: lambda: prune_comments(
-                services,
-                keep=_days(wired.settings.keep_comments_days),
-                keep_spam=_days(wired.settings.keep_spam_days),
-            ),
-            TaskName.PRUNE_SESSIONS: lambda: prune_sessions(services),
-            TaskName.PRUNE_RETRAININGS: lambda: tidy_retrainings(services, wired.runs),
-            TaskName.REMEMBER_OPEN: lambda: remember_open(services),
-            TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(
-                services, goes_on=_for_seconds(REBUILD_FOR_SECONDS)
-            ),
-            TaskName.TAKE_IN_SEARCH: lambda: take_in_search(
-                services, goes_on=_for_seconds(TAKE_IN_FOR_SECONDS)
-            ),
-            TaskName.GROUP_FRESH: lambda: group_fresh(
-                services, memory, goes_on=_for_seconds(GROUP_FOR_SECONDS)
-            ),
-        },
-    )
+    runs: dict[TaskName, Callable[[], object]] = {
+        TaskName.SWEEP_STRANDED: lambda: sweep_stranded(services),
+        TaskName.PRUNE_DELIVERIES: lambda: prune_deliveries(services, keep=keep),
+        TaskName.PRUNE_COMMENTS: lambda: prune_comments(
+            services,
+            keep=_days(wired.settings.keep_comments_days),
+            keep_spam=_days(wired.settings.keep_spam_days),
+        ),
+        TaskName.PRUNE_SESSIONS: lambda: prune_sessions(services),
+        TaskName.PRUNE_RETRAININGS: lambda: tidy_retrainings(services, wired.runs),
+        TaskName.REMEMBER_OPEN: lambda: remember_open(services),
+        TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(
+            services, goes_on=_for_seconds(REBUILD_FOR_SECONDS)
+        ),
+        TaskName.TAKE_IN_SEARCH: lambda: take_in_search(
+            services, goes_on=_for_seconds(TAKE_IN_FOR_SECONDS)
+        ),
+        TaskName.GROUP_FRESH: lambda: group_fresh(
+            services, memory, goes_on=_for_seconds(GROUP_FOR_SECONDS)
+        ),
+    }
+    watch = wired.counting.watch_upkeep
+    register_upkeep(app, {task: watch(task.value, run) for task, run in runs.items()})
     register_heartbeat(
         app,
         open_client(wired.valkey_url),

@@ -237,6 +237,7 @@ def make_services(
         cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
     )
     values = {
+        "backlog": stores.backlog,
         "comments": stores.comments,
         "verdicts": stores.verdicts,
         "decisions": stores.decisions,

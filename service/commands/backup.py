@@ -61,6 +61,7 @@ def backup_command(file: str, data_dir: str | None) -> None:
             _add_bytes(archive, _MANIFEST, _manifest(parts))
             for name, path in parts.items():
                 _add_file(archive, name, path)
+    folder.last_backup_file.touch(mode=_PRIVATE)
     click.echo(f"Backed up: {len(parts)} files.", err=True)
 
 

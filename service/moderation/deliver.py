@@ -65,6 +65,7 @@ def deliver(
     next_try_at = services.clock() + timedelta(seconds=wait) if wait is not None else None
     services.deliveries.record(outcome.attempt, state=state, next_try_at=next_try_at)
     _tell(delivery, outcome.attempt, state)
+    services.observer.told(delivery, outcome.attempt, state)
     return outcome
 
 
@@ -128,6 +129,7 @@ def _tell(delivery: Delivery, attempt: DeliveryAttempt, state: DeliveryState) ->
         "site was told" if state is DeliveryState.DELIVERED else "site was not told",
         extra={
             "delivery_id": delivery.id,
+            "comment_id": delivery.comment_id,
             "site_id": delivery.site_id,
             "event": delivery.event.value,
             "attempt": delivery.attempts + 1,

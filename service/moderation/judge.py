@@ -20,10 +20,12 @@ from service.domain.errors import (
 )
 from service.domain.history import History
 from service.domain.site import SiteSettings
+from service.domain.stage import Stage
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.announce import wake_deliverers, write_verdict_messages
+from service.moderation.laps import Laps
 from service.moderation.rebuild import gather_whole
-from service.ports import Attempt, JudgingModel, Services
+from service.ports import Attempt, JudgedBatch, JudgingModel, Services
 from service.scoring.conclude import conclude
 from service.scoring.entry_book import EntryBook
 from service.scoring.inputs import model_input
@@ -55,7 +57,7 @@ def judge_comments(
     Any other exception is the caller's to split the batch by.
     """
     judged = _judge_comments(
-        comments, model, histories=histories, now=now, settings=settings, book=book
+        comments, model, histories=histories, now=now, settings=settings, book=book, laps=Laps()
     )
     return [one.verdict for one in judged]
 
@@ -76,15 +78,18 @@ def _judge_comments(
     now: datetime,
     settings: Sequence[SiteSettings] | None,
     book: EntryBook | None,
+    laps: Laps,
 ) -> list[_Judged]:
     """See `judge_comments`."""
     outputs = _classify(comments, model)
+    laps.end(Stage.CLASSIFY)
     missing = () if histories is not None else ("history",)
     judged = []
     for index, comment in enumerate(comments):
         history = histories[index] if histories is not None else History()
         cutoffs = cutoffs_of(settings[index], model.cutoffs) if settings else model.cutoffs
         signals = place_seam(comment, detect_all(comment, history), outputs[index])
+        laps.end(Stage.DETECT)
         # After the detectors, whose view of the text the book shares.
         entry = book.find(comment, at=now) if book else None
         verdict = conclude(
@@ -99,6 +104,7 @@ def _judge_comments(
             instruction=entry.instruction if entry else None,
         )
         judged.append(_Judged(verdict=verdict, output=outputs[index]))
+        laps.end(Stage.CONCLUDE)
     return judged
 
 
@@ -127,12 +133,38 @@ def is_audited(comment_id: CommentId, share: float) -> bool:
 
 
 def _try_batch(attempts: Sequence[Attempt], services: Services) -> list[CommentId]:
+    laps = Laps(services.observer.monotonic)
+    began = services.clock()
     book = services.entries_in_force()
     services.comments.count_attempt([a.comment.id for a in attempts])
     histories = _gather([a.comment for a in attempts], services)
+    laps.end(Stage.GATHER)
     model = services.current_model()
-    judged = _judge_or_split(attempts, histories, model, book, services.clock())
-    return _store(judged, attempts, services)
+    judged = _judge_or_split(attempts, histories, model, book, services.clock(), laps)
+    stored = _store(judged, attempts, services)
+    laps.end(Stage.STORE)
+    _tell_observer(judged, attempts, stored, services, began=began, laps=laps)
+    return stored
+
+
+def _tell_observer(
+    judged: Sequence[_Judged],
+    attempts: Sequence[Attempt],
+    stored: Sequence[CommentId],
+    services: Services,
+    *,
+    began: datetime,
+    laps: Laps,
+) -> None:
+    batch = JudgedBatch(
+        comments=[attempt.comment for attempt in attempts],
+        verdicts=[one.verdict for one in judged],
+        stored=frozenset(stored),
+        began=began,
+        ended=services.clock(),
+        seconds=laps.seconds,
+    )
+    services.observer.judged(batch)
 
 
 def _judge_or_split(
@@ -141,6 +173,7 @@ def _judge_or_split(
     model: JudgingModel,
     book: EntryBook,
     now: datetime,
+    laps: Laps,
 ) -> list[_Judged]:
     """Judge a batch; where that raises, halve it until the poisonous comment is alone."""
     try:
@@ -151,6 +184,7 @@ def _judge_or_split(
             now=now,
             settings=[a.settings for a in attempts],
             book=book,
+            laps=laps,
         )
     except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
         if len(attempts) == 1:
@@ -163,7 +197,7 @@ def _judge_or_split(
     judged: list[_Judged] = []
     for part in (slice(None, half), slice(half, None)):
         some = histories[part] if histories is not None else None
-        judged += _judge_or_split(attempts[part], some, model, book, now)
+        judged += _judge_or_split(attempts[part], some, model, book, now, laps)
     return judged
 
 
@@ -185,8 +219,12 @@ def _give_up(attempt: Attempt, services: Services) -> list[CommentId]:
         "judging never ended, the comment goes to a person",
         extra={"comment_id": attempt.comment.id, "attempts": attempt.attempts},
     )
-    verdict = _unjudgeable(attempt, services.current_model(), services.clock())
-    return _store([_Judged(verdict=verdict)], [attempt], services)
+    laps, began = Laps(services.observer.monotonic), services.clock()
+    judged = [_Judged(verdict=_unjudgeable(attempt, services.current_model(), began))]
+    stored = _store(judged, [attempt], services)
+    laps.end(Stage.STORE)
+    _tell_observer(judged, [attempt], stored, services, began=began, laps=laps)
+    return stored
 
 
 def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[ModelOutput | None]:
@@ -221,7 +259,14 @@ def _store(
     messages = write_verdict_messages(cases, services)
     traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
     stored = services.verdicts.add(verdicts, audit=audit, deliveries=messages, traits=traits)
-    log.info("comments judged", extra={"stored": len(stored), "batch": len(verdicts)})
+    log.info(
+        "comments judged",
+        extra={
+            "stored": len(stored),
+            "batch": len(verdicts),
+            "comment_ids": [verdict.comment_id for verdict in verdicts],
+        },
+    )
     _count_hits(verdicts, frozenset(stored), services)
     if messages:
         wake_deliverers(services)

@@ -30,6 +30,7 @@ def submit_comments(comments: Sequence[NewComment], services: Services) -> list[
             queued += new
     # Once for both lanes: each is a transaction, and those of the workers wait for it.
     _mark_queued(queued, services)
+    services.observer.kept(comments, added, at=services.clock())
     return added
 
 

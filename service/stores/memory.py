@@ -38,6 +38,7 @@ from service.stores.batches import refuse_mixed
 from service.stores.cursor import Place, decode_cursor, encode_cursor, place_of
 from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
 from service.stores.memory_accounts import MemorySecondFactorStore, MemorySessionStore
+from service.stores.memory_backlog import MemoryBacklogStore
 from service.stores.memory_campaigns import KeptTraits, MemoryCampaignStore
 from service.stores.memory_claims import MemoryClaimStore
 from service.stores.memory_deliveries import MemoryDeliveryStore
@@ -236,6 +237,12 @@ class MemoryCommentStore:
                 )
                 for kept in stranded[:limit]
             ]
+
+    def pending(self) -> list[tuple[Lane, datetime]]:
+        """Return the lane of each comment without a verdict, and when it came in."""
+        with self._state.lock:
+            kept = self._state.comments.values()
+            return [(k.lane, k.comment.received_at) for k in kept if k.waits_for_verdict]
 
     def count_pending(self) -> Mapping[Lane, int]:
         """See `CommentStore.count_pending`."""
@@ -846,6 +853,7 @@ def _is_listed(entry: AuditEntry, criteria: AuditFilter) -> bool:
 class MemoryStores:
     """One set of memory adapters, for every port that keeps or carries something."""
 
+    backlog: MemoryBacklogStore
     comments: MemoryCommentStore
     verdicts: MemoryVerdictStore
     decisions: MemoryDecisionStore
@@ -882,6 +890,7 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
     cases = MemoryCaseStore(state)
     comments = MemoryCommentStore(state)
     return MemoryStores(
+        backlog=MemoryBacklogStore(cases.all, comments.pending, deliveries.all),
         comments=comments,
         verdicts=MemoryVerdictStore(state, deliveries),
         decisions=MemoryDecisionStore(state, deliveries, strokes),

@@ -49,6 +49,11 @@ class MemoryDeliveryStore:
                     numbered = replace(delivery, seq=self._last_seq)
                     self._kept[delivery.id] = _Kept(delivery=numbered)
 
+    def all(self) -> list[Delivery]:
+        """Return all deliveries, in no order."""
+        with self._lock:
+            return [kept.delivery for kept in self._kept.values()]
+
     def refuse_stray(self, deliveries: Sequence[Delivery]) -> None:
         """Raise `NotFoundError` for one of a comment that is not kept, or of another site."""
         for delivery in deliveries:

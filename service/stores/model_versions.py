@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,9 @@ class ModelVersions:
 
     The folder is one path, None for the shipped versions, or what finds it at every look: an
     installation gets a folder of its own with its first retraining, while workers run.
+
+    `loaded_at` is when the version that serves was loaded, None without one, `refusals` how many
+    others could not be used since the process started. `serving` names it without looking.
     """
 
     def __init__(
@@ -85,6 +89,8 @@ class ModelVersions:
         self._model = model_unavailable()
         self._refused = ""
         self.problem: str | None = "no model version was looked for yet"
+        self.loaded_at: datetime | None = None
+        self.refusals = 0
 
     def current(self) -> JudgingModel:
         """Return the model to judge with now."""
@@ -94,6 +100,11 @@ class ModelVersions:
                 self._looked_at = now
                 self._look()
             return self._model
+
+    @property
+    def serving(self) -> str:
+        """Return the version that judged last; it may not be loaded yet: see `NO_VERSION`."""
+        return self._model.version
 
     def _look(self) -> None:
         """Load what `CURRENT` names if that does not serve; called with the lock held."""
@@ -131,6 +142,7 @@ class ModelVersions:
         # One assignment: whoever asks meanwhile gets the old one or the new one, whole.
         self._model = to_judging_model(version)
         self.problem, self._refused = None, ""
+        self.loaded_at = datetime.now(UTC)
         log.info("model version loaded", extra={"version": version.version})
 
     def _refuse(self, error: Exception) -> None:
@@ -139,6 +151,7 @@ class ModelVersions:
             self.problem = reason
         if reason != self._refused:
             self._refused = reason
+            self.refusals += 1
             log.error("model version refused", extra={"reason": reason})
 
 

@@ -68,6 +68,7 @@ def supervise(options: UpOptions) -> int:
     configure_logging()
     given = {"host": options.host, "port": options.port, "data_dir": options.data_dir}
     settings = load_settings(**{name: v for name, v in given.items() if v is not None})
+    configure_logging(settings.log_format)
     wired = wire(settings)
     with (
         only_one(wired.folder.lock_file) as lock,
@@ -224,6 +225,8 @@ def _start_all(
     environment = _environment(settings, wired, url)
     descriptor = listener.fileno()
     crew.add(_python("api", environment, "--fd", str(descriptor), pass_fds=(descriptor,)))
+    # One port, one process: the API shows what the others count too.
+    environment = {**environment, f"{ENV_PREFIX}METRICS_ADDRESS": ""}
     for number in range(1, workers + 1):
         crew.add(_python("worker", environment, number=number if workers > 1 else None))
     crew.add(_python("callbacks", environment))

@@ -19,6 +19,7 @@ class WebConfig:
     a thread too; others ask now and then. `live_every_seconds` is how often is looked for changes.
     `key_memory_seconds` is how long an Akismet key may be known without asking the store again.
     `require_second_factor` lets nobody past its set-up who has none.
+    `metrics_token` is what whoever reads `/metrics` must send; without one only this machine may.
     """
 
     secret_key: str = field(repr=False)
@@ -33,3 +34,4 @@ class WebConfig:
     live_every_seconds: float = 1.0
     key_memory_seconds: float = 0.0
     require_second_factor: bool = False
+    metrics_token: str | None = field(default=None, repr=False)

@@ -17,11 +17,12 @@ from service.web.config import WebConfig
 from service.web.docs import register_docs
 from service.web.errors import register_errors
 from service.web.figures import figure_routes
-from service.web.headers import register_headers
+from service.web.headers import note_comments, register_headers
 from service.web.health import Checks, register_health
 from service.web.ids import IdConverter
 from service.web.intake import Submit, intake_routes
 from service.web.limits import register_limits
+from service.web.metrics import Metrics, register_metrics
 from service.web.openapi import describe
 from service.web.review import register_review
 from service.web.sessions import PageSessions
@@ -34,11 +35,13 @@ from service.web.webhooks.server import identify_hook, register_webhooks
 _MAX_FORM_BYTES = 64 * 1024
 
 
-def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
-    """Return the application that serves the API, its documentation, the pages and health."""
+def create_app(
+    services: Services, config: WebConfig, checks: Checks, metrics: Metrics = bytes
+) -> Flask:
+    """Return the application that serves the API, its documentation, the pages, health, metrics."""
     app = Flask("service.web")
     _configure(app, config)
-    register_headers(app, config)
+    register_headers(app, config, services.observer)
     register_errors(app)
     app.before_request(lambda: identify_site(services))
     doorkeeper = Doorkeeper(services, memory_seconds=config.key_memory_seconds)
@@ -46,8 +49,15 @@ def create_app(services: Services, config: WebConfig, checks: Checks) -> Flask:
     app.before_request(lambda: identify_hook(services))
     register_limits(app, services, config)
     register_health(app, checks)
+    register_metrics(app, metrics, token=config.metrics_token)
     waiting = Waiting(services.cases.find_judged, max_waiting=config.max_waiting)
-    submit = Together[NewComment, Added](lambda comments: submit_comments(comments, services))
+    together = Together[NewComment, Added](lambda comments: submit_comments(comments, services))
+
+    def submit(new: NewComment) -> Added:
+        added = together(new)
+        note_comments([added.comment_id])
+        return added
+
     routes = api_routes(services, config, submit, waiting)
     register_api(app, routes)
     register_docs(app, describe(routes))

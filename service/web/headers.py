@@ -6,9 +6,13 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import Sequence
 
 from flask import Flask, Response, g, request
 
+from service.domain.comment import CommentId
+from service.logs import REQUEST_ID as CURRENT_REQUEST
+from service.ports import UNOBSERVED, Observer
 from service.web.config import WebConfig
 
 log = logging.getLogger("service.web.access")
@@ -33,7 +37,11 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 _ONE_YEAR = "max-age=31536000"
 
 
-def register_headers(app: Flask, config: WebConfig) -> None:
+# A line names at most so many of the comments that came in with one request.
+_COMMENTS_A_LINE = 100
+
+
+def register_headers(app: Flask, config: WebConfig, observer: Observer = UNOBSERVED) -> None:
     """Register what happens before and after each request, whatever serves it."""
 
     def begin() -> None:
@@ -41,6 +49,7 @@ def register_headers(app: Flask, config: WebConfig) -> None:
         g.started = request.environ.get(ARRIVED, time.perf_counter())
         given = request.headers.get(REQUEST_ID, "")
         g.request_id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+        CURRENT_REQUEST.set(g.request_id)
 
     def finish(response: Response) -> Response:
         for name, value in _HEADERS.items():
@@ -48,23 +57,50 @@ def register_headers(app: Flask, config: WebConfig) -> None:
         if config.https_only_cookies:
             response.headers.setdefault("Strict-Transport-Security", _ONE_YEAR)
         response.headers[REQUEST_ID] = g.get("request_id", "")
-        _log(response)
+        seconds = time.perf_counter() - g.get("started", time.perf_counter())
+        route = request.url_rule.rule if request.url_rule else None
+        _log(response, route=route, seconds=seconds)
+        observer.served(
+            route=route or "",
+            method=request.method,
+            status=response.status_code,
+            seconds=seconds,
+        )
         return response
+
+    def end(_error: BaseException | None) -> None:
+        # The thread serves others next, or writes lines of its own.
+        CURRENT_REQUEST.set("")
 
     app.before_request(begin)
     app.after_request(finish)
+    app.teardown_request(end)
 
 
-def _log(response: Response) -> None:
+def note_comments(ids: Sequence[CommentId]) -> None:
+    """Have the line of this request name the comments that it brought, or its first lines do.
+
+    So a comment's id leads from the request that brought it to the batch that judged it.
+    """
+    if len(ids) == 1:
+        g.comment_id = ids[0]
+        return
+    for start in range(0, len(ids), _COMMENTS_A_LINE):
+        some = ids[start : start + _COMMENTS_A_LINE]
+        log.info("comments came in", extra={"comment_ids": some, "request_id": g.request_id})
+
+
+def _log(response: Response, *, route: str | None, seconds: float) -> None:
     """Write one line: the rule rather than the path, no query, no body, no address."""
-    started = g.get("started", time.perf_counter())
+    comment = {"comment_id": g.comment_id} if "comment_id" in g else {}
     log.info(
         "request served",
         extra={
             "method": request.method if request.method in _METHODS else "other",
-            "route": request.url_rule.rule if request.url_rule else None,
+            "route": route,
             "status": response.status_code,
-            "milliseconds": round((time.perf_counter() - started) * 1000, 1),
+            "milliseconds": round(seconds * 1000, 1),
             "request_id": g.get("request_id", ""),
+            **comment,
         },
     )

@@ -26,6 +26,7 @@ from service.web.api import JSON, SINGLE_BODY_BYTES, Call, Reply, Route
 from service.web.batch import NDJSON, Item, read_items
 from service.web.config import WebConfig
 from service.web.errors import EdgeError, problem_of, status_of
+from service.web.headers import note_comments
 from service.web.reading import validate
 from service.web.schemas import (
     MAX_BATCH,
@@ -122,7 +123,9 @@ def _submit_batch(call: Call, services: Services) -> Reply:
     )
     read = [_read_item(index, item, call, services) for index, item in enumerate(items)]
     good = [new for new in read if isinstance(new, NewComment)]
-    answers = iter(submit_comments(good, services) if good else [])
+    added = submit_comments(good, services) if good else []
+    note_comments([one.comment_id for one in added])
+    answers = iter(added)
     results = [
         _accept(index, new, next(answers))
         if isinstance(new, NewComment)

@@ -18,6 +18,7 @@ from service.ports import Services
 from service.web.auth import AKISMET, API, HOOKS, current_site, has_site, presented_secret
 from service.web.config import WebConfig
 from service.web.errors import KINDS, problem, respond
+from service.web.metrics import PATH as METRICS
 
 # A static site's comment box is open to anybody. A busy post draws a comment a second; a person
 # sends a few in a minute.
@@ -100,7 +101,7 @@ def _may_be_guessing() -> bool:
         return not has_site() and not _is_open_form()
     if request.blueprint == AKISMET:
         return _came_with_wrong_akismet_key()
-    return request.method == "POST" and request.path in _PASSWORD_PATHS
+    return request.path == METRICS or (request.method == "POST" and request.path in _PASSWORD_PATHS)
 
 
 def _too_many(limiter: Limiter) -> Response:

@@ -162,6 +162,11 @@ class Live:
                 threading.Thread(target=self._look_on, name="live", daemon=True).start()
             return stream
 
+    def count(self) -> int:
+        """Return how many pages listen."""
+        with self._lock:
+            return len(self._streams)
+
     def leave(self, stream: Stream) -> None:
         """Forget a stream; harmless if it was forgotten already."""
         stream.end()

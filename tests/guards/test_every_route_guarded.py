@@ -25,6 +25,7 @@ CONFIG = WebConfig(
 OPEN = {
     "/livez",  # asked by scripts and load balancers
     "/readyz",
+    "/metrics",  # asks for a token of its own, or answers this machine alone
     "/docs",  # holds nothing of any site
     "/openapi.json",
     "/static/<path:filename>",  # style sheets and scripts

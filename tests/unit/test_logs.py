@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 
-from service.logs import LineFormatter
+import pytest
+
+from service.logs import REQUEST_ID, JsonFormatter, LineFormatter
 
 
 def line(message, *, exc_info=None, **fields):
@@ -56,3 +59,60 @@ def test_an_exceptions_message_stays_out():
     assert "the comment's text" not in said
     assert "error=ValueError" in said
     assert "at=test_logs.py:" in said
+
+
+def json_line(message, *, exc_info=None, **fields):
+    record = logging.LogRecord("slop", logging.INFO, "x.py", 1, message, (), exc_info)
+    record.__dict__.update(fields)
+    written = JsonFormatter("%(message)s").format(record)
+    assert len(written.splitlines()) == 1
+    return json.loads(written)
+
+
+def test_for_programs_an_event_is_one_object_with_its_fields():
+    said = json_line("comment judged", outcome="spam", seconds=0.5, model=None, comment_ids=["a"])
+
+    assert said.pop("time").endswith("+00:00")
+    assert said == {
+        "level": "INFO",
+        "event": "comment judged",
+        "logger": "slop",
+        "outcome": "spam",
+        "seconds": 0.5,
+        "model": None,
+        "comment_ids": ["a"],
+    }
+
+
+def test_a_field_cannot_pass_for_another_nor_grow_without_end():
+    said = json_line("judged\nforged", level="FORGED", reason="x" * 9_999, ids=["a" * 999] * 999)
+
+    assert (said["event"], said["level"]) == ("judged …", "INFO")
+    assert len(said["reason"]) == 200
+    assert (len(said["ids"]), len(said["ids"][0])) == (512, 200)
+
+
+def test_for_programs_too_an_exceptions_message_stays_out():
+    try:
+        int("the comment's text")
+    except ValueError:
+        said = json_line("judging failed", exc_info=sys.exc_info())
+
+    assert "the comment's text" not in str(said)
+    assert said["error"] == "ValueError"
+
+
+@pytest.mark.parametrize("write", [lambda: line("judged"), lambda: str(json_line("judged"))])
+def test_a_line_written_while_a_request_is_served_names_the_request(write):
+    before = REQUEST_ID.set("0123456789abcdef")
+    try:
+        during = write()
+    finally:
+        REQUEST_ID.reset(before)
+
+    assert "0123456789abcdef" in during
+    assert "request_id" not in write()
+
+
+def test_ids_of_a_batch_stand_in_one_field():
+    assert line("judged", comment_ids=["com_1", "com_2"]).endswith("comment_ids=com_1,com_2")

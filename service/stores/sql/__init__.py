@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from service.stores.sql.audit_log import SqlAuditLog
+from service.stores.sql.backlog import SqlBacklogStore
 from service.stores.sql.campaigns import SqlCampaignStore
 from service.stores.sql.cases import SqlCaseStore
 from service.stores.sql.claims import SqlClaimStore
@@ -40,6 +41,7 @@ __all__ = ["SqlStores", "create_engine", "ping", "prove_write", "sql_stores"]
 class SqlStores:
     """The SQL adapters that share one engine."""
 
+    backlog: SqlBacklogStore
     comments: SqlCommentStore
     verdicts: SqlVerdictStore
     decisions: SqlDecisionStore
@@ -69,6 +71,7 @@ class SqlStores:
 def sql_stores(engine: sa.Engine) -> SqlStores:
     """Return the SQL adapters over this engine, whose schema must be migrated."""
     return SqlStores(
+        backlog=SqlBacklogStore(engine),
         comments=SqlCommentStore(engine),
         verdicts=SqlVerdictStore(engine),
         decisions=SqlDecisionStore(engine),

@@ -1,0 +1,78 @@
+"""Counts in a SQL database what waits."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.domain.backlog import Backlog, ReviewPart, Waiting
+from service.domain.comment import Lane
+from service.domain.delivery import DeliveryState
+from service.domain.verdict import Outcome
+from service.stores.cursor import CHECK_RANK, UNSURE_RANK
+from service.stores.sql.engine import reading
+from service.stores.sql.schema import (
+    comments,
+    deliveries,
+    is_kept_and_judged,
+    is_undelivered,
+    waits_for_review,
+    waits_for_verdict,
+)
+
+_NUMBER = sa.func.count().label("number")
+_PARTS = {UNSURE_RANK: ReviewPart.UNSURE, CHECK_RANK: ReviewPart.TO_CHECK}
+
+
+class SqlBacklogStore:
+    """Counts in a SQL database; see `BacklogStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def count(self) -> Backlog:
+        """See `BacklogStore.count`."""
+        with reading(self._engine) as connection:
+            unjudged = _by(connection, comments.c.lane, comments.c.received_at, waits_for_verdict)
+            review = _by(
+                connection, comments.c.review_rank, comments.c.received_at, waits_for_review
+            )
+            told = _by(connection, deliveries.c.state, deliveries.c.created_at, is_undelivered)
+            return Backlog(
+                unjudged={lane: unjudged.get(lane.value, Waiting()) for lane in Lane},
+                review={part: review.get(rank, Waiting()) for rank, part in _PARTS.items()},
+                callbacks=told.get(DeliveryState.WAITING.value, Waiting()),
+                dead_callbacks=told.get(DeliveryState.DEAD.value, Waiting()),
+                oldest_kept=_oldest_kept(connection),
+            )
+
+
+def _by(
+    connection: sa.Connection,
+    key: sa.Column[str] | sa.Column[int],
+    moment: sa.Column[datetime],
+    wanted: sa.ColumnElement[bool],
+) -> dict[str | int, Waiting]:
+    query = (
+        sa.select(key.label("key"), _NUMBER, sa.func.min(moment).label("oldest"))
+        .where(wanted)
+        .group_by(key)
+    )
+    return {
+        row.key: Waiting(number=row.number, oldest=row.oldest) for row in connection.execute(query)
+    }
+
+
+def _oldest_kept(connection: sa.Connection) -> datetime | None:
+    # One outcome at a time, because the index knows their ages apart.
+    found = [
+        connection.scalar(
+            sa.select(comments.c.received_at)
+            .where(is_kept_and_judged, comments.c.outcome == outcome.value)
+            .order_by(comments.c.received_at)
+            .limit(1)
+        )
+        for outcome in Outcome
+    ]
+    return min((one for one in found if one is not None), default=None)

@@ -1,0 +1,1 @@
+"""What operators watch: counters, their exposition, traces."""

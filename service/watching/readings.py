@@ -1,0 +1,134 @@
+"""Numbers that are asked for when somebody looks, each part at its own pace."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+log = logging.getLogger(__name__)
+
+# A scrape gives up after ten seconds by default; whoever asks has the rest of it for the others.
+_PATIENCE_SECONDS = 2.0
+# What could not be read again for so long is not shown as if it were so now.
+_OLDEST_SHOWN_SECONDS = 60.0
+# Whatever a part's numbers cost, finding them takes at most a twentieth of the time.
+_REST_TIMES = 20.0
+
+
+class Kind(StrEnum):
+    """What a number does over time, by Prometheus' names."""
+
+    GAUGE = "gauge"
+    COUNTER = "counter"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One number with its name and labels. A counter's name carries no `_total`."""
+
+    name: str
+    about: str
+    value: float
+    labels: Mapping[str, str] = field(default_factory=dict)
+    kind: Kind = Kind.GAUGE
+
+
+Read = Callable[[], Iterable[Reading]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A part that is asked for its numbers at most once in `every_seconds`."""
+
+    read: Read
+    every_seconds: float = 5.0
+
+
+@dataclass(slots=True)
+class _Kept:
+    readings: Sequence[Reading] = ()
+    read_at: float = float("-inf")
+    asked_at: float = float("-inf")
+    rest_seconds: float = 0.0
+    well: bool = False
+    running: Future[None] | None = None
+
+
+class Readings:
+    """Asks each part at its own pace, however often somebody looks; safe to share between threads.
+
+    A part that does not answer within two seconds, or fails, keeps nobody waiting: its last
+    numbers are shown for a minute, and `slopsieve_part_read` says 0 for it. It is never asked twice
+    at once.
+    """
+
+    def __init__(
+        self, parts: Mapping[str, Part], *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._parts = dict(parts)
+        self._monotonic = monotonic
+        self._kept = {name: _Kept() for name in parts}
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(max(1, len(self._parts)), thread_name_prefix="readings")
+
+    def look(self) -> list[Reading]:
+        """Return the numbers of all parts."""
+        with self._lock:
+            for name, part in self._parts.items():
+                self._ask(name, part)
+            running = [kept.running for kept in self._kept.values() if kept.running]
+        wait(running, timeout=_PATIENCE_SECONDS)
+        now = self._monotonic()
+        found: list[Reading] = []
+        with self._lock:
+            for name, kept in self._kept.items():
+                found.append(_well(name, is_well=kept.well and not _hangs(kept)))
+                if now - kept.read_at <= _OLDEST_SHOWN_SECONDS + self._parts[name].every_seconds:
+                    found += kept.readings
+        return found
+
+    def close(self) -> None:
+        """Ask nobody any more."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _ask(self, name: str, part: Part) -> None:
+        kept = self._kept[name]
+        due = kept.asked_at + max(part.every_seconds, kept.rest_seconds)
+        if _hangs(kept) or self._monotonic() < due:
+            return
+        kept.asked_at = self._monotonic()
+        kept.running = self._pool.submit(self._read, name, part)
+
+    def _read(self, name: str, part: Part) -> None:
+        began = self._monotonic()
+        try:
+            readings: Sequence[Reading] | None = tuple(part.read())
+        except Exception as error:  # noqa: BLE001  # a part that is away is told by its number
+            log.warning(
+                "a part gave no numbers", extra={"part": name, "error": type(error).__name__}
+            )
+            readings = None
+        with self._lock:
+            kept, now = self._kept[name], self._monotonic()
+            kept.rest_seconds = (now - began) * _REST_TIMES
+            kept.well = readings is not None
+            if readings is not None:
+                kept.readings, kept.read_at = readings, now
+
+
+def _hangs(kept: _Kept) -> bool:
+    return kept.running is not None and not kept.running.done()
+
+
+def _well(name: str, *, is_well: bool) -> Reading:
+    return Reading(
+        name="slopsieve_part_read",
+        about="Whether the numbers of this part could be read lately.",
+        value=float(is_well),
+        labels={"part": name},
+    )

@@ -1,0 +1,92 @@
+"""Metrics are read by whoever operates the service, and by nobody else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from service.web.config import WebConfig
+from service.web.flask_app import create_app
+from tests.functional.conftest import SECRET_KEY
+
+TOKEN = "a token of thirty-two characters, at least"
+
+
+@pytest.fixture
+def scrape(services):
+    """Return a function that asks an application with these options for its metrics."""
+
+    def ask(*, headers=None, address="127.0.0.1", **options):
+        config = WebConfig(secret_key=SECRET_KEY, **options)
+        app = create_app(services, config, {}, lambda: b"things_total 1.0\n")
+        return app.test_client().get(
+            "/metrics", headers=headers, environ_base={"REMOTE_ADDR": address}
+        )
+
+    return ask
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_without_a_token_the_machine_itself_may_read(scrape, address):
+    answer = scrape(address=address)
+
+    assert (answer.status_code, answer.text) == (200, "things_total 1.0\n")
+    assert answer.content_type.startswith("text/plain; version=0.0.4")
+
+
+@pytest.mark.parametrize("address", ["203.0.113.9", "10.0.0.2", "2001:db8::1", ""])
+def test_without_a_token_no_other_machine_may(scrape, address):
+    answer = scrape(address=address)
+
+    assert answer.status_code == 401
+    assert "things_total" not in answer.text
+    assert "SLOPSIEVE_METRICS_TOKEN" in answer.text
+
+
+@pytest.mark.parametrize("name", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"])
+def test_what_came_through_a_proxy_is_not_this_machine(scrape, name):
+    assert scrape(headers={name: "127.0.0.1"}).status_code == 401
+
+
+def test_behind_trusted_proxies_the_caller_counts(scrape):
+    said = {"X-Forwarded-For": "127.0.0.1"}
+
+    assert scrape(trusted_proxies=1, headers=said).status_code == 401
+
+
+def test_with_a_token_whoever_sends_it_may_read_from_anywhere(scrape):
+    right = {"Authorization": f"Bearer {TOKEN}"}
+
+    assert scrape(metrics_token=TOKEN, headers=right, address="203.0.113.9").status_code == 200
+    assert scrape(metrics_token=TOKEN).status_code == 401
+    wrong = {"Authorization": "Bearer slöp"}
+    assert scrape(metrics_token=TOKEN, headers=wrong).status_code == 401
+
+
+def test_a_token_cannot_be_guessed_for_long(services):
+    config = WebConfig(secret_key=SECRET_KEY, metrics_token=TOKEN, failures_per_minute=3)
+    client = create_app(services, config, {}).test_client()
+
+    statuses = [client.get("/metrics").status_code for _ in range(5)]
+
+    assert statuses == [401, 401, 401, 429, 429]
+
+
+def test_requests_are_told_by_their_template_never_by_their_path(services, config):
+    served = []
+
+    class Recording(type(services.observer)):
+        def served(self, **what) -> None:
+            served.append((what["route"], what["method"], what["status"]))
+
+    app = create_app(replace(services, observer=Recording()), config, {})
+    client = app.test_client()
+    client.get("/v1/comments/com_zanzibar")
+    client.get("/zanzibar/and/more")
+
+    assert served == [("/v1/comments/<id:comment_id>", "GET", 401), ("", "GET", 404)]
+
+
+def test_the_token_does_not_print():
+    assert TOKEN not in repr(WebConfig(secret_key=SECRET_KEY, metrics_token=TOKEN))

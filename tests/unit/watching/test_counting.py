@@ -1,0 +1,151 @@
+"""What happened is counted, under labels from fixed sets and nobody's words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from service.domain.comment import Lane
+from service.domain.delivery import DeliveryAttempt, DeliveryState
+from service.domain.stage import Stage
+from service.domain.verdict import Outcome
+from service.ports import Added, AddOutcome, JudgedBatch, NewComment
+from service.watching.counting import CountingObserver
+from tests.contract.test_delivery_store import make_delivery
+from tests.factories import NOW, make_comment, make_verdict
+
+
+@pytest.fixture
+def registry() -> CollectorRegistry:
+    return CollectorRegistry()
+
+
+@pytest.fixture
+def counting(registry) -> CountingObserver:
+    return CountingObserver(registry)
+
+
+def make_batch(**changes) -> JudgedBatch:
+    comment = make_comment(received_at=NOW - timedelta(seconds=2))
+    values = {
+        "comments": [comment],
+        "verdicts": [make_verdict(comment.id, Outcome.SPAM)],
+        "stored": {comment.id},
+        "began": NOW - timedelta(seconds=1),
+        "ended": NOW,
+        "seconds": {Stage.CLASSIFY: 0.25},
+    }
+    return JudgedBatch(**(values | changes))
+
+
+def test_a_batch_counts_its_verdicts_and_its_stages(registry, counting):
+    counting.judged(make_batch())
+
+    get = registry.get_sample_value
+    assert get("slopsieve_verdicts_total", {"outcome": "spam"}) == 1
+    assert get("slopsieve_stage_seconds_sum", {"stage": "wait"}) == 1
+    assert get("slopsieve_stage_seconds_sum", {"stage": "verdict"}) == 2
+    assert get("slopsieve_stage_seconds_sum", {"stage": "classify"}) == 0.25
+    assert get("slopsieve_stage_seconds_count", {"stage": "gather"}) is None
+    assert get("slopsieve_batch_comments_sum") == 1
+
+
+def test_a_verdict_that_was_there_already_is_not_counted_again(registry, counting):
+    counting.judged(make_batch(stored=set()))
+
+    assert registry.get_sample_value("slopsieve_verdicts_total", {"outcome": "spam"}) is None
+    assert registry.get_sample_value("slopsieve_stage_seconds_count", {"stage": "verdict"}) == 0
+
+
+def test_a_degraded_verdict_is_counted_by_each_cause(registry, counting):
+    batch = make_batch()
+    verdict = replace(batch.verdicts[0], outcome=Outcome.UNSURE, degraded_by=("history", "model"))
+
+    counting.judged(replace(batch, verdicts=[verdict]))
+
+    get = registry.get_sample_value
+    assert get("slopsieve_verdicts_degraded_total", {"cause": "history"}) == 1
+    assert get("slopsieve_verdicts_degraded_total", {"cause": "model"}) == 1
+
+
+def test_comments_that_came_in_are_counted_by_lane_and_what_became_of_them(registry, counting):
+    comment = make_comment(received_at=NOW - timedelta(milliseconds=500))
+    new = [NewComment(comment=comment, lane=Lane.BULK)] * 2
+    added = [
+        Added(outcome=outcome, comment_id=comment.id)
+        for outcome in (AddOutcome.NEW, AddOutcome.REPEAT)
+    ]
+
+    counting.kept(new, added, at=NOW)
+
+    get = registry.get_sample_value
+    for outcome in ("new", "repeat"):
+        labels = {"lane": "bulk", "outcome": outcome}
+        assert get("slopsieve_comments_kept_total", labels) == 1
+    assert get("slopsieve_stage_seconds_sum", {"stage": "keep"}) == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "outcome"),
+    [
+        (DeliveryState.DELIVERED, "delivered"),
+        (DeliveryState.WAITING, "retried"),
+        (DeliveryState.DEAD, "given_up"),
+    ],
+)
+def test_an_attempt_to_tell_a_site_is_counted_by_what_follows(registry, counting, state, outcome):
+    delivery = make_delivery(make_comment().id)
+    attempt = DeliveryAttempt(
+        delivery_id=delivery.id, at=NOW, milliseconds=1500, status=200, problem=None
+    )
+
+    counting.told(delivery, attempt, state)
+
+    get = registry.get_sample_value
+    assert get("slopsieve_callback_attempts_total", {"outcome": outcome}) == 1
+    assert get("slopsieve_callback_seconds_sum") == 1.5
+
+
+def test_a_method_that_nobody_knows_makes_no_label_of_its_own(registry, counting):
+    for method in ("GET", "ZANZIBAR", "QUAGGA"):
+        counting.served(route="/livez", method=method, status=200, seconds=0.1)
+
+    samples = [s for m in registry.collect() for s in m.samples]
+    methods = {s.labels["method"] for s in samples if s.name == "slopsieve_http_requests_total"}
+    assert methods == {"GET", "other"}
+
+
+def test_an_upkeep_run_counts_how_it_ended_and_what_it_dealt_with(registry, counting):
+    def fail() -> int:
+        raise ValueError("on purpose")
+
+    counting.watch_upkeep("sweep", lambda: 7)()
+    with pytest.raises(ValueError, match="on purpose"):
+        counting.watch_upkeep("sweep", fail)()
+
+    get = registry.get_sample_value
+    assert get("slopsieve_upkeep_runs_total", {"task": "sweep", "outcome": "done"}) == 1
+    assert get("slopsieve_upkeep_runs_total", {"task": "sweep", "outcome": "failed"}) == 1
+    assert get("slopsieve_upkeep_handled_total", {"task": "sweep"}) == 7
+    assert get("slopsieve_upkeep_seconds_count", {"task": "sweep"}) == 2
+
+
+@pytest.mark.parametrize(
+    ("process", "name"),
+    [
+        ("worker", "slopsieve_verdicts_total"),
+        ("api", "slopsieve_comments_kept_total"),
+        ("callbacks", "slopsieve_callback_attempts_total"),
+    ],
+)
+def test_what_a_process_will_count_is_there_from_the_beginning_as_zero(
+    registry, counting, process, name
+):
+    counting.expect(process)
+
+    values = [s.value for m in registry.collect() for s in m.samples if s.name == name]
+    assert values
+    assert set(values) == {0}

@@ -1,0 +1,170 @@
+"""Processes of one data folder show what each counted, in one text that Prometheus reads."""
+
+from __future__ import annotations
+
+import contextlib
+from http.client import HTTPConnection
+
+import pytest
+from prometheus_client import CollectorRegistry, Counter
+from prometheus_client.parser import text_string_to_metric_families
+
+from service.watching.exposition import Exposition
+from service.watching.families import unpack
+from service.watching.readings import Kind, Part, Reading
+from service.watching.sockets import MetricsSocket
+from tests.integration.installation import until
+from tests.servers import free_port
+
+
+@pytest.fixture
+def show(tmp_path):
+    """Return a function that makes a process's exposition, with one counter at this value."""
+    with contextlib.ExitStack() as stack:
+
+        def make(process: str, value: float = 1, *, folder=tmp_path / "metrics", **options):
+            registry = CollectorRegistry()
+            Counter("things", "Things that happened.", ["kind"], registry=registry).labels(
+                "odd"
+            ).inc(value)
+            made = Exposition(process, registry, folder, **options)
+            stack.callback(made.close)
+            return made
+
+        yield make
+
+
+def samples(text: bytes) -> dict[tuple[str, ...], float]:
+    families = text_string_to_metric_families(text.decode())
+    return {
+        (s.name, s.labels["process"], s.labels["slot"]): s.value
+        for family in families
+        for s in family.samples
+    }
+
+
+def test_one_text_shows_every_process_of_the_folder(show):
+    show("worker", 2)
+    show("worker", 3)
+
+    found = samples(show("api", 5).text())
+
+    assert found == {
+        ("things_total", "api", "0"): 5,
+        ("things_total", "worker", "0"): 2,
+        ("things_total", "worker", "1"): 3,
+    }
+
+
+def test_a_metric_of_many_processes_is_described_once(show):
+    show("worker")
+
+    lines = show("api").text().decode().splitlines()
+
+    assert [line for line in lines if line.startswith("#")] == [
+        "# HELP things_total Things that happened.",
+        "# TYPE things_total counter",
+    ]
+
+
+def test_a_successor_takes_the_slot_of_one_that_ended(show, tmp_path):
+    first = show("worker", 2)
+    first.close()
+    # As a killed process leaves it.
+    (tmp_path / "metrics" / "worker-0.sock").touch()
+
+    show("worker", 9)
+
+    assert samples(show("api").text())[("things_total", "worker", "0")] == 9
+
+
+def test_readings_are_shown_beside_what_is_counted(show):
+    read = [Reading(name="open", about="Open.", value=4, kind=Kind.COUNTER)]
+    api = show("api", own=[lambda: read])
+    api.ask_parts({"part": Part(read=lambda: [Reading(name="waits", about="Waits.", value=7)])})
+
+    found = samples(api.text())
+
+    assert found[("open_total", "api", "0")] == 4
+    assert found[("waits", "api", "0")] == 7
+    assert found[("slopsieve_part_read", "api", "0")] == 1
+
+
+def test_numbers_that_cannot_be_read_hide_no_others(show):
+    def broken() -> list[Reading]:
+        raise OSError
+
+    assert samples(show("api", own=[broken]).text()) == {("things_total", "api", "0"): 1}
+
+
+def test_where_no_socket_can_be_made_a_process_still_shows_itself(show, tmp_path):
+    (tmp_path / "file").touch()
+
+    alone = show("api", folder=tmp_path / "file")
+
+    assert samples(alone.text()) == {("things_total", "api", "0"): 1}
+
+
+def test_a_path_too_long_for_a_socket_is_no_hindrance(show, tmp_path):
+    deep = tmp_path / ("deep" * 25)
+    show("worker", 6, folder=deep)
+
+    found = samples(show("api", folder=deep).text())
+
+    assert found[("things_total", "worker", "0")] == 6
+
+
+def test_the_sockets_lie_where_only_their_owner_may_look(tmp_path):
+    with contextlib.closing(MetricsSocket(tmp_path / "metrics", "worker", list)):
+        assert (tmp_path / "metrics").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize("packed", [b"", b"\x00", b"[1]", b'{"a": 1}', b'[["a"]]'])
+def test_what_no_process_of_ours_wrote_is_refused(packed):
+    with pytest.raises(ValueError, match=r".*"):
+        unpack(packed)
+
+
+def ask(port: int, path: str = "/metrics", **headers: str) -> tuple[int, str]:
+    connection = HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def listening(exposition: Exposition, port: int = 0, token: str | None = None) -> int:
+    exposition.listen(("127.0.0.1", port), token=token)
+    return until(lambda: exposition._port.bound)[1]
+
+
+def test_a_process_serves_its_own_metrics_on_a_port(show):
+    port = listening(show("worker", 8))
+
+    status, text = ask(port)
+
+    assert status == 200
+    assert 'things_total{kind="odd",process="worker",slot="0"} 8.0' in text
+    assert ask(port, "/")[0] == 404
+
+
+def test_with_a_token_it_serves_those_alone_who_send_it(show):
+    port = listening(show("worker"), token="a token of thirty-two characters")
+
+    assert ask(port)[0] == 401
+    assert ask(port, Authorization="Bearer a token of some other characters")[0] == 401
+    assert ask(port, Authorization="Bearer a token of thirty-two characters")[0] == 200
+
+
+def test_a_port_that_is_taken_is_had_when_it_gets_free(show):
+    port = free_port()
+    first, second = show("worker", 1), show("worker", 2)
+    listening(first, port)
+    second.listen(("127.0.0.1", port), token=None)
+
+    first.close()
+
+    assert until(lambda: second._port.bound) == ("127.0.0.1", port)
+    assert "2.0" in ask(port)[1]
