@@ -19,7 +19,7 @@ _OWN_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "ascti
 _MAX_VALUE_CHARS = 200
 _MAX_MESSAGE_CHARS = 500
 # Ids of a batch, some 30 characters each.
-_MAX_LISTED = 512
+_MAX_LISTED = 200
 # These tell of every message and every connection; what is worth knowing they say as warnings.
 _QUIET = ("celery", "kombu", "amqp", "waitress", "alembic", "sqlalchemy", "urllib3", "py.warnings")
 # The HTTP server's own lines go on with a path, or with the caller's address and what it sent.
@@ -46,7 +46,14 @@ class LineFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
-    """Writes one JSON object a line: `time`, `level`, `event`, `logger` and the event's fields."""
+    """Writes one JSON object a line: when, how grave, who, the event and its fields.
+
+    `process` says what this process does, as its metrics do.
+    """
+
+    def __init__(self, process: str = "") -> None:
+        super().__init__("%(message)s")
+        self._process = process
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record as one line."""
@@ -54,6 +61,8 @@ class JsonFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "event": _one_line(_words(record)),
+            "process": self._process,
+            "pid": record.process,
             "logger": record.name,
         }
         fields = {key: _json_value(value) for key, value in _fields(record).items()}
@@ -61,11 +70,20 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(fields | line)
 
 
-def configure_logging(form: LogFormat = LogFormat.TEXT) -> None:
+def line_of_another(process: str, text: str) -> str:
+    """Return what another program wrote as a line of JSON; one of ours is one already."""
+    if text.startswith("{") and text.endswith("}"):
+        return text
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    words = _one_line(text)
+    return json.dumps({"time": at, "level": "INFO", "event": words, "process": process})
+
+
+def configure_logging(form: LogFormat = LogFormat.TEXT, *, process: str = "") -> None:
     """Send this process's events to standard error, for `slopsieve up` to prefix and pass on."""
     handler = logging.StreamHandler(sys.stderr)
-    formatter = JsonFormatter if form is LogFormat.JSON else LineFormatter
-    handler.setFormatter(formatter("%(message)s"))
+    is_json = form is LogFormat.JSON
+    handler.setFormatter(JsonFormatter(process) if is_json else LineFormatter("%(message)s"))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)

@@ -39,8 +39,13 @@ def start(
         die_with(given.parent, signal.SIGKILL)
     try:
         settings = load_settings()
-        configure_logging(settings.log_format)
+        configure_logging(settings.log_format, process=_name(program))
         return prepare(settings, given)
     except (SettingsError, ModerationError) as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))
+
+
+def _name(program: str) -> str:
+    """Return what a program is called in log lines, as in metrics."""
+    return "api" if program == "service.app" else program.rpartition(".")[2]

@@ -253,17 +253,17 @@ def open_history(settings: Settings, valkey_url: str) -> ValkeyHistoryStore:
 
     The queue cannot use a cluster, histories can. Raises `StartError` for a URL of another form.
     """
-    url, cluster = _find_history_server(settings, valkey_url)
+    url, cluster = find_history_server(settings, valkey_url)
     return ValkeyHistoryStore(url, cluster=cluster)
 
 
 def _open_rebuild_place(settings: Settings, valkey_url: str) -> ValkeyRebuildPlace:
     # On the server of the histories, so that it is lost with them.
-    url, cluster = _find_history_server(settings, valkey_url)
+    url, cluster = find_history_server(settings, valkey_url)
     return ValkeyRebuildPlace(url, cluster=cluster)
 
 
-def _find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:
+def find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:
     """Return where the histories lie, and whether that is a cluster."""
     if settings.history_url is None:
         return valkey_url, False

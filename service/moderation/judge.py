@@ -38,6 +38,7 @@ log = logging.getLogger(__name__)
 # A comment whose judging began this often without ending in a verdict has probably taken the
 # worker down with it; it goes to a person without being tried again.
 MAX_ATTEMPTS = 3
+_IDS_A_LINE = 100
 
 
 def judge_comments(
@@ -259,18 +260,19 @@ def _store(
     messages = write_verdict_messages(cases, services)
     traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
     stored = services.verdicts.add(verdicts, audit=audit, deliveries=messages, traits=traits)
-    log.info(
-        "comments judged",
-        extra={
-            "stored": len(stored),
-            "batch": len(verdicts),
-            "comment_ids": [verdict.comment_id for verdict in verdicts],
-        },
-    )
+    _log_judged([verdict.comment_id for verdict in verdicts], frozenset(stored))
     _count_hits(verdicts, frozenset(stored), services)
     if messages:
         wake_deliverers(services)
     return stored
+
+
+def _log_judged(ids: Sequence[CommentId], stored: frozenset[CommentId]) -> None:
+    """Write who was judged, so that a comment is found in the log; many in several lines."""
+    for start in range(0, len(ids), _IDS_A_LINE):
+        some = ids[start : start + _IDS_A_LINE]
+        extra = {"stored": len(stored.intersection(some)), "batch": len(ids), "comment_ids": some}
+        log.info("comments judged", extra=extra)
 
 
 def _traits(judged: _Judged, attempt: Attempt) -> Traits | None:

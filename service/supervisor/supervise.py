@@ -17,7 +17,7 @@ import redis
 
 from service.domain.errors import StoreUnavailableError
 from service.listening import base_url, listen, reachable_address
-from service.logs import configure_logging
+from service.logs import LogFormat, configure_logging, line_of_another
 from service.settings import ENV_PREFIX, Settings, load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.migrations import migrate
@@ -68,14 +68,14 @@ def supervise(options: UpOptions) -> int:
     configure_logging()
     given = {"host": options.host, "port": options.port, "data_dir": options.data_dir}
     settings = load_settings(**{name: v for name, v in given.items() if v is not None})
-    configure_logging(settings.log_format)
+    configure_logging(settings.log_format, process="supervisor")
     wired = wire(settings)
     with (
         only_one(wired.folder.lock_file) as lock,
         _signals() as signals,
         _listening(settings) as listener,
     ):
-        crew = _Crew(signals)
+        crew = _Crew(signals, settings.log_format)
         try:
             wired = _start_all(crew, wired, listener, lock=lock, workers=options.workers)
             problem = _wait_until_ready(crew, listener)
@@ -148,12 +148,13 @@ def _listening(settings: Settings) -> Iterator[socket.socket]:
 class _Crew:
     """The parts in the order in which they are started; they stop in the opposite one."""
 
-    def __init__(self, signals: _Signals) -> None:
+    def __init__(self, signals: _Signals, form: LogFormat) -> None:
         self._signals = signals
+        self._write_line = _write_json if form is LogFormat.JSON else write_to_stderr
         self._parts: list[Part] = []
 
     def add(self, recipe: Recipe) -> Part:
-        part = Part(recipe, write_line=write_to_stderr)
+        part = Part(recipe, write_line=self._write_line)
         self._parts.append(part)
         part.start()
         return part
@@ -207,6 +208,11 @@ class _Crew:
                 part.ask_to_stop()
             for part in parts:
                 part.wait_or_kill(hurry=lambda: self._signals.count > 1)
+
+
+def _write_json(line: str) -> None:
+    name, _, text = line.partition("| ")
+    write_to_stderr(line_of_another(name.strip(), text))
 
 
 def _start_all(

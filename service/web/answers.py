@@ -354,3 +354,7 @@ class ReadyAnswer(Answer):
         description="By part: `ok`, or what is wrong with it.",
         examples=[{"database": "ok", "queue": "ok"}],
     )
+    remedies: dict[str, str] = Field(
+        description="By part that is not `ok`: what to do about it.",
+        examples=[{}],
+    )

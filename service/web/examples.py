@@ -239,5 +239,5 @@ ANSWERS: Mapping[str, Answer] = {
     "get_delivery": DeliveryLogAnswer.of(_DELIVERY, [_ATTEMPT]),
     "replay_delivery": DeliveryAnswer.of(_DELIVERY),
     "livez": LiveAnswer(status="alive"),
-    "readyz": ReadyAnswer(ready=True, parts={"database": "ok", "queue": "ok"}),
+    "readyz": ReadyAnswer(ready=True, parts={"database": "ok", "queue": "ok"}, remedies={}),
 }

@@ -16,6 +16,20 @@ Checks = Mapping[str, Callable[[], str | None]]
 """By part: returns None if it is there, otherwise one line, free of secrets, on what is wrong."""
 
 
+_REMEDIES: Mapping[str, str] = {
+    "database": "See that the database runs and its disk has room; slopsieve doctor says more.",
+    "queue": "See that Valkey runs and has memory; comments are kept meanwhile and judged later.",
+    "worker": "Start a worker; comments are kept meanwhile and judged later.",
+    "model": "slopsieve models list, slopsieve models promote VERSION; all is unsure meanwhile.",
+    "callbacks": "Start the callbacks process; what sites are to be told is kept meanwhile.",
+}
+_ELSE = "slopsieve doctor examines everything and says what to do."
+
+
+def _remedy(part: str) -> str:
+    return _REMEDIES.get(part, _ELSE)
+
+
 def register_health(app: Flask, checks: Checks) -> None:
     """Serve `/livez` and `/readyz`, which need no key."""
 
@@ -27,7 +41,9 @@ def register_health(app: Flask, checks: Checks) -> None:
     def readyz() -> Response:
         parts = {name: _ask(name, check) for name, check in checks.items()}
         ready = all(state == "ok" for state in parts.values())
-        return _respond(ReadyAnswer(ready=ready, parts=parts), 200 if ready else 503)
+        remedies = {name: _remedy(name) for name, state in parts.items() if state != "ok"}
+        answer = ReadyAnswer(ready=ready, parts=parts, remedies=remedies)
+        return _respond(answer, 200 if ready else 503)
 
     app.add_url_rule("/livez", view_func=livez, provide_automatic_options=False)
     app.add_url_rule("/readyz", view_func=readyz, provide_automatic_options=False)

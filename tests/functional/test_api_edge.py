@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from unittest.mock import ANY
 
 import pytest
 from flask import request
@@ -125,7 +126,10 @@ def test_readiness_names_the_part_that_is_away(services):
             "queue": "no answer within 1 s",
             "model": "the check failed (ConnectionError)",
         },
+        "remedies": {"queue": ANY, "model": ANY},
     }
+    assert "Valkey" in answer.get_json()["remedies"]["queue"]
+    assert "models promote" in answer.get_json()["remedies"]["model"]
 
 
 def test_a_failing_check_gives_no_secret_away(services, caplog):
@@ -140,7 +144,7 @@ def test_with_every_part_there_it_is_ready(stranger):
     answer = stranger.get("/readyz")
 
     assert answer.status_code == 200
-    assert answer.get_json() == {"ready": True, "parts": {"stores": "ok"}}
+    assert answer.get_json() == {"ready": True, "parts": {"stores": "ok"}, "remedies": {}}
 
 
 def test_without_a_trusted_proxy_forwarded_headers_are_ignored(services):

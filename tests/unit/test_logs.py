@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from service.logs import REQUEST_ID, JsonFormatter, LineFormatter
+from service.logs import REQUEST_ID, JsonFormatter, LineFormatter, line_of_another
 
 
 def line(message, *, exc_info=None, **fields):
@@ -64,7 +64,7 @@ def test_an_exceptions_message_stays_out():
 def json_line(message, *, exc_info=None, **fields):
     record = logging.LogRecord("slop", logging.INFO, "x.py", 1, message, (), exc_info)
     record.__dict__.update(fields)
-    written = JsonFormatter("%(message)s").format(record)
+    written = JsonFormatter("worker").format(record)
     assert len(written.splitlines()) == 1
     return json.loads(written)
 
@@ -73,9 +73,11 @@ def test_for_programs_an_event_is_one_object_with_its_fields():
     said = json_line("comment judged", outcome="spam", seconds=0.5, model=None, comment_ids=["a"])
 
     assert said.pop("time").endswith("+00:00")
+    assert said.pop("pid")
     assert said == {
         "level": "INFO",
         "event": "comment judged",
+        "process": "worker",
         "logger": "slop",
         "outcome": "spam",
         "seconds": 0.5,
@@ -89,7 +91,7 @@ def test_a_field_cannot_pass_for_another_nor_grow_without_end():
 
     assert (said["event"], said["level"]) == ("judged …", "INFO")
     assert len(said["reason"]) == 200
-    assert (len(said["ids"]), len(said["ids"][0])) == (512, 200)
+    assert (len(said["ids"]), len(said["ids"][0])) == (200, 200)
 
 
 def test_for_programs_too_an_exceptions_message_stays_out():
@@ -116,3 +118,10 @@ def test_a_line_written_while_a_request_is_served_names_the_request(write):
 
 def test_ids_of_a_batch_stand_in_one_field():
     assert line("judged", comment_ids=["com_1", "com_2"]).endswith("comment_ids=com_1,com_2")
+
+
+def test_what_another_program_writes_is_an_object_too_and_ours_stays_as_it_is():
+    other = json.loads(line_of_another("valkey", "1:M Ready to accept connections"))
+
+    assert (other["process"], other["event"]) == ("valkey", "1:M Ready to accept connections")
+    assert line_of_another("worker", '{"event": "judged"}') == '{"event": "judged"}'

@@ -1,0 +1,34 @@
+"""The command that examines the installation."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from service.commands.output import data_dir_option, json_option, print_rows
+from service.doctor.examine import examine
+from service.doctor.finding import State
+
+
+@click.command("doctor")
+@data_dir_option
+@click.option("--quick", is_flag=True, help="Do not read the whole database for damage.")
+@json_option
+def doctor_command(data_dir: str | None, *, quick: bool, as_json: bool) -> None:
+    """Check everything that an operator would, and say what to do about what is not well.
+
+    Slopsieve may run meanwhile. Exits with 1 if anything fails.
+    """
+    findings = list(examine(os.environ, data_dir=data_dir, deep=not quick))
+    rows = [
+        {"state": one.state.value, "check": one.check, "finding": one.says, "remedy": one.remedy}
+        for one in findings
+    ]
+    print_rows(rows, as_json=as_json, empty="Nothing was checked.")
+    count = {state: sum(one.state is state for one in findings) for state in State}
+    if not as_json:
+        ok, warned, failed = (count[state] for state in State)
+        click.echo(f"\n{ok} well, {warned} to look at, {failed} failing.")
+    sys.exit(1 if count[State.FAIL] else 0)

@@ -1,0 +1,1 @@
+"""Examines an installation: small checks, each with its finding and a remedy."""

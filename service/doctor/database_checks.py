@@ -1,0 +1,155 @@
+"""Checks the database: reachable, writable, whole, of the right schema, its clock and its room."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from service.data_folder import DataFolder
+from service.doctor.finding import Finding, bytes_in_words, fail, warn, well
+from service.domain.errors import StoreUnavailableError
+from service.stores.migrations import SchemaState, schema_state
+from service.stores.sql import prove_write
+from service.stores.sql.engine import reading
+
+# The oldest that its makers still mend.
+_OLDEST_POSTGRESQL = 14
+_MOST_SKEW_SECONDS = 2.0
+_LARGE_LOG_BYTES = 256_000_000
+_MOST_CONNECTIONS_SHARE = 0.8
+
+
+def check_database(
+    engine: sa.Engine, folder: DataFolder, *, deep: bool, now: datetime
+) -> Iterator[Finding]:
+    """Check all of a database; `deep` reads the whole of an embedded one."""
+    try:
+        schema = schema_state(engine)
+    except StoreUnavailableError as error:
+        remedy = (
+            "See that the file is not damaged and may be read and written by this user."
+            if engine.dialect.name == "sqlite"
+            else "See that the server runs and that SLOPSIEVE_DATABASE_URL names it rightly."
+        )
+        yield fail("database", str(error), remedy)
+        return
+    yield judge_schema(schema)
+    if schema is not SchemaState.UP_TO_DATE:
+        return
+    yield _writes(engine, now)
+    if engine.dialect.name == "sqlite":
+        yield from check_sqlite(engine, folder.database_file, deep=deep)
+    else:
+        yield from check_postgresql(engine)
+
+
+def judge_schema(state: SchemaState) -> Finding:
+    """Find a schema that is not this version's."""
+    if state is SchemaState.BEHIND:
+        return fail("schema", "it is behind this version", "slopsieve migrate")
+    if state is SchemaState.AHEAD:
+        return fail(
+            "schema",
+            "it was made by a newer version of Slopsieve",
+            "Start that version, or restore a backup from before the upgrade.",
+        )
+    return well("schema", "up to date")
+
+
+def _writes(engine: sa.Engine, now: datetime) -> Finding:
+    try:
+        prove_write(engine, at=now)
+    except StoreUnavailableError as error:
+        return fail(
+            "database", str(error), "See that its disk has room and that it may be written."
+        )
+    return well("database", f"{engine.dialect.name} answers and takes a write")
+
+
+def check_sqlite(engine: sa.Engine, path: Path, *, deep: bool) -> Iterator[Finding]:
+    """Check an embedded database's integrity and its write-ahead log."""
+    if deep:
+        with reading(engine) as connection:
+            yield judge_integrity(str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()))
+    log = path.with_name(f"{path.name}-wal")
+    yield judge_log(log.stat().st_size if log.exists() else 0)
+
+
+def judge_integrity(said: str) -> Finding:
+    """Find a damaged file in what SQLite says of it."""
+    if said != "ok":
+        # Its words may quote what lies in the file.
+        return fail(
+            "integrity",
+            "the database file is damaged",
+            "Stop everything, and slopsieve restore the last backup into an empty data folder.",
+        )
+    return well("integrity", "SQLite finds the file whole")
+
+
+def judge_log(size: int) -> Finding:
+    """Find a write-ahead log that grows because something reads without end."""
+    if size > _LARGE_LOG_BYTES:
+        return warn(
+            "database log",
+            f"the write-ahead log has {bytes_in_words(size)}",
+            "Restart Slopsieve; if it comes back, look for a program that holds the file open.",
+        )
+    return well("database log", bytes_in_words(size))
+
+
+def check_postgresql(engine: sa.Engine) -> Iterator[Finding]:
+    """Check a PostgreSQL server's version, clock and connections."""
+    before = datetime.now(UTC)
+    with reading(engine) as connection:
+        version = int(connection.exec_driver_sql("SHOW server_version_num").scalar_one())
+        there = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+        after = datetime.now(UTC)
+        used = connection.exec_driver_sql("SELECT count(*) FROM pg_stat_activity").scalar_one()
+        most = int(connection.exec_driver_sql("SHOW max_connections").scalar_one())
+    yield judge_postgresql_version(version)
+    yield judge_clock("the database", _apart(before, there, after))
+    yield judge_connections(int(used), most)
+
+
+def judge_postgresql_version(number: int) -> Finding:
+    """Find a server that is older than what its makers mend."""
+    major = number // 10_000
+    if major < _OLDEST_POSTGRESQL:
+        return warn(
+            "database version",
+            f"PostgreSQL {major} is no longer mended by its makers",
+            f"Move to PostgreSQL {_OLDEST_POSTGRESQL} or later.",
+        )
+    return well("database version", f"PostgreSQL {major}")
+
+
+def judge_connections(used: int, most: int) -> Finding:
+    """Find a server that soon lets nobody more in."""
+    says = f"{used} of {most} connections in use"
+    if used > _MOST_CONNECTIONS_SHARE * most:
+        return warn(
+            "database connections", says, "Raise max_connections, or put a pooler before it."
+        )
+    return well("database connections", says)
+
+
+def judge_clock(where: str, seconds_apart: float) -> Finding:
+    """Find a clock that differs from this machine's."""
+    if abs(seconds_apart) > _MOST_SKEW_SECONDS:
+        return warn(
+            "clock",
+            f"{where} is {abs(seconds_apart):.0f} s {'ahead' if seconds_apart > 0 else 'behind'}",
+            "Let both machines keep their time by NTP.",
+        )
+    return well("clock", f"{where} has this machine's time")
+
+
+def _apart(before: datetime, there: datetime, after: datetime) -> float:
+    """Return how far a clock that was read in between is outside of that."""
+    if there > after:
+        return (there - after).total_seconds()
+    return min(0.0, (there - before).total_seconds())

@@ -1,0 +1,151 @@
+"""Checks what judges: versions, processor, workers, what waits, histories, callbacks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from models.errors import ModelVersionError
+from models.registry import SHIPPED_DIR, check_version, list_versions, read_current_name
+from service.doctor.finding import Finding, fail, time_in_words, warn, well
+from service.domain.backlog import Backlog, ReviewPart
+from service.domain.comment import Lane
+from service.tasks.heartbeat import WorkerSign
+
+_SLOW_SECONDS = {Lane.INTERACTIVE: 60.0, Lane.BULK: 3_600.0}
+_LONG_REVIEW_SECONDS = 2 * 86_400.0
+# By what the inference engine multiplies int8: with the first at its quickest, without any slowly.
+_QUICK_FLAGS = ("avx512_vnni", "avx_vnni", "amx_int8")
+_CPU_INFO = Path("/proc/cpuinfo")
+
+
+def check_versions(folder: Path | None) -> Iterator[Finding]:
+    """Find versions whose files are not what was written, the current one first."""
+    place = folder or SHIPPED_DIR
+    try:
+        current = read_current_name(folder)
+    except ModelVersionError as error:
+        remedy = f"slopsieve models promote VERSION, one of: {', '.join(list_versions(folder))}"
+        yield fail("model", str(error), remedy)
+        current = ""
+    for name in dict.fromkeys([current, *list_versions(folder)]):
+        if not name:
+            continue
+        try:
+            check_version(place / name)
+        except ModelVersionError as error:
+            make = fail if name == current else warn
+            remedy = "slopsieve models rollback, and copy the version again from where it was made."
+            yield make("model", str(error), remedy)
+        else:
+            serves = "current, " if name == current else ""
+            yield well("model", f"{name}: {serves}every file as it was written")
+
+
+def check_processor(flags: frozenset[str] | None, *, threads: int) -> Finding:
+    """Find a processor that judges slowly; `flags` are its features, None where unknown."""
+    cores = f"{threads} thread{'s' if threads != 1 else ''}"
+    if flags is None:
+        return well("processor", f"{cores}; its features cannot be read here")
+    quick = next((flag for flag in _QUICK_FLAGS if flag in flags), None)
+    if quick:
+        return well("processor", f"{cores}, multiplies int8 by {quick}")
+    level = "avx2" if "avx2" in flags else "sse"
+    return warn(
+        "processor",
+        f"{cores}, only {level}: judging is slower than README.md measured",
+        "Nothing is wrong; for much traffic choose a processor with VNNI, or more workers.",
+    )
+
+
+def read_flags(path: Path = _CPU_INFO) -> frozenset[str] | None:
+    """Return the processor's features as Linux tells them, None where it does not."""
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except OSError:
+        return None
+    found = next((line for line in lines if line.startswith("flags")), "")
+    return frozenset(found.partition(":")[2].split()) or None
+
+
+def usable_threads() -> int:
+    """Return how many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def check_workers(
+    workers: Sequence[WorkerSign], couriers: Sequence[WorkerSign]
+) -> Iterator[Finding]:
+    """Find that nobody judges or tells sites, or that workers differ in what they judge with."""
+    if not workers:
+        yield fail(
+            "workers", "no worker has given a sign of life lately", "Start one: slopsieve up"
+        )
+    for worker in workers:
+        if worker.model_problem:
+            yield fail(
+                "workers",
+                f"{worker.name} has no model: {worker.model_problem}",
+                "slopsieve models list, then slopsieve models promote VERSION",
+            )
+    versions = sorted({worker.model_version for worker in workers})
+    if len(versions) > 1:
+        yield warn(
+            "workers",
+            f"they judge with different versions: {', '.join(versions)}",
+            "See that all read the same folder (SLOPSIEVE_MODELS_DIR); a swap takes seconds.",
+        )
+    elif workers and not any(worker.model_problem for worker in workers):
+        yield well("workers", f"{len(workers)} alive, with {versions[0]}")
+    if couriers:
+        yield well("callbacks process", f"{len(couriers)} alive")
+    else:
+        yield warn(
+            "callbacks process",
+            "nobody tells sites of verdicts and decisions",
+            "Start it: slopsieve up, or python -P -m service.callbacks",
+        )
+
+
+def check_backlog(backlog: Backlog, *, now: datetime) -> Iterator[Finding]:
+    """Find what has waited for too long: for a verdict, for a person, for its site."""
+    for lane, waiting in backlog.unjudged.items():
+        age = (now - waiting.oldest).total_seconds() if waiting.oldest else 0.0
+        says = f"{waiting.number} without a verdict, the oldest for {time_in_words(age)}"
+        if age > _SLOW_SECONDS[lane]:
+            yield warn(
+                f"queue, {lane.value}", says, "See that workers live; start another if they do."
+            )
+        else:
+            yield well(f"queue, {lane.value}", says if waiting.number else "nothing waits")
+    unsure = backlog.review[ReviewPart.UNSURE]
+    age = (now - unsure.oldest).total_seconds() if unsure.oldest else 0.0
+    says = f"{unsure.number} wait for a person, the oldest for {time_in_words(age)}"
+    if age > _LONG_REVIEW_SECONDS:
+        yield warn("review", says, "Decide at /review; slopsieve users add NAME for one more.")
+    else:
+        yield well("review", says if unsure.number else "nothing waits for a person")
+    dead = backlog.dead_callbacks.number
+    if dead:
+        yield warn(
+            "callbacks",
+            f"{dead} messages to sites were given up",
+            "slopsieve callbacks list --dead, then slopsieve callbacks replay --all",
+        )
+    else:
+        yield well("callbacks", f"none given up, {backlog.callbacks.number} on their way")
+
+
+def judge_histories(*, is_blank: bool, has_decisions: bool) -> Finding:
+    """Find histories that lack what was decided."""
+    if is_blank and has_decisions:
+        return warn(
+            "histories",
+            "they are blank although decisions were made: every verdict is degraded",
+            "A worker fills them; slopsieve reputation rebuild does it at once.",
+        )
+    return well("histories", "filled" if has_decisions else "nothing was decided yet")

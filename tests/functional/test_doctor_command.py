@@ -1,0 +1,108 @@
+"""`slopsieve doctor` looks at everything, and fails if anything does."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from service.cli import cli
+from service.moderation.sites import add_site
+from service.stores.sql import create_engine
+from service.wiring import open_services
+from tests.servers import running_valkey
+
+
+@pytest.fixture(scope="module")
+def valkey_url(tmp_path_factory):
+    with running_valkey(tmp_path_factory.mktemp("valkey")) as server:
+        yield server.url
+
+
+@pytest.fixture
+def home(tmp_path):
+    folder = tmp_path / "home"
+    with open_services(data_dir=str(folder)) as services:
+        add_site("Kettle blog", services, actor="test")
+    return folder
+
+
+def examine(folder, *options: str, **environment: str):
+    """Return the exit code and the findings' states by check, the worst of each."""
+    done = CliRunner().invoke(
+        cli, ["doctor", "--json", "--data-dir", str(folder), *options], env=environment
+    )
+    rows = [json.loads(line) for line in done.output.splitlines()]
+    order = ("ok", "warn", "fail")
+    found: dict[str, str] = {}
+    for row in rows:
+        worst = max(order.index(row["state"]), order.index(found.get(row["check"], "ok")))
+        found[row["check"]] = order[worst]
+        assert bool(row["remedy"]) == (row["state"] != "ok")
+    return done.exit_code, found
+
+
+def test_without_workers_everything_else_is_well(home, valkey_url):
+    code, found = examine(home, SLOPSIEVE_VALKEY_URL=valkey_url)
+
+    assert code == 1
+    assert {check for check, state in found.items() if state == "fail"} == {"workers"}
+    assert {check for check, state in found.items() if state == "warn"} == {
+        "backup",
+        "callbacks process",
+    }
+    assert len(found) > 18
+
+
+def test_a_backup_is_noticed(home, valkey_url, tmp_path):
+    CliRunner().invoke(cli, ["backup", str(tmp_path / "b.tar"), "--data-dir", str(home)])
+
+    _, found = examine(home, SLOPSIEVE_VALKEY_URL=valkey_url)
+
+    assert found["backup"] == "ok"
+
+
+def test_everything_wrong_with_the_settings_is_told_and_nothing_else_asked(home):
+    code, found = examine(home, SLOPSIEVE_PORT="99999", SLOPSIEVE_BATCH_SIZE="0")
+
+    assert (code, found) == (1, {"settings": "fail"})
+
+
+def test_an_empty_folder_is_told_and_left_as_it_was(tmp_path):
+    code, found = examine(tmp_path / "nothing")
+
+    assert code == 1
+    assert found["data folder"] == "fail"
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_damaged_page_is_found_unless_it_is_not_to_be_looked_for(home, valkey_url):
+    path = home / "slopsieve.db"
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.connect() as connection:
+        # All of the log goes into the file, to be damaged there.
+        connection.exec_driver_sql("COMMIT")
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        root = connection.exec_driver_sql(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'ix_comments_newest'"
+        ).scalar_one()
+    engine.dispose()
+    with path.open("r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(b"\xff" * 64)
+
+    _, deep = examine(home, SLOPSIEVE_VALKEY_URL=valkey_url)
+    _, quick = examine(home, "--quick", SLOPSIEVE_VALKEY_URL=valkey_url)
+
+    assert "fail" in {deep.get("integrity"), deep["database"]}
+    assert "integrity" not in quick
+
+
+def test_people_are_shown_a_table_and_a_summary(home, valkey_url):
+    done = CliRunner().invoke(
+        cli, ["doctor", "--data-dir", str(home)], env={"SLOPSIEVE_VALKEY_URL": valkey_url}
+    )
+
+    assert done.output.splitlines()[0].split() == ["state", "check", "finding", "remedy"]
+    assert done.output.splitlines()[-1].endswith("1 failing.")

@@ -1,0 +1,254 @@
+"""Dashboard and alerts speak of metrics that exist, and each alert has its runbook and its test."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+import yaml
+from prometheus_client import CollectorRegistry
+
+from service.cli import cli as main_group
+from service.domain.comment import Lane
+from service.domain.decision import Ruling
+from service.domain.figures import DayCount, FigureCounts, RuledCount, Scope
+from service.domain.verdict import Outcome
+from service.moderation.submit import submit_comments
+from service.operating import expose, show_model, show_streams, state_parts
+from service.ports import NewComment
+from service.settings import load_settings
+from service.stores.migrations import migrate
+from service.tasks.upkeep import UPKEEP_TASKS
+from service.watching.exposition import Exposition
+from service.web.config import WebConfig
+from service.web.flask_app import create_app
+from service.wiring import wire
+from tests.factories import NOW, SITE, make_comment
+from tests.fakes import make_services
+
+FOLDER = Path(__file__).resolve().parents[2] / "docker" / "monitoring"
+_NAME = re.compile(r"\b(?:slopsieve|process)_[a-z_]+\b(?!=)")
+_LABELS = re.compile(r"([a-z_]+)\{([^}]*)\}")
+_LABEL = re.compile(r"(\w+)(=~|!=|=)\"([^\"]*)\"")
+
+
+class AuditedFigures:
+    """Counts an audit sample large enough to estimate from; see `FigureStore`."""
+
+    def count(self, scope: Scope) -> FigureCounts:
+        """See `FigureStore.count`."""
+        day = scope.until.date()
+        both = ((Outcome.SPAM, Ruling.REJECT, 12), (Outcome.HAM, Ruling.APPROVE, 0))
+        return FigureCounts(
+            days=tuple(
+                DayCount(day=day, site_id=SITE, outcome=outcome, comments=1000)
+                for outcome, _, _ in both
+            ),
+            ruled=tuple(
+                RuledCount(
+                    day=day,
+                    outcome=outcome,
+                    audit=True,
+                    ruling=ruling,
+                    in_bin=in_bin - 1 if in_bin else 0,
+                    comments=40,
+                    p_spam_sum=1.0,
+                )
+                for outcome, ruling, in_bin in both
+            ),
+        )
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory, valkey) -> str:
+    """Everything that a scrape may show."""
+    folder = tmp_path_factory.mktemp("data")
+    wired = wire(load_settings(data_dir=folder, valkey_url=valkey.url))
+    migrate(wired.engine)
+    wired.folder.last_backup_file.touch()
+    services = make_services(figures=AuditedFigures(), observer=wired.counting)
+    submit_comments([NewComment(comment=make_comment(), lane=Lane.BULK)], services)
+    parts = state_parts(replace(wired, services=services))
+    exposition = expose("api", wired)
+    for process in ("worker", "callbacks"):
+        wired.counting.expect(process)
+    for task in UPKEEP_TASKS:
+        wired.counting.watch_upkeep(task.value, lambda: 1)()
+    wired.counting.database_failed("OperationalError")
+    wired.counting.served(route="/1.1/comment-check", method="POST", status=200, seconds=0.1)
+    wired.models.loaded_at = NOW
+    worker = Exposition("worker", CollectorRegistry(), folder / "metrics", [show_model(wired)])
+    exposition.also(show_streams(lambda: 0))
+    exposition.ask_parts(_at_once(parts))
+    shown = exposition.text().decode()
+    exposition.close()
+    worker.close()
+    wired.close()
+    return shown
+
+
+def _at_once(parts):
+    """Return the parts with what each says now: a busy machine must not hide one."""
+    return {
+        name: replace(part, read=partial(tuple, list(part.read()))) for name, part in parts.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def samples(text) -> dict[str, list[dict[str, str]]]:
+    found: dict[str, list[dict[str, str]]] = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            name, _, rest = line.partition("{")
+            found.setdefault(name, []).append(dict(re.findall(r'(\w+)="([^"]*)"', rest)))
+    return found
+
+
+def _load(name: str) -> Any:
+    return yaml.safe_load((FOLDER / name).read_text("utf-8"))
+
+
+def _alerts() -> list[dict[str, Any]]:
+    return [rule for group in _load("alerts.yaml")["groups"] for rule in group["rules"]]
+
+
+def _panels() -> list[dict[str, Any]]:
+    dashboard = json.loads((FOLDER / "dashboard.json").read_text("utf-8"))
+    return [panel for panel in dashboard["panels"] if panel["type"] != "row"]
+
+
+def _expressions() -> Iterator[tuple[str, str]]:
+    for rule in _alerts():
+        yield rule["alert"], rule["expr"]
+    for panel in _panels():
+        for target in panel["targets"]:
+            yield panel["title"], target["expr"]
+
+
+def test_every_expression_names_metrics_that_exist(samples):
+    unknown = {
+        (where, name)
+        for where, expression in _expressions()
+        for name in _NAME.findall(expression)
+        if name not in samples
+    }
+
+    assert len(list(_expressions())) > 60
+    assert unknown == set()
+
+
+def test_every_label_that_is_asked_for_is_one_of_its_metric(samples):
+    unknown = set()
+    for where, expression in _expressions():
+        for name, labels in _LABELS.findall(expression):
+            for label, how, value in _LABEL.findall(labels):
+                seen = {sample.get(label) for sample in samples.get(name, [])}
+                fits = any(re.fullmatch(value, one or "") for one in seen)
+                if seen == {None} or (how == "=" and label != "status" and not fits):
+                    unknown.add((where, name, label, value))
+
+    assert unknown == set()
+
+
+def test_every_metric_of_ours_is_watched_by_an_expression(samples):
+    bare = {re.sub(r"_(bucket|sum|count)$", "", name) for name in samples}
+    watched = {
+        re.sub(r"_(bucket|sum|count)$", "", name)
+        for _, expression in _expressions()
+        for name in _NAME.findall(expression)
+    }
+
+    assert {name for name in bare if name.startswith("slopsieve_")} - watched == set()
+
+
+def test_no_label_names_a_person_a_site_or_a_comment(samples):
+    labels = {label for all_of in samples.values() for sample in all_of for label in sample}
+
+    assert labels == {
+        "process", "slot", "lane", "outcome", "cause", "stage", "le", "route", "method", "status",
+        "task", "error", "calls", "state", "part", "kind", "version", "bound",
+    }  # fmt: skip
+
+
+def test_every_alert_has_a_runbook_and_every_runbook_an_alert():
+    sections = re.findall(r"^## (\w+)$", (FOLDER / "RUNBOOKS.md").read_text("utf-8"), re.MULTILINE)
+    names = [rule["alert"] for rule in _alerts()]
+
+    assert sorted(sections) == sorted(names)
+    for rule in _alerts():
+        anchor = f"RUNBOOKS.md#{rule['alert'].lower()}"
+        assert rule["annotations"]["runbook"] == anchor
+        assert rule["labels"]["severity"] in {"page", "ticket"}
+
+
+def test_every_alert_is_tested_to_fire_and_to_stay_silent():
+    tests = _load("alerts.test.yaml")["tests"]
+    names = {rule["alert"] for rule in _alerts()}
+    fires = {t["alertname"] for test in tests for t in test["alert_rule_test"] if "exp_alerts" in t}
+    silent = {
+        t["alertname"] for test in tests for t in test["alert_rule_test"] if "exp_alerts" not in t
+    }
+
+    assert fires == silent == names
+
+
+def test_every_command_of_the_runbooks_exists():
+    text = (FOLDER / "RUNBOOKS.md").read_text("utf-8")
+    wrong = set()
+
+    called = re.findall(r"`slopsieve ([^`]+)`", text)
+    for line in called:
+        words = line.split()
+        command: Any = main_group.get_command(click.Context(main_group), words[0])
+        if isinstance(command, click.Group):
+            command = command.commands.get(words[1])
+        known = {option for one in command.params for option in one.opts} if command else set()
+        if not command or {word for word in words if word.startswith("--")} - known:
+            wrong.add(line)
+
+    assert len(called) > 15
+    assert wrong == set()
+
+
+def test_the_slow_route_that_is_alerted_of_is_served():
+    rules = create_app(make_services(), WebConfig(secret_key="x" * 32), {}).url_map.iter_rules()
+    [expression] = [e for where, e in _expressions() if where == "SlopsieveHttpSlow"]
+    [pattern] = re.findall(r'route=~"([^"]+)"', expression)
+
+    assert [r.rule for r in rules if re.fullmatch(pattern.replace("\\\\", "\\"), r.rule)]
+
+
+def test_the_dashboard_asks_the_chosen_prometheus_and_places_no_panel_on_another():
+    places = []
+    for panel in _panels():
+        assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
+        assert panel["title"]
+        place = panel["gridPos"]
+        places += [
+            (place["x"] + dx, place["y"] + dy)
+            for dx in range(place["w"])
+            for dy in range(place["h"])
+        ]
+
+    assert len(places) == len(set(places))
+    assert max(x for x, _ in places) < 24
+
+
+def test_prometheus_is_told_of_the_alerts_and_of_every_process_with_metrics():
+    config = _load("prometheus.yaml")
+
+    names = {
+        name
+        for job in config["scrape_configs"]
+        for found in job["dns_sd_configs"]
+        for name in found["names"]
+    }
+    assert config["rule_files"] == ["alerts.yaml"]
+    assert names == {"web", "worker", "callbacks"}

@@ -1,0 +1,402 @@
+"""Each check finds what it is there for, and is content with what is well."""
+
+from __future__ import annotations
+
+import os
+import ssl
+from datetime import timedelta
+
+import pytest
+
+from models.registry import SHIPPED_DIR, read_current_name
+from service.data_folder import DataFolder
+from service.doctor import database_checks as database
+from service.doctor import examine as whole
+from service.doctor import folder_checks as folder
+from service.doctor import judging_checks as judging
+from service.doctor import settings_checks as settings
+from service.doctor import valkey_checks as valkey
+from service.doctor.finding import Finding, State, bytes_in_words, time_in_words
+from service.domain.backlog import Backlog, ReviewPart, Waiting
+from service.domain.comment import Lane
+from service.settings import load_settings
+from service.stores.migrations import SchemaState
+from service.stores.sql import create_engine
+from service.tasks.broker import open_client
+from service.tasks.heartbeat import WorkerSign
+from tests.factories import NOW
+from tests.servers import free_port
+
+GOOD_SECRET = "3f9ac01b77de24685f9ac01b77de2468"
+
+
+def states(found) -> set[State]:
+    return {one.state for one in ([found] if isinstance(found, Finding) else list(found))}
+
+
+def test_a_finding_that_is_not_well_says_what_to_do_and_another_does_not():
+    with pytest.raises(ValueError, match="remedy"):
+        Finding(check="disk", state=State.FAIL, says="full")
+    with pytest.raises(ValueError, match="remedy"):
+        Finding(check="disk", state=State.OK, says="empty", remedy="Make room.")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (bytes_in_words(12), "12 B"),
+        (bytes_in_words(1_500_000), "2 MB"),
+        (bytes_in_words(67_600_000_000), "67.6 GB"),
+        (time_in_words(45), "45 seconds"),
+        (time_in_words(3 * 3600), "3 hours"),
+        (time_in_words(5 * 86_400), "5 days"),
+    ],
+)
+def test_sizes_and_times_are_told_as_people_read_them(words, expected):
+    assert words == expected
+
+
+def test_everything_wrong_with_the_settings_is_a_finding_each():
+    found = settings.wrong_settings("SLOPSIEVE_PORT: too high\nSLOPSIEVE_BATCH_SIZE: too low")
+
+    assert [one.says.partition(":")[0] for one in found] == [
+        "SLOPSIEVE_PORT",
+        "SLOPSIEVE_BATCH_SIZE",
+    ]
+    assert states(found) == {State.FAIL}
+
+
+def test_a_misspelt_setting_is_found_with_what_was_meant():
+    [found] = settings.check_names(["SLOPSIEVE_AUDIT_SHAER", "PATH"])
+
+    assert found.state is State.WARN
+    assert "SLOPSIEVE_AUDIT_SHARE" in found.remedy
+    assert states(settings.check_names(["SLOPSIEVE_PORT"])) == {State.OK}
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"trusted_proxies": 1}, "HTTPS_ONLY_COOKIES"),
+        ({"database_url": "postgresql://x"}, "SECRET_KEY"),
+        ({"metrics_address": "0.0.0.0:9464"}, "METRICS_TOKEN"),
+        ({"callback_allow": "10.0.0.0/8"}, "CALLBACK_ALLOW"),
+        ({"callback_plain_http": True}, "CALLBACK_PLAIN_HTTP"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_found(given, named):
+    found = list(settings.check_combinations(load_settings(**given)))
+
+    assert [named in one.remedy for one in found if one.state is State.WARN] == [True]
+
+
+def test_the_defaults_go_together():
+    assert states(settings.check_combinations(load_settings())) == {State.OK}
+    one_host = load_settings(callback_allow="192.168.7.0/24,blog.lan")
+    assert states(settings.check_combinations(one_host)) == {State.OK}
+
+
+def test_a_data_folder_of_somebody_else_or_open_to_others_is_found(tmp_path):
+    tmp_path.chmod(0o755)
+    is_open = folder.check_rights(tmp_path, user_id=os.geteuid())
+    foreign = folder.check_rights(tmp_path, user_id=os.geteuid() + 1)
+    tmp_path.chmod(0o700)
+
+    assert (is_open.state, foreign.state) == (State.WARN, State.WARN)
+    assert "chown" in foreign.remedy
+    assert folder.check_rights(tmp_path, user_id=os.geteuid()).state is State.OK
+
+
+def test_a_key_that_others_may_read_or_that_is_damaged_is_found(tmp_path):
+    key = tmp_path / "secret.key"
+    found = [folder.check_key_file(key)]
+    for mode, content in ((0o600, GOOD_SECRET), (0o640, GOOD_SECRET), (0o600, "short")):
+        key.write_text(content)
+        key.chmod(mode)
+        found.append(folder.check_key_file(key))
+
+    assert [one.state for one in found] == [State.OK, State.OK, State.FAIL, State.FAIL]
+    assert GOOD_SECRET not in str(found)
+
+
+def test_a_secret_that_can_be_guessed_is_found():
+    assert folder.check_secret("s", "slopsieve", "KEY").state is State.FAIL
+    assert folder.check_secret("s", "abcabcab" * 8, "KEY").state is State.WARN
+    assert folder.check_secret("s", GOOD_SECRET, "KEY").state is State.OK
+
+
+@pytest.mark.parametrize(
+    ("free", "grows", "state"),
+    [
+        (50e9, None, State.OK),
+        (50e9, 1e6, State.OK),
+        (50e9, 5e9, State.WARN),
+        (0.9e9, None, State.WARN),
+        (50e6, None, State.FAIL),
+    ],
+)
+def test_a_disk_that_is_full_or_soon_will_be_is_found(free, grows, state):
+    assert folder.check_room(free, 100e9, grows_a_day=grows).state is state
+
+
+def test_a_backup_that_is_old_or_was_never_made_is_found():
+    day = 86_400.0
+
+    def state(last, *, embedded=True):
+        return folder.check_backup(last, now=10 * day, embedded=embedded).state
+
+    assert (state(None), state(5 * day), state(9.5 * day)) == (
+        State.WARN,
+        State.WARN,
+        State.OK,
+    )
+    assert state(None, embedded=False) is State.OK
+
+
+def test_a_schema_that_does_not_fit_is_found():
+    assert [database.judge_schema(one).state for one in SchemaState] == [
+        State.OK,
+        State.FAIL,
+        State.FAIL,
+    ]
+
+
+def test_a_database_that_cannot_be_opened_is_one_finding(tmp_path):
+    (tmp_path / "slopsieve.db").write_text("this is no database at all, but a text" * 100)
+    engine = create_engine(f"sqlite:///{tmp_path / 'slopsieve.db'}")
+
+    found = list(database.check_database(engine, DataFolder(tmp_path), deep=True, now=NOW))
+    engine.dispose()
+
+    assert states(found) == {State.FAIL}
+    assert len(found) == 1
+
+
+def test_what_sqlite_calls_damaged_is_found_without_its_words():
+    damaged = database.judge_integrity("row 7 missing: Zanzibar")
+
+    assert damaged.state is State.FAIL
+    assert "Zanzibar" not in str(damaged)
+    assert database.judge_integrity("ok").state is State.OK
+
+
+@pytest.mark.parametrize(
+    ("found", "state"),
+    [
+        (database.judge_log(4_000), State.OK),
+        (database.judge_log(300_000_000), State.WARN),
+        (database.judge_postgresql_version(160_004), State.OK),
+        (database.judge_postgresql_version(120_009), State.WARN),
+        (database.judge_connections(20, 100), State.OK),
+        (database.judge_connections(95, 100), State.WARN),
+        (database.judge_clock("x", 0.4), State.OK),
+        (database.judge_clock("x", 30), State.WARN),
+        (database.judge_clock("x", -30), State.WARN),
+    ],
+)
+def test_the_rest_of_a_database_is_judged_by_its_numbers(found, state):
+    assert found.state is state
+
+
+def test_a_real_postgresql_is_well(postgresql):
+    engine = create_engine(postgresql.url)
+
+    found = list(database.check_postgresql(engine))
+    engine.dispose()
+
+    assert states(found) == {State.OK}
+    assert [one.check for one in found] == ["database version", "clock", "database connections"]
+
+
+INFO = {
+    "server_name": "valkey",
+    "valkey_version": "9.1.0",
+    "used_memory": 10e6,
+    "maxmemory": 0,
+    "maxmemory_policy": "noeviction",
+    "evicted_keys": 0,
+    "aof_enabled": 1,
+    "aof_last_write_status": "ok",
+}
+
+
+@pytest.mark.parametrize(
+    ("judge", "changes", "state"),
+    [
+        (valkey.judge_version, {}, State.OK),
+        (valkey.judge_version, {"valkey_version": "6.2.1"}, State.FAIL),
+        (valkey.judge_version, {"valkey_version": "", "redis_version": "odd"}, State.FAIL),
+        (valkey.judge_memory, {}, State.OK),
+        (valkey.judge_memory, {"maxmemory": 11e6}, State.WARN),
+        (valkey.judge_memory, {"evicted_keys": 3}, State.FAIL),
+        (valkey.judge_memory, {"maxmemory": 1e9, "maxmemory_policy": "allkeys-lru"}, State.FAIL),
+        (valkey.judge_persistence, {}, State.OK),
+        (valkey.judge_persistence, {"aof_enabled": 0}, State.WARN),
+        (valkey.judge_persistence, {"aof_last_write_status": "err"}, State.FAIL),
+    ],
+)
+def test_a_valkey_is_judged_by_what_it_says_of_itself(judge, changes, state):
+    assert judge(INFO | changes, "valkey").state is state
+
+
+def test_a_valkey_that_is_away_is_found():
+    away = open_client(f"redis://:hunter2@127.0.0.1:{free_port()}/0")
+
+    found = list(valkey.check_valkey(away, "valkey", variable="SLOPSIEVE_VALKEY_URL"))
+    away.close()
+
+    assert states(found) == {State.FAIL}
+    assert "hunter2" not in str(found)
+
+
+def test_a_running_valkey_without_persistence_is_told_so(request):
+    server = request.getfixturevalue("valkey")
+    client = open_client(server.url)
+
+    found = {one.check: one.state for one in valkey.check_valkey(client, "valkey", variable="X")}
+    client.close()
+
+    assert found == {
+        "valkey": State.OK,
+        "valkey memory": State.OK,
+        "valkey persistence": State.WARN,
+        "clock": State.OK,
+    }
+
+
+def test_a_version_that_was_changed_is_found(tmp_path):
+    name = read_current_name(None)
+    copy = tmp_path / name
+    copy.mkdir()
+    for path in (SHIPPED_DIR / name).iterdir():
+        (copy / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "CURRENT").write_text(name)
+    whole_one = list(judging.check_versions(tmp_path))
+    with (copy / "fusion.json").open("a") as file:
+        file.write(" ")
+
+    changed = list(judging.check_versions(tmp_path))
+
+    assert states(whole_one) == {State.OK}
+    assert states(changed) == {State.FAIL}
+    assert "rollback" in changed[0].remedy
+
+
+def test_without_a_current_version_the_others_are_named(tmp_path):
+    [found] = judging.check_versions(tmp_path)
+
+    assert found.state is State.FAIL
+    assert "models promote" in found.remedy
+
+
+@pytest.mark.parametrize(
+    ("flags", "state"),
+    [
+        ({"sse2", "avx2", "avx512_vnni"}, State.OK),
+        ({"sse2", "avx2"}, State.WARN),
+        (None, State.OK),
+    ],
+)
+def test_a_processor_that_judges_slowly_is_told(flags, state):
+    known = None if flags is None else frozenset(flags)
+
+    assert judging.check_processor(known, threads=2).state is state
+
+
+def test_a_processors_features_are_read_where_linux_tells_them(tmp_path):
+    told = tmp_path / "cpuinfo"
+    told.write_text("processor : 0\nflags\t\t: fpu avx2\n")
+
+    assert judging.read_flags(told) == {"fpu", "avx2"}
+    assert judging.read_flags(tmp_path / "nothing") is None
+    assert judging.usable_threads() >= 1
+
+
+def sign(name: str = "host:1", version: str = "minilm-3", problem: str | None = None):
+    return WorkerSign(name=name, model_version=version, model_problem=problem)
+
+
+def test_workers_that_are_away_have_no_model_or_differ_are_found():
+    courier = [sign(version="")]
+
+    def found(workers, couriers=courier):
+        return {one.check: one.state for one in judging.check_workers(workers, couriers)}
+
+    assert found([]) == {"workers": State.FAIL, "callbacks process": State.OK}
+    assert found([sign()]) == {"workers": State.OK, "callbacks process": State.OK}
+    assert found([sign(problem="no CURRENT")])["workers"] is State.FAIL
+    assert found([sign(), sign("host:2", "minilm-4")])["workers"] is State.WARN
+    assert found([sign()], [])["callbacks process"] is State.WARN
+
+
+def make_backlog(**changes) -> Backlog:
+    values = {
+        "unjudged": dict.fromkeys(Lane, Waiting()),
+        "review": dict.fromkeys(ReviewPart, Waiting()),
+        "callbacks": Waiting(),
+        "dead_callbacks": Waiting(),
+        "oldest_kept": None,
+    }
+    return Backlog(**(values | changes))
+
+
+@pytest.mark.parametrize(
+    ("changes", "check"),
+    [
+        (
+            {
+                "unjudged": {
+                    Lane.INTERACTIVE: Waiting(number=3, oldest=NOW - timedelta(minutes=2)),
+                    Lane.BULK: Waiting(number=9, oldest=NOW - timedelta(minutes=20)),
+                }
+            },
+            "queue, interactive",
+        ),
+        (
+            {
+                "review": {
+                    ReviewPart.UNSURE: Waiting(number=3, oldest=NOW - timedelta(days=3)),
+                    ReviewPart.TO_CHECK: Waiting(number=3, oldest=NOW - timedelta(days=9)),
+                }
+            },
+            "review",
+        ),
+        ({"dead_callbacks": Waiting(number=1, oldest=NOW)}, "callbacks"),
+    ],
+)
+def test_what_has_waited_for_too_long_is_found(changes, check):
+    found = list(judging.check_backlog(make_backlog(**changes), now=NOW))
+
+    assert [one.check for one in found if one.state is not State.OK] == [check]
+
+
+def test_with_nothing_waiting_all_is_well():
+    assert states(judging.check_backlog(make_backlog(), now=NOW)) == {State.OK}
+
+
+def test_histories_that_lack_decisions_are_found():
+    def state(*, is_blank, has_decisions):
+        return judging.judge_histories(is_blank=is_blank, has_decisions=has_decisions).state
+
+    assert state(is_blank=True, has_decisions=True) is State.WARN
+    assert state(is_blank=True, has_decisions=False) is State.OK
+    assert state(is_blank=False, has_decisions=True) is State.OK
+
+
+def test_missing_certificates_are_found():
+    def unreadable() -> ssl.SSLContext:
+        raise OSError
+
+    assert whole._certificates(unreadable).state is State.FAIL
+    assert whole._certificates(lambda: ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)).state is State.WARN
+    assert whole._certificates().state is State.OK
+
+
+def test_a_check_that_breaks_is_a_finding_and_gives_no_secret_away():
+    def broken():
+        raise ConnectionError("redis://:hunter2@127.0.0.1")
+
+    [found] = whole._safely("valkey", broken)
+
+    assert found.state is State.FAIL
+    assert "hunter2" not in str(found)
