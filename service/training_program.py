@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from models.errors import ModelVersionError
 from models.registry import SHIPPED_DIR, check_version, promote, read_current_name, take_in
@@ -153,7 +154,7 @@ class TrainingProcesses(RunFolders):
             *(["--dry-run"] if dry_run else []),
         ]
 
-    def _start(self, command: Sequence[str], stderr: object) -> subprocess.Popen[bytes]:
+    def _start(self, command: Sequence[str], stderr: IO[bytes]) -> subprocess.Popen[bytes]:
         threads = str(self._bounds.threads)
         names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
         launcher = (sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid()), str(_NICENESS))
@@ -169,7 +170,7 @@ class TrainingProcesses(RunFolders):
             },
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=stderr,  # type: ignore[arg-type]  # an open file
+            stderr=stderr,
             # Ctrl-C reaches us alone; we stop it in order.
             start_new_session=True,
             pass_fds=() if self._lock_descriptor is None else (self._lock_descriptor,),

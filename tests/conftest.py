@@ -9,6 +9,7 @@ from hypothesis import settings
 
 from tests.networks import tiny_network, tokeniser, tokeniser_json  # noqa: F401  # as below
 from tests.servers import postgresql, valkey  # noqa: F401  # fixtures for every room
+from tests.tiny_version import tiny_versions  # noqa: F401  # as above
 
 # How long an example takes says more about what else the machine does than about the code.
 settings.register_profile("untimed", parent=settings.default, deadline=None)

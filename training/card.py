@@ -197,7 +197,7 @@ def _reading_order(value: str) -> tuple[int, str]:
     return (int(number), value) if number.isdecimal() else (1_000_000, value)
 
 
-_SLICES: Mapping[str, Callable[[Example], object]] = {
+SLICES: Mapping[str, Callable[[Example], object]] = {
     "kind": lambda e: e.kind,
     "language": lambda e: e.language,
     "hardness": lambda e: e.hardness,
@@ -209,7 +209,7 @@ _SLICES: Mapping[str, Callable[[Example], object]] = {
 def slices(card: Card) -> dict[str, list[Measured]]:
     """Return, for each slice, what becomes of its spam and ham at the cutoffs."""
     answer: dict[str, list[Measured]] = {}
-    for name, key in _SLICES.items():
+    for name, key in SLICES.items():
         rows: dict[str, list[int]] = {}
         for position, example in enumerate(card.dataset.examples):
             rows.setdefault(str(key(example) or "unknown"), []).append(position)

@@ -94,10 +94,20 @@ class Comparison:
         return bool(self.gains) and all(check.passed for check in self.checks)
 
 
-def compare(parts: Sequence[Part], criteria: Criteria | None = None) -> Comparison:
+def compare(
+    parts: Sequence[Part],
+    criteria: Criteria | None = None,
+    *,
+    held: Part | None = None,
+    learnt: Part | None = None,
+    others: Sequence[Check] = (),
+) -> Comparison:
     """Return what the criteria say of a candidate; the same input gives the same answer.
 
-    Raise `ValueError` for no parts, or one that lacks spam or ham.
+    `held` are decisions too few for a part of their own, kept from the candidate's learning: it may
+    lose none of their ham anew, and may show its gain on their spam. What it gains on `learnt`, the
+    decisions that it was taught, is no gain; ham of them newly lost refuses it. Both may lack spam
+    or ham. `others` are checks made elsewhere that must have passed, too. Raise `ValueError` for no parts, or one that lacks spam or ham.
     """
     criteria = criteria or Criteria()
     if not parts:
@@ -107,13 +117,21 @@ def compare(parts: Sequence[Part], criteria: Criteria | None = None) -> Comparis
             msg = f"the part {part.name} needs spam and ham"
             raise ValueError(msg)
     checks = [check for part in parts for check in _checks(part, criteria)]
-    lost = [part.candidate.called_spam & ~part.is_spam for part in parts]
-    before = [part.current.called_spam & ~part.is_spam for part in parts]
+    few = [part for part in (held, learnt) if part is not None and len(part.ids)]
+    for part in few:
+        checks += [_none_newly_lost(part), _called_ham(part)]
+    checks += others
+    gains = [gain for part in parts for gain in _gains(part, criteria)]
+    if held is not None and len(held.ids):
+        gains += _gains_on_few(held, parts[0], criteria)
+    everything = [*parts, *few]
+    lost = [part.candidate.called_spam & ~part.is_spam for part in everything]
+    before = [part.current.called_spam & ~part.is_spam for part in everything]
     return Comparison(
         checks=tuple(checks),
-        gains=tuple(gain for part in parts for gain in _gains(part, criteria)),
-        newly_lost=_names(parts, [a & ~b for a, b in zip(lost, before, strict=True)]),
-        no_longer_lost=_names(parts, [b & ~a for a, b in zip(lost, before, strict=True)]),
+        gains=tuple(gains),
+        newly_lost=_names(everything, [a & ~b for a, b in zip(lost, before, strict=True)]),
+        no_longer_lost=_names(everything, [b & ~a for a, b in zip(lost, before, strict=True)]),
     )
 
 
@@ -147,6 +165,14 @@ def _ham_lost(part: Part, name: str, rows: BoolArray) -> Check:
     after = int(np.count_nonzero(part.candidate.called_spam & ham))
     says = f"{before} of {np.count_nonzero(ham)} before, {after} after"
     return Check(part=part.name, name=name, passed=after <= before, says=says)
+
+
+def _none_newly_lost(part: Part) -> Check:
+    """Ham among few decisions is named, not counted: none may be lost that was not before."""
+    ham = ~part.is_spam
+    newly = int(np.count_nonzero(part.candidate.called_spam & ham & ~part.current.called_spam))
+    says = f"{newly} of {np.count_nonzero(ham)} newly"
+    return Check(part=part.name, name="ham called spam", passed=newly == 0, says=says)
 
 
 def _called_ham(part: Part) -> Check:
@@ -237,6 +263,36 @@ def _gains(part: Part, criteria: Criteria) -> Iterator[str]:
     )
     if before - after > criteria.unsure_tolerance:
         yield f"{part.name}: {before - after:.1%} fewer left to a person"
+
+
+def _gains_on_few(held: Part, core: Part, criteria: Criteria) -> Iterator[str]:
+    """Yield in words what is better beyond chance on spam that neither version learnt.
+
+    Few decisions have too little ham to choose a threshold by, so each version's lies where it
+    loses at most the stated share of the core's ham. McNemar, two standard errors.
+    """
+    rate = criteria.max_false_positive_rate
+    thresholds = [
+        recall_at_false_positive_rate(
+            core.is_spam, scored.p_spam, max_false_positive_rate=rate
+        ).threshold
+        for scored in (core.candidate, core.current)
+    ]
+    ways = (
+        (
+            f"caught where {rate:.1%} of the core's ham are lost",
+            held.candidate.p_spam >= thresholds[0],
+            held.current.p_spam >= thresholds[1],
+        ),
+        ("called spam", held.candidate.called_spam, held.current.called_spam),
+    )
+    for said, after, before in ways:
+        more = int(np.count_nonzero(after & ~before & held.is_spam))
+        fewer = int(np.count_nonzero(before & ~after & held.is_spam))
+        if more - fewer > 2 * np.sqrt(more + fewer):
+            counts = f"{np.count_nonzero(before & held.is_spam)} before, "
+            counts += f"{np.count_nonzero(after & held.is_spam)} after"
+            yield f"{held.name}: of {np.count_nonzero(held.is_spam)} spam {said} {counts}"
 
 
 def _names(parts: Sequence[Part], chosen: Sequence[BoolArray]) -> tuple[str, ...]:

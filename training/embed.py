@@ -52,7 +52,7 @@ FloatArray = npt.NDArray[np.float64]
 
 # Added to each direction's variance, as a share of the mean variance of those kept: without it
 # directions that hardly vary would count as much as the others.
-_SHRINKAGE = 0.1
+SHRINKAGE = 0.1
 # Shares of strangers' pairs at which the share of found pairs of one campaign is told.
 _TOLD_AT = (1e-4, 1e-3, 1e-2)
 _CHECKED_WINDOWS = 500
@@ -68,7 +68,7 @@ def fit_projection(pooled: FloatArray) -> Projection:
     mean = pooled.mean(axis=0)
     variances, directions = np.linalg.eigh(np.cov((pooled - mean).T))
     widest = variances[-EMBEDDING_SIZE:]
-    matrix = directions[:, -EMBEDDING_SIZE:] / np.sqrt(widest + _SHRINKAGE * widest.mean())
+    matrix = directions[:, -EMBEDDING_SIZE:] / np.sqrt(widest + SHRINKAGE * widest.mean())
     return Projection(mean=mean.astype(np.float32), matrix=matrix.astype(np.float32))
 
 
@@ -125,7 +125,7 @@ def _embed_version(options: argparse.Namespace) -> int:
     out = options.out or folder.parent
     check_free(out, options.name)
     load_version(folder)
-    files = _files_of(folder)
+    files = files_of(folder)
     card = json.loads((folder / "card.json").read_bytes())
     own = [] if options.no_own_data else [DEFAULT_DATA]
     dataset = read_dataset([*own, *options.data], corrections=LABEL_CORRECTIONS)
@@ -143,8 +143,8 @@ def _embed_version(options: argparse.Namespace) -> int:
         for name in (NETWORK_FILE, WEIGHTS_FILE):
             (Path(staging) / name).write_bytes(files[name])
         engine = Engine(Path(staging) / NETWORK_FILE)
-    _check_same(Engine(folder / NETWORK_FILE), engine, tokeniser, parts.calibration)
-    pooled = _pooled(engine, tokeniser, parts.train)
+    check_same(Engine(folder / NETWORK_FILE), engine, tokeniser, parts.calibration)
+    pooled = pooled_of(engine, tokeniser, parts.train)
     # Ham too: by directions of spam alone all ham lies on one side, and looks alike.
     projection = fit_projection(np.array([np.mean(p, axis=0) for p in pooled]))
     files[EMBEDDING_FILE] = projection_bytes(projection)
@@ -152,12 +152,12 @@ def _embed_version(options: argparse.Namespace) -> int:
         "of": folder.name,
         "fitted_at": datetime.now(UTC).isoformat(timespec="seconds"),
         "fitted_on": len(parts.train),
-        "shrinkage": _SHRINKAGE,
+        "shrinkage": SHRINKAGE,
         "size": EMBEDDING_SIZE,
     }
     for part in Part:
         spam = [e for e in getattr(parts, part.value) if e.is_spam]
-        vectors = [projection.embed(p) for p in _pooled(engine, tokeniser, spam)]
+        vectors = [projection.embed(p) for p in pooled_of(engine, tokeniser, spam)]
         facts[part.value] = measure_meeting(spam, vectors)
     facts["seconds"] = round(time.monotonic() - started)
     made = write_version(
@@ -174,7 +174,7 @@ def _embed_version(options: argparse.Namespace) -> int:
     return 0
 
 
-def _files_of(folder: Path) -> dict[str, bytes]:
+def files_of(folder: Path) -> dict[str, bytes]:
     """Return the files of a version's members. Raise `ModelVersionError` if it has others."""
     missing = [name for name in TransformerClassifier.FILES if not (folder / name).is_file()]
     if missing:
@@ -187,7 +187,7 @@ def _fusion_of(folder: Path) -> Fusion:
     return Fusion(**json.loads((folder / FUSION_FILE).read_bytes()))
 
 
-def _pooled(
+def pooled_of(
     engine: Engine, tokeniser: CommentTokeniser, examples: Sequence[Example]
 ) -> list[list[Sequence[float]]]:
     """Return what the network pools of each comment's windows."""
@@ -202,7 +202,7 @@ def _told(scores: WindowScores) -> Sequence[float]:
     return scores.pooled
 
 
-def _check_same(
+def check_same(
     before: Engine, after: Engine, tokeniser: CommentTokeniser, examples: Sequence[Example]
 ) -> None:
     """Raise `ValueError` if the network with one more output says anything else than before."""

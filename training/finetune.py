@@ -43,8 +43,13 @@ class FineTuneConfig:
     promotion_weight: float = 0.5
     voice_weight: float = 0.25
     variation: Variation = field(default_factory=Variation)
-    # So much work at most is lost when a run is cut off.
+    # So much work at most is lost when a run is cut off: so many steps, and so many seconds.
     save_every_steps: int = 200
+    save_every_seconds: float | None = None
+    # Without it a network that learns nothing new stays the same to the bit.
+    dropout: bool = True
+    # What lessons that keep the network as it was count, beside those that teach it something.
+    as_before_weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,23 +71,31 @@ def fine_tune(
     seed: int,
     checkpoint: Path | None = None,
     tell: Callable[[Progress], None] = lambda _: None,
+    before: Network | None = None,
+    batches: Sequence[Sequence[int]] | None = None,
 ) -> None:
     """Train the network in place; on a GPU if there is one.
 
-    With a `checkpoint`, a run that was cut off goes on from where it was last saved, a finished
+    `before` is the network that lessons `as_before` keep to (learning without forgetting, Li and
+    Hoiem 2016). `batches` are positions of lessons, a list a step; without them every lesson comes
+    once an epoch. Parameters that need no gradient stay as they are. With a `checkpoint`, a run that was cut off goes on from where it was last saved, a finished
     one is not run again; the file is the caller's to delete. The same seed and data give the same
     order of lessons on every machine.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    network.to(device).train()
+    network.to(device).train(config.dropout)
+    if before is not None:
+        before.to(device).eval()
     hosts = collect_hosts(lessons)
     per_epoch = math.ceil(len(lessons) / config.batch_size)
-    steps = max(1, round(per_epoch * config.epochs))
+    steps = max(1, round(per_epoch * config.epochs)) if batches is None else len(batches)
     optimiser = _optimiser(network, config)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda s: _rate(s, steps, config))
     done = _resume(checkpoint, network, optimiser, schedule, device)
     began, first = time.monotonic(), done
-    for step, batch in enumerate(_batches(lessons, config, seed), start=0):
+    saved_at = began
+    planned = _batches(lessons, config, seed) if batches is None else iter(batches)
+    for step, batch in enumerate(planned, start=0):
         if step >= steps:
             break
         if step < done:
@@ -90,23 +103,27 @@ def fine_tune(
         torch.manual_seed(seed + step)
         rng = random.Random(f"{seed}-{step}")  # noqa: S311  # varying lessons is no secret
         varied = [vary(lessons[i], config.variation, hosts, rng) for i in batch]
-        loss = _loss(network, _collate(varied, tokeniser, config, rng, device), config)
+        loss = _loss(network, _collate(varied, tokeniser, config, rng, device), config, before)
         optimiser.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]  # torch gives it no types
-        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        nn.utils.clip_grad_norm_([p for p in network.parameters() if p.requires_grad], 1.0)
         optimiser.step()
         schedule.step()
         ahead = (time.monotonic() - began) / (step + 1 - first) * (steps - step - 1)
         tell(Progress(step=step + 1, steps=steps, loss=float(loss.detach()), seconds_left=ahead))
         due = (step + 1) % config.save_every_steps == 0 or step + 1 == steps
+        if config.save_every_seconds is not None:
+            due = due or time.monotonic() - saved_at >= config.save_every_seconds
         if checkpoint is not None and due:
             _save(checkpoint, step + 1, network, optimiser, schedule)
+            saved_at = time.monotonic()
     network.to("cpu").eval()
 
 
 def _optimiser(network: Network, config: FineTuneConfig) -> torch.optim.AdamW:
-    matrices = [p for p in network.parameters() if p.dim() > 1]
-    vectors = [p for p in network.parameters() if p.dim() <= 1]
+    taught = [p for p in network.parameters() if p.requires_grad]
+    matrices = [p for p in taught if p.dim() > 1]
+    vectors = [p for p in taught if p.dim() <= 1]
     groups = [
         {"params": matrices, "weight_decay": config.weight_decay},
         {"params": vectors, "weight_decay": 0.0},
@@ -148,6 +165,7 @@ class _Batch:
     is_spam: torch.Tensor
     is_llm_voice: torch.Tensor
     weight: torch.Tensor
+    as_before: torch.Tensor
 
 
 def _collate(
@@ -181,6 +199,7 @@ def _collate(
         is_spam=_known([one.is_spam for one in lessons], device),
         is_llm_voice=_known([one.is_llm_voice for one in lessons], device),
         weight=torch.tensor([one.weight for one in lessons], device=device),
+        as_before=torch.tensor([one.as_before for one in lessons], device=device),
     )
 
 
@@ -204,17 +223,50 @@ def _known(values: Sequence[bool | None], device: torch.device) -> torch.Tensor:
     return torch.tensor([_UNKNOWN if v is None else float(v) for v in values], device=device)
 
 
-def _loss(network: Network, batch: _Batch, config: FineTuneConfig) -> torch.Tensor:
+def _loss(
+    network: Network, batch: _Batch, config: FineTuneConfig, before: Network | None
+) -> torch.Tensor:
     with torch.autocast(batch.ids.device.type, torch.bfloat16):
         spam, promotion, voice = network(batch.ids, batch.kinds, batch.mask)
     count = len(batch.is_spam)
-    loss = _one_a_lesson(
-        _pool(spam.float(), batch.owner, count), batch.is_spam, batch.weight, config.label_smoothing
-    )
-    loss = loss + config.voice_weight * _one_a_lesson(
-        _pool(voice.float(), batch.owner, count), batch.is_llm_voice, batch.weight, 0.0
-    )
-    return loss + config.promotion_weight * _token_loss(promotion.float(), batch.promotion)
+    spam, voice = (_pool(said.float(), batch.owner, count) for said in (spam, voice))
+    loss = _one_a_lesson(spam, batch.is_spam, batch.weight, config.label_smoothing)
+    loss = loss + config.voice_weight * _one_a_lesson(voice, batch.is_llm_voice, batch.weight, 0.0)
+    loss = loss + config.promotion_weight * _token_loss(promotion.float(), batch.promotion)
+    if before is None:
+        return loss
+    kept = _loss_as_before((spam, promotion.float(), voice), batch, config, before)
+    return loss + config.as_before_weight * kept
+
+
+def _loss_as_before(
+    now: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    batch: _Batch,
+    config: FineTuneConfig,
+    before: Network,
+) -> torch.Tensor:
+    """Return how far the answers lie from those of the network before, as relative entropy.
+
+    It is 0, and so is its gradient, where nothing has changed.
+    """
+    spam, promotion, voice = now
+    with torch.no_grad(), torch.autocast(batch.ids.device.type, torch.bfloat16):
+        was_spam, was_promotion, was_voice = before(batch.ids, batch.kinds, batch.mask)
+    count, kept = len(batch.is_spam), batch.as_before.float()
+    of_token = (batch.mask * batch.kinds).float() * kept[batch.owner].unsqueeze(1)
+    loss = (_divergence(spam, _pool(was_spam.float(), batch.owner, count)) * kept).sum() / count
+    of_voice = _divergence(voice, _pool(was_voice.float(), batch.owner, count))
+    loss = loss + config.voice_weight * (of_voice * kept).sum() / count
+    of_promotion = (_divergence(promotion, was_promotion.float()) * of_token).sum()
+    return loss + config.promotion_weight * of_promotion / of_token.sum().clamp(min=1.0)
+
+
+def _divergence(log_odds: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
+    """Return the relative entropy of each answer to the one before, both in log-odds."""
+    target = torch.sigmoid(before)
+    return functional.binary_cross_entropy_with_logits(
+        log_odds, target, reduction="none"
+    ) - functional.binary_cross_entropy_with_logits(before, target, reduction="none")
 
 
 def _pool(log_odds: torch.Tensor, owner: torch.Tensor, count: int) -> torch.Tensor:

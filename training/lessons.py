@@ -23,7 +23,8 @@ class Lesson:
     """One comment or text. None where nothing is known: that head learns nothing from it.
 
     `promotion` are stretches known to promote, `plain` those known not to; what lies in neither
-    is not taught. `weight` is how much the lesson counts.
+    is not taught. `weight` is how much the lesson counts. `as_before` teaches every head what the
+    network said before it was trained further, and nothing else.
     """
 
     input: ModelInput
@@ -32,6 +33,7 @@ class Lesson:
     plain: tuple[Stretch, ...] = ()
     is_llm_voice: bool | None = None
     weight: float = 1.0
+    as_before: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

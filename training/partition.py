@@ -43,8 +43,8 @@ _MAX_DRAWN_SHARE = 0.25
 # was fitted. Another number is another test part: keep it.
 _DRAW = 3448
 
-_COPY_OF_TEST = "copy of a test comment"
-_COPY_OF_CALIBRATION = "copy of a calibration comment"
+COPY_OF_TEST = "copy of a test comment"
+COPY_OF_CALIBRATION = "copy of a calibration comment"
 _REPEAT = "repeat of another training comment"
 _BOTH_LABELS = "same text as a training comment with the other label"
 
@@ -163,9 +163,9 @@ def _drop_copies(examples: Sequence[Example], part_of: Mapping[str, Part]) -> di
     for cluster in _clusters(examples):
         parts = {part: [e for e in cluster if part_of[e.comment.id] is part] for part in Part}
         if parts[Part.TEST]:
-            lost, reason = [*parts[Part.CALIBRATION], *parts[Part.TRAIN]], _COPY_OF_TEST
+            lost, reason = [*parts[Part.CALIBRATION], *parts[Part.TRAIN]], COPY_OF_TEST
         elif parts[Part.CALIBRATION]:
-            lost, reason = parts[Part.TRAIN], _COPY_OF_CALIBRATION
+            lost, reason = parts[Part.TRAIN], COPY_OF_CALIBRATION
         elif len({example.is_spam for example in cluster}) > 1:
             lost, reason = cluster, _BOTH_LABELS
         else:
@@ -184,7 +184,7 @@ def _clusters(examples: Sequence[Example]) -> Iterable[list[Example]]:
     groups = group_copies([example.comment.text for example in examples])
     first_with: dict[tuple[str, str | None], int] = {}
     for position, example in enumerate(examples):
-        key = _short_key(example)
+        key = short_key(example)
         if key:
             groups[position] = first_with.setdefault(key, position)
     clusters: defaultdict[int, list[Example]] = defaultdict(list)
@@ -196,7 +196,7 @@ def _clusters(examples: Sequence[Example]) -> Iterable[list[Example]]:
     return clusters.values()
 
 
-def _short_key(example: Example) -> tuple[str, str | None] | None:
+def short_key(example: Example) -> tuple[str, str | None] | None:
     """Return what makes two short comments copies, or None if nothing does.
 
     Readers say "thanks, great post!" without having copied it, and will say it to a trained

@@ -47,7 +47,7 @@ def find_copies(texts: Sequence[str]) -> list[tuple[int, int]]:
     listed, but the pairs connect all of it.
     """
     words = [normalise(text).split() for text in texts]
-    shingles = [_shingles(w) for w in words]
+    shingles = [shingle(w) for w in words]
     first_with: dict[tuple[str, ...], int] = {}
     holders: defaultdict[int, list[int]] = defaultdict(list)
     pairs = []
@@ -59,12 +59,13 @@ def find_copies(texts: Sequence[str]) -> list[tuple[int, int]]:
             pairs.append((first, position))
             continue
         pairs += [(other, position) for other in _near(position, shingles, holders)]
-        for shingle in shingles[position]:
-            holders[shingle].append(position)
+        for run in shingles[position]:
+            holders[run].append(position)
     return pairs
 
 
-def _shingles(words: Sequence[str]) -> frozenset[int]:
+def shingle(words: Sequence[str]) -> frozenset[int]:
+    """Return the four-word runs of a text, hashed; none for a text of fewer words."""
     runs = (tuple(words[i : i + _SHINGLE_WORDS]) for i in range(len(words) - _SHINGLE_WORDS + 1))
     return frozenset(map(hash, runs))
 
@@ -75,8 +76,8 @@ def _near(
     """Return earlier positions that share enough runs with this one."""
     mine = shingles[position]
     candidates: set[int] = set()
-    for shingle in mine:
-        held = holders.get(shingle, ())
+    for run in mine:
+        held = holders.get(run, ())
         if len(held) < _STOCK_PHRASE:
             candidates.update(held)
     return sorted(

@@ -10,7 +10,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -100,11 +100,20 @@ def fine_tuned(
     tokeniser: CommentTokeniser,
     config: TrainConfig,
     checkpoint: Path | None,
+    *,
+    weights: Mapping[str, float] | None = None,
+    tell: Callable[[Progress], None] | None = None,
 ) -> Network:
-    """Return the network, fine-tuned on the train part and on texts that teach LLM voice."""
+    """Return the network, fine-tuned on the train part and on texts that teach LLM voice.
+
+    `weights` says of comments by id how much they teach, where that is not what their source does.
+    """
     torch.manual_seed(config.seed)
     network = load_network(config.base, layers=config.layers)
-    lessons = [lesson_of(e, weight=_weight(e, config)) for e in parts.train]
+    weights = weights or {}
+    lessons = [
+        lesson_of(e, weight=weights.get(e.comment.id, _weight(e, config))) for e in parts.train
+    ]
     lessons += voice_lessons(dataset, config)[: config.voice_texts]
     fine_tune(
         network,
@@ -113,7 +122,7 @@ def fine_tuned(
         config.fine_tune,
         seed=config.seed,
         checkpoint=checkpoint,
-        tell=_tell,
+        tell=tell or _tell,
     )
     return network
 
@@ -239,7 +248,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         print(f"nothing changed since {same} was trained: kept (--force trains again)")
         return 0
     parts = partition(dataset, seed=config.seed)
-    _check_labels(parts)
+    check_labels(parts)
     print(
         f"{len(parts.train):,} comments to train on, {len(parts.calibration):,} to calibrate on, "
         f"{len(parts.test):,} to test on, {len(parts.dropped):,} dropped",
@@ -324,7 +333,8 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     return 0
 
 
-def _check_labels(parts: Partition) -> None:
+def check_labels(parts: Partition) -> None:
+    """Raise `ValueError` unless each part has spam and ham."""
     named = {"train": parts.train, "calibration": parts.calibration, "test": parts.test}
     for name, examples in named.items():
         is_spam = labels(examples)

@@ -19,6 +19,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from models.engine import Engine
 from models.errors import ModelVersionError
 from models.linear import read_table, table_bytes
@@ -55,6 +58,7 @@ from training.version_card import MeasuredPart, Reweighed, VersionCard, card_jso
 from training.weighing import Evidence, WeighConfig, Weighed, weigh, weigh_voice
 
 Tell = Callable[[str], None]
+FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +69,8 @@ class Outcome:
     voice: VoiceWeight
     parts: tuple[MeasuredPart, MeasuredPart]
     evidence: list[Measured]
+    # What every detector sees in the test part: a column a detector.
+    test_strengths: FloatArray
 
 
 def weigh_and_measure(
@@ -105,6 +111,7 @@ def weigh_and_measure(
         voice=weigh_voice(held, voice_strengths(reads[0], calibration), config),
         parts=(measured[0], measured[1]),
         evidence=measure_ways(ways, held, test, config),
+        test_strengths=test.strengths,
     )
 
 
@@ -134,7 +141,7 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
     out = options.out or folder.parent
     check_free(out, options.name)
     before = load_version(folder)
-    files, card = _files_of(folder), _card_of(folder)
+    files, card = files_of(folder), card_of(folder)
     own = [] if options.no_own_data else [DEFAULT_DATA]
     dataset = read_dataset([*own, *options.data], corrections=LABEL_CORRECTIONS)
     parts = partition(dataset, seed=int(card["config"]["seed"]))
@@ -222,7 +229,7 @@ def _teller(started: float) -> Tell:
     return tell
 
 
-def _files_of(folder: Path) -> dict[str, bytes]:
+def files_of(folder: Path) -> dict[str, bytes]:
     """Return the files of a version's members. Raise `ModelVersionError` if it has others."""
     missing = [name for name in TransformerClassifier.FILES if not (folder / name).is_file()]
     if missing:
@@ -233,7 +240,7 @@ def _files_of(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in names if (folder / name).is_file()}
 
 
-def _card_of(folder: Path) -> dict[str, Any]:
+def card_of(folder: Path) -> dict[str, Any]:
     """Return the version's card. Raise `ModelVersionError` if it does not tell what is needed."""
     card = json.loads((folder / "card.json").read_bytes())
     needed = ("config", "trained_at", "training_seconds", "llm_voice", "rounding_to_int8", "data")

@@ -113,13 +113,18 @@ def try_retraining(
         raise TrainingFailedError(refusal)
     run_id = services.new_id("try")
     with runs.only_one(), _leased(services, runs.place) as renew:
+
+        def hear(progress: TrainingProgress) -> None:
+            renew()
+            told(progress)
+
         try:
             runs.keep_decisions(run_id, export(services.clock()))
             return runs.train(
                 run_id,
                 order.options,
                 dry_run=True,
-                told=lambda progress: (renew(), told(progress))[1],
+                told=hear,
                 goes_on=goes_on,
             )
         finally:

@@ -80,7 +80,7 @@ class ModelVersions:
         monotonic: Callable[[], float] = time.monotonic,
         beside: Callable[[Callable[[], None]], None] | None = None,
     ) -> None:
-        self._find_folder = folder if callable(folder) else lambda: folder
+        self._folder = folder
         self._monotonic = monotonic
         self._beside = beside or _in_a_thread
         self._loading = False
@@ -106,13 +106,16 @@ class ModelVersions:
         """Return the version that judged last; it may not be loaded yet: see `NO_VERSION`."""
         return self._model.version
 
+    def _find(self) -> Path | None:
+        return self._folder() if callable(self._folder) else self._folder
+
     def _look(self) -> None:
         """Load what `CURRENT` names if that does not serve; called with the lock held."""
         try:
             # Imported late because the classifier's packages take a second to load.
             from models.registry import read_current_name
 
-            name = read_current_name(self._find_folder())
+            name = read_current_name(self._find())
         except (ModelVersionError, ImportError) as error:
             self._refuse(error)
             return
@@ -135,7 +138,7 @@ class ModelVersions:
         try:
             from models.registry import SHIPPED_DIR, load_version
 
-            version = load_version((self._find_folder() or SHIPPED_DIR) / name)
+            version = load_version((self._find() or SHIPPED_DIR) / name)
         except (ModelVersionError, ImportError) as error:
             self._refuse(error)
             return

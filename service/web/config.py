@@ -20,6 +20,7 @@ class WebConfig:
     `key_memory_seconds` is how long an Akismet key may be known without asking the store again.
     `require_second_factor` lets nobody past its set-up who has none.
     `metrics_token` is what whoever reads `/metrics` must send; without one only this machine may.
+    `retrain_data` is what a retraining that is asked for on a page reads beside the decisions.
     """
 
     secret_key: str = field(repr=False)
@@ -35,3 +36,4 @@ class WebConfig:
     key_memory_seconds: float = 0.0
     require_second_factor: bool = False
     metrics_token: str | None = field(default=None, repr=False)
+    retrain_data: tuple[str, ...] = ()

@@ -29,6 +29,7 @@ from service.web.live_pages import add_live
 from service.web.log_page import add_log
 from service.web.login import add_login
 from service.web.me import add_me
+from service.web.models_page import add_models
 from service.web.pages import limiter_of, make_pages, moderator, needs, register_pages, require
 from service.web.personal_data_page import add_personal_data
 from service.web.review_page import (
@@ -74,6 +75,7 @@ def register_review(app: Flask, services: Services, config: WebConfig) -> None:
     add_second_factor(pages, services, config, limiter_of(app))
     add_accounts(pages, services)
     add_log(pages, services)
+    add_models(pages, services, config)
     add_personal_data(pages, services)
     pages.context_processor(lambda: shell_of(services))
     register_language(app)

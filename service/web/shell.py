@@ -35,6 +35,7 @@ _SELDOM = (
     ("pages.site_lists", noted("Lists"), Permission.LIST_SENDERS),
     ("pages.sites", noted("Sites"), Permission.MANAGE_SITES),
     ("pages.accounts", noted("Accounts"), Permission.MANAGE_ACCOUNTS),
+    ("pages.models", noted("Models"), Permission.MANAGE_MODELS),
     ("pages.log", noted("Log"), Permission.SEE_LOG),
     ("pages.personal_data", noted("Personal data"), Permission.ERASE_PEOPLE),
     ("pages.callbacks", noted("Callbacks"), Permission.LOOK),

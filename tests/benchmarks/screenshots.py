@@ -8,14 +8,24 @@ import random
 import shutil
 import tempfile
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 from waitress.server import create_server
 
-from models.registry import load_current
+from models.registry import (
+    SHIPPED_DIR,
+    check_version,
+    load_current,
+    promote,
+    read_current_name,
+    take_in,
+)
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import Author, Comment, CommentId, Lane
 from service.domain.decision import Mode, Ruling
@@ -23,6 +33,13 @@ from service.domain.delivery import DeliveryAttempt, DeliveryState, Endpoint
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.record import comment_from_record
 from service.domain.report import Label, Report
+from service.domain.retraining import (
+    Check,
+    Recommendation,
+    Retraining,
+    RetrainingReport,
+    RetrainingState,
+)
 from service.domain.sender import make_sender
 from service.domain.site import Site, SiteSettings
 from service.domain.stroke import StrokeOf
@@ -30,15 +47,17 @@ from service.domain.verdict import Outcome
 from service.moderation.announce import write_verdict_messages
 from service.moderation.decide import decide_comment, undo_decision
 from service.moderation.group import GroupingMemory, group_fresh
+from service.moderation.retrain import SCHEDULE
 from service.moderation.saved_views import save_view
 from service.moderation.site_lists import NewEntry, add_entry
 from service.moderation.strokes import decide_together, undo_stroke
 from service.moderation.submit import submit_comments
 from service.moderation.users import add_user, change_password
 from service.moderation.withdraw import withdraw_comment
-from service.ports import NewComment, Services
+from service.ports import NewComment, Services, VersionShelf
 from service.stores.memory import memory_stores
 from service.stores.model_versions import to_judging_model
+from service.stores.version_shelf import FolderVersionShelf
 from service.web.config import WebConfig
 from service.web.flask_app import create_app
 from tests.factories import NOW, make_comment
@@ -72,6 +91,8 @@ LEAVES = {
     "accounts": "/accounts",
     "me": "/me",
     "second-factor": "/me/second-factor",
+    "models": "/models",
+    "model-card": f"/models/versions/{read_current_name()}",
     "log": "/log",
     "personal-data": "/personal-data",
 }
@@ -80,6 +101,7 @@ SENDER_SECRET = b"a secret for tests, long enough"  # that of the services for t
 DISPUTED = CommentId("cmt_0004")
 WITHDRAWN = CommentId("cmt_0002")
 SHARE = 24
+CANDIDATE = "minilm-2026-02-22"
 SITES = (
     Site(id="garden", name="The Allotment Diaries", created_at=NOW),
     Site(
@@ -162,11 +184,14 @@ def adverts() -> list[Comment]:
     return made
 
 
-def seeded(comments: list[Comment], models_dir: Path | None) -> Services:
+def seeded(comments: list[Comment], models_dir: Path | None, shelf: VersionShelf) -> Services:
     """Return services that judged the comments with the current model and every detector."""
     model = to_judging_model(load_current(models_dir))
     services = make_services(
-        stores=memory_stores(sites=(*SITES, KETTLE)), current_model=lambda: model, audit_share=0.3
+        stores=memory_stores(sites=(*SITES, KETTLE)),
+        current_model=lambda: model,
+        versions=shelf,
+        audit_share=0.3,
     )
     user, once = add_user("Ola Brandt", services, actor="script")
     change_password(user, old=once, new=PASSWORD, services=services)
@@ -210,6 +235,83 @@ def work(services: Services) -> str:
         site_ids=None, waiting_only=True, cursor=None, limit=1
     ).campaigns
     return campaign.id
+
+
+def retrain(services: Services) -> None:
+    """Let retrainings be there in every state that the page of models tells apart."""
+    check = partial(Check, part="core", name="ham lost at the promised cutoff")
+    report = RetrainingReport(
+        recommendation=Recommendation.PROMOTE,
+        version=CANDIDATE,
+        current=read_current_name(),
+        checks=(
+            check(passed=True, says="9 of 9,126 before, 9 after; difference 0 (-3 to 3)"),
+            check(part="newest", passed=True, says="0 of 212 before, 0 after"),
+            check(part="newest", name="recall", passed=True, says="0.412 to 0.655 (n = 148)"),
+            check(part="slice: de", name="recall", passed=True, says="0.55 to 0.56 (n = 301)"),
+        ),
+        gains=("newest decisions: recall at the promised cutoff 0.412 to 0.655",),
+        newly_lost=("cmt_0007", "authored-t3-0142"),
+        no_longer_lost=("cmt_0011", "blog-b-0093", "blog-b-0411"),
+        used=361,
+        spam=214,
+        ham=147,
+        set_aside={"contradictory": 3, "burst of one source": 18, "near copies": 41},
+        seconds=2_460,
+        peak_memory_mb=1_912,
+    )
+    missed = check(part="slice: ru", name="recall", passed=False, says="0.61 to 0.48 (n = 88)")
+    states: dict[str, Mapping[str, Any]] = {
+        "rtr_5": {
+            "state": RetrainingState.RUNNING, "step": "fine-tune", "share_done": 0.42,
+            "seconds_left": 1_140.0, "seen_at": NOW, "decisions": 402,
+        },
+        "rtr_4": {"state": RetrainingState.ENDED, "report": report, "decisions": 361},
+        "rtr_3": {
+            "state": RetrainingState.ENDED,
+            "report": replace(
+                report,
+                recommendation=Recommendation.REFUSE,
+                version="minilm-2026-02-14",
+                checks=(*report.checks, missed),
+            ),
+            "decisions": 298,
+        },
+        "rtr_2": {
+            "state": RetrainingState.ENDED,
+            "report": RetrainingReport(recommendation=Recommendation.NOTHING),
+            "decisions": 298,
+        },
+        "rtr_1": {
+            "state": RetrainingState.FAILED,
+            "problem": "it needed more than the 1,000 MB that it may use: set "
+            "SLOPSIEVE_RETRAIN_MEMORY_MB higher and go on with `slopsieve retrain --resume`",
+            "decisions": 240,
+        },
+    }  # fmt: skip
+    for days, (name, state) in enumerate(states.items()):
+        at = NOW - timedelta(days=7 * days, minutes=23)
+        ended = None if "step" in state else at + timedelta(minutes=41)
+        services.retrainings.put(
+            Retraining(
+                id=name,
+                asked_by="Ola Brandt" if days == 1 else SCHEDULE,
+                asked_at=at,
+                started_at=at,
+                ended_at=ended,
+                **state,
+            )
+        )
+
+
+def shelf_in(folder: Path) -> FolderVersionShelf:
+    """Return a folder's versions: the shipped one, current, and one that is called a candidate."""
+    shipped = SHIPPED_DIR / read_current_name()
+    take_in(folder, shipped)
+    shutil.copytree(shipped, folder / CANDIDATE)
+    promote(folder, CANDIDATE, check=check_version)
+    promote(folder, shipped.name, check=check_version)
+    return FolderVersionShelf(lambda: folder)
 
 
 def tell_sites(services: Services, cases: tuple[Case, ...]) -> None:
@@ -346,7 +448,9 @@ def main() -> None:
     options = parser.parse_args()
     out: Path = options.out
     out.mkdir(parents=True, exist_ok=True)
-    services = seeded([*authored(), *adverts()], options.models)
+    shelf_folder = tempfile.TemporaryDirectory(prefix="slopsieve-versions-")
+    shelf = shelf_in(Path(shelf_folder.name))
+    services = seeded([*authored(), *adverts()], options.models, shelf)
     address, server = serve(services)
     everything = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=500)
     cases = everything.cases
@@ -355,6 +459,7 @@ def main() -> None:
     undo_decision(cases[30].comment.id, services, undone_by="Mara")
     tell_sites(services, cases)
     campaign = work(services)
+    retrain(services)
     told = {DISPUTED, WITHDRAWN}
     best = max((c for c in cases if c.needs_review and c.comment.id not in told), key=how_telling)
     with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:
@@ -370,6 +475,7 @@ def main() -> None:
                 photograph(context, address, out, f"{size}-{scheme}", best.comment.id, campaign)
                 context.close()
     server.close()
+    shelf_folder.cleanup()
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def test_a_name_in_gz_is_gzipped_and_one_site_alone_can_be_asked_for(folder):
 
     export(folder, "--out", str(out), "--site", "Kettles")
 
-    rows = [json.loads(line) for line in gzip.open(out, "rt", encoding="utf-8")]
+    rows = [json.loads(line) for line in gzip.decompress(out.read_bytes()).splitlines()]
     assert [row["text"] for row in rows] == ["All about Kettles, \N{SNOWMAN}."]
     assert len(read_decisions(out)) == 1
 

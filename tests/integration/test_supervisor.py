@@ -240,13 +240,20 @@ def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_pa
     code = stop(first.process)
     left = alive(family)
 
-    again = ready(start(tmp_path / "data", tmp_path / "log", "--json"), tmp_path / "log")
+    # Switched on, retraining is one part more, and stops with the others.
+    process = start(
+        tmp_path / "data", tmp_path / "log", "--json", SLOPSIEVE_RETRAIN_EVERY_DAYS="30"
+    )
+    again = ready(process, tmp_path / "log")
     status, kept = again.get("/v1/comments", key=first.said["site_key"])
+    later_family = children(again.process.pid)
     stop(again.process)
 
     assert code == 0
     assert len(family) == len(("supervisor", *PARTS))
-    assert left == []
+    assert len(later_family) == len(("trainer", *PARTS))
+    assert any("service.trainer" in command for command in later_family.values())
+    assert left == alive(later_family) == []
     assert [again.said[name] for name in ("site_key", "moderator", "password")] == [None] * 3
     assert status == 200
     assert len(kept["comments"]) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -11,6 +12,7 @@ from service.domain.claim import Claim
 from service.domain.comment import Author, CommentId, Sender
 from service.domain.decision import Ruling
 from service.domain.list_entry import Effect, EntryKind
+from service.domain.retraining import RetrainingState
 from service.domain.saved_view import SavedView
 from service.domain.stroke import StrokeOf
 from service.domain.user import User
@@ -23,6 +25,8 @@ from tests.factories import SITE, make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import add_moderator, keep, make_app
 from tests.functional.test_campaign_pages import keep_campaign
+from tests.functional.test_models_page import retrained
+from tests.runs import REPORT
 
 # The rules of WCAG 2.2, levels A and AA, and axe-core's own best practices.
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -37,6 +41,7 @@ _NO_PAGES = frozenset(
         "pages.rows",
         "pages.search_export",
         "pages.cutoff_preview",
+        "pages.models_progress",
     }
 )
 _OPEN = ("/sign-in", "/docs")
@@ -70,10 +75,12 @@ def _fill(services: Services) -> dict[str, str]:
         )
     services.search.take_in(limit=100)
     _list_and_save(services)
+    _retrain(services, comment.id)
     return {
         "comment_id": comment.id,
         "campaign_id": campaign_id,
         "site_id": SITE,
+        "version_name": "test-1",
         "user_id": mara.id,
         "of_the_campaign": members[3],
         "claimed": members[4],
@@ -118,6 +125,23 @@ def _list_and_save(services: Services) -> None:
     )
 
 
+def _retrain(services: Services, lost: CommentId) -> None:
+    """Let one retraining wait for an owner and another one run."""
+    services.retrainings.put(
+        retrained("rtr_1", report=replace(REPORT, newly_lost=(lost, "another")))
+    )
+    services.retrainings.put(
+        retrained(
+            "rtr_2",
+            state=RetrainingState.RUNNING,
+            report=None,
+            seen_at=services.clock(),
+            step="fine-tune",
+            share_done=0.4,
+        )
+    )
+
+
 def _addresses(known: dict[str, str]) -> list[str]:
     """Return the address of every page for moderators; fails where one is not known."""
     rules = [
@@ -144,6 +168,7 @@ def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width, sche
         f"/review/comments/{known['decided']}": ".note",
         "/review/search?q=boilers": ".found .row",
         "/lists?show=allow": "#new",
+        "/models": ".checks",
     }
     # Without motion no colour is looked at on its way to another.
     watched = open_page(

@@ -17,10 +17,37 @@ MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SITE = "site:garden"
 OWNER = "owner-0"
 _numbers = itertools.count(1)
-_WORDS = (
-    "valve boiler wrench radiator pump rusty pipe cold plumber seal thread window garden tomato "
-    "frost seed spade compost fence lawn hedge rake bucket barrel shed glass copper winter spring"
-).split()
+_WORDS = [
+    "valve",
+    "boiler",
+    "wrench",
+    "radiator",
+    "pump",
+    "rusty",
+    "pipe",
+    "cold",
+    "plumber",
+    "seal",
+    "thread",
+    "window",
+    "garden",
+    "tomato",
+    "frost",
+    "seed",
+    "spade",
+    "compost",
+    "fence",
+    "lawn",
+    "hedge",
+    "rake",
+    "bucket",
+    "barrel",
+    "shed",
+    "glass",
+    "copper",
+    "winter",
+    "spring",
+]
 
 
 def some_words(n: int = 14) -> str:
@@ -30,11 +57,16 @@ def some_words(n: int = 14) -> str:
     return " ".join([*draw.choices(_WORDS, k=n), f"w{'abcdefghij'[number % 10]}{draw.random()}"])
 
 
+def _some_name() -> str:
+    """Return a name without digits, which are counted as one."""
+    return "".join("abcdefghij"[int(digit)] for digit in str(next(_numbers))).title()
+
+
 def make_example(*, is_spam: bool, text: str | None = None, **changes) -> Example:
     comment = make_comment(
         text or some_words(),
         id=CommentId(f"d{next(_numbers):06d}"),
-        author=changes.pop("author", Author(name=f"Name {next(_numbers)}")),
+        author=changes.pop("author", Author(name=_some_name())),
     )
     values = {"source": SITE, "post_key": f"p{next(_numbers)}"}
     return Example(comment=comment, is_spam=is_spam, **(values | changes))

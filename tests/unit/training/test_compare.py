@@ -166,3 +166,76 @@ def test_the_page_names_every_number_that_the_code_uses():
             assert f"`{one.name}`" in page
     said = set(re.findall(r"[\d,.]+", page))
     assert {"100", "0.02", "1,000", "30", "10"} <= {word.rstrip(".,") for word in said}
+
+
+def make_few(n_ham, n_spam, *, caught_before=0, caught_after=0, name="held") -> Part:
+    """Return few decisions, of whose spam the versions call as many spam as stated."""
+    current = np.full(n_ham + n_spam, 0.4)
+    candidate = current.copy()
+    current[n_ham : n_ham + caught_before] = 0.99
+    candidate[n_ham : n_ham + caught_after] = 0.99
+    return Part(
+        name=name,
+        ids=[f"{name}{i}" for i in range(current.size)],
+        is_spam=np.arange(current.size) >= n_ham,
+        current=scored(current),
+        candidate=scored(candidate),
+    )
+
+
+def test_few_decisions_show_a_gain_where_the_core_stayed_as_it_was():
+    comparison = compare([make_part()], CRITERIA, held=make_few(4, 9, caught_after=5))
+
+    assert comparison.promote
+    assert any(
+        gain.startswith("held: of 9 spam called spam 0 before, 5") for gain in comparison.gains
+    )
+
+
+def test_four_more_of_few_decisions_may_be_chance():
+    comparison = compare([make_part()], CRITERIA, held=make_few(4, 9, caught_after=4))
+
+    assert not comparison.promote
+    assert comparison.gains == ()
+
+
+def test_what_is_gained_on_decisions_that_were_learnt_is_no_gain():
+    learnt = make_few(10, 30, caught_after=30, name="learnt")
+
+    comparison = compare([make_part()], CRITERIA, learnt=learnt)
+
+    assert not comparison.promote
+    assert comparison.gains == ()
+
+
+@pytest.mark.parametrize("where", ["held", "learnt"])
+def test_one_ham_newly_lost_among_few_decisions_refuses_though_another_is_lost_no_more(where):
+    few = make_few(4, 9, caught_after=9, name=where)
+    few.candidate.p_spam[0] = few.current.p_spam[1] = 0.99
+
+    comparison = compare([make_part(with_more_spam_caught)], CRITERIA, **{where: few})
+
+    assert not comparison.promote
+    assert failed(comparison) == ["ham called spam"]
+    assert comparison.newly_lost == (f"{where}0",)
+    assert comparison.no_longer_lost == (f"{where}1",)
+
+
+def test_few_decisions_do_not_excuse_a_core_that_got_worse():
+    def worse(p):
+        p[20] = 0.99
+        return p
+
+    comparison = compare([make_part(worse)], CRITERIA, held=make_few(4, 9, caught_after=9))
+
+    assert not comparison.promote
+    assert failed(comparison) == ["ham called spam"]
+
+
+def test_few_decisions_of_one_label_and_none_at_all_are_no_mistake():
+    held, none = make_few(0, 9, caught_after=6), make_few(0, 0, name="learnt")
+
+    comparison = compare([make_part()], CRITERIA, held=held, learnt=none)
+
+    assert comparison.promote
+    assert {check.part for check in comparison.checks} == {"core", "held"}

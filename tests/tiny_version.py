@@ -1,0 +1,93 @@
+"""A version that a retraining may start from: one layer, taught nothing, beside a linear member."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from models.linear import table_bytes
+from models.registry import Fusion, promote, write_version
+from models.transformer import (
+    CALIBRATION_FILE,
+    LINEAR_FILE,
+    NETWORK_FILE,
+    TOKENISER_FILE,
+    WEIGHTS_FILE,
+    Calibration,
+    TransformerClassifier,
+)
+from training.dataset import DEFAULT_DATA, read_dataset
+from training.evidence import signal_names
+from training.finetune import FineTuneConfig
+from training.joining import JoinConfig, fit_linear
+from training.network import PACKAGED_BASE
+from training.partition import SEED, partition
+from training.retrain_config import RetrainConfig
+from training.simulated_world import SimulationConfig
+from training.teaching import TeachConfig
+from training.train import TrainConfig
+from training.weighing import WeighConfig
+
+TINY_DATA = [DEFAULT_DATA / "authored-t1.jsonl"]
+TINY = RetrainConfig(
+    teach=TeachConfig(
+        batch_size=6,
+        decided_per_batch=3,
+        min_steps=6,
+        max_steps=6,
+        fine_tune=FineTuneConfig(
+            learning_rate=3e-3, dropout=False, weight_decay=0.0, save_every_steps=2
+        ),
+    ),
+    train=TrainConfig(
+        layers=(0,),
+        weigh=WeighConfig(histories=SimulationConfig(worlds=1, checked_worlds=1)),
+    ),
+    embedding_comments=80,
+    rounding_comments=20,
+)
+
+
+@pytest.fixture(scope="session")
+def tiny_versions(tmp_path_factory, tiny_network, tokeniser_json) -> Path:
+    """Return a folder of versions whose only one, `tiny`, is current. It is not to be changed."""
+    folder = tmp_path_factory.mktemp("versions")
+    parts = partition(read_dataset(TINY_DATA), seed=SEED)
+    linear = fit_linear(parts.train, JoinConfig())
+    calibration = Calibration(
+        offset=0.0, network=0.1, linear=1.0, marks_from=0.0, voice_offset=0.0, voice_slope=0.0
+    )
+    card = {
+        "config": {"seed": SEED, "base": PACKAGED_BASE},
+        "trained_at": "2026-11-21T00:00:00+00:00",
+        "training_seconds": 1,
+        "llm_voice": None,
+        "rounding_to_int8": {},
+        "data": [],
+    }
+    write_version(
+        folder,
+        "tiny",
+        kind=TransformerClassifier.KIND,
+        weights={
+            NETWORK_FILE: tiny_network.read_bytes(),
+            WEIGHTS_FILE: tiny_network.with_name(WEIGHTS_FILE).read_bytes(),
+            TOKENISER_FILE: tokeniser_json.encode("utf-8"),
+            LINEAR_FILE: table_bytes(linear),
+            CALIBRATION_FILE: json.dumps(asdict(calibration)).encode("utf-8"),
+        },
+        fusion=Fusion(
+            base=0.0,
+            model_weight=1.0,
+            signal_weights=dict.fromkeys(signal_names(), 0.0),
+            ham_cutoff=0.05,
+            spam_cutoff=0.95,
+            promises={},
+        ),
+        documents={"card.json": json.dumps(card), "card.md": "# tiny\n"},
+    )
+    promote(folder, "tiny")
+    return folder

@@ -1,0 +1,183 @@
+"""Makes everything of a candidate that follows its network, as the commands apart from it do."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from models.embedding import EMBEDDING_SIZE, Projection
+from models.linear import LinearTable
+from models.registry import Fusion
+from models.tokens import CommentTokeniser
+from models.transformer import NETWORK_FILE, WEIGHTS_FILE, Calibration
+from training.card import Measured
+from training.dataset import DataFile, Dataset
+from training.embed import SHRINKAGE, check_same, fit_projection, measure_meeting, pooled_of
+from training.export import export_network
+from training.finetune import Progress
+from training.fingerprint import fingerprint
+from training.joining import calibrate
+from training.members import engine_of
+from training.network import Network
+from training.partition import Part, Partition
+from training.pooling import LAYER, with_pooling
+from training.reading import Read
+from training.retrain_config import RetrainConfig
+from training.run_folder import RunFolder
+from training.train import fine_tuned
+from training.trust import Taught
+from training.version_card import VersionCard, card_json, card_markdown
+from training.weigh import Outcome, weigh_and_measure
+
+CARD_FILE, CARD_PAGE = "card.json", "card.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeighedCandidate:
+    """How a candidate's members join, and what everything is worth together."""
+
+    linear: LinearTable
+    calibration: Calibration
+    outcome: Outcome
+
+
+def weigh_candidate(
+    parts: Partition,
+    reads: tuple[Read, Read],
+    linear: LinearTable,
+    voice: tuple[float, float],
+    config: RetrainConfig,
+    *,
+    tell: Callable[[str], None],
+) -> WeighedCandidate:
+    """Return calibration, weights and cutoffs, fitted on the calibration part.
+
+    `reads` are the members' answers on the calibration and the test part.
+    """
+    calibration = calibrate(reads[0], parts.calibration, voice, config.train.join)
+    outcome = weigh_and_measure(
+        parts, reads, calibration, config.train.weigh, tell=tell, beside_tfidf=False
+    )
+    return WeighedCandidate(linear=linear, calibration=calibration, outcome=outcome)
+
+
+def fusion_bytes(fusion: Fusion) -> bytes:
+    """Return a fusion as a file, to be read again by `Fusion(**json)`."""
+    return json.dumps(asdict(fusion), allow_nan=False, indent=2).encode("utf-8")
+
+
+def write_cards(
+    folder: RunFolder,
+    found: WeighedCandidate,
+    parts: Partition,
+    *,
+    rounding: Measured,
+    files: Sequence[DataFile],
+    config: Mapping[str, object],
+    current_card: Mapping[str, Any],
+) -> None:
+    """Write the candidate's card into the run's folder; its name and its embedding come later."""
+    seconds = folder.seconds()
+    card = VersionCard(
+        version="candidate",
+        trained_at=datetime.now(UTC),
+        seconds=sum(seconds.values()),
+        fingerprint=fingerprint(files, config),
+        config=config,
+        files=files,
+        partition=parts,
+        fusion=found.outcome.weighed.fusion,
+        histories=found.outcome.weighed.histories,
+        evidence=found.outcome.evidence,
+        calibration=found.calibration,
+        voice=current_card["llm_voice"] if found.calibration.voice_slope else None,
+        voice_weight=found.outcome.voice,
+        rounding=rounding,
+        parts=found.outcome.parts,
+    )
+    folder.write(CARD_FILE, card_json(card).encode("utf-8"))
+    folder.write(CARD_PAGE, card_markdown(card).encode("utf-8"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """The graph with the output that embeddings are made from, the projection, what it is worth."""
+
+    network: bytes
+    projection: Projection
+    facts: dict[str, Any]
+
+
+def embed_network(
+    network: bytes,
+    weights: bytes,
+    tokeniser: CommentTokeniser,
+    parts: Partition,
+    config: RetrainConfig,
+    *,
+    threads: int,
+    advance: Callable[[float], None],
+) -> Embedded:
+    """Return the candidate's embedding, fitted on comments of the train part.
+
+    Every answer about spam is checked to stay the same. Raise `ValueError` if one does not.
+    """
+    layers = len(config.train.layers)
+    pooling = with_pooling(network, layer=min(LAYER, layers - 1))
+    engine = engine_of(pooling, weights, threads=threads)
+    if pooling != network:
+        before = engine_of(network, weights, threads=threads)
+        check_same(before, engine, tokeniser, parts.calibration)
+    rng = np.random.default_rng(config.seed)
+    order = rng.permutation(len(parts.train))[: config.embedding_comments]
+    some = [parts.train[i] for i in np.sort(order).tolist()]
+    pooled = pooled_of(engine, tokeniser, some)
+    projection = fit_projection(np.array([np.mean(p, axis=0) for p in pooled]))
+    advance(0.6)
+    facts: dict[str, Any] = {
+        "fitted_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "fitted_on": len(some),
+        "shrinkage": SHRINKAGE,
+        "size": EMBEDDING_SIZE,
+    }
+    for part in Part:
+        of_part = some if part is Part.TRAIN else getattr(parts, part.value)
+        # Without a campaign in it, a comparison with all other spam tells nothing.
+        spam = [e for e in of_part if e.is_spam]
+        embeddings = [projection.embed(p) for p in pooled_of(engine, tokeniser, spam)]
+        facts[part.value] = measure_meeting(spam, embeddings)
+    return Embedded(network=pooling, projection=projection, facts=facts)
+
+
+def fine_tune_from_base(
+    parts: Partition,
+    dataset: Dataset,
+    decided: Sequence[Taught],
+    tokeniser: CommentTokeniser,
+    config: RetrainConfig,
+    checkpoint: Path,
+    tell: Callable[[Progress], None],
+) -> Network:
+    """Return the base's network, fine-tuned on the base corpora and the decisions in the parts."""
+    weights = {one.example.comment.id: one.weight for one in decided}
+    train = replace(config.train, seed=config.seed)
+    return fine_tuned(parts, dataset, tokeniser, train, checkpoint, weights=weights, tell=tell)
+
+
+def export_from_base(
+    network: Network, parts: Partition, tokeniser: CommentTokeniser, config: RetrainConfig
+) -> tuple[bytes, bytes]:
+    """Return `network.xml` and `network.bin` of a network in int8."""
+    rng = np.random.default_rng(config.seed)
+    drawn = rng.permutation(len(parts.train))[: config.train.int8_windows].tolist()
+    sample = [tokeniser.windows(parts.train[i].input)[0] for i in drawn]
+    with tempfile.TemporaryDirectory() as folder:
+        export_network(network, Path(folder), calibrate_on=sample)
+        return Path(folder, NETWORK_FILE).read_bytes(), Path(folder, WEIGHTS_FILE).read_bytes()

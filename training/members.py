@@ -1,0 +1,81 @@
+"""A version's members as files, and what they say together of comments with all evidence."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from models.engine import Engine
+from models.linear import LinearTable, read_table
+from models.registry import FUSION_FILE, Fusion
+from models.tokens import CommentTokeniser
+from models.transformer import (
+    CALIBRATION_FILE,
+    LINEAR_FILE,
+    NETWORK_FILE,
+    TOKENISER_FILE,
+    WEIGHTS_FILE,
+    Calibration,
+)
+from service.domain.verdict import Outcome
+from training.dataset import Example
+from training.evidence import signal_names, signal_strengths
+from training.reading import all_evidence, p_spam_of, read_inputs
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Members:
+    """What judges: network, linear member, their calibration, the weights of all evidence."""
+
+    engine: Engine
+    tokeniser: CommentTokeniser
+    linear: LinearTable
+    calibration: Calibration
+    fusion: Fusion
+
+    def p_spam(self, examples: Sequence[Example], strengths: FloatArray) -> FloatArray:
+        """Return each comment's p_spam for a sender never seen before.
+
+        `strengths` are those of `signal_strengths`; a detector that the version does not know
+        weighs nothing.
+        """
+        if not examples:
+            return np.zeros(0)
+        read = read_inputs([e.input for e in examples], self.engine, self.tokeniser, self.linear)
+        known = dict.fromkeys(signal_names(), 0.0) | dict(self.fusion.signal_weights)
+        fusion = replace(self.fusion, signal_weights=known)
+        return all_evidence(p_spam_of(read, self.calibration), strengths, fusion)
+
+    def outcomes(self, examples: Sequence[Example]) -> list[Outcome]:
+        """Return what each comment would be called, seen by every detector anew."""
+        p_spam = self.p_spam(examples, signal_strengths(examples))
+        cutoffs = (self.fusion.ham_cutoff, self.fusion.spam_cutoff)
+        named = (Outcome.HAM, Outcome.UNSURE, Outcome.SPAM)
+        return [named[place] for place in np.digitize(p_spam, cutoffs).tolist()]
+
+
+def read_members(files: Mapping[str, bytes], *, threads: int) -> Members:
+    """Return the members that the files of a transformer version hold."""
+    return Members(
+        engine=engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE], threads=threads),
+        tokeniser=CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
+        linear=read_table(files[LINEAR_FILE]),
+        calibration=Calibration(**json.loads(files[CALIBRATION_FILE])),
+        fusion=Fusion(**json.loads(files[FUSION_FILE])),
+    )
+
+
+def engine_of(network: bytes, weights: bytes, *, threads: int) -> Engine:
+    """Return an engine that runs this network; it keeps nothing on the disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, NETWORK_FILE).write_bytes(network)
+        Path(folder, WEIGHTS_FILE).write_bytes(weights)
+        return Engine(Path(folder, NETWORK_FILE), threads=threads)
