@@ -1,10 +1,11 @@
 """Runs what `try_stages.py` built, as containers would run it, and judges one comment.
 
-    python docker/try_running.py --work /tmp/stages
+    python docker/try_running.py --work /tmp/stages [--trainer]
 
 Each process has the root of its stage, read-only, `/tmp` and `/data` in memory, a process and host
-name space of its own, and user 10001. PostgreSQL and Valkey come from the packages of the tests.
-Needs Linux, root and the development environment (`make install-dev`).
+name space of its own, and user 10001; web, worker and trainer share a folder of model versions.
+With `--trainer` that stage runs too, and tries a retraining dry. PostgreSQL and Valkey come from
+the packages of the tests. Needs Linux, root and the development environment (`make install-dev`).
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import secrets
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -36,10 +39,22 @@ set -e
 hostname "$1"; root="$2"; user="$3"; folder="$4"; shift 4
 mount -t tmpfs -o mode=1777,size=64m tmpfs "$root/tmp"
 [ ! -d "$root/data" ] || mount -t tmpfs -o mode=0700,uid=10001,gid=10001,size=1m tmpfs "$root/data"
+while [ "$1" != -- ]; do
+    mkdir -p "$root$2"; mount --bind "$1" "$root$2"
+    [ "$3" = rw ] || mount -o remount,bind,ro "$root$2"
+    shift 3
+done
+shift
 mount --rbind /dev "$root/dev"; mount --rbind -o ro /sys "$root/sys"
 mount -t proc proc "$root/proc"
 exec chroot --groups= --userspec="$user" "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
 """
+# As compose.yaml has them, by stage.
+_VOLUMES: Mapping[str, Mapping[str, str]] = {
+    "web": {"models": "rw"},
+    "worker": {"models": "ro"},
+    "trainer": {"models": "rw", "retraining": "rw"},
+}
 _READ_ONLY = """
 import os, sys
 try:
@@ -74,8 +89,9 @@ class Container:
 class Stages:
     """Starts processes from the roots that were built."""
 
-    def __init__(self, work: Path, environment: Mapping[str, str]) -> None:
+    def __init__(self, work: Path, volumes: Path, environment: Mapping[str, str]) -> None:
         self._work = work
+        self._volumes = volumes
         self._environment = environment
 
     def run(self, stage: str, name: str, *command: str) -> str:
@@ -109,12 +125,17 @@ class Stages:
             subprocess.run(
                 ["mount", "-t", "overlay", "overlay", "-o", lower, str(root)], check=True
             )
+        volumes = [
+            word
+            for volume, mode in _VOLUMES.get(stage, {}).items()
+            for word in (str(self._volumes / volume), f"/data/{volume}", mode)
+        ]
         given = list(command) or [*image.get("entrypoint", []), *image.get("cmd", [])]
         return subprocess.Popen(
             [
                 *("unshare", "--mount", "--pid", "--uts", "--fork", "--kill-child"),
                 *("/bin/sh", "-c", _PREPARE, "sh", name, str(root), image["user"], image["folder"]),
-                *given,
+                *(*volumes, "--", *given),
             ],
             env={**image["environment"], **self._environment},
             stdout=subprocess.PIPE if capture else None,
@@ -123,9 +144,7 @@ class Stages:
         )
 
 
-def ask(
-    port: int, method: str, path: str, key: str = "", body: object = None
-) -> tuple[int, object]:
+def ask(port: int, method: str, path: str, key: str = "", body: object = None) -> tuple[int, Any]:
     """Return the status and the JSON that the API answers; 0 where it does not answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
@@ -156,14 +175,20 @@ def main() -> None:
     """Start everything, judge a comment, ask every probe, stop everything; print what was seen."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--work", type=Path, required=True, help="where the stages were made")
+    parser.add_argument("--trainer", action="store_true", help="run that stage too")
     given = parser.parse_args()
     if _IN_OWN_MOUNTS not in os.environ:
         os.environ[_IN_OWN_MOUNTS] = "yes"
         os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
     with stores() as settings, contextlib.ExitStack() as stack:
         port = free_port()
-        stages = Stages(given.work, {**settings, "SLOPSIEVE_PORT": str(port)})
-        for stage in ("web", "worker"):
+        volumes = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        for volume in ("models", "retraining"):
+            (volumes / volume).mkdir()
+            os.chown(volumes / volume, 10001, 10001)
+        volumes.chmod(0o755)
+        stages = Stages(given.work, volumes, {**settings, "SLOPSIEVE_PORT": str(port)})
+        for stage in ("web", "worker", *(["trainer"] if given.trainer else [])):
             seen = stages.run(stage, f"{stage}-rights", "python", "-c", _READ_ONLY).strip()
             print(f"{stage}: user and answer to a write: {seen}")
         stages.run("web", "migrate", "slopsieve", "migrate")
@@ -173,6 +198,8 @@ def main() -> None:
             stages.start("web", "callbacks", "python", "-P", "-m", "service.callbacks"),
             stages.start("web", "beat", "python", "-P", "-m", "service.beat"),
         ]
+        if given.trainer:
+            running.append(stages.start("trainer", "trainer"))
         for container in running:
             stack.callback(container.process.kill)
         wait_until_ready(port)
@@ -186,11 +213,33 @@ def main() -> None:
             stages.run("web", name, "python", "-P", "-m", "service.probe", probe)
         stages.run("worker", "worker", "python", "-P", "-m", "service.probe", "worker")
         print("every probe says well")
+        if given.trainer:
+            try_retraining(stages, port, key)
         for container in running:
             print(f"{container.name:10} {container.resident_megabytes():6.0f} MB resident")
         for container in running:
             code, seconds = container.stop()
             print(f"{container.name:10} ended with {code} after {seconds:.1f} s")
+
+
+def try_retraining(stages: Stages, port: int, key: str) -> None:
+    """Wait until the trainer gives a sign of life, decide some comments, and try to learn them."""
+    probe = "for i in $(seq 60); do python -P -m service.probe trainer && exit 0; sleep 1; done"
+    stages.run("trainer", "trainer", "sh", "-c", f"{probe}; exit 1")
+    for number in range(8):
+        decide(port, key, number)
+    tried = stages.run("trainer", "trainer", "slopsieve", "retrain", "--dry-run")
+    print(f"a dry retraining:\n{tried}")
+
+
+def decide(port: int, key: str, number: int) -> None:
+    """Post a comment and rule on it as its site's moderator does."""
+    text = f"Cheap pills number {number}" if number % 2 else f"I tried step {number}, thank you!"
+    _, kept = ask(port, "POST", "/v1/comments?wait=15", key, {"text": text})
+    ruling = {"ruling": "reject" if number % 2 else "approve", "decided_by": "ann"}
+    status, answer = ask(port, "POST", f"/v1/comments/{kept['id']}/decision", key, ruling)
+    if status != http.client.OK:
+        sys.exit(f"the decision was answered {status}: {answer}")
 
 
 def wait_until_ready(port: int) -> None:

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.rolling_replicas --rate 50 --seconds 120
 
 As containers on one host or pods in a cluster: PostgreSQL and Valkey, a balancer before the two
-API processes, SIGTERM for each process in turn. A successor is started when the old one has ended
+API processes (`--apis`), SIGTERM for each process in turn. A successor is started when the old one has ended
 (as Compose does it), or before, with the old one out of the rotation (`--surge`, as Kubernetes
 does it). Comments come at a steady rate, each on a connection of its own, and wait for their
 verdicts; a site is told of each by a callback. `--caddy PATH` puts that program, with the project's
@@ -238,6 +238,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rate", type=float, default=50.0, help="comments a second")
     parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--apis", type=int, default=2, help="how many API processes")
     parser.add_argument("--surge", action="store_true", help="start a successor before the end")
     parser.add_argument("--caddy", type=Path, help="the program to balance with")
     given = parser.parse_args()
@@ -263,7 +264,7 @@ def main() -> None:
         key = json.loads(_slopsieve(environment, "sites", "add", "Blog", "--json"))["key"]
         url = f"http://127.0.0.1:{site_port}/told"
         _slopsieve(environment, "callbacks", "set", "Blog", url, "--event", "comment.judged")
-        rotation = [free_port(), free_port()]
+        rotation = [free_port() for _ in range(given.apis)]
         crew = Crew(folder, environment, rotation)
         stack.callback(lambda: [process.popen.kill() for process in crew.processes])
         for port in rotation:
