@@ -2,12 +2,12 @@
 
     python -m tests.benchmarks.rolling_replicas --rate 50 --seconds 120
 
-As containers on one host or pods in a cluster: PostgreSQL and Valkey, a balancer before the two
-API processes (`--apis`), SIGTERM for each process in turn. A successor is started when the old one has ended
-(as Compose does it), or before, with the old one out of the rotation (`--surge`, as Kubernetes
-does it). Comments come at a steady rate, each on a connection of its own, and wait for their
-verdicts; a site is told of each by a callback. `--caddy PATH` puts that program, with the project's
-own Caddyfile, in place of the plain TCP balancer.
+As containers on one host or pods in a cluster: PostgreSQL and Valkey, a balancer before the API
+processes (`--apis`), SIGTERM for each process in turn. A successor is started when the old one has
+ended (as Compose does it), or before, with the old one out of the rotation (`--surge`, as
+Kubernetes does it). Comments come at a steady rate, each on a connection of its own, and wait for
+their verdicts; a site is told of each by a callback. `--caddy PATH` puts that program, with the
+project's own Caddyfile, in place of the plain TCP balancer.
 """
 
 from __future__ import annotations
