@@ -8,6 +8,7 @@ import runpy
 import shlex
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -516,6 +517,31 @@ def test_a_stage_runs_without_the_packages_that_it_leaves_out(stage, script, tmp
     assert ended.returncode == 0, ended.stderr
 
 
+def test_an_image_with_traces_gets_what_they_need_and_the_lock_does_not_have():
+    locked = set(
+        re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE)
+    )
+    needed: set[str] = set()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = {_name(requirement) for requirement in project["optional-dependencies"]["traces"]}
+    while wanted := wanted - needed - locked:
+        needed |= wanted
+        wanted = {
+            _name(requirement)
+            for name in wanted
+            for requirement in metadata.requires(name) or []
+            if "extra ==" not in requirement
+        }
+    (given,) = [t for s, w, t in _instructions() if (s, w) == ("build", "RUN") and "TRACES" in t]
+
+    assert "opentelemetry-sdk" in needed
+    assert set(re.search(r"\{TRACES:\+([^}]*)\}", given)[1].split()) == needed
+
+
+def _name(requirement: str) -> str:
+    return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", requirement)[0]).lower()
+
+
 def test_babel_keeps_the_languages_of_the_pages_and_what_they_build_on(tmp_path):
     data, catalogues = tmp_path / "locale-data", tmp_path / "languages"
     for folder, names in (
@@ -550,9 +576,9 @@ def test_a_command_says_which_package_its_image_lacks(tmp_path):
     assert "`score` needs the package numpy, which is not installed here" in ended.stderr
 
 
-def _lock_without(*names: str) -> subprocess.CompletedProcess[str]:
+def _lock_without(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, str(DOCKER / "lock_without.py"), "requirements.lock", *names],
+        [sys.executable, str(DOCKER / "lock_without.py"), *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -566,14 +592,21 @@ def test_a_stage_gets_the_lock_less_what_it_leaves_out_and_nothing_else(stage):
     lock = (ROOT / "requirements.lock").read_text("utf-8")
     named = set(re.findall(r"^([\w.-]+)==", lock, re.MULTILINE))
 
-    kept = _lock_without(*left_out).stdout
+    kept = _lock_without("requirements.lock", *left_out).stdout
 
     assert set(re.findall(r"^([\w.-]+)==", kept, re.MULTILINE)) == named - left_out
     assert set(kept.splitlines()) <= set(lock.splitlines())
 
 
+def test_a_lock_can_be_cut_down_to_the_packages_that_are_named():
+    kept = _lock_without("--only", "requirements.lock", "flask", "celery").stdout
+
+    assert re.findall(r"^([\w.-]+)==", kept, re.MULTILINE) == ["celery", "flask"]
+    assert _lock_without("--only", "requirements.lock").stdout == ""
+
+
 def test_a_package_that_is_not_in_the_lock_cannot_be_left_out():
-    ended = _lock_without("flask", "nowhere")
+    ended = _lock_without("requirements.lock", "flask", "nowhere")
 
     assert ended.returncode != 0
     assert "not in the lock: nowhere" in ended.stderr
