@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import select
 import signal
 import socket
 import time
@@ -17,7 +18,7 @@ from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
 from waitress.task import WSGITask
 
-from service.listening import listen
+from service.listening import BACKLOG, listen
 from service.operating import expose, show_streams, state_parts
 from service.readiness import readiness_checks
 from service.settings import Settings
@@ -90,19 +91,23 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
 
 def main() -> None:
     """Run the API process; what keeps it from starting is said in one line."""
-    wired, listener = start("service.app", _prepare, inherits_socket=True)
-    serve(wired, listener)
+    wired, listener, shared = start("service.app", _prepare, inherits_socket=True)
+    serve(wired, listener, shared=shared)
     wired.close()
 
 
-def _prepare(settings: Settings, given: argparse.Namespace) -> tuple[Wired, socket.socket]:
+def _prepare(settings: Settings, given: argparse.Namespace) -> tuple[Wired, socket.socket, bool]:
     wired = wire(settings, process="api")
-    listener = _inherited(given.fd) if given.fd is not None else listen(settings)
-    return wired, listener
+    shared = given.fd is not None
+    return wired, _inherited(given.fd) if shared else listen(settings), shared
 
 
-def serve(wired: Wired, listener: socket.socket) -> None:
-    """Serve until SIGTERM or SIGINT; then accept no more and let requests in progress finish."""
+def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> None:
+    """Serve until SIGTERM or SIGINT; then accept no more and let requests in progress finish.
+
+    Connections that wait in the listener's line then are served too, unless it is `shared`: a
+    successor on the same socket takes those.
+    """
     settings = wired.settings
     exposition = expose("api", wired)
     exposition.ask_parts(state_parts(wired))
@@ -129,7 +134,7 @@ def serve(wired: Wired, listener: socket.socket) -> None:
         _turn(server)
     # Pages that are open hold a request for as long as they like.
     application.extensions[LIVE].close()
-    _drain(server)
+    _drain(server, shared=shared)
     exposition.close()
     log.info("api stopped")
 
@@ -175,9 +180,21 @@ def _turn(server: Any) -> None:
     wasyncore.loop(timeout=_LOOK_EVERY_SECONDS, use_poll=True, map=server._map, count=1)  # noqa: SLF001  # waitress offers no other way to end
 
 
-def _drain(server: Any) -> None:
+def _take_in_waiting(server: Any) -> None:
+    """Accept the connections that wait in the socket's line: closing it would reset them."""
+    line = select.poll()
+    line.register(server.socket, select.POLLIN)
+    for _ in range(BACKLOG):
+        if not line.poll(0):
+            break
+        server.handle_accept()
+
+
+def _drain(server: Any, *, shared: bool) -> None:
     # Closes the listening socket alone; open connections stay in the loop.
     server.del_channel()
+    if not shared:
+        _take_in_waiting(server)
     server.accepting = False
     server.socket.close()
     deadline = time.monotonic() + DRAIN_SECONDS

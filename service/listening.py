@@ -7,8 +7,9 @@ import socket
 from service.settings import Settings
 from service.start_error import ExitCode, StartError
 
-# Connections that wait for a free thread, or for the API to be started again.
-_BACKLOG = 512
+BACKLOG = 512
+"""How many connections may wait for a free thread, or for the API to be started again."""
+
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, not bound
 
 
@@ -19,7 +20,7 @@ def listen(settings: Settings) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((settings.host, settings.port))
-        listener.listen(_BACKLOG)
+        listener.listen(BACKLOG)
     except (OSError, UnicodeError) as error:
         listener.close()
         reason = getattr(error, "strerror", None) or "the name cannot be resolved"

@@ -18,8 +18,8 @@ _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, n
 def main(arguments: Sequence[str] | None = None) -> None:
     """Ask one probe of this container. Always raises `SystemExit`: 0 for well, 1 for not.
 
-    `api` asks `/livez`; `worker` and `callbacks` look for this host's own sign of life in Valkey;
-    `schema` compares the database with this version. What is wrong is said in one line.
+    `api` asks `/livez`; `worker`, `callbacks` and `trainer` look for this host's own sign of life
+    in Valkey; `schema` compares the database with this version. What is wrong is said in one line.
     """
     parser = argparse.ArgumentParser(prog="python -m service.probe", description=__doc__)
     parser.add_argument("probe", choices=list(_PROBES))
@@ -56,6 +56,12 @@ def _callbacks(settings: Settings) -> str | None:
     from service.tasks.heartbeat import COURIERS
 
     return _sign_of_life(settings, COURIERS)
+
+
+def _trainer(settings: Settings) -> str | None:
+    from service.tasks.heartbeat import TRAINERS
+
+    return _sign_of_life(settings, TRAINERS)
 
 
 def _sign_of_life(settings: Settings, kind: str) -> str | None:
@@ -99,6 +105,7 @@ _PROBES: Mapping[str, Callable[[Settings], str | None]] = {
     "api": _api,
     "worker": _worker,
     "callbacks": _callbacks,
+    "trainer": _trainer,
     "schema": _schema,
 }
 

@@ -169,10 +169,11 @@ def _valkey_answers(url: str) -> bool:
 
 
 @contextlib.contextmanager
-def running_postgresql() -> Iterator[Server]:
+def running_postgresql(*, port: int | None = None) -> Iterator[Server]:
     """Run PostgreSQL on a Unix socket until the block ends; its data go with it.
 
-    PostgreSQL refuses to run as root; there it runs as `nobody`.
+    With a port it listens there too, on the loopback address, and the URL says that. PostgreSQL
+    refuses to run as root; there it runs as `nobody`.
     """
     user = pwd.getpwnam("nobody") if os.getuid() == 0 else pwd.getpwuid(os.getuid())
     with _short_folder("slopsieve-postgresql-") as home:
@@ -193,7 +194,8 @@ def running_postgresql() -> Iterator[Server]:
             raise RuntimeError(msg)
         # What is tested here is our SQL, not PostgreSQL's durability.
         settings = {
-            "listen_addresses": "",
+            "listen_addresses": "127.0.0.1" if port else "",
+            "port": str(port or 5432),
             "unix_socket_directories": str(home),
             "fsync": "off",
             "full_page_writes": "off",
@@ -204,7 +206,8 @@ def running_postgresql() -> Iterator[Server]:
         process = _launch(
             [str(installed / "bin" / "postgres"), "-D", str(data), *options], log=log, user=user
         )
-        server = Server(url=f"postgresql://postgres@/postgres?host={home}", process=process)
+        place = f"127.0.0.1:{port}/postgres" if port else f"/postgres?host={home}"
+        server = Server(url=f"postgresql://postgres@{place}", process=process)
         try:
             _wait_until(lambda: _postgresql_answers(server.url), process, log)
             yield server

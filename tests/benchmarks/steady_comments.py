@@ -73,6 +73,9 @@ def _ask(url: str, key: str, text: str, at: float, check: Check, seen: Seen) -> 
         status, body = _post(url, key, text)
     except (OSError, http.client.HTTPException) as error:
         status, body = 0, {"problem": f"no answer ({type(error).__name__})"}
+    except ValueError:
+        # A proxy speaks for a service that it cannot reach.
+        status, body = 0, {"problem": "an answer that is not ours"}
     verdict = body.get("verdict") if status == http.client.ACCEPTED else None
     problem = check(verdict) if verdict else body.get("problem") or f"{status} without a verdict"
     with seen.lock:

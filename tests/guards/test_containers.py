@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,9 +20,10 @@ import yaml
 
 from service.data_folder import DataFolder
 from service.probe import main as probe
-from service.settings import ENV_PREFIX, Settings
+from service.settings import ENV_PREFIX, Settings, load_settings
 from service.supervisor import supervise
 from service.tasks.names import LANE_QUEUES
+from service.versions import own_versions_folder
 from service.web.config import WebConfig
 from service.web.flask_app import create_app
 from tests.fakes import make_services
@@ -28,16 +31,26 @@ from tests.fakes import make_services
 ROOT = Path(__file__).resolve().parents[2]
 DOCKER = ROOT / "docker"
 BASE = DOCKER / "kubernetes" / "base"
+COMPONENTS = DOCKER / "kubernetes" / "components"
+RETRAINING = COMPONENTS / "retraining"
 OVERLAY = DOCKER / "kubernetes" / "overlays" / "production"
 COMPOSE_FILES = sorted(DOCKER.glob("compose*.yaml"))
 STAGES_THAT_RUN = {"web", "worker", "trainer", "test"}
+STAGES_THAT_SERVE = ("web", "worker", "trainer")
 _SECONDS = re.compile(r"(\d+)s")
 # A tag that says at least which minor version; a digest is better and is the operator's to choose.
-_PINNED = re.compile(r"[a-z0-9./-]+:\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?")
+_PINNED = re.compile(r"[a-z0-9./-]+:v?\d+\.\d+[\w.-]*(@sha256:[0-9a-f]{64})?")
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads Compose's `!reset` as what follows it."""
+
+
+_Loader.add_constructor("!reset", lambda loader, node: loader.construct_sequence(node))
 
 
 def _load(path: Path) -> Any:
-    return yaml.safe_load(path.read_text("utf-8"))
+    return yaml.load(path.read_text("utf-8"), _Loader)  # noqa: S506  # a safe loader
 
 
 def _compose(name: str = "compose.yaml") -> dict[str, Any]:
@@ -58,6 +71,11 @@ def _kubernetes(kind: str, folder: Path = BASE) -> dict[str, dict[str, Any]]:
         for resource in yaml.safe_load_all((folder / name).read_text("utf-8"))
     ]
     return {r["metadata"]["name"]: r for r in resources if r["kind"] == kind}
+
+
+def _deployments() -> dict[str, dict[str, Any]]:
+    """Return every Deployment, of the base and of the components."""
+    return _kubernetes("Deployment") | _kubernetes("Deployment", RETRAINING)
 
 
 def _container(resource: dict[str, Any]) -> dict[str, Any]:
@@ -97,7 +115,7 @@ def _module(command: list[str]) -> str | None:
 
 def _modules_in_compose() -> dict[str, str]:
     """Return which service runs which of our modules."""
-    images = {stage: _command_of(stage) for stage in ("web", "worker")}
+    images = {stage: _command_of(stage) for stage in STAGES_THAT_SERVE}
     return {
         name: module
         for name, service in _compose()["services"].items()
@@ -108,7 +126,7 @@ def _modules_in_compose() -> dict[str, str]:
 
 def _modules_in_kubernetes() -> dict[str, str]:
     found = {}
-    for name, deployment in _kubernetes("Deployment").items():
+    for name, deployment in _deployments().items():
         container = _container(deployment)
         stage = container["image"].removeprefix("slopsieve-")
         module = _module(container.get("command") or _command_of(stage))
@@ -169,14 +187,15 @@ def test_every_image_names_its_version():
 
 def test_every_image_in_kubernetes_gets_a_version_from_both_kustomizations():
     used = {_container(r)["image"] for k in ("Deployment", "Job") for r in _kubernetes(k).values()}
+    all_used = {_container(deployment)["image"] for deployment in _deployments().values()} | used
 
-    for folder in (BASE, OVERLAY):
+    for folder, used_there in ((BASE, used), (OVERLAY, all_used)):
         tagged = {
             image["name"]
             for image in _load(folder / "kustomization.yaml")["images"]
             if image.get("digest") or image["newTag"] != "latest"
         }
-        assert tagged == used
+        assert tagged == used_there
 
 
 def test_every_process_of_the_supervisor_has_a_service_and_a_deployment():
@@ -196,7 +215,7 @@ def test_every_process_is_given_as_long_to_stop_as_the_supervisor_gives_it():
         assert given is not None
         assert int(given[1]) > needs[module]
     for name, module in _modules_in_kubernetes().items():
-        pod = _kubernetes("Deployment")[name]["spec"]["template"]["spec"]
+        pod = _deployments()[name]["spec"]["template"]["spec"]
         assert pod["terminationGracePeriodSeconds"] > needs[module]
 
 
@@ -222,7 +241,7 @@ def test_every_probe_asks_for_what_there_is(capsys):
         probe(["--help"])
     kinds = set(re.findall(r"\{([\w,]+)\}", capsys.readouterr().out)[0].split(","))
 
-    containers = [_container(deployment) for deployment in _kubernetes("Deployment").values()]
+    containers = [_container(deployment) for deployment in _deployments().values()]
     probes = [value for c in containers for key, value in c.items() if key.endswith("Probe")]
     paths = {found["httpGet"]["path"] for found in probes if "httpGet" in found}
     asked = set(re.findall(r"service\.probe\W+(\w+)", "".join(_texts_with_probes())))
@@ -267,26 +286,95 @@ def test_one_patch_takes_the_rights_of_every_pod():
         "readOnlyRootFilesystem": True,
         "capabilities": {"drop": ["ALL"]},
     }
-    for kind in ("Deployment", "Job"):
-        for resource in _kubernetes(kind).values():
-            assert _container(resource)["name"] == pod["containers"][0]["name"]
-            assert "memory" in _container(resource)["resources"]["limits"]
+    for resource in (*_deployments().values(), *_kubernetes("Job").values()):
+        assert _container(resource)["name"] == pod["containers"][0]["name"]
+        assert "memory" in _container(resource)["resources"]["limits"]
+
+
+def test_the_trainer_of_its_component_is_held_as_short_as_every_pod_of_the_base():
+    ours = _load(RETRAINING / "trainer-pod.yaml")["spec"]["template"]["spec"]
+    theirs = _load(BASE / "hardened.yaml")["spec"]["template"]["spec"]
+    waits = _load(BASE / "after-migration.yaml")["spec"]["template"]["spec"]["initContainers"]
+
+    assert ours["securityContext"].items() >= theirs["securityContext"].items()
+    assert ours["automountServiceAccountToken"] is theirs["automountServiceAccountToken"] is False
+    for key in ("securityContext", "envFrom"):
+        assert ours["containers"][0][key] == theirs["containers"][0][key]
+    assert ours["initContainers"] == waits
+
+
+def test_what_a_component_adds_is_found_by_the_selectors_of_the_base():
+    labels = _load(BASE / "kustomization.yaml")["labels"]
+
+    for component in sorted(COMPONENTS.iterdir()):
+        assert _load(component / "kustomization.yaml")["labels"] == labels
 
 
 def test_imported_lists_outlive_the_container_that_looks_them_up(tmp_path):
     folder = DataFolder(tmp_path).lists_folder.relative_to(tmp_path)
-    web = _compose()["services"]["web"]
-    [made] = [t for _, word, t in _instructions() if word == "RUN" and "install -d" in t]
 
-    assert web["volumes"] == [f"lists:/data/{folder}"]
-    assert f" /data/{folder} " in made
+    assert f"lists:/data/{folder}" in _compose()["services"]["web"]["volumes"]
+    assert f"/data/{folder}" in _folders_made()
+
+
+def test_model_versions_and_retrainings_outlive_the_containers_that_share_them(tmp_path):
+    settings = load_settings(data_dir=tmp_path)
+    versions = own_versions_folder(settings).relative_to(tmp_path)
+    retraining = DataFolder(tmp_path).retraining_folder.relative_to(tmp_path)
+    services = _compose()["services"]
+    mounts = {
+        mount["name"]: mount["mountPath"]
+        for mount in _load(RETRAINING / "trainer-pod.yaml")["spec"]["template"]["spec"][
+            "containers"
+        ][0]["volumeMounts"]
+    }
+
+    assert f"models:/data/{versions}" in services["web"]["volumes"]
+    assert services["worker"]["volumes"] == [f"models:/data/{versions}:ro"]
+    assert services["trainer"]["volumes"] == [
+        f"models:/data/{versions}",
+        f"retraining:/data/{retraining}",
+    ]
+    assert {f"/data/{versions}", f"/data/{retraining}"} <= set(_folders_made())
+    assert mounts["models"] == f"/data/{versions}"
+    assert mounts["retraining"] == f"/data/{retraining}"
+
+
+def test_a_retraining_is_gone_on_with_by_a_host_of_the_same_name():
+    pod = _deployments()["slopsieve-trainer"]["spec"]["template"]["spec"]
+
+    assert _compose()["services"]["trainer"]["hostname"]
+    assert pod["hostname"]
+
+
+def test_a_trainer_may_take_more_memory_than_its_training_program(tmp_path):
+    trains_with = load_settings(data_dir=tmp_path).retrain_memory_mb * 1e6
+    limits = _compose()["services"]["trainer"]["deploy"]["resources"]["limits"]
+    pod = _container(_deployments()["slopsieve-trainer"])["resources"]["limits"]
+
+    assert int(_defaults(limits["memory"]).removesuffix("g")) * 2**30 > 1.25 * trains_with
+    assert int(pod["memory"].removesuffix("Gi")) * 2**30 > 1.25 * trains_with
+
+
+def _folders_made() -> list[str]:
+    [made] = [t for _, word, t in _instructions() if word == "RUN" and "install -d" in t]
+    return made.split()
 
 
 def test_the_stores_are_reached_by_nobody_outside():
     compose = _compose()
     published = {name for name, service in compose["services"].items() if "ports" in service}
 
+    everywhere = {
+        name
+        for path in COMPOSE_FILES
+        for name, service in _load(path)["services"].items()
+        for port in service.get("ports", [])
+        if not port.startswith("127.0.0.1:")
+    }
+
     assert published == {"web"}
+    assert everywhere == {"proxy"}
     assert compose["services"]["web"]["ports"][0].startswith("127.0.0.1:")
     assert compose["networks"]["back"]["internal"]
     assert compose["services"]["postgres"]["networks"] == ["back"]
@@ -304,12 +392,71 @@ def test_a_proxy_is_trusted_where_there_is_one():
     assert "SLOPSIEVE_TRUSTED_PROXIES=1" in literals
 
 
-def test_workers_are_scaled_by_the_queues_that_comments_wait_in():
+def test_workers_are_scaled_by_how_many_comments_wait_and_by_how_long():
     (scaled,) = _kubernetes("ScaledObject", OVERLAY).values()
-    lists = {trigger["metadata"]["listName"] for trigger in scaled["spec"]["triggers"]}
+    triggers = scaled["spec"]["triggers"]
+    lists = {t["metadata"]["listName"] for t in triggers if t["type"] == "redis"}
+    queries = {t["metadata"]["query"] for t in triggers if t["type"] == "prometheus"}
 
     assert lists == {queue.value for queue in LANE_QUEUES.values()}
+    assert queries == {
+        f'max(slopsieve_unjudged_comments_oldest_seconds{{lane="{lane.value}"}})'
+        for lane in LANE_QUEUES
+    }
+    # The alerts ask for the same, and their own guard holds them to what is counted.
+    alerts = (DOCKER / "monitoring" / "alerts.yaml").read_text("utf-8")
+    assert all(re.search(r"\((.*)\)", query)[1] in alerts for query in queries)
     assert scaled["spec"]["scaleTargetRef"]["name"] in _kubernetes("Deployment")
+
+
+_TRIM = runpy.run_path(str(DOCKER / "trim_locales.py"))
+
+
+def test_whoever_counts_is_asked_and_nobody_else_is():
+    (job,) = _load(DOCKER / "monitoring" / "prometheus.yaml")["scrape_configs"]
+    (names,) = job["dns_sd_configs"]
+    overlay = _compose("compose.monitoring.yaml")["services"]
+    address = "SLOPSIEVE_METRICS_ADDRESS"
+    counting = {n for n, s in overlay.items() if address in s.get("environment", {})}
+    monitoring = COMPONENTS / "monitoring"
+    (monitor,) = _kubernetes("PodMonitor", monitoring).values()
+    (allowed,) = _kubernetes("NetworkPolicy", monitoring).values()
+    literals = _load(monitoring / "kustomization.yaml")["configMapGenerator"][0]["literals"]
+
+    assert counting == set(names["names"])
+    assert {overlay[n]["environment"][address] for n in counting} == {f"0.0.0.0:{names['port']}"}
+    assert literals == [f"{address}=0.0.0.0:{names['port']}"]
+    assert allowed["spec"]["ingress"][0]["ports"][0]["port"] == names["port"]
+    assert monitor["spec"]["selector"] == allowed["spec"]["podSelector"]
+    (wanted,) = monitor["spec"]["selector"]["matchExpressions"]
+    assert set(wanted["values"]) == {f"slopsieve-{name}" for name in counting}
+
+
+def test_every_file_that_compose_mounts_is_there():
+    mounted = {
+        volume.partition(":")[0]
+        for path in COMPOSE_FILES
+        for service in _load(path)["services"].values()
+        for volume in service.get("volumes", [])
+        if volume.startswith(".")
+    }
+
+    assert mounted
+    assert [name for name in mounted if not (DOCKER / name).exists()] == []
+
+
+def test_every_step_of_every_stage_is_one_that_can_be_tried_without_an_engine():
+    listed = subprocess.run(
+        [sys.executable, str(DOCKER / "try_stages.py"), "--list"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+
+    ours = [(s, w, " ".join(t.split())) for s, w, t in _instructions() if s and w != "FROM"]
+    theirs = [re.fullmatch(r"([\w-]+): (\w+) (.*)", line) for line in listed]
+    found = [(one[1], one[2], " ".join(one[3].split())) for one in theirs]
+    assert sorted(found) == sorted(ours)
 
 
 # What the stage's processes do, told to a Python that cannot import what the stage leaves out.
@@ -325,10 +472,15 @@ from service.cli import main
 main(["--help"])
 """
 _WORKER = """
+import pathlib
 import service.worker, service.commands.offline
 from models.inputs import ModelInput
 from models.registry import load_current
 (output,) = load_current(None).classifier.score_batch([ModelInput(text="Thank you!")])
+from service.cli import main
+comments = pathlib.Path(sys.argv[1], "comments.jsonl")
+comments.write_text('{"id": "c1", "text": "Thank you!"}\\n')
+main(["score", str(comments), "--out", str(comments.with_name("verdicts.jsonl"))])
 """
 _BLOCK = """
 import sys
@@ -365,6 +517,56 @@ def test_a_stage_runs_without_the_packages_that_it_leaves_out(stage, script, tmp
     assert ended.returncode == 0, ended.stderr
 
 
+def test_an_image_with_traces_gets_what_they_need_and_the_lock_does_not_have():
+    locked = set(
+        re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE)
+    )
+    needed: set[str] = set()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = {_name(requirement) for requirement in project["optional-dependencies"]["traces"]}
+    while wanted := wanted - needed - locked:
+        needed |= wanted
+        wanted = {
+            _name(requirement)
+            for name in wanted
+            for requirement in metadata.requires(name) or []
+            if "extra ==" not in requirement
+        }
+    (given,) = [t for s, w, t in _instructions() if (s, w) == ("build", "RUN") and "TRACES" in t]
+
+    assert "opentelemetry-sdk" in needed
+    assert set(re.search(r"\{TRACES:\+([^}]*)\}", given)[1].split()) == needed
+
+
+def _name(requirement: str) -> str:
+    return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", requirement)[0]).lower()
+
+
+def test_babel_keeps_the_languages_of_the_pages_and_what_they_build_on(tmp_path):
+    data, catalogues = tmp_path / "locale-data", tmp_path / "languages"
+    for folder, names in (
+        (data, ["root.dat", "en.dat", "de.dat", "pt.dat", "pt_BR.dat", "fr.dat", "en_GB.dat"]),
+        (catalogues, ["de.po", "pt-BR.po"]),
+    ):
+        folder.mkdir()
+        for name in names:
+            (folder / name).touch()
+
+    removed = _TRIM["trim_locales"](data, catalogues)
+
+    left = {path.stem for path in data.iterdir()}
+    assert left == {"root", "en", "de", "pt", "pt_BR"}
+    assert removed == 2
+
+
+def test_babel_has_a_file_for_every_language_of_the_pages(tmp_path):
+    (tmp_path / "locale-data").mkdir()
+    (tmp_path / "locale-data" / "root.dat").touch()
+
+    with pytest.raises(FileNotFoundError, match="nothing for en"):
+        _TRIM["trim_locales"](tmp_path / "locale-data", tmp_path)
+
+
 def test_a_command_says_which_package_its_image_lacks(tmp_path):
     script = 'from service.cli import main\nmain(["score", "comments.jsonl", "--out", "x"])\n'
 
@@ -374,9 +576,9 @@ def test_a_command_says_which_package_its_image_lacks(tmp_path):
     assert "`score` needs the package numpy, which is not installed here" in ended.stderr
 
 
-def _lock_without(*names: str) -> subprocess.CompletedProcess[str]:
+def _lock_without(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, str(DOCKER / "lock_without.py"), "requirements.lock", *names],
+        [sys.executable, str(DOCKER / "lock_without.py"), *arguments],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -390,14 +592,21 @@ def test_a_stage_gets_the_lock_less_what_it_leaves_out_and_nothing_else(stage):
     lock = (ROOT / "requirements.lock").read_text("utf-8")
     named = set(re.findall(r"^([\w.-]+)==", lock, re.MULTILINE))
 
-    kept = _lock_without(*left_out).stdout
+    kept = _lock_without("requirements.lock", *left_out).stdout
 
     assert set(re.findall(r"^([\w.-]+)==", kept, re.MULTILINE)) == named - left_out
     assert set(kept.splitlines()) <= set(lock.splitlines())
 
 
+def test_a_lock_can_be_cut_down_to_the_packages_that_are_named():
+    kept = _lock_without("--only", "requirements.lock", "flask", "celery").stdout
+
+    assert re.findall(r"^([\w.-]+)==", kept, re.MULTILINE) == ["celery", "flask"]
+    assert _lock_without("--only", "requirements.lock").stdout == ""
+
+
 def test_a_package_that_is_not_in_the_lock_cannot_be_left_out():
-    ended = _lock_without("flask", "nowhere")
+    ended = _lock_without("requirements.lock", "flask", "nowhere")
 
     assert ended.returncode != 0
     assert "not in the lock: nowhere" in ended.stderr

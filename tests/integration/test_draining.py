@@ -1,0 +1,67 @@
+"""An API process that is told to stop serves everybody whose connection the kernel has accepted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from http.client import HTTPConnection
+
+from tests.servers import free_port
+
+_WAITING = 20
+_REQUEST = b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+
+
+def test_connections_that_wait_in_the_line_at_the_order_to_stop_are_served(tmp_path, valkey):
+    port = free_port()
+    settings = {"DATA_DIR": str(tmp_path), "PORT": str(port), "VALKEY_URL": valkey.url}
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "service.app"],
+        env=os.environ | {f"SLOPSIEVE_{name}": value for name, value in settings.items()},
+    )
+    try:
+        _wait_until_alive(port)
+        # While it stands still the kernel takes connections in for it.
+        process.send_signal(signal.SIGSTOP)
+        waiting = [socket.create_connection(("127.0.0.1", port)) for _ in range(_WAITING)]
+        for connection in waiting:
+            connection.sendall(_REQUEST)
+
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGCONT)
+
+        answers = [_answer(connection) for connection in waiting]
+        assert answers == [b"HTTP/1.1 200 OK"] * _WAITING
+        assert process.wait(30) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _wait_until_alive(port: int) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        connection = HTTPConnection("127.0.0.1", port, timeout=5)
+        try:
+            connection.request("GET", "/livez")
+            assert connection.getresponse().status == 200
+        except ConnectionError:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        else:
+            return
+        finally:
+            connection.close()
+
+
+def _answer(connection: socket.socket) -> bytes:
+    connection.settimeout(30)
+    with connection:
+        try:
+            return connection.recv(65_536).partition(b"\r\n")[0]
+        except ConnectionError as error:
+            return type(error).__name__.encode()
