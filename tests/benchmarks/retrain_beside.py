@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import sys
 import tempfile
 import threading
@@ -44,7 +45,11 @@ while True:
 
 
 def decisions(limit: int) -> Iterator[Mapping[str, Any]]:
-    """Yield authored comments as decided ones."""
+    """Yield decided comments: authored ones with their words in another order.
+
+    As they are they would teach nothing: they are in the base corpora.
+    """
+    draw = random.Random(7)
     rows = [
         json.loads(line)
         for path in sorted(_DATA.glob("authored-*.jsonl"))
@@ -60,7 +65,12 @@ def decisions(limit: int) -> Iterator[Mapping[str, Any]]:
             "undone": False,
             "is_owner": True,
         }
+        words = row["text"].split()
+        draw.shuffle(words)
         yield row | {
+            "id": f"bench-{row['id']}",
+            "text": " ".join(words),
+            "promo_spans": None,
             "source": "site:bench",
             "rulings": [ruling],
             "verdict": None,
