@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import sqlite3
 import tarfile
 import tempfile
@@ -16,6 +17,13 @@ from pathlib import Path
 
 import click
 
+from models.errors import ModelVersionError
+from models.registry import (
+    CURRENT_FILE,
+    PREVIOUS_FILE,
+    read_current_name,
+    read_previous_name,
+)
 from service.commands.output import data_dir_option
 from service.commands.whole_files import open_whole
 from service.data_folder import DataFolder
@@ -25,7 +33,11 @@ from service.supervisor.lock import only_one
 
 _MANIFEST = "backup.json"
 _FORMAT = 1
-_DATABASE, _KEY, _LISTS = "slopsieve.db", "secret.key", "reputation"
+_DATABASE, _KEY, _LISTS, _MODELS = "slopsieve.db", "secret.key", "reputation", "models"
+_OF_MODELS = re.compile(
+    rf"{_MODELS}/({CURRENT_FILE}|{PREVIOUS_FILE}|[A-Za-z0-9][\w.-]{{0,99}}/[A-Za-z0-9][\w.-]{{0,99}})",
+    re.ASCII,
+)
 _BLOCK = 1 << 20
 _PRIVATE = 0o600
 
@@ -34,10 +46,11 @@ _PRIVATE = 0o600
 @click.argument("file", type=click.Path(dir_okay=False))
 @data_dir_option
 def backup_command(file: str, data_dir: str | None) -> None:
-    """Write the embedded database, the secret key and the imported lists into FILE (.tar).
+    """Write the embedded database, the secret key, imported lists and own models into FILE (.tar).
 
     Slopsieve may run meanwhile: the database is copied as it is at one moment. Histories are not
-    in it: they are filled again from its decisions. Keep the file as safe as the machine itself.
+    in it: they are filled again from its decisions. Of the models that were trained here, the
+    current one and the one before are in it. Keep the file as safe as the machine itself.
     """
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
     if settings.database_url is not None:
@@ -77,7 +90,9 @@ def restore_command(file: str, data_dir: str | None) -> None:
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
     folder = DataFolder(settings.data_dir)
     with only_one(folder.lock_file):
-        taken = [name for name in (_DATABASE, _KEY, _LISTS) if (folder.path / name).exists()]
+        taken = [
+            name for name in (_DATABASE, _KEY, _LISTS, _MODELS) if (folder.path / name).exists()
+        ]
         if taken:
             msg = (
                 f"the data folder {folder.path} already holds {', '.join(taken)}: "
@@ -90,7 +105,7 @@ def restore_command(file: str, data_dir: str | None) -> None:
             # The database last: whoever finds it finds all of it.
             for name in sorted(names, key=lambda name: name == _DATABASE):
                 target = folder.path / name
-                target.parent.mkdir(mode=0o700, exist_ok=True)
+                target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 (Path(staging) / name).replace(target)
     click.echo(f"Restored: {len(names)} files, into {folder.path}.", err=True)
 
@@ -113,6 +128,21 @@ def _parts(folder: DataFolder, database: Path) -> Iterator[tuple[str, Path]]:
         for path in sorted(folder.lists_folder.iterdir()):
             if path.is_file() and not path.name.startswith("."):
                 yield f"{_LISTS}/{path.name}", path
+    yield from _models(folder.path / _MODELS)
+
+
+def _models(folder: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the versions that serve or served before, where they were trained here."""
+    try:
+        current = read_current_name(folder)
+    except ModelVersionError:
+        return
+    for name in filter(None, dict.fromkeys((current, read_previous_name(folder)))):
+        for path in sorted((folder / name).glob("[!.]*")):
+            yield f"{_MODELS}/{name}/{path.name}", path
+    for name in (PREVIOUS_FILE, CURRENT_FILE):
+        if (folder / name).is_file():
+            yield f"{_MODELS}/{name}", folder / name
 
 
 def _manifest(parts: dict[str, Path]) -> bytes:
@@ -178,14 +208,14 @@ def _read_manifest(archive: tarfile.TarFile, members: dict[str, tarfile.TarInfo]
 def _is_ours(name: str) -> bool:
     folder, _, own = name.partition(f"{_LISTS}/")
     is_list = not folder and bool(own) and "/" not in own and not own.startswith(".")
-    return name in {_DATABASE, _KEY} or is_list
+    return name in {_DATABASE, _KEY} or is_list or _OF_MODELS.fullmatch(name) is not None
 
 
 def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
     stream = archive.extractfile(member)
     if stream is None:
         raise ValueError(member.name)
-    target.parent.mkdir(mode=0o700, exist_ok=True)
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE), "wb") as file:
         while block := stream.read(_BLOCK):
             file.write(block)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from service.domain.comment import CommentId
 from service.domain.errors import NotFoundError
-from service.domain.retraining import RetrainingState
+from service.domain.retraining import Retraining, RetrainingState
 from service.ports import AuditFilter, RunFiles, Services, TrainingRuns
 
 log = logging.getLogger(__name__)
@@ -49,11 +49,17 @@ def _last_erasure(services: Services) -> datetime | None:
     return erasures.entries[0].at if erasures.entries else None
 
 
-def _is_running(run: RunFiles, services: Services, now: datetime) -> bool:
+def _find(run: RunFiles, services: Services) -> Retraining | None:
+    """Return what is known of a run; None of a dry run, or of one of an earlier database."""
     try:
-        kept = services.retrainings.get(run.run_id)
+        return services.retrainings.get(run.run_id)
     except NotFoundError:
-        # A dry run, or one of a database that was here before.
+        return None
+
+
+def _is_running(run: RunFiles, services: Services, now: datetime) -> bool:
+    kept = _find(run, services)
+    if kept is None:
         return run.unfinished and now - run.changed_at < UNFINISHED_KEPT
     return kept.state is RetrainingState.RUNNING and not kept.is_silent(now)
 
@@ -62,17 +68,18 @@ def _must_forget(
     run: RunFiles, services: Services, now: datetime, erased_at: datetime | None
 ) -> bool:
     assert run.texts_since is not None  # noqa: S101  # asked by the caller
-    if erased_at is not None and erased_at >= run.texts_since:
+    kept = _find(run, services)
+    # A report is younger than the decisions whose texts it quotes.
+    began = kept.started_at if kept and kept.started_at else run.texts_since
+    if erased_at is not None and erased_at >= min(began, run.texts_since):
         return True
     if run.unfinished:
         return now - run.changed_at > UNFINISHED_KEPT
-    return now - run.texts_since > TEXTS_KEPT or _quotes_withdrawn(run, services)
+    return now - run.texts_since > TEXTS_KEPT or _quotes_withdrawn(kept, services)
 
 
-def _quotes_withdrawn(run: RunFiles, services: Services) -> bool:
-    try:
-        report = services.retrainings.get(run.run_id).report
-    except NotFoundError:
+def _quotes_withdrawn(kept: Retraining | None, services: Services) -> bool:
+    if kept is None or kept.report is None:
         return False
-    ids = [CommentId(one) for one in report.newly_lost] if report else []
+    ids = [CommentId(one) for one in kept.report.newly_lost]
     return any(case.withdrawn_at is not None for case in services.cases.find(ids))

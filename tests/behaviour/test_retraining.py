@@ -384,6 +384,24 @@ def test_erasing_a_person_deletes_the_texts_of_all_runs(services, runs):
     assert (runs.reports, runs.decisions) == (set(), {})
 
 
+def test_a_person_who_was_erased_during_a_run_stands_in_no_report_of_it(services, runs):
+    trained = runs.train
+
+    def train(run_id, options, **how):
+        services.clock.advance(minutes=1)
+        erase_person(find_person(services, name="Somebody"), services, by="Olive")
+        services.clock.advance(minutes=1)
+        runs.changed[run_id] = services.clock()
+        return trained(run_id, options, **how)
+
+    runs.train = train
+    run(services, runs)
+
+    tidy_retrainings(services, runs)
+
+    assert runs.reports == set()
+
+
 def test_a_report_that_quotes_a_withdrawn_comment_loses_its_texts(services, runs):
     quoted, other = keep(services), keep(services)
     runs.report = replace(REPORT, newly_lost=(quoted.id, "line-7-of-a-file"))

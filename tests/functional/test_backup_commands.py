@@ -9,6 +9,14 @@ import tarfile
 import pytest
 from click.testing import CliRunner
 
+from models.registry import (
+    SHIPPED_DIR,
+    check_version,
+    list_versions,
+    promote,
+    read_current_name,
+    read_previous_name,
+)
 from service.cli import cli
 from service.commands.whole_files import open_whole
 from service.domain.comment import Lane, SiteId
@@ -54,6 +62,22 @@ def test_what_was_backed_up_is_there_after_restoring(home, tmp_path):
         assert services.cases.get("c1").comment.text == "Descale it."
         assert [site.name for site in services.sites.all()] == ["Kettle blog"]
     assert file.stat().st_mode & 0o077 == 0
+
+
+def test_a_model_that_was_trained_here_serves_again_after_restoring(home, tmp_path):
+    shipped = SHIPPED_DIR / read_current_name()
+    for name in ("refused", "first", "second"):
+        shutil.copytree(shipped, home / "models" / name)
+    for name in ("first", "second"):
+        promote(home / "models", name, check=check_version)
+    run("backup", str(tmp_path / "backup.tar"), folder=home)
+
+    run("restore", str(tmp_path / "backup.tar"), folder=tmp_path / "other")
+
+    restored = tmp_path / "other" / "models"
+    assert (read_current_name(restored), read_previous_name(restored)) == ("second", "first")
+    assert list_versions(restored) == ["first", "second"]
+    assert check_version(restored / "second") == check_version(shipped)
 
 
 def test_a_backup_is_of_one_moment_while_others_write(home, tmp_path):

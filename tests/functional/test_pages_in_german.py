@@ -37,6 +37,7 @@ NO_WHOLE_PAGE = {
     "pages.export_log",
     "pages.home",
     "pages.live",
+    "pages.models_progress",
     "pages.rows",
     "pages.search_export",
     "pages.sign_in",
@@ -74,6 +75,7 @@ def test_every_page_is_german_where_the_browser_asks_for_it(services, app, clien
         "campaign_id": campaign_id,
         "site_id": SITE,
         "user_id": find_user("Ola", services).id,
+        "version_name": "test-1",
     }
     rules = [
         rule
