@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 
 import click
 
-from models.registry import SHIPPED_DIR, list_versions, load_version
+from models.registry import list_versions, load_version
+from service.commands.models_shadow import folder_of_versions
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.progress import KnownProgress
 from service.commands.sites import find_site
 from service.domain.back_scoring import UNFINISHED, BackScoring, JobState
 from service.moderation.back_score import change_back_scoring, start_back_scoring
 from service.ports import Services
-from service.settings import load_settings
 from service.start_error import StartError
 from service.wiring import open_services
 
@@ -50,7 +50,7 @@ def start_command(
     Workers do it in chunks while no comment waits. `slopsieve models differences VERSION` tells
     what came of it, also meanwhile.
     """
-    folder = load_settings().models_dir or SHIPPED_DIR
+    folder = folder_of_versions(data_dir)
     if version not in list_versions(folder):
         there_are = ", ".join(list_versions(folder)) or "none"
         msg = f"there is no version {version[:100]!r} in {folder}; there are {there_are}"

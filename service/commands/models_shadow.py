@@ -25,6 +25,12 @@ _LISTED = 20
 MAX_LISTED = 1_000
 
 
+def folder_of_versions(data_dir: str | None) -> Path:
+    """Return the folder whose versions the commands speak of."""
+    settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
+    return settings.models_dir or SHIPPED_DIR
+
+
 @click.command("shadow")
 @click.argument("version", required=False)
 @click.option("--off", is_flag=True, help="Ask no version beside the current one any more.")
@@ -36,7 +42,7 @@ def shadow_command(version: str | None, data_dir: str | None, *, off: bool) -> N
     comment needs, they write down what it would have concluded of the same evidence. `slopsieve
     models differences` shows it. Without an argument, the command says what is in the shadow.
     """
-    folder = load_settings().models_dir or SHIPPED_DIR
+    folder = folder_of_versions(data_dir)
     before = read_shadow_name(folder)
     if off and version is not None:
         msg = "give a version to ask, or --off to ask none"

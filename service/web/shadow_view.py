@@ -132,7 +132,7 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
             told = tell_differences(scope, services, cursor=cursor, limit=PAGE_SIZE)
         except InvalidInputError:
             abort(HTTPStatus.NOT_FOUND)
-        query = {"version": version, "cursor": told.next_cursor}
+        here = "pages.differences"
         return render_template(
             "differences.html",
             version=_version_view(version, services, told.counts, told.n_newly_lost),
@@ -140,8 +140,10 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
             rows=_matrix(told.counts),
             differing=_present(told.disagreements, services, moderator()),
             outcomes=[gettext(name) for name in _OUTCOME_NAMES.values()],
-            further=url_for("pages.differences", **query) if told.next_cursor else None,
-            first=url_for("pages.differences", version=version) if cursor else None,
+            further=url_for(here, version=version, cursor=told.next_cursor)
+            if told.next_cursor
+            else None,
+            first=url_for(here, version=version) if cursor else None,
         )
 
 
