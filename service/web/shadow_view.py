@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from flask import Blueprint, abort, render_template, request, url_for
+from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.back_scoring import BackScoring, JobState
@@ -125,7 +125,9 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
     def differences() -> ResponseReturnValue:
         version = request.args.get("version", "")
         cursor = request.args.get("cursor") or None
-        if not 0 < len(version) <= _MAX_VERSION_CHARS or len(cursor or "") > _MAX_CURSOR_CHARS:
+        if not version:
+            return redirect(url_for("pages.shadow"), HTTPStatus.SEE_OTHER)
+        if len(version) > _MAX_VERSION_CHARS or len(cursor or "") > _MAX_CURSOR_CHARS:
             abort(HTTPStatus.NOT_FOUND)
         scope = OpinionScope(model_version=version, site_ids=moderator().site_ids)
         try:
