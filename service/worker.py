@@ -91,7 +91,9 @@ def make_worker(wired: Wired) -> Any:
     spare = SpareTime(
         waiting=waiting,
         opine=lambda ids: opine_in_shadow(ids, services),
-        back_score=lambda job_id, number: back_score_chunk(job_id, number, services),
+        back_score=lambda job_id, number, size: back_score_chunk(
+            job_id, number, services, size=size
+        ),
     )
     register_back_scoring(app, spare)
     name = f"{socket.gethostname()}:{os.getpid()}"

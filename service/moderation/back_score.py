@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from service.domain.back_scoring import BackScoring, JobState
@@ -27,8 +27,6 @@ CHUNK_SIZE = 256
 # Chunks that are cut at a time, so that the queue never holds an archive. Beat asks every second,
 # and a worker takes a second or so for a chunk: enough for some thirty of them.
 MOST_OPEN = 64
-# Comments between two looks at whether somebody waits: some 40 ms of work (see tasks/README.md).
-SLICE_SIZE = 16
 # With no message left in the queue, a chunk that is still open this long after it was queued was
 # lost with its worker. A worker under load may hold one for longer: then it is done twice, which
 # changes nothing.
@@ -113,10 +111,13 @@ def feed_back_scorings(services: Services) -> int:
     return queued
 
 
-def back_score_chunk(job_id: str, number: int, services: Services) -> Iterator[None]:
+def back_score_chunk(
+    job_id: str, number: int, services: Services, *, size: Callable[[], int]
+) -> Iterator[int]:
     """Form the opinions of one chunk, a slice of comments from one `next` to the following one.
 
-    Between slices whoever waits can be served. A chunk that is done, or whose job was paused or
+    Each has as many comments as `size()` says, and yields how many they were; between slices
+    whoever waits can be served. A chunk that is done, or whose job was paused or
     cancelled, ends it early; paused ones are queued again when the job goes on. A version that
     cannot be used pauses the job. Raises `StoreUnavailableError`; then upkeep queues it again.
     """
@@ -126,15 +127,16 @@ def back_score_chunk(job_id: str, number: int, services: Services) -> Iterator[N
     job, chunk = found
     try:
         ids = services.back_scorings.ids_of(job, chunk)
-        for start in range(0, len(ids), SLICE_SIZE):
+        while ids:
             while (model := services.find_model(job.model_version)) is None:
                 # It is being loaded beside what serves.
-                yield
+                yield 0
             if services.back_scorings.get(job_id).state is not JobState.RUNNING:
                 return
-            some = ids[start : start + SLICE_SIZE]
+            some = ids[: max(size(), 1)]
+            ids = ids[len(some) :]
             opine(some, model, services, origin=Origin.BACK_SCORING)
-            yield
+            yield len(some)
     except StoreUnavailableError:
         raise
     except ModelUnavailableError as error:

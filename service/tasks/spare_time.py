@@ -17,8 +17,9 @@ log = logging.getLogger(__name__)
 # Comments that are judged and wait for the shadow; what comes on top while judging leaves it no
 # time is passed over. Four of the largest usual batches, and no text is held, only ids.
 MOST_WAITING = 256
-# Comments in one slice of the shadow's work: some 40 ms, which is what it may delay a comment by
-# that comes in meanwhile.
+# How long a slice is meant to take, as a comment that comes in meanwhile waits for it;
+# and how many comments it has at most, so that the first one is not long either.
+_SLICE_SECONDS = 0.04
 SLICE_SIZE = 16
 # The event loop runs what is due before it looks for messages, so a slice is due a little later.
 _NEXT_SLICE_SECONDS = 0.002
@@ -36,7 +37,7 @@ class Message(Protocol):
 
 @dataclass(slots=True, kw_only=True)
 class _Chunk:
-    work: Iterator[object]
+    work: Iterator[int]
     message: Message | None
 
 
@@ -44,10 +45,11 @@ class SpareTime:
     """Does work of no hurry in slices, each begun only while no comment waits in this worker.
 
     `waiting()` says how many comments wait. `opine` is called with ids of judged comments, for the
-    shadow; `back_score(job_id, number)` returns a chunk's work, a slice from one `next` to the
-    following one. Everything happens in the event loop's one thread; what fails is only logged, and
-    a chunk that failed is queued again by upkeep. `passed_over` counts what the shadow had no time
-    for.
+    shadow; `back_score(job_id, number, size)` returns a chunk's work, a slice from one `next` to
+    the following one: it asks `size` how many comments that may be, and yields how many they were.
+    Slices get as long as they may take, by the pace of the last ones. Everything happens in the
+    event loop's one thread; what fails is only logged, and a chunk that failed is queued again by
+    upkeep. `passed_over` counts what the shadow had no time for.
     """
 
     def __init__(
@@ -55,7 +57,7 @@ class SpareTime:
         *,
         waiting: Callable[[], int],
         opine: Callable[[Sequence[CommentId]], object],
-        back_score: Callable[[str, int], Iterator[object]],
+        back_score: Callable[[str, int, Callable[[], int]], Iterator[int]],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._waiting = waiting
@@ -67,6 +69,7 @@ class SpareTime:
         self._judged: deque[CommentId] = deque()
         self._chunks: deque[_Chunk] = deque()
         self.passed_over = 0
+        self._seconds_each = 0.0
         self._told_of = 0
         self._told_at = float("-inf")
 
@@ -91,8 +94,22 @@ class SpareTime:
 
     def receive(self, job_id: str, number: int, message: Message) -> None:
         """Take a chunk in."""
-        self._chunks.append(_Chunk(work=self._back_score(job_id, number), message=message))
+        self._chunks.append(
+            _Chunk(work=self._back_score(job_id, number, self.size), message=message)
+        )
         self._schedule(_NEXT_SLICE_SECONDS)
+
+    def size(self) -> int:
+        """Return how many comments the next slice may have."""
+        if self._seconds_each <= 0.0:
+            return SLICE_SIZE
+        return min(max(int(_SLICE_SECONDS / self._seconds_each), 1), SLICE_SIZE)
+
+    def _remember_pace(self, seconds: float, count: int) -> None:
+        """Take half of the last pace and half of this one: one odd slice says little."""
+        if count > 0:
+            last = self._seconds_each or seconds / count
+            self._seconds_each = (last + seconds / count) / 2
 
     def _schedule(self, seconds: float) -> None:
         if self._call_after is None or self._scheduled or not (self._judged or self._chunks):
@@ -112,16 +129,20 @@ class SpareTime:
         self._schedule(_NEXT_SLICE_SECONDS)
 
     def _serve_shadow(self) -> None:
-        some = [self._judged.popleft() for _ in range(min(SLICE_SIZE, len(self._judged)))]
+        some = [self._judged.popleft() for _ in range(min(self.size(), len(self._judged)))]
+        began = self._monotonic()
         try:
             self._opine(some)
         except Exception as error:  # noqa: BLE001  # a worker must outlive any version on trial
             log.warning("the shadow failed", extra={"error": type(error).__name__})
+        else:
+            self._remember_pace(self._monotonic() - began, len(some))
 
     def _serve_chunk(self) -> None:
         chunk = self._chunks[0]
+        began = self._monotonic()
         try:
-            next(chunk.work)
+            count = next(chunk.work)
         except StopIteration:
             pass
         except StoreUnavailableError:
@@ -131,6 +152,7 @@ class SpareTime:
                 "a chunk failed, it is queued again later", extra={"error": type(error).__name__}
             )
         else:
+            self._remember_pace(self._monotonic() - began, count)
             return
         self._chunks.popleft()
         _acknowledge(chunk.message)

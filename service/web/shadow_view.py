@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from flask import Blueprint, abort, render_template, request, url_for
+from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.back_scoring import BackScoring, JobState
@@ -125,14 +125,16 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
     def differences() -> ResponseReturnValue:
         version = request.args.get("version", "")
         cursor = request.args.get("cursor") or None
-        if not 0 < len(version) <= _MAX_VERSION_CHARS or len(cursor or "") > _MAX_CURSOR_CHARS:
+        if not version:
+            return redirect(url_for("pages.shadow"), HTTPStatus.SEE_OTHER)
+        if len(version) > _MAX_VERSION_CHARS or len(cursor or "") > _MAX_CURSOR_CHARS:
             abort(HTTPStatus.NOT_FOUND)
         scope = OpinionScope(model_version=version, site_ids=moderator().site_ids)
         try:
             told = tell_differences(scope, services, cursor=cursor, limit=PAGE_SIZE)
         except InvalidInputError:
             abort(HTTPStatus.NOT_FOUND)
-        query = {"version": version, "cursor": told.next_cursor}
+        here = "pages.differences"
         return render_template(
             "differences.html",
             version=_version_view(version, services, told.counts, told.n_newly_lost),
@@ -140,8 +142,10 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
             rows=_matrix(told.counts),
             differing=_present(told.disagreements, services, moderator()),
             outcomes=[gettext(name) for name in _OUTCOME_NAMES.values()],
-            further=url_for("pages.differences", **query) if told.next_cursor else None,
-            first=url_for("pages.differences", version=version) if cursor else None,
+            further=url_for(here, version=version, cursor=told.next_cursor)
+            if told.next_cursor
+            else None,
+            first=url_for(here, version=version) if cursor else None,
         )
 
 

@@ -134,7 +134,6 @@ def test_a_withdrawn_comment_is_shown_to_no_version():
 def small(monkeypatch):
     """Make chunks of four comments in slices of two."""
     monkeypatch.setattr(back_score, "CHUNK_SIZE", 4)
-    monkeypatch.setattr(back_score, "SLICE_SIZE", 2)
 
 
 def start(services, **changes):
@@ -146,7 +145,7 @@ def start(services, **changes):
 def take(services):
     """Return the work of the next chunk that waits."""
     chunk = services.back_scoring_queue.take()
-    return chunk and back_score_chunk(chunk.job_id, chunk.number, services)
+    return chunk and back_score_chunk(chunk.job_id, chunk.number, services, size=lambda: 2)
 
 
 def work_off(services):
@@ -280,7 +279,7 @@ def test_with_the_store_away_a_chunk_stays_open(small):
     chunk = services.back_scoring_queue.take()
     found, services.cases.find_judged = services.cases.find_judged, AwayOnce()
     with pytest.raises(StoreUnavailableError):
-        list(back_score_chunk(chunk.job_id, chunk.number, services))
+        list(back_score_chunk(chunk.job_id, chunk.number, services, size=lambda: 2))
     services.cases.find_judged = found
     services.clock.advance(seconds=30)
     feed_back_scorings(services)

@@ -161,9 +161,13 @@ def test_hostile_words_and_names_are_shown_and_never_markup(services, owner):
         assert "<script>alert" not in page.text
 
 
-@pytest.mark.parametrize(
-    "query", ["", "?version=", f"?version={'x' * 101}", "?version=candidate&cursor=nonsense"]
-)
+def test_without_a_version_the_page_leads_to_all_of_them(owner):
+    answer = owner.get("/models/differences?version=")
+
+    assert (answer.status_code, answer.location) == (303, "/models/shadow")
+
+
+@pytest.mark.parametrize("query", [f"?version={'x' * 101}", "?version=candidate&cursor=nonsense"])
 def test_what_is_not_there_is_not_found(owner, query):
     assert owner.get(f"/models/differences{query}").status_code == 404
 

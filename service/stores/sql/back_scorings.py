@@ -169,7 +169,7 @@ def _cut_fresh(
     if row.cut or room <= 0:
         return []
     query = _ids(_job(row), after=row.cursor).limit(room * size)
-    ids = list(connection.scalars(query))
+    ids: list[CommentId] = list(connection.scalars(query))
     fresh: list[Chunk] = []
     after = row.cursor
     for start in range(0, len(ids), size):
@@ -262,7 +262,7 @@ def _matching(job: BackScoring) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def _ids(job: BackScoring, *, after: CommentId | None) -> sa.Select[tuple[CommentId]]:
+def _ids(job: BackScoring, *, after: CommentId | None) -> sa.Select[Any]:
     query = sa.select(comments.c.id).where(*_matching(job)).order_by(comments.c.id)
     return query if after is None else query.where(comments.c.id > after)
 

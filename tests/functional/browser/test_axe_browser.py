@@ -8,11 +8,13 @@ from datetime import timedelta
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from service.domain.back_scoring import BackScoring
 from service.domain.claim import Claim
 from service.domain.comment import Author, CommentId, Sender
 from service.domain.decision import Ruling
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.retraining import RetrainingState
+from service.domain.opinion import Opinion, Origin
 from service.domain.saved_view import SavedView
 from service.domain.stroke import StrokeOf
 from service.domain.user import User
@@ -76,6 +78,7 @@ def _fill(services: Services) -> dict[str, str]:
     services.search.take_in(limit=100)
     _list_and_save(services)
     _retrain(services, comment.id)
+    _opine(services, [*members[:2], comment.id])
     return {
         "comment_id": comment.id,
         "campaign_id": campaign_id,
@@ -86,6 +89,33 @@ def _fill(services: Services) -> dict[str, str]:
         "claimed": members[4],
         "decided": members[0],
     }
+
+
+def _opine(services: Services, ids: list[CommentId]) -> None:
+    """Let a version differ on some comments, and be asked about all."""
+    now = services.clock()
+    opinions = [
+        Opinion(
+            comment_id=comment_id,
+            model_version="candidate",
+            origin=Origin.SHADOW,
+            outcome=Outcome.HAM,
+            p_spam=0.01,
+            formed_at=now,
+        )
+        for comment_id in ids
+    ]
+    services.opinions.add(opinions)
+    job = BackScoring(
+        id="bsc_1",
+        model_version="candidate",
+        site_ids=None,
+        since=None,
+        until=now + timedelta(days=1),
+        asked_by="Ola",
+        asked_at=now,
+    )
+    services.back_scorings.begin(job)
 
 
 def _claim(services: Services, comment_id: CommentId, user: User) -> None:
@@ -162,6 +192,8 @@ def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width, sche
     telling = {
         "/review": ".campaign-strip",
         "/review?show=decided": ".stamp",
+        "/models/shadow": "progress",
+        "/models/differences?version=candidate": ".log",
         f"/review/comments/{known['comment_id']}": ".sender",
         f"/review/comments/{known['of_the_campaign']}": ".similar",
         f"/review/comments/{known['claimed']}": ".claimed",

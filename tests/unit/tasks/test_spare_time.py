@@ -16,18 +16,25 @@ class Desk:
         self.waiting = 0
         self.done: list[object] = []
         self.raises: Exception | None = None
+        self.sizes: list[int] = []
+        # What a comment costs, on the clock that is handed over.
+        self.seconds_each = 0.0
+        self.loop: Loop | None = None
 
     def opine(self, ids):
         if self.raises:
             raise self.raises
+        self.loop.now += self.seconds_each * len(ids)
         self.done.append(list(ids))
 
-    def back_score(self, job_id, number):
+    def back_score(self, job_id, number, size):
         for part in range(3):
             if self.raises:
                 raise self.raises
             self.done.append((job_id, number, part))
-            yield
+            self.sizes.append(size())
+            self.loop.now += self.seconds_each * size()
+            yield size()
 
 
 @pytest.fixture
@@ -42,6 +49,7 @@ def loop():
 
 @pytest.fixture
 def spare(desk, loop):
+    desk.loop = loop
     spare = SpareTime(
         waiting=lambda: desk.waiting,
         opine=desk.opine,
@@ -159,3 +167,23 @@ def test_with_nothing_to_do_the_loop_is_left_alone(spare, loop):
     loop.advance(1)
 
     assert loop._due == []
+
+
+def test_slices_get_shorter_where_a_comment_takes_longer(spare, desk, loop):
+    desk.seconds_each = 0.0075
+    spare.remember([f"c{n}" for n in range(26)])
+    spare.receive("job", 1, Message())
+
+    loop.advance(5)
+
+    assert [len(one) for one in desk.done[:3]] == [SLICE_SIZE, 5, 5]
+    assert desk.sizes == [5, 5, 5]
+
+
+def test_even_the_slowest_version_gets_on(spare, desk, loop):
+    desk.seconds_each = 3.0
+    spare.remember(["c1"] * (SLICE_SIZE + 2))
+
+    loop.advance(100)
+
+    assert [len(one) for one in desk.done] == [SLICE_SIZE, 1, 1]
