@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -58,10 +59,16 @@ def move_command(*, url: str, resume: bool, data_dir: str | None, as_json: bool)
             msg = "the database's schema does not fit this version: run `slopsieve migrate` first"
             raise StartError(msg, ExitCode.DATABASE)
         migrate(target)
+        began = time.monotonic()
         with CountingProgress("Moving", unit="rows", a_line=_A_LINE) as shown:
             move_rows(source, target, resume=resume, told=_Total(shown))
+        moved = time.monotonic()
         with CountingProgress("Comparing", unit="rows", a_line=_A_LINE) as shown:
             compared = compare(source, target, told=_Total(shown))
+    compared_at = time.monotonic()
+    click.echo(
+        f"Moved in {moved - began:.1f} s, compared in {compared_at - moved:.1f} s.", err=True
+    )
     source.dispose()
     target.dispose()
     rows = [

@@ -26,7 +26,7 @@ from tests.factories import NOW, make_comment
 
 # Whatever reads these from end to end grows with the archive.
 LARGE = {"comments", "verdicts", "search_docs", "search_fts"}
-# A scan that a LIMIT ends after so small a part of the table, as the planner expects, does not grow.
+# A scan that a LIMIT ends after so small a part of it, as the planner expects, does not grow.
 _SMALL_PART = 0.25
 PARTIAL = {
     index.name
@@ -185,8 +185,8 @@ def _sqlite_step(detail: str, said: str) -> Iterator[str]:
     table = _table_of(name, said)
     if "VIRTUAL TABLE INDEX" in detail:
         return
-    # An index that is read from end to end is as good as the table, but for partial ones, which hold
-    # no more than is asked for, and for pages, which end when they are full.
+    # An index that is read from end to end is as good as the table, but for partial ones, which
+    # hold no more than is asked for, and for pages, which end when they are full.
     ends = index in PARTIAL or ("ORDER BY" in said and "LIMIT" in said)
     if how == "SCAN" and not (index and ends):
         yield f"scan {table}"

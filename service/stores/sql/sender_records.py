@@ -149,13 +149,14 @@ def _count(place: int, found: sa.Select[Any]) -> sa.Select[Any]:
         sa.case((told.c.decided, ruling)).label("ruling"),
         told.c.waits,
     ).subquery()
-    return sa.select(
+    columns: list[sa.ColumnElement[Any]] = [
         sa.literal(place).label("place"),
         sa.func.count().label("seen"),
         _sum(sa.case((each.c.ruling == Ruling.APPROVE.value, 1), else_=0)).label("approved"),
         _sum(sa.case((each.c.ruling == Ruling.REJECT.value, 1), else_=0)).label("rejected"),
         _sum(each.c.waits).label("waiting"),
-    ).select_from(each)
+    ]
+    return sa.select(*columns).select_from(each)
 
 
 def _sum(of_each: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
