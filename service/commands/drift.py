@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from service.commands.output import data_dir_option
+from service.commands.sites import find_site
 from service.moderation.drift import read_drift
-from service.moderation.sites import find_site
 from service.scoring.drift import Drift, Level, Stretch
 from service.web.drift_answers import DriftAnswer
 from service.web.drift_words import ALARM_WORDS
