@@ -91,9 +91,10 @@ def erase_person(
     """Erase a person's comments: words, names, links and keys; return how many were erased now.
 
     Saved views that name the person go as well (`forget_views`). Their records in the histories go
-    first. It is done in portions, each with its entry in the log, so that what was interrupted, or stopped after `at_most`, is gone on with by the same call.
-    `show` is told how many are done so far. Verdicts, decisions and the log stay, without a word
-    of the person. Raises `StoreUnavailableError`.
+    first. It is done in portions, each with its entry in the log, so that what was interrupted, or
+    stopped after `at_most`, is gone on with by the same call. `show` is told how many are done so
+    far. Verdicts, decisions and the log stay, without a word of the person. Raises
+    `StoreUnavailableError`.
     """
     forget_records(person.sender, services)
     if person.author_name is not None:
