@@ -15,8 +15,8 @@ def chance_of_so_many(hits: int, n: int, other_hits: int, other_n: int) -> float
     Fisher's exact test, one-sided (1922, Journal of the Royal Statistical Society 85:87-94): if
     both groups are alike, the hits among the `n` are hypergeometric. Exact however few there are,
     and too careful rather than too bold; with more than `_MOST_TERMS` ways, where that would take
-    long, by the normal distribution, which is as good there. Raises `ValueError` unless 0 <= hits <= n and so for the
-    other group.
+    long, by the normal distribution, which is as good there. Raises `ValueError` unless
+    0 <= hits <= n and so for the other group.
     """
     if not (0 <= hits <= n and 0 <= other_hits <= other_n):
         msg = f"hits must lie within their groups, got {hits} of {n} and {other_hits} of {other_n}"
