@@ -417,6 +417,9 @@ class SavedViewStore(Protocol):
     def remove(self, view_id: str) -> None:
         """Forget a view; harmless if there is none."""
 
+    def all(self) -> list[SavedView]:
+        """Return every account's views, by id."""
+
     def visible_to(self, owner_id: str) -> list[SavedView]:
         """Return an account's own views and those shared with all, by name."""
 

@@ -25,6 +25,7 @@ from service.web.models_view import (
     view_version,
 )
 from service.web.pages import moderator, needs
+from service.web.shadow_view import view_shadow
 
 _TOLD = "told_models"
 # The shipped card has 40,000; nobody reads more on a page.
@@ -157,6 +158,7 @@ def _show(
         retrainings=[view_retraining(one, services, moderator(), now) for one in recent],
         under_way=progress_of(recent, now)["under_way"],
         trainer=_is_heard(services),
+        shadow=view_shadow(services, moderator()),
     )
     return html, status
 
