@@ -24,7 +24,7 @@ from tests.sites import Site, with_status
 # A busy machine takes its time to start a process.
 START_SECONDS = 60.0
 STOP_SECONDS = 20
-SECRET = "whsec_" + base64.b64encode(b"a secret for tests").decode()
+SECRET = "whsec_" + base64.b64encode(b"a secret of thirty-two characters").decode()
 
 
 @contextmanager
