@@ -175,6 +175,16 @@ class CommentStore(Protocol):
         comment there is: nobody waits for it.
         """
 
+    def place_anew(
+        self, site_id: SiteId, *, after: CommentId | None, limit: int
+    ) -> CommentId | None:
+        """Work out anew where a site's waiting comments stand in the review queue.
+
+        At most `limit` of them in one transaction, in the order of their ids from the one after
+        `after` on. Return the last one's id, None if there were none. What changes meanwhile is
+        placed by the site's settings as they are then, so this may be done twice.
+        """
+
     def erase_senders(self, ids: Sequence[CommentId]) -> None:
         """Take all that is known of their senders off these comments; `Sender()` is left.
 
@@ -396,6 +406,9 @@ class SavedViewStore(Protocol):
 
     def remove(self, view_id: str) -> None:
         """Forget a view; harmless if there is none."""
+
+    def all(self) -> list[SavedView]:
+        """Return every account's views, by id."""
 
     def visible_to(self, owner_id: str) -> list[SavedView]:
         """Return an account's own views and those shared with all, by name."""

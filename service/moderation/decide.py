@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from service.domain.campaign import is_by_person
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision, Ruling
@@ -18,6 +19,7 @@ from service.moderation.announce import (
     wake_deliverers,
     write_decision_messages,
 )
+from service.moderation.policy import recheck_policy
 from service.moderation.remember import remember
 from service.ports import Services
 
@@ -68,6 +70,7 @@ def decide_comment(
     record_act(services, actor=decided_by, act=ruling.value, subject=comment_id)
     changed = [replaced, decision] if replaced is not None else [decision]
     remember([Precedent(decision=one, comment=case.comment) for one in changed], services)
+    _recheck_policy(case, replaced, services)
     return _tell(case, told, services, at_once=at_once)
 
 
@@ -89,7 +92,16 @@ def undo_decision(
     undone = services.decisions.undo(comment_id, by=undone_by, at=now, deliveries=told)
     record_act(services, actor=undone_by, act="undo", subject=comment_id)
     remember([Precedent(decision=undone, comment=case.comment)], services)
+    _recheck_policy(case, undone, services)
     return _tell(case, told, services, at_once=True)
+
+
+def _recheck_policy(case: Case, undone: Decision | None, services: Services) -> None:
+    """Look again at what a policy rejected because people rejected this one too."""
+    if undone is None or undone.ruling is not Ruling.REJECT or not is_by_person(undone):
+        return
+    if case.campaign_id is not None:
+        recheck_policy({case.campaign_id}, services)
 
 
 def refuse_note(note: str | None, *, seconds: float | None = None) -> None:

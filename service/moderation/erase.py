@@ -20,6 +20,7 @@ from service.moderation.forget import (
     nobody_named,
     person_keys,
 )
+from service.moderation.saved_views import forget_views
 from service.ports import Services
 
 log = logging.getLogger(__name__)
@@ -89,12 +90,15 @@ def erase_person(
 ) -> int:
     """Erase a person's comments: words, names, links and keys; return how many were erased now.
 
-    Their records in the histories go first. It is done in portions, each with its entry in the log,
-    so that what was interrupted, or stopped after `at_most`, is gone on with by the same call.
-    `show` is told how many are done so far. Verdicts, decisions and the log stay, without a word
-    of the person. Raises `StoreUnavailableError`.
+    Saved views that name the person go as well (`forget_views`). Their records in the histories go
+    first. It is done in portions, each with its entry in the log, so that what was interrupted, or
+    stopped after `at_most`, is gone on with by the same call. `show` is told how many are done so
+    far. Verdicts, decisions and the log stay, without a word of the person. Raises
+    `StoreUnavailableError`.
     """
     forget_records(person.sender, services)
+    if person.author_name is not None:
+        forget_views(person.author_name, services, by=by)
     erased, after = 0, None
     for number in itertools.count():
         limit = _PORTION if at_most is None else min(_PORTION, at_most - erased)

@@ -20,6 +20,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.verdict import Outcome
 from service.moderation.decide import decide_comment
+from service.moderation.policy import may_reject
 from service.ports import Lease, Placement, Services
 
 log = logging.getLogger(__name__)
@@ -30,9 +31,6 @@ MOST_REMEMBERED = 200_000
 # Placed in one transaction: on SQLite nobody else writes meanwhile.
 PORTION = 50
 _FILL_PORTION = 2_000
-# Members that people must have rejected before a site's policy goes on in their stead. A choice, no
-# measurement: more than one slip of the hand, few enough for a campaign to be met while it runs.
-REJECTED_BY_PEOPLE = 5
 
 
 class GroupingMemory:
@@ -160,7 +158,7 @@ def _may_be_settled(case: Case) -> bool:
 
 def _reject_like_the_others(case: Case, campaign_id: str, services: Services) -> None:
     rulings = services.campaigns.peoples_rulings(campaign_id)
-    if rulings.approved or rulings.rejected < REJECTED_BY_PEOPLE:
+    if not may_reject(rulings):
         return
     try:
         decide_comment(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.domain.saved_view import MAX_VIEW_NAME_CHARS, SavedView
+from service.domain.search import Field, parse_search
+from service.domain.search_words import words_of
 from service.domain.user import Permission, User
 from service.moderation.acts import record_act
 from service.moderation.search import read_line
@@ -67,6 +70,45 @@ def remove_view(view_id: str, services: Services, *, user: User) -> None:
     services.saved_views.remove(view.id)
     if view.shared:
         record_act(services, actor=user.name, act="remove shared view", subject=view.id)
+
+
+def forget_views(name: str, services: Services, *, by: str) -> int:
+    """Remove all accounts' views that name a person, to be forgotten; return how many.
+
+    A view names them if its search looks for authors of this name, or if the name, of two words at
+    least, stands in its line or its own name: a single word means too much else. The log tells
+    how many, not which.
+    """
+    wanted = words_of(name)
+    found = [view for view in services.saved_views.all() if _names(view, wanted)]
+    for view in found:
+        services.saved_views.remove(view.id)
+    if found:
+        record_act(
+            services,
+            actor=by,
+            act="erase person",
+            subject="person",
+            detail=f"{len(found)} saved views removed",
+        )
+    return len(found)
+
+
+def _names(view: SavedView, wanted: Sequence[str]) -> bool:
+    if not wanted:
+        return False
+    try:
+        authors = [term.value for term in parse_search(view.query).of(Field.AUTHOR)]
+    except InvalidInputError:
+        # A line that was understood once may not be any more.
+        authors = [view.query]
+    texts = authors if len(wanted) == 1 else [*authors, view.query, view.name]
+    return any(_holds(words_of(text), wanted) for text in texts)
+
+
+def _holds(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    size = len(wanted)
+    return any(list(words[at : at + size]) == list(wanted) for at in range(len(words) - size + 1))
 
 
 def may_share(user: User) -> bool:

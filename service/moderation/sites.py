@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from service.domain.comment import SiteId
+from service.domain.comment import CommentId, SiteId
 from service.domain.errors import (
     ConflictError,
     InvalidInputError,
@@ -23,6 +23,8 @@ from service.ports import Services
 
 _KEY_PREFIX = "slop_"
 _MAX_NAME_CHARS = 100
+# In one transaction: on SQLite nobody else writes meanwhile.
+_PLACED_AT_ONCE = 500
 # One for each installation of a large site, and a bound for a client that issues keys in a loop.
 _MAX_VALID_KEYS = 50
 # Long enough to change the key in every plugin and deploy it.
@@ -165,7 +167,9 @@ def update_site_settings(
 ) -> Site:
     """Replace a site's settings. Raises `NotFoundError` for an unknown site.
 
-    The log tells which were changed, from what to what.
+    The log tells which were changed, from what to what. With another mode other comments stand
+    wrong while they wait, so the site's waiting ones are placed anew in the review queue, some
+    hundreds at a time; if that is interrupted, setting the mode once more does the rest.
     """
     before = services.sites.get(site_id).settings
     site = services.sites.update_settings(site_id, settings)
@@ -177,7 +181,18 @@ def update_site_settings(
     record_act(
         services, actor=actor, act="change settings", subject=site_id, detail="; ".join(changes)
     )
+    if before.mode is not settings.mode or before == settings:
+        _place_anew(site_id, services)
     return site
+
+
+def _place_anew(site_id: SiteId, services: Services) -> None:
+    """Place all of the site's waiting comments by the mode of now."""
+    after: CommentId | None = None
+    while True:
+        after = services.comments.place_anew(site_id, after=after, limit=_PLACED_AT_ONCE)
+        if after is None:
+            return
 
 
 def _logged(value: object) -> str:

@@ -18,6 +18,7 @@ from service.moderation.announce import (
     write_decision_messages,
 )
 from service.moderation.decide import refuse_note
+from service.moderation.policy import recheck_policy
 from service.moderation.remember import remember
 from service.ports import Services
 
@@ -88,12 +89,16 @@ def undo_stroke(stroke_id: str, services: Services, *, undone_by: str) -> Stroke
     # First of all, so that whoever is still deciding it goes no further.
     stroke = services.strokes.take_back(stroke_id, by=undone_by, at=now)
     learnt = 0
+    campaign_ids: set[str] = set()
     for page in _pages(stroke_id, services):
         cases = services.cases.find([one.comment.id for one in page.precedents])
+        campaign_ids |= {case.campaign_id for case in cases if case.campaign_id is not None}
         changed = _undo_portion(cases, stroke, services, undone_by=undone_by)
         if learnt < _LEARNT_AT_ONCE:
             remember(changed[: _LEARNT_AT_ONCE - learnt], services)
         learnt += len(changed)
+    if stroke.ruling is Ruling.REJECT:
+        recheck_policy(campaign_ids, services)
     return _log(stroke_id, services, actor=undone_by, act="undo together")
 
 

@@ -126,10 +126,12 @@ class Rise:
     def level(self) -> Level:
         """Return how loud it is: calm as long as chance alone could have done it."""
         rise = self.recent - self.reference
+        if rise < self.least:
+            return Level.CALM
         chance = chance_of_so_many(
             self.hits_recent, self.n_recent, self.hits_reference, self.n_reference
         )
-        if rise < self.least or chance > 1 - CONFIDENCE:
+        if chance > 1 - CONFIDENCE:
             return Level.CALM
         return Level.ACT if rise >= 2 * self.least else Level.WATCH
 

@@ -262,6 +262,24 @@ class MemoryCommentStore:
                 if any(getattr(kept.comment.sender, name) in keys for name, keys in wanted.items())
             ][:limit]
 
+    def place_anew(
+        self, site_id: SiteId, *, after: CommentId | None, limit: int
+    ) -> CommentId | None:
+        """See `CommentStore.place_anew`."""
+        with self._state.lock:
+            waiting = sorted(
+                (
+                    kept
+                    for kept in self._state.comments.values()
+                    if kept.comment.site_id == site_id and self._state.case(kept).needs_review
+                ),
+                key=lambda kept: kept.comment.id,
+            )
+            some = [kept for kept in waiting if after is None or kept.comment.id > after][:limit]
+            for kept in some:
+                self._state.place_anew(kept)
+            return some[-1].comment.id if some else None
+
     def erase_senders(self, ids: Sequence[CommentId]) -> None:
         """See `CommentStore.erase_senders`."""
         with self._state.lock:

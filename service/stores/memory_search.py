@@ -106,6 +106,10 @@ class MemorySavedViewStore:
         """See `SavedViewStore.remove`."""
         self._views.pop(view_id, None)
 
+    def all(self) -> list[SavedView]:
+        """See `SavedViewStore.all`."""
+        return sorted(self._views.values(), key=lambda view: view.id)
+
     def visible_to(self, owner_id: str) -> list[SavedView]:
         """See `SavedViewStore.visible_to`."""
         views = [v for v in list(self._views.values()) if v.shared or v.owner_id == owner_id]

@@ -14,11 +14,14 @@ from service.domain.errors import InvalidInputError, StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.report import Label, Report
 from service.domain.site import SiteSettings
+from service.domain.stroke import StrokeOf
 from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.group import REJECTED_BY_PEOPLE, GroupingMemory, group_fresh
+from service.moderation.group import GroupingMemory, group_fresh
 from service.moderation.judge import judge_batch
+from service.moderation.policy import REJECTED_BY_PEOPLE
 from service.moderation.rebuild import rebuild_all
 from service.moderation.site_lists import NewEntry, add_entry
+from service.moderation.strokes import decide_together, undo_stroke
 from service.moderation.submit import submit_comments
 from service.moderation.users import add_user
 from service.ports import NewComment
@@ -454,3 +457,66 @@ def test_the_policy_overrules_nobody_who_decides_at_the_same_moment(services, me
     group_all(replace(services, campaigns=Quicker()), memory)
 
     assert [one.decided_by for one in services.cases.get(later).decisions] == ["Ola"]
+
+
+def _policy_rejected(services, memory):
+    """Return what people rejected of a campaign and what its policy rejected after them."""
+    set_policy(services)
+    people = rejected_by_people(services, memory)
+    later = advertised(services, 3, first=5)
+    group_all(services, memory)
+    return people, later
+
+
+def _in_force(services, ids):
+    return [services.cases.get(one).decision is not None for one in ids]
+
+
+def test_undoing_a_person_s_rejection_takes_the_policy_s_back(services, memory):
+    people, later = _policy_rejected(services, memory)
+    before = _in_force(services, later)
+
+    undo_decision(people[0], services, undone_by="Mara")
+
+    assert before == [True] * 3
+    assert _in_force(services, later) == [False] * 3
+    assert all(services.cases.get(one).needs_review for one in later)
+    assert _in_force(services, people) == [False, True, True, True, True]
+
+
+def test_ruling_the_other_way_on_a_rejected_member_takes_the_policy_s_back(services, memory):
+    people, later = _policy_rejected(services, memory)
+
+    decide_comment(people[0], Ruling.APPROVE, services, decided_by="Ola")
+
+    assert _in_force(services, later) == [False] * 3
+
+
+def test_the_policy_s_stand_as_long_as_enough_people_s_do(services, memory):
+    people, later = _policy_rejected(services, memory)
+    decide_comment(later[0], Ruling.APPROVE, services, decided_by="Ola")
+    undo_decision(later[0], services, undone_by="Ola")
+    [sixth] = advertised(services, 1, first=9)
+    group_all(services, memory)
+
+    assert _in_force(services, later[1:]) == [True, True]
+    assert _in_force(services, people) == [True] * 5
+    assert services.cases.get(sixth).decision is not None
+
+
+def test_undoing_a_stroke_of_rejections_takes_the_policy_s_back(services, memory):
+    set_policy(services)
+    people = advertised(services, REJECTED_BY_PEOPLE)
+    group_all(services, memory)
+    stroke = decide_together(
+        people, Ruling.REJECT, services, decided_by="Mara", what=StrokeOf.CAMPAIGN
+    )
+    later = advertised(services, 2, first=5)
+    group_all(services, memory)
+    before = _in_force(services, later)
+
+    undo_stroke(stroke.id, services, undone_by="Mara")
+
+    assert before == [True, True]
+    assert _in_force(services, [*people, *later]) == [False] * 7
+    assert services.audit_log.recent(subject=services.cases.get(later[0]).campaign_id)

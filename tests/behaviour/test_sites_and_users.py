@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from service.domain.case import CaseFilter, Order
+from service.domain.comment import Lane
+from service.domain.decision import Mode
 from service.domain.errors import (
     ConflictError,
     InvalidInputError,
@@ -18,6 +22,7 @@ from service.moderation.sites import (
     issue_key,
     revoke_key,
     rotate_keys,
+    update_site_settings,
 )
 from service.moderation.users import (
     add_user,
@@ -25,6 +30,8 @@ from service.moderation.users import (
     change_password,
     reset_password,
 )
+from service.ports import NewComment
+from tests.factories import SITE, make_comment, make_verdict
 from tests.fakes import FixedClock, make_services
 
 
@@ -145,3 +152,21 @@ def test_a_reset_ends_the_old_password(services):
 def test_resetting_an_unknown_moderator_is_said_plainly(services):
     with pytest.raises(NotFoundError, match="nobody"):
         reset_password("nobody", services, actor="test")
+
+
+def test_a_new_mode_reorders_what_waits():
+    services = make_services(judges=False)
+    kept = []
+    for p_spam in (0.2, 0.8):
+        comment = make_comment()
+        services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        services.verdicts.add([make_verdict(comment.id, p_spam=p_spam)], audit=frozenset())
+        kept.append(comment.id)
+    settings = services.sites.get(SITE).settings
+
+    update_site_settings(SITE, replace(settings, mode=Mode.OBSERVE), services, actor="test")
+
+    page = services.cases.page(
+        CaseFilter(needs_review=True), order=Order.REVIEW, cursor=None, limit=5
+    )
+    assert [case.comment.id for case in page.cases] == kept[::-1]

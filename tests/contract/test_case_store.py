@@ -421,3 +421,35 @@ def test_a_report_moves_a_comment_up_the_queue(stores):
 
     queue = listed(stores, CaseFilter(needs_review=True), Order.REVIEW)
     assert queue == [sampled[1], sampled[0]]
+
+
+def test_waiting_comments_can_be_placed_anew_after_the_site_changed_its_mode(stores):
+    likely_ham, likely_spam, elsewhere = (
+        keep(stores),
+        keep(stores),
+        keep(stores, site_id=OTHER_SITE),
+    )
+    p_spam = {likely_ham: 0.2, likely_spam: 0.8, elsewhere: 0.5}
+    verdicts = [make_verdict(comment_id, p_spam=p) for comment_id, p in p_spam.items()]
+    stores.verdicts.add(verdicts, audit=frozenset())
+    held = listed(stores, CaseFilter(site_id=SITE, needs_review=True), Order.REVIEW)
+    stores.sites.update_settings(SITE, SiteSettings(mode=Mode.OBSERVE))
+
+    first = stores.comments.place_anew(SITE, after=None, limit=1)
+    second = stores.comments.place_anew(SITE, after=first, limit=1)
+    end = stores.comments.place_anew(SITE, after=second, limit=1)
+
+    published = listed(stores, CaseFilter(site_id=SITE, needs_review=True), Order.REVIEW)
+    assert held == [likely_ham, likely_spam]
+    assert published == [likely_spam, likely_ham]
+    assert (first, second, end) == (*sorted([likely_ham, likely_spam]), None)
+    assert elsewhere in listed(stores, CaseFilter(needs_review=True), Order.REVIEW)
+
+
+def test_placing_anew_leaves_alone_what_does_not_wait(stores):
+    keep(stores, outcome=Outcome.SPAM)
+    keep(stores)
+    decided = keep(stores, outcome=Outcome.UNSURE)
+    decide(stores, decided)
+
+    assert stores.comments.place_anew(SITE, after=None, limit=9) is None

@@ -48,3 +48,11 @@ def test_a_view_can_be_replaced_and_removed_and_removed_again(stores):
 
     assert kept == [renamed]
     assert stores.saved_views.visible_to("u1") == []
+
+
+def test_every_accounts_views_can_be_read(stores):
+    views = [make_view("v2", owner_id="u2"), make_view("v1")]
+    for view in views:
+        stores.saved_views.put(view)
+
+    assert stores.saved_views.all() == views[::-1]

@@ -26,6 +26,7 @@ from service.stores.sql.rows import (
 )
 from service.stores.sql.schema import comments, decisions, has_verdict, sites, waits_for_verdict
 from service.stores.sql.search_index import ask_to_take_in, leave_out
+from service.stores.sql.standing import place_waiting
 from service.stores.sql.statements import chunks, insert_if_free
 from service.stores.withdrawal import blanked
 
@@ -174,6 +175,14 @@ class SqlCommentStore:
         query = sa.select(comments.c.id).where(sa.or_(*has_key)).limit(limit)
         with reading(self._engine) as connection:
             return list(connection.scalars(query))
+
+    def place_anew(
+        self, site_id: SiteId, *, after: CommentId | None, limit: int
+    ) -> CommentId | None:
+        """See `CommentStore.place_anew`."""
+        return write(
+            self._engine, lambda connection: place_waiting(connection, site_id, after, limit)
+        )
 
     def erase_senders(self, ids: Sequence[CommentId]) -> None:
         """See `CommentStore.erase_senders`."""

@@ -43,6 +43,12 @@ class SqlSavedViewStore:
         statement = sa.delete(saved_views).where(saved_views.c.id == view_id)
         write(self._engine, lambda connection: connection.execute(statement))
 
+    def all(self) -> list[SavedView]:
+        """See `SavedViewStore.all`."""
+        with reading(self._engine) as connection:
+            query = sa.select(saved_views).order_by(saved_views.c.id)
+            return [_view(row) for row in connection.execute(query)]
+
     def visible_to(self, owner_id: str) -> list[SavedView]:
         """See `SavedViewStore.visible_to`."""
         query = (

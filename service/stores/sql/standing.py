@@ -7,14 +7,14 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from service.domain.comment import SiteId
+from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Mode
 from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.scoring.review_order import review_at
 from service.stores.cursor import review_rank
 from service.stores.sql.rows import Row, settings_from
-from service.stores.sql.schema import comments, sites, verdicts
+from service.stores.sql.schema import comments, sites, verdicts, waits_for_review
 from service.stores.sql.statements import chunks
 
 # What a transaction must read, and lock, of a comment before it may change the comment's place.
@@ -71,6 +71,42 @@ def reported_review_at(connection: sa.Connection, standing: Row, label: Label) -
         p_spam=p_spam or 0.0,
         reported_as=label,
     )
+
+
+def place_waiting(
+    connection: sa.Connection, site_id: SiteId, after: CommentId | None, limit: int
+) -> CommentId | None:
+    """Place some of a site's waiting comments anew; see `CommentStore.place_anew`."""
+    query = (
+        sa.select(*STANDING, comments.c.p_spam)
+        .where(comments.c.site_id == site_id, waits_for_review)
+        .order_by(comments.c.id)
+        .limit(limit)
+        .with_for_update(key_share=True)
+    )
+    if after is not None:
+        query = query.where(comments.c.id > after)
+    rows = connection.execute(query).all()
+    if not rows:
+        return None
+    # Read after the rows were locked: a verdict or report that comes now waits for this.
+    mode = modes_of(connection, [site_id])[site_id]
+    connection.execute(
+        sa.update(comments)
+        .where(comments.c.id == sa.bindparam("placed_id"))
+        .values(review_at=sa.bindparam("placed_at")),
+        [
+            {
+                "placed_id": row.id,
+                "placed_at": review_at_of(
+                    row, mode=mode, outcome=Outcome(row.outcome), p_spam=row.p_spam
+                ),
+            }
+            for row in rows
+        ],
+    )
+    last: CommentId = rows[-1].id
+    return last
 
 
 def modes_of(connection: sa.Connection, site_ids: Iterable[SiteId]) -> dict[SiteId, Mode]:

@@ -19,6 +19,17 @@ def test_the_chance_is_that_of_fishers_test(hits, n, other_hits, other_n):
     assert chance_of_so_many(hits, n, other_hits, other_n) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("hits", "n", "other_hits", "other_n"),
+    [(2_050, 22_000, 400, 5_000), (2_300, 22_000, 450, 5_000)],
+)
+def test_of_very_many_the_chance_is_nearly_that_of_fishers_test(hits, n, other_hits, other_n):
+    table = [[hits, n - hits], [other_hits, other_n - other_hits]]
+    expected = fisher_exact(table, alternative="greater").pvalue
+
+    assert chance_of_so_many(hits, n, other_hits, other_n) == pytest.approx(expected, abs=0.003)
+
+
 def test_a_difference_counts_either_way():
     found = chance_of_such_a_difference(2, 100, 20, 100)
 
