@@ -16,6 +16,7 @@ _LEAST_SHARE_FREE = 0.1
 _LEAST_FREE_BYTES = 1_000_000_000
 _NO_ROOM_BYTES = 100_000_000
 _LEAST_DAYS_LEFT = 14
+_MANY_DAYS = 730
 _BACKUP_DAYS = 2
 _DAY_SECONDS = 86_400.0
 # A key of words or repeated characters is long and can be guessed all the same.
@@ -80,7 +81,9 @@ def check_room(free: float, total: float, *, grows_a_day: float | None) -> Findi
     if free < _LEAST_SHARE_FREE * total and free < _LEAST_FREE_BYTES:
         return warn("disk", left, remedy)
     if grows_a_day:
-        return well("disk", f"{left}, enough for {min(free / grows_a_day, 9_999):.0f} days or more")
+        days = free / grows_a_day
+        enough = f"{days:.0f} days" if days < _MANY_DAYS else "years"
+        return well("disk", f"{left}, enough for {enough} at the present rate")
     return well("disk", left)
 
 

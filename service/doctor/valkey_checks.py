@@ -19,9 +19,9 @@ Info = Mapping[str, object]
 def check_valkey(client: redis.Redis, check: str, *, variable: str) -> Iterator[Finding]:
     """Check all of a server; `variable` is the setting that names it."""
     try:
-        info: Info = client.info()  # type: ignore[assignment]  # the client is not an async one
+        info: Info = client.info()
         before = time.time()
-        seconds, microseconds = client.time()  # type: ignore[misc]  # as above
+        seconds, microseconds = client.time()
         after = time.time()
     except (redis.RedisError, OSError, ValueError) as error:
         yield fail(
