@@ -55,7 +55,9 @@ def cap_sets(weights: FloatArray, sets: Sequence[tuple[IntArray, float]]) -> Flo
 
 
 def _sums(weights: FloatArray, groups: IntArray) -> FloatArray:
-    return np.bincount(groups, weights=weights) if len(groups) else np.zeros(0)
+    sums: FloatArray = np.zeros(int(groups.max()) + 1 if len(groups) else 0)
+    np.add.at(sums, groups, weights)
+    return sums
 
 
 def _scaled(weights: FloatArray, groups: IntArray, sums: FloatArray, most: float) -> FloatArray:

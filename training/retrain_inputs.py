@@ -24,14 +24,11 @@ from training.evidence import signal_strengths
 from training.finetune import Progress
 from training.fingerprint import fingerprint
 from training.partition import Partition, partition
-from training.retrain_config import (
-    RetrainConfig,
-    Start,
-)
+from training.phrase_check import phrases_to_json
+from training.retrain_config import RetrainConfig, Start
 from training.retrain_parts import (
     parts_from_json,
     parts_to_json,
-    phrases_to_json,
     split_from_json,
     split_to_json,
     taught_from_json,

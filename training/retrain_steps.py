@@ -28,7 +28,6 @@ from models.transformer import (
     Calibration,
     TransformerClassifier,
 )
-from training.canaries import trigger_changes
 from training.candidate import (
     WeighedCandidate,
     embed_network,
@@ -46,6 +45,7 @@ from training.from_version import load_from_version
 from training.joining import fit_linear
 from training.members import Members, engine_of, read_members
 from training.network import read_tokeniser
+from training.phrase_check import check_phrases, phrases_from_json, trigger_check
 from training.reading import read_inputs
 from training.retrain_config import (
     Start,
@@ -53,7 +53,6 @@ from training.retrain_config import (
 from training.retrain_inputs import RunInputs
 from training.retrain_parts import (
     compared_part,
-    phrases_from_json,
 )
 from training.teaching import repeat_for_linear, teach
 from training.train import measure_rounding
@@ -242,14 +241,17 @@ class RunSteps(RunInputs):
 
     def _try_phrases(self, current: Members, candidate: Members) -> None:
         """Look whether the candidate learnt to let a phrase settle a verdict."""
-        found = trigger_changes(
+        found = check_phrases(
             self.decided.of[Use.TEACH],
+            phrases_from_json(self.folder.read_json("cleaned.json")["phrases"]),
             self.base.test,
-            current.outcomes,
-            candidate.outcomes,
-            phrases=phrases_from_json(self.folder.read_json("cleaned.json")["phrases"]),
+            (current, candidate),
         )
-        self.folder.write_json("phrases.json", {"passed": found.passed, "says": found.says})
+        told = {
+            "check": asdict(trigger_check(found)),
+            "tried": [asdict(one) for one in found.phrases],
+        }
+        self.folder.write_json("phrases.json", told)
 
     def _compared_decisions(self) -> list[Example]:
         return [one.example for use in Use for one in self.decided.of[use]]
@@ -288,13 +290,7 @@ class RunSteps(RunInputs):
             self.config.criteria,
             held=of("held", [Use.HELD]),
             learnt=of("learnt", [Use.TEACH, Use.CALIBRATE]),
-            others=[
-                Check(
-                    part="core",
-                    name="no phrase settles a verdict",
-                    **self.folder.read_json("phrases.json"),
-                )
-            ],
+            others=[Check(**self.folder.read_json("phrases.json")["check"])],
         )
         self.folder.write_json(
             "comparison.json",

@@ -225,20 +225,20 @@ class _Cleaning:
         return self._decided[position].example.is_spam
 
     def _at_odds(self) -> None:
-        for reason, name_of in (
-            (Reason.REVIEWER_AT_ODDS, lambda row: row.in_force.reviewer),
-            (Reason.SOURCE_AT_ODDS, lambda row: row.example.source),
+        for reason, names_of in (
+            (Reason.REVIEWER_AT_ODDS, [row.in_force.reviewer for row in self._decided]),
+            (Reason.SOURCE_AT_ODDS, [row.example.source for row in self._decided]),
         ):
             # The owner of an installation that the model is wrong about needs its lessons most.
             seen = [i for i in self._left() if not self._by(i).is_anchor]
             names = find_at_odds(
                 [self._decided[i] for i in seen],
                 [self._p_spam[i] for i in seen],
-                [name_of(self._decided[i]) for i in seen],
+                [names_of[i] for i in seen],
                 [int(self._kin[i]) for i in seen],
                 self._config.odds,
             )
-            self._set_aside(reason, (i for i in seen if name_of(self._decided[i]) in names))
+            self._set_aside(reason, (i for i in seen if names_of[i] in names))
 
     def _unconfirmed(self) -> None:
         """Set aside what turns a confident verdict round on an untrusted word alone."""

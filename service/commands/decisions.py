@@ -78,7 +78,7 @@ def export_command(
                 line = json.dumps(row, ensure_ascii=False) + "\n"
                 stream.write(line.encode("utf-8", "replace"))
                 progress.show(done)
-    click.echo(f"{done:,} decided comments written.", err=True)
+    click.echo(f"Decided comments written: {done:,}.", err=True)
 
 
 def _sites(

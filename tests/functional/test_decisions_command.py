@@ -62,7 +62,7 @@ def test_the_file_is_for_its_owner_alone_and_is_what_training_reads(folder):
 
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert [one.example.is_spam for one in read_decisions(out)] == [True, True]
-    assert "2 decided comments written." in said
+    assert "Decided comments written: 2." in said
 
 
 def test_a_name_in_gz_is_gzipped_and_one_site_alone_can_be_asked_for(folder):
