@@ -31,7 +31,7 @@ from training.teaching import TeachConfig
 from training.train import TrainConfig
 from training.weighing import WeighConfig
 
-TINY_DATA = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2)]
+TINY_DATA = [DEFAULT_DATA / "authored-t1.jsonl"]
 TINY = RetrainConfig(
     teach=TeachConfig(
         batch_size=6,
@@ -44,6 +44,8 @@ TINY = RetrainConfig(
     ),
     train=TrainConfig(
         layers=(0,),
+        fine_tune=FineTuneConfig(epochs=0.2),
+        int8_windows=12,
         weigh=WeighConfig(histories=SimulationConfig(worlds=1, checked_worlds=1)),
     ),
     embedding_comments=80,

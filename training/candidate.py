@@ -21,8 +21,8 @@ from training.card import Measured
 from training.dataset import DataFile, Dataset
 from training.embed import SHRINKAGE, check_same, fit_projection, measure_meeting, pooled_of
 from training.export import export_network
-from training.fingerprint import fingerprint
 from training.finetune import Progress
+from training.fingerprint import fingerprint
 from training.joining import calibrate
 from training.members import engine_of
 from training.network import Network

@@ -100,13 +100,15 @@ def compare(
     *,
     held: Part | None = None,
     learnt: Part | None = None,
+    others: Sequence[Check] = (),
 ) -> Comparison:
     """Return what the criteria say of a candidate; the same input gives the same answer.
 
-    `held` are decisions too few for a part of their own, kept from the candidate's learning: it may
-    lose none of their ham anew, and may show its gain on their spam. What it gains on `learnt`, the
-    decisions that it was taught, is no gain; ham of them newly lost refuses it. Both may lack spam
-    or ham. Raise `ValueError` for no parts, or one that lacks spam or ham.
+    `held` are decisions too few for a part of their own, kept from the candidate's learning: it
+    may lose none of their ham anew, and may show its gain on their spam. What it gains on
+    `learnt`, the decisions that it was taught, is no gain; ham of them newly lost refuses it. Both
+    may lack spam or ham. `others` are checks made elsewhere that must have passed, too. Raise
+    `ValueError` for no parts, or one that lacks spam or ham.
     """
     criteria = criteria or Criteria()
     if not parts:
@@ -119,6 +121,7 @@ def compare(
     few = [part for part in (held, learnt) if part is not None and len(part.ids)]
     for part in few:
         checks += [_none_newly_lost(part), _called_ham(part)]
+    checks += others
     gains = [gain for part in parts for gain in _gains(part, criteria)]
     if held is not None and len(held.ids):
         gains += _gains_on_few(held, parts[0], criteria)

@@ -78,7 +78,9 @@ def fine_tune(
 
     `before` is the network that lessons `as_before` keep to (learning without forgetting, Li and
     Hoiem 2016). `batches` are positions of lessons, a list a step; without them every lesson comes
-    once an epoch. Parameters that need no gradient stay as they are. With a `checkpoint`, a run that was cut off goes on from where it was last saved, a finished
+    once an epoch. Parameters that need no gradient stay as they are.
+
+    With a `checkpoint`, a run that was cut off goes on from where it was last saved, a finished
     one is not run again; the file is the caller's to delete. The same seed and data give the same
     order of lessons on every machine.
     """

@@ -142,8 +142,7 @@ class Served:
         state = network.state_dict()
         for name, place in self.places.items():
             on_grid = name.removesuffix("weight") + "parametrizations.weight.original"
-            values = state.get(on_grid, state.get(name))
-            assert values is not None
+            values = state[on_grid if on_grid in state else name]
             stored = _as_stored(values.detach().cpu().float().numpy(), place).tobytes()
             content[place.offset : place.offset + len(stored)] = stored
         return self.network, bytes(content)

@@ -49,7 +49,7 @@ class Members:
         if not examples:
             return np.zeros(0)
         read = read_inputs([e.input for e in examples], self.engine, self.tokeniser, self.linear)
-        known = {name: 0.0 for name in signal_names()} | dict(self.fusion.signal_weights)
+        known = dict.fromkeys(signal_names(), 0.0) | dict(self.fusion.signal_weights)
         fusion = replace(self.fusion, signal_weights=known)
         return all_evidence(p_spam_of(read, self.calibration), strengths, fusion)
 

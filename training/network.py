@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import nn
 from transformers import AutoModel
+from transformers.utils import logging as hf_logging
 from transformers.utils.hub import cached_file
 
 from models.transformer import TOKENISER_FILE
@@ -90,6 +91,9 @@ def load_network(base: str, *, layers: Sequence[int] | None = None) -> Network:
     The heads are fresh: seed torch first. Raise `ValueError` for a base that can't be used or
     layers that it does not have.
     """
+    # What it reports is that the base's own head is not wanted, each time.
+    hf_logging.set_verbosity_error()
+    hf_logging.disable_progress_bar()
     try:
         encoder = AutoModel.from_pretrained(base_folder(base), add_pooling_layer=False)
     except OSError as error:

@@ -66,6 +66,17 @@ _PER_LOOKED_AT_COMMENT = 0.003
 _PER_TRAINED_COMMENT = 0.0025
 
 
+# What torch, the network with its optimiser, and each comment take, measured likewise.
+_MEMORY_MB, _MEMORY_MB_FROM_BASE, _MEMORY_MB_PER_COMMENT = 1_500.0, 2_000.0, 0.05
+
+
+def expected_memory_mb(base: Partition, start: Start) -> int:
+    """Return roughly how much memory a run takes at most, in MiB."""
+    n_all = len(base.train) + len(base.calibration) + len(base.test)
+    least = _MEMORY_MB if start is Start.CURRENT else _MEMORY_MB_FROM_BASE
+    return round(least + _MEMORY_MB_PER_COMMENT * n_all)
+
+
 def expected_seconds(base: Partition, steps: int, start: Start) -> Mapping[str, float]:
     """Return roughly how long each step takes on two quiet cores."""
     n_train, n_calibration, n_test = len(base.train), len(base.calibration), len(base.test)

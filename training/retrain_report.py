@@ -166,7 +166,10 @@ def candidate_documents(
     card = folder.read_json("card.json")
     page = (folder.path / "card.md").read_text("utf-8").split("\n")
     page[0] = f"# {name}"
-    facts = {"version": name, "retrained": {**provenance, "report": report_json(report)}}
+    facts: dict[str, Any] = {
+        "version": name,
+        "retrained": {**provenance, "report": report_json(report)},
+    }
     embedding = folder.path / "embedding.json"
     if embedding.exists():
         facts["embedding"] = folder.read_json("embedding.json") | {"of": name}

@@ -39,7 +39,7 @@ class RunState(StrEnum):
 class RunFolder:
     """One run's folder: its inputs, which steps are done, its files, its progress.
 
-    `steps` are the names of the steps in order. Raise `ValueError` if another process works on the run.
+    `steps` are the names of the steps in order. Raise `ValueError` if another process works on it.
     """
 
     def __init__(self, folder: Path, steps: Sequence[str]) -> None:
@@ -51,6 +51,8 @@ class RunFolder:
         self._peak_mb = 0.0
         self._seconds = self._read_seconds()
         self._expected = dict.fromkeys(steps, 1.0)
+        self._state = RunState.RUNNING
+        self._problem: str | None = None
         self._step: str | None = None
         self._share = 0.0
         self._left: float | None = None
@@ -119,9 +121,11 @@ class RunFolder:
         with self._turn:
             self._share, self._left = share, seconds_left
 
-    def tell(self, state: RunState = RunState.RUNNING, problem: str | None = None) -> None:
-        """Write `run.json` as things stand."""
+    def tell(self, state: RunState | None = None, problem: str | None = None) -> None:
+        """Write `run.json` as things stand; without a state it stays the one told before."""
         with self._turn:
+            if state is not None:
+                self._state, self._problem = state, problem
             done = {name: self.is_done(name) for name in self._names}
             steps = [
                 {
@@ -131,7 +135,7 @@ class RunFolder:
                 }
                 for name in self._names
             ]
-            left = self._seconds_left(done) if state is RunState.RUNNING else None
+            left = self._seconds_left(done) if self._state is RunState.RUNNING else None
             total = sum(self._expected.values())
             share = sum(self._expected[n] for n in self._names if done[n])
             if self._step is not None and not done[self._step]:
@@ -139,12 +143,12 @@ class RunFolder:
             told = {
                 "started_at": self.started_at,
                 "updated_at": _now(),
-                "state": state.value,
+                "state": self._state.value,
                 "step": self._step or next((n for n in self._names if not done[n]), None),
                 "steps": steps,
-                "share_done": 1.0 if state is RunState.ENDED else round(share / total, 4),
+                "share_done": 1.0 if self._state is RunState.ENDED else round(share / total, 4),
                 "seconds_left": None if left is None else round(left),
-                "problem": problem,
+                "problem": self._problem,
             }
             self.write_json(RUN_FILE, told)
 
@@ -168,7 +172,7 @@ class RunFolder:
     def write_arrays(self, name: str, **arrays: npt.NDArray[np.float64]) -> None:
         """Write arrays as one file, whole or not at all."""
         content = io.BytesIO()
-        np.savez(content, **arrays)
+        np.savez(content, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
         self.write(name, content.getvalue())
 
     def read_arrays(self, name: str) -> dict[str, npt.NDArray[np.float64]]:

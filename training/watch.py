@@ -23,7 +23,7 @@ _STATUS = Path("/proc/self/status")
 
 
 def memory_mb() -> float:
-    """Return how much memory this process has taken, in MiB; its peak where nothing else is told."""
+    """Return how much memory this process has, in MiB; its peak where nothing else is told."""
     return _from_status("VmRSS:") or peak_memory_mb()
 
 
@@ -53,9 +53,9 @@ def watched(
 ) -> Iterator[None]:
     """Watch what runs inside: call `tell` about every 2 s, and end the process if it must.
 
-    Before it takes more than `most_mb` it ends with `OUT_OF_MEMORY`, on SIGTERM with `STOPPED`; `give_up`
-    is called first, with one sentence. That is at once, in the middle of whatever it does, because
-    a run loses nothing by it: each file is written whole or not at all.
+    Before it takes more than `most_mb` it ends with `OUT_OF_MEMORY`, on SIGTERM with `STOPPED`;
+    `give_up` is called first, with one sentence. That is at once, in the middle of whatever it
+    does, because a run loses nothing by it: each file is written whole or not at all.
     """
     over = threading.Event()
 

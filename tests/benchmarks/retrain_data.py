@@ -72,5 +72,5 @@ def write_without(data: Sequence[Path], left_out: set[str], folder: Path) -> Non
 def draw(rows: Sequence[dict[str, Any]], seed: str) -> list[dict[str, Any]]:
     """Return the rows in an order that the seed fixes."""
     ordered = sorted(rows, key=lambda row: str(row["id"]))
-    random.Random(seed).shuffle(ordered)  # noqa: S311  # an order is no secret
+    random.Random(seed).shuffle(ordered)  # an order is no secret
     return ordered

@@ -11,15 +11,15 @@ import torch
 
 from models.inputs import ModelInput
 from models.transformer import WEIGHTS_FILE
+from tests.factories import make_comment
 from tests.tiny_version import TINY
+from training.dataset import Example
 from training.finetune import fine_tune
 from training.from_version import load_from_version
 from training.lessons import Lesson
 from training.network import PACKAGED_BASE
 from training.teaching import TeachConfig, count_steps, plan_batches, repeat_for_linear, teach
 from training.trust import Taught
-from tests.factories import make_comment
-from training.dataset import Example
 
 CONFIG = TeachConfig()
 HELD_SAME = [f"Did you drain the boiler before number {n}? The valve was stuck" for n in range(12)]
