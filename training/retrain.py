@@ -19,7 +19,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it has none
 
 from models.registry import (
     FUSION_FILE,
@@ -237,7 +237,7 @@ class _Run(RunSteps):
         )
 
     def _write_report(self, report: Report) -> None:
-        texts = {e.comment.id: e.comment.text for e in self.base.test}
+        texts = {str(e.comment.id): e.comment.text for e in self.base.test}
         texts |= {row.id: row.example.comment.text for row in self.decisions}
         page = report_markdown(report, texts=texts, set_aside=self.set_aside)
         self.folder.write(REPORT_PAGE, page.encode("utf-8", "replace"))

@@ -23,6 +23,7 @@ from training.decisions import Decided, read_decisions
 from training.evidence import signal_strengths
 from training.finetune import Progress
 from training.fingerprint import fingerprint
+from training.members import Members, read_members
 from training.partition import Partition, partition
 from training.phrase_check import phrases_to_json
 from training.retrain_config import RetrainConfig, Start
@@ -66,6 +67,9 @@ class RunInputs:
         folder = self.options.versions / self.current
         load_version(folder)
         return files_of(folder) | {FUSION_FILE: (folder / FUSION_FILE).read_bytes()}
+
+    def _current_members(self) -> Members:
+        return read_members(self.current_files, threads=self.options.threads)
 
     @cached_property
     def current_card(self) -> dict[str, Any]:
@@ -124,7 +128,7 @@ class RunInputs:
             examples = [row.example for row in self.decisions]
             strengths = signal_strengths(examples)
             p_spam = self._current_members().p_spam(examples, strengths)
-            of_id = {e.comment.id: float(p) for e, p in zip(examples, p_spam, strict=True)}
+            of_id = {str(e.comment.id): float(p) for e, p in zip(examples, p_spam, strict=True)}
             cleaned = clean_decisions(self.decisions, base=self.base.train, p_spam=of_id)
             self.folder.write_json("current-p-spam.json", of_id)
             aside = {one.id: one.reason.value for one in cleaned.set_aside}
@@ -163,7 +167,7 @@ class RunInputs:
 
     @property
     def set_aside(self) -> dict[str, str]:
-        return self.folder.read_json("cleaned.json")["set_aside"] | self.decided.set_aside
+        return {**self.folder.read_json("cleaned.json")["set_aside"], **self.decided.set_aside}
 
     @cached_property
     def parts(self) -> Partition:

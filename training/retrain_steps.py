@@ -256,9 +256,6 @@ class RunSteps(RunInputs):
     def _compared_decisions(self) -> list[Example]:
         return [one.example for use in Use for one in self.decided.of[use]]
 
-    def _current_members(self) -> Members:
-        return read_members(self.current_files, threads=self.options.threads)
-
     def _compare(self) -> None:
         said = self.folder.read_arrays("evaluated.npz")
         fusions = [
