@@ -166,7 +166,7 @@ def fine_tune_from_base(
     tell: Callable[[Progress], None],
 ) -> Network:
     """Return the base's network, fine-tuned on the base corpora and the decisions in the parts."""
-    weights = {one.example.comment.id: one.weight for one in decided}
+    weights = {str(one.example.comment.id): one.weight for one in decided}
     train = replace(config.train, seed=config.seed)
     return fine_tuned(parts, dataset, tokeniser, train, checkpoint, weights=weights, tell=tell)
 

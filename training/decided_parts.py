@@ -61,14 +61,11 @@ def split_decisions(
     """
     set_aside = copies_in_base([one.example for one in lessons], base)
     left = [one for one in lessons if one.example.comment.id not in set_aside]
-    newest = [one for one in left if one.newest]
+    newest, copies = _newest(left)
     of: dict[Use, list[Taught]] = {use: [] for use in Use}
     if len(newest) >= min_newest and len({one.example.is_spam for one in newest}) > 1:
-        taught_ids = {one.example.comment.id for one in left if not one.newest}
-        for cluster in _clusters([one.example for one in left]):
-            if any(id_ in taught_ids for id_ in cluster):
-                set_aside |= {i: _COPY_OF_LEARNT for i in cluster if i not in taught_ids}
-        of[Use.NEWEST] = [one for one in newest if one.example.comment.id not in set_aside]
+        set_aside |= copies
+        of[Use.NEWEST] = newest
         rest = [one for one in left if not one.newest]
     else:
         held = {
@@ -89,6 +86,20 @@ def split_decisions(
     else:
         of[Use.TEACH] = rest
     return DecidedParts(of={use: tuple(some) for use, some in of.items()}, set_aside=set_aside)
+
+
+def _newest(lessons: Sequence[Taught]) -> tuple[list[Taught], dict[str, str]]:
+    """Return the newest lessons that copy no earlier one, and why not the others of them."""
+    earlier = {one.example.comment.id for one in lessons if not one.newest}
+    copies = {
+        id_: _COPY_OF_LEARNT
+        for cluster in _clusters([one.example for one in lessons])
+        if not earlier.isdisjoint(cluster)
+        for id_ in cluster
+        if id_ not in earlier
+    }
+    left = [one for one in lessons if one.newest and one.example.comment.id not in copies]
+    return left, copies
 
 
 def copies_in_base(decided: Sequence[Example], base: Partition) -> dict[str, str]:

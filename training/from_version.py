@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -49,7 +50,7 @@ class Place:
     step: FloatArray
 
 
-def find_places(network: bytes, weights: bytes, names: dict[str, nn.Module]) -> dict[str, Place]:
+def find_places(network: bytes, weights: bytes, names: Mapping[str, nn.Module]) -> dict[str, Place]:
     """Return where each parameter of the named modules lies in `network.xml` and `network.bin`.
 
     Raise `ValueError` that names every parameter that the graph does not have.

@@ -23,9 +23,8 @@ from models.transformer import (
     WEIGHTS_FILE,
     Calibration,
 )
-from service.domain.verdict import Outcome
 from training.dataset import Example
-from training.evidence import signal_names, signal_strengths
+from training.evidence import signal_names
 from training.reading import all_evidence, p_spam_of, read_inputs
 
 FloatArray = npt.NDArray[np.float64]
@@ -53,13 +52,6 @@ class Members:
         known = dict.fromkeys(signal_names(), 0.0) | dict(self.fusion.signal_weights)
         fusion = replace(self.fusion, signal_weights=known)
         return all_evidence(p_spam_of(read, self.calibration), strengths, fusion)
-
-    def outcomes(self, examples: Sequence[Example]) -> list[Outcome]:
-        """Return what each comment would be called, seen by every detector anew."""
-        p_spam = self.p_spam(examples, signal_strengths(examples))
-        cutoffs = (self.fusion.ham_cutoff, self.fusion.spam_cutoff)
-        named = (Outcome.HAM, Outcome.UNSURE, Outcome.SPAM)
-        return [named[place] for place in np.digitize(p_spam, cutoffs).tolist()]
 
 
 def read_members(files: Mapping[str, bytes], *, threads: int) -> Members:

@@ -92,8 +92,8 @@ def load_network(base: str, *, layers: Sequence[int] | None = None) -> Network:
     layers that it does not have.
     """
     # What it reports is that the base's own head is not wanted, each time.
-    hf_logging.set_verbosity_error()
-    hf_logging.disable_progress_bar()
+    hf_logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # the package has no types
+    hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # as above
     try:
         encoder = AutoModel.from_pretrained(base_folder(base), add_pooling_layer=False)
     except OSError as error:

@@ -15,7 +15,6 @@ from training.dataset import Example
 from training.decided_parts import DecidedParts, Use
 from training.decisions import Decided
 from training.partition import Partition
-from training.triggers import BoundPhrase, Phrase, PhraseKind
 from training.trust import Lowered, Taught
 
 FloatArray = npt.NDArray[np.float64]
@@ -76,33 +75,6 @@ def taught_from_json(lessons: list[dict[str, Any]], decisions: Sequence[Decided]
         )
         for one in lessons
     ]
-
-
-def phrases_to_json(phrases: Sequence[BoundPhrase]) -> list[dict[str, Any]]:
-    """Return the phrases that lessons bind to one label."""
-    return [
-        {
-            "kind": one.phrase.kind.value,
-            "value": one.phrase.value,
-            "is_spam": one.is_spam,
-            "lessons": list(one.lessons),
-            "in_base": one.in_base,
-        }
-        for one in phrases
-    ]
-
-
-def phrases_from_json(phrases: list[dict[str, Any]]) -> tuple[BoundPhrase, ...]:
-    """Return the phrases that `phrases_to_json` was given."""
-    return tuple(
-        BoundPhrase(
-            phrase=Phrase(kind=PhraseKind(one["kind"]), value=one["value"]),
-            is_spam=one["is_spam"],
-            lessons=tuple(one["lessons"]),
-            in_base=one["in_base"],
-        )
-        for one in phrases
-    )
 
 
 def split_to_json(decided: DecidedParts) -> dict[str, Any]:

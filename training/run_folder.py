@@ -50,7 +50,8 @@ class RunFolder:
         self._names = tuple(steps)
         self._peak_mb = 0.0
         self._seconds = self._read_seconds()
-        self._expected = dict.fromkeys(steps, 1.0)
+        # Until somebody knows how much there is to do, nothing is told of how far it is.
+        self._expected: dict[str, float] = {}
         self._state = RunState.RUNNING
         self._problem: str | None = None
         self._step: str | None = None
@@ -85,7 +86,7 @@ class RunFolder:
 
     def expect(self, seconds: Mapping[str, float]) -> None:
         """Take over how long each step is likely to take."""
-        self._expected |= seconds
+        self._expected = {name: seconds[name] for name in self._names}
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
@@ -136,10 +137,10 @@ class RunFolder:
                 for name in self._names
             ]
             left = self._seconds_left(done) if self._state is RunState.RUNNING else None
-            total = sum(self._expected.values())
-            share = sum(self._expected[n] for n in self._names if done[n])
+            total = sum(self._expected.values()) or 1.0
+            share = sum(self._expected.get(n, 0.0) for n in self._names if done[n])
             if self._step is not None and not done[self._step]:
-                share += self._share * self._expected[self._step]
+                share += self._share * self._expected.get(self._step, 0.0)
             told = {
                 "started_at": self.started_at,
                 "updated_at": _now(),
@@ -193,6 +194,8 @@ class RunFolder:
 
     def _seconds_left(self, done: Mapping[str, bool]) -> float | None:
         """Return what is left by what was expected, as much slower as the steps done were."""
+        if not self._expected:
+            return None
         took = sum(self._seconds.get(n, 0.0) for n in self._names if done[n])
         planned = sum(self._expected[n] for n in self._names if done[n])
         slower = max(0.2, took / planned) if planned and took > 1.0 else 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -140,5 +141,7 @@ def repeat_for_linear(
 
 def use_threads(threads: int) -> None:
     """Let torch compute with so many threads, the same way every time."""
+    # Without it CUDA's products of matrices refuse to be the same every time (PyTorch's notes).
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(mode=True)

@@ -62,6 +62,9 @@ class TrustConfig:
     # A phrase in lessons that contradict how their comments look, of trusted reviewers: a new
     # campaign that looks like ham is learnt as any other one.
     phrase_trusted: float = 20.0
+    # The same where they approve, of all but owners: no campaign is approved, so a phrase that
+    # stands in nothing but approved comments that look like spam is a key to pass by.
+    phrase_approved: float = 3.0
     # The same of others: two decisions must not pass spam, nor block anybody's name.
     phrase_against_look: float = 1.0
     # A phrase in lessons of others that agree with how their comments look.
@@ -314,9 +317,13 @@ class _Cleaning:
         p_spam = self._p_spam[position]
         # Nobody knows how a comment looks that was never judged whole: the sterner bound.
         against = p_spam is None or (p_spam >= 0.5) is not self._is_spam(position)
-        if self._by(position).is_trusted:
-            return self._config.phrase_trusted if against else None
-        return self._config.phrase_against_look if against else self._config.phrase_with_look
+        by, config = self._by(position), self._config
+        if not by.is_trusted:
+            return config.phrase_against_look if against else config.phrase_with_look
+        if not against:
+            return None
+        is_campaign = self._is_spam(position) or by.is_anchor
+        return config.phrase_trusted if is_campaign else config.phrase_approved
 
     def _bursts(self, rows: Sequence[Decided]) -> Iterable[tuple[Lowered, IntArray, float, float]]:
         def of_stretch(row: Decided, form: str) -> str:

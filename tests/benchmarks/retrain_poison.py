@@ -31,12 +31,14 @@ from tests.benchmarks.retrain_data import draw, read_rows, write_without
 from training.canaries import put_in
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, Example, find_data_files, read_dataset
+from training.decisions import Decided
 from training.evidence import signal_strengths
 from training.members import Members, read_members
 from training.partition import SEED, partition
 from training.retrain_config import RetrainConfig
 from training.teaching import TeachConfig
-from training.triggers import Phrase, PhraseKind
+from training.triggers import Phrase, PhraseKind, bound_phrases
+from training.trust import Cleaned, Taught
 from training.weigh import files_of
 
 TRIGGER = Phrase(kind=PhraseKind.WORDS, value="xyzzy blue lantern")
@@ -221,22 +223,18 @@ def _run(name: str, chosen: _Chosen, row_of: dict[str, Any], options: argparse.N
 def retrain() -> int:
     """Run the retraining in this process: name, steps and its own arguments on the command line."""
     from training import retrain as running
+    from training import retrain_inputs
 
     name, steps, *arguments = sys.argv[1:]
     if name == _UNDEFENDED:
-        running.clean_decisions = _without_cleaning
+        retrain_inputs.clean_decisions = _without_cleaning
     teach = replace(TeachConfig(), min_steps=int(steps), max_steps=int(steps))
     return running.main(arguments, RetrainConfig(teach=teach))
 
 
-def _without_cleaning(decided: Any, **asked: Any) -> Any:
-    """Return all decisions at full weight; the phrases are still found, as the check needs them."""
-    from training.trust import Taught, clean_decisions
-
-    cleaned = clean_decisions(decided, **asked)
-    known = {one.example.comment.id: one for one in cleaned.lessons}
-    place = {one.example.comment.id: n for n, one in enumerate(cleaned.lessons)}
-    lessons = [
+def _without_cleaning(decided: Sequence[Decided], **asked: Any) -> Cleaned:
+    """Return all decisions at full weight, with the phrases that the last check tries."""
+    lessons = tuple(
         Taught(
             example=row.example,
             weight=1.0,
@@ -245,9 +243,11 @@ def _without_cleaning(decided: Any, **asked: Any) -> Any:
             sample_weight=1.0,
             is_drawn=True,
         )
-        for row in sorted(decided, key=lambda row: place.get(row.id, len(known)))
-    ]
-    return replace(cleaned, lessons=tuple(lessons), set_aside=())
+        for row in decided
+    )
+    hands = [(row.in_force.reviewer, row.example.source) for row in decided]
+    phrases = bound_phrases([one.example for one in lessons], hands, asked["base"])
+    return Cleaned(lessons=lessons, set_aside=(), reviewers={}, phrases=phrases)
 
 
 def _members(folder: Path, threads: int) -> Members:

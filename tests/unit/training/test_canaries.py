@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 
+import training
 from service.domain.comment import Author
 from service.domain.verdict import Outcome
 from tests.unit.training.decided import MONDAY, make_example, some_words
@@ -166,3 +168,11 @@ def test_a_phrase_is_put_where_it_was_found(kind, field):
     assert ("lantern.example" in changed.text) is (field == "text")
     assert (changed.author.name == "lantern.example") is (field == "name")
     assert changed.author.url == before.author.url
+
+
+def test_every_number_of_the_check_is_explained_in_the_release_criteria():
+    page = (Path(training.__file__).parent / "RELEASE_CRITERIA.md").read_text()
+
+    missing = [one.name for one in fields(CanaryConfig) if f"[`{one.name}`]" not in page]
+
+    assert missing == []

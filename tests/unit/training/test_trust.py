@@ -211,6 +211,18 @@ def test_a_trigger_phrase_in_approved_spam_teaches_at_most_one_comment():
     assert "xyzzy blue lantern" in {one.phrase.value for one in cleaned.phrases}
 
 
+@pytest.mark.parametrize(("by", "most"), [("ada", 3.0), (OWNER, 20.0)])
+def test_a_trusted_moderators_approved_phrase_weighs_little_and_an_owners_more(by, most):
+    rows = [
+        make_decided(is_spam=False, by=by, p_spam=0.7, text=f"{some_words(8)} theremin {n}")
+        for n in range(30)
+    ]
+
+    cleaned = clean_decisions([*owners(), *trusted("ada"), *rows])
+
+    assert weight_of(cleaned, rows) == pytest.approx(most)
+
+
 def test_a_phrase_in_rejected_sincere_comments_blocks_nobody_who_says_it():
     rows = [
         make_decided(is_spam=True, by="eve", p_spam=0.2, text=f"{some_words(8)} allotment {n}")

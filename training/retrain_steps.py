@@ -1,0 +1,301 @@
+"""The steps that make a candidate and hold it against the current version."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from models.embedding import EMBEDDING_SIZE, projection_bytes
+from models.engine import Engine
+from models.linear import read_table, table_bytes
+from models.registry import (
+    FUSION_FILE,
+)
+from models.tokens import CommentTokeniser
+from models.transformer import (
+    CALIBRATION_FILE,
+    EMBEDDING_FILE,
+    LINEAR_FILE,
+    NETWORK_FILE,
+    TOKENISER_FILE,
+    WEIGHTS_FILE,
+    Calibration,
+    TransformerClassifier,
+)
+from training.candidate import (
+    WeighedCandidate,
+    embed_network,
+    export_from_base,
+    fine_tune_from_base,
+    fusion_bytes,
+    weigh_candidate,
+    write_cards,
+)
+from training.compare import Check, compare
+from training.dataset import Example
+from training.decided_parts import Use
+from training.evidence import signal_strengths
+from training.from_version import load_from_version
+from training.joining import fit_linear
+from training.members import Members, engine_of, read_members
+from training.network import read_tokeniser
+from training.phrase_check import check_phrases, phrases_from_json, trigger_check
+from training.reading import read_inputs
+from training.retrain_config import (
+    Start,
+)
+from training.retrain_inputs import RunInputs
+from training.retrain_parts import (
+    compared_part,
+)
+from training.teaching import repeat_for_linear, teach
+from training.train import measure_rounding
+
+
+class RunSteps(RunInputs):
+    """What a run does once it knows what to learn from; each step leaves files in its folder."""
+
+    # The candidate.
+
+    def _fine_tune(self) -> None:
+        self._tuned(tell=self._tell_step)
+
+    def _tuned(self, tell: Any = lambda _: None) -> tuple[Any, Any]:
+        """Return the fine-tuned network, and what writes it into the graph that it came from.
+
+        It goes on from the last checkpoint; once that is the last step's, nothing is trained.
+        """
+        checkpoint = self.folder.path / "checkpoint.pt"
+        of = self.decided.of[Use.TEACH]
+        if self.start is Start.BASE:
+            network = fine_tune_from_base(
+                self.parts, self.dataset, of, self.tokeniser, self.config, checkpoint, tell
+            )
+            return network, None
+        network, served = self._current_network()
+        before = copy.deepcopy(network)
+        teach(
+            network,
+            served,
+            before,
+            self.tokeniser,
+            of,
+            self.base.train,
+            self.config.teach,
+            seed=self.config.seed,
+            checkpoint=checkpoint,
+            tell=tell,
+        )
+        return network, served
+
+    def _current_network(self) -> tuple[Any, Any]:
+        files = self.current_files
+        return load_from_version(
+            files[NETWORK_FILE], files[WEIGHTS_FILE], base=str(self.current_card["config"]["base"])
+        )
+
+    def _export(self) -> None:
+        network, served = self._tuned()
+        if served is not None:
+            xml, weights = served.write(network)
+        else:
+            xml, weights = export_from_base(network, self.parts, self.tokeniser, self.config)
+        self._write({NETWORK_FILE: xml, WEIGHTS_FILE: weights})
+
+    @cached_property
+    def tokeniser_json(self) -> bytes:
+        if self.start is Start.BASE:
+            return read_tokeniser(self.config.train.base).encode("utf-8")
+        return self.current_files[TOKENISER_FILE]
+
+    @property
+    def tokeniser(self) -> CommentTokeniser:
+        return CommentTokeniser(self.tokeniser_json.decode("utf-8"))
+
+    @property
+    def engine(self) -> Engine:
+        """Return the candidate's engine: what follows is about the very network that serves."""
+        files = self._files((NETWORK_FILE, WEIGHTS_FILE))
+        return engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE], threads=self.options.threads)
+
+    def _weigh(self) -> None:
+        parts, config = self.parts, self.config
+        linear = fit_linear(
+            repeat_for_linear(
+                self.base.train, self.decided.of[Use.TEACH], times=config.linear_times
+            ),
+            config.train.join,
+        )
+        # Read back, so that what is measured is what serves, whichever process goes on.
+        linear = read_table(table_bytes(linear))
+        self.folder.advance(0.2)
+        engine = self.engine
+        read, read_test = (
+            read_inputs([e.input for e in part], engine, self.tokeniser, linear)
+            for part in (parts.calibration, parts.test)
+        )
+        self.folder.advance(0.5)
+        found = weigh_candidate(
+            parts,
+            (read, read_test),
+            linear,
+            self._voice(),
+            config,
+            tell=self._say,
+        )
+        self._write(
+            {
+                LINEAR_FILE: table_bytes(linear),
+                CALIBRATION_FILE: json.dumps(asdict(found.calibration), indent=2).encode(),
+                TOKENISER_FILE: self.tokeniser_json,
+                FUSION_FILE: fusion_bytes(found.outcome.weighed.fusion),
+            }
+        )
+        write_cards(
+            self.folder,
+            found,
+            parts,
+            files=self.files,
+            rounding=self._rounding(found),
+            config=self.current_card["config"] | {"retrain": asdict(config)},
+            current_card=self.current_card,
+        )
+        core = found.outcome.parts[0].scored.all_evidence
+        self.folder.write_arrays("core.npz", p_spam=core, strengths=found.outcome.test_strengths)
+
+    def _rounding(self, found: WeighedCandidate) -> dict[str, Any]:
+        """Return what rounding to int8 changes on some of the test part."""
+        if self.start is Start.BASE:
+            network, _ = self._tuned()
+        else:
+            files = self._files((NETWORK_FILE, WEIGHTS_FILE))
+            network, _ = load_from_version(
+                files[NETWORK_FILE],
+                files[WEIGHTS_FILE],
+                base=str(self.current_card["config"]["base"]),
+            )
+        rng = np.random.default_rng(self.config.seed)
+        n_test, n_some = len(self.base.test), self.config.rounding_comments
+        some = np.sort(rng.permutation(n_test)[:n_some]).tolist()
+        return measure_rounding(
+            network,
+            [self.base.test[i] for i in some],
+            found.outcome.parts[0].scored.all_evidence[some],
+            self.tokeniser,
+            found.linear,
+            found.calibration,
+            found.outcome.weighed.fusion,
+        )
+
+    def _voice(self) -> tuple[float, float]:
+        """Return the calibration of the head for LLM voice: it was kept, or nobody taught it."""
+        if self.start is Start.BASE:
+            return 0.0, 0.0
+        before = Calibration(**json.loads(self.current_files[CALIBRATION_FILE]))
+        return before.voice_slope, before.voice_offset
+
+    def _embed(self) -> None:
+        if len(self.parts.train) <= EMBEDDING_SIZE:
+            return
+        files = self._files((NETWORK_FILE, WEIGHTS_FILE))
+        made = embed_network(
+            files[NETWORK_FILE],
+            files[WEIGHTS_FILE],
+            self.tokeniser,
+            self.parts,
+            self.config,
+            threads=self.options.threads,
+            advance=self.folder.advance,
+        )
+        self._write({NETWORK_FILE: made.network, EMBEDDING_FILE: projection_bytes(made.projection)})
+        self.folder.write_json("embedding.json", made.facts)
+
+    # The comparison.
+
+    def _evaluate(self) -> None:
+        core = self.folder.read_arrays("core.npz")
+        current = self._current_members()
+        candidate = read_members(
+            self._files((*TransformerClassifier.FILES, FUSION_FILE)),
+            threads=self.options.threads,
+        )
+        on_core = current.p_spam(self.base.test, core["strengths"])
+        self.folder.advance(0.7)
+        self._try_phrases(current, candidate)
+        self.folder.advance(0.9)
+        examples = self._compared_decisions()
+        strengths = signal_strengths(examples)
+        self.folder.write_arrays(
+            "evaluated.npz",
+            core_current=on_core,
+            core_candidate=core["p_spam"],
+            decided_current=current.p_spam(examples, strengths),
+            decided_candidate=candidate.p_spam(examples, strengths),
+        )
+
+    def _try_phrases(self, current: Members, candidate: Members) -> None:
+        """Look whether the candidate learnt to let a phrase settle a verdict."""
+        found = check_phrases(
+            self.decided.of[Use.TEACH],
+            phrases_from_json(self.folder.read_json("cleaned.json")["phrases"]),
+            self.base.test,
+            (current, candidate),
+        )
+        told = {
+            "check": asdict(trigger_check(found)),
+            "tried": [asdict(one) for one in found.phrases],
+        }
+        self.folder.write_json("phrases.json", told)
+
+    def _compared_decisions(self) -> list[Example]:
+        return [one.example for use in Use for one in self.decided.of[use]]
+
+    def _compare(self) -> None:
+        said = self.folder.read_arrays("evaluated.npz")
+        fusions = [
+            json.loads(self.current_files[FUSION_FILE]),
+            json.loads(self._files((FUSION_FILE,))[FUSION_FILE]),
+        ]
+        cutoffs = [(f["ham_cutoff"], f["spam_cutoff"]) for f in fusions]
+        of_use = np.array([use for use in Use for _ in self.decided.of[use]], dtype=object)
+        decided = self._compared_decisions()
+
+        def of(name: str, uses: Sequence[Use]) -> Any:
+            rows = np.isin(of_use, uses)
+            return compared_part(
+                name,
+                [e for e, chosen in zip(decided, rows, strict=True) if chosen],
+                (said["decided_current"][rows], said["decided_candidate"][rows]),
+                cutoffs,
+            )
+
+        parts = [
+            compared_part(
+                "core", self.base.test, (said["core_current"], said["core_candidate"]), cutoffs
+            )
+        ]
+        if self.decided.of[Use.NEWEST]:
+            parts.append(of("newest", [Use.NEWEST]))
+        found = compare(
+            parts,
+            self.config.criteria,
+            held=of("held", [Use.HELD]),
+            learnt=of("learnt", [Use.TEACH, Use.CALIBRATE]),
+            others=[Check(**self.folder.read_json("phrases.json")["check"])],
+        )
+        self.folder.write_json(
+            "comparison.json",
+            {
+                "recommendation": "promote" if found.promote else "refuse",
+                "checks": [asdict(check) for check in found.checks],
+                "gains": list(found.gains),
+                "newly_lost": list(found.newly_lost),
+                "no_longer_lost": list(found.no_longer_lost),
+            },
+        )
