@@ -13,8 +13,8 @@ from service.domain.claim import Claim
 from service.domain.comment import Author, CommentId, Sender
 from service.domain.decision import Ruling
 from service.domain.list_entry import Effect, EntryKind
-from service.domain.retraining import RetrainingState
 from service.domain.opinion import Opinion, Origin
+from service.domain.retraining import RetrainingState
 from service.domain.saved_view import SavedView
 from service.domain.stroke import StrokeOf
 from service.domain.user import User
