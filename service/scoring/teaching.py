@@ -10,27 +10,22 @@ one near-copy and of one sender are taken at all, however they score.
 from __future__ import annotations
 
 import math
-import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-import numpy.typing as npt
 
 from service.domain.comment import CommentId, SiteId
 
-FloatArray = npt.NDArray[np.float32]
+# What a comment consists of, each with its share of a vector of length 1.
+Features = Mapping[str, float]
 
 # Looked at; the newest, as an old wave may be over.
 MAX_CANDIDATES = 500
 MAX_CHOSEN = 40
 # Of one campaign, near-copy or sender: a second one guards against a slip with the first.
 MOST_OF_A_KIND = 2
-# Words are counted into this many places; that two words meet in one is rare and harmless.
-_PLACES = 2_048
-# How much the two other things count beside doubt, which lies in [0, 1] as they do. Chosen on the
-# authored comments, see `tests/benchmarks/active_selection.py`.
+# How much the two other things count beside doubt, which lies in [0, 1] as they do. A choice of
+# ours, not a measurement: what the list is worth, `tests/benchmarks/active_selection.py` tells.
 _TYPICAL = 0.5
 _NEW = 0.25
 _TINY = 1e-9
@@ -84,18 +79,16 @@ def choose_teaching(
     if not some:
         return ()
     features = _features(some)
-    alike = features @ features.T
-    values = _values(some, alike)
+    values = _values(some, features)
     most_of_site = math.ceil(2 * most / len({one.site_id for one in some}))
-    nearest = np.zeros(len(some), dtype=np.float32)
+    nearest = [0.0] * len(some)
     taken: Counter[str] = Counter()
     of_site: Counter[SiteId] = Counter()
-    open_ones = np.ones(len(some), dtype=bool)
+    waiting = set(range(len(some)))
     chosen: list[int] = []
-    while len(chosen) < most and open_ones.any():
-        worth = np.where(open_ones, values * (1.0 - nearest), -np.inf)
-        at = int(worth.argmax())
-        open_ones[at] = False
+    while len(chosen) < most and waiting:
+        at = max(waiting, key=lambda i: (values[i] * (1.0 - nearest[i]), -i))
+        waiting.remove(at)
         one = some[at]
         full = any(taken[kind] >= MOST_OF_A_KIND for kind in one.kinds)
         if full or of_site[one.site_id] >= most_of_site:
@@ -103,40 +96,46 @@ def choose_teaching(
         chosen.append(at)
         taken.update(one.kinds)
         of_site[one.site_id] += 1
-        nearest = np.maximum(nearest, np.clip(alike[at], 0.0, 1.0))
+        for i in waiting:
+            nearest[i] = max(nearest[i], _likeness(features[i], features[at]))
     return tuple(some[at].comment_id for at in chosen)
 
 
-def _values(some: Sequence[Candidate], alike: FloatArray) -> FloatArray:
-    doubt = np.array([doubt_of(one) for one in some], dtype=np.float32)
-    density = (alike.sum(axis=1) - alike.diagonal()) / max(1, len(some) - 1)
-    typical = density / max(float(density.max()), _TINY)
-    new = np.array([one.is_new for one in some], dtype=np.float32)
-    values: FloatArray = doubt + _TYPICAL * typical + _NEW * new
-    return values
+def _values(some: Sequence[Candidate], features: Sequence[Features]) -> list[float]:
+    # How like all others a comment is on average is one product with their sum.
+    total: Counter[str] = Counter()
+    for one in features:
+        total.update(one)
+    density = [_likeness(one, total) - _likeness(one, one) for one in features]
+    most = max(*density, _TINY)
+    return [
+        doubt_of(one) + _TYPICAL * like / most + _NEW * one.is_new
+        for one, like in zip(some, density, strict=True)
+    ]
 
 
-def _features(some: Sequence[Candidate]) -> FloatArray:
+def _features(some: Sequence[Candidate]) -> list[Features]:
     """Return unit vectors: words and signals, the rarer among the candidates the heavier."""
     own = [list(_marks(one)) for one in some]
-    seen = Counter(mark for marks in own for mark in set(marks))
-    features = np.zeros((len(some), _PLACES), dtype=np.float32)
-    for row, marks in enumerate(own):
-        for mark in marks:
-            features[row, _place(mark)] += math.log(1.0 + len(some) / seen[mark])
-    lengths = np.linalg.norm(features, axis=1, keepdims=True)
-    unit: FloatArray = features / np.maximum(lengths, _TINY)
-    return unit
+    seen = Counter(mark for marks in own for mark in marks)
+    weights = {mark: math.log(1.0 + len(some) / n) for mark, n in seen.items()}
+    features: list[Features] = []
+    for marks in own:
+        length = math.sqrt(sum(weights[mark] ** 2 for mark in marks))
+        features.append({mark: weights[mark] / length for mark in marks})
+    return features
+
+
+def _likeness(one: Features, other: Features) -> float:
+    """Return the product of two vectors: the cosine of their angle, if both are of length 1."""
+    if len(other) < len(one):
+        one, other = other, one
+    return sum(share * other.get(mark, 0.0) for mark, share in one.items())
 
 
 def _marks(one: Candidate) -> Iterator[str]:
     yield from (f"w{word}" for word in sorted(one.words))
     yield from (f"s{signal}" for signal in sorted(one.signals))
-
-
-def _place(mark: str) -> int:
-    """Return the same place in every process, unlike `hash`."""
-    return zlib.crc32(mark.encode("utf-8", "surrogatepass")) % _PLACES
 
 
 def _log_odds(p: float) -> float:
