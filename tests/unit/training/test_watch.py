@@ -56,7 +56,7 @@ def test_within_its_bound_it_runs_on():
 
 
 def test_told_to_stop_it_ends_and_says_that_it_goes_on_when_started_again():
-    # In a process of its own: after NNCF was loaded, a signal to this one ends it in native code.
+    # In a process of its own: after a whole run inside pytest, SIGTERM ended pytest in native code.
     code = (
         "import time; from training.watch import watched\n"
         "with watched(most_mb=None, tell=list, give_up=lambda said: print(said, flush=True)):\n"
