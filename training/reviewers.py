@@ -76,18 +76,21 @@ def weight_of(agreed: float, disagreed: float) -> float:
     return max(0.0, 2 * right - 1)
 
 
-def weigh_reviewers(decided: Sequence[Decided], kin: IntArray) -> Mapping[str, Reviewer]:
+def weigh_reviewers(
+    decided: Sequence[Decided], kin: IntArray, *, without: frozenset[str] = frozenset()
+) -> Mapping[str, Reviewer]:
     """Return every reviewer of the rulings by their pseudonym.
 
     `kin` groups comments that say the same or are of one campaign: on a group everybody has one
     word, that of most of their rulings, so a flood earns no more than one comment. Whoever ruled
     both ways on it equally often has none. A ruling that its own author replaced counts as never
-    made, one that somebody else replaced is a disagreement.
+    made, one that somebody else replaced is a disagreement. Those in `without` weigh nothing, and
+    what they ruled says nothing of others.
     """
     names = {one.reviewer for row in decided for one in row.rulings}
-    anchors = _anchors(decided)
+    anchors = _anchors(decided) - without
     reports = _only(decided, Via.REPORT)
-    words = _words(decided, kin)
+    words = _words(decided, kin, without)
     by_machine = _heard_by_machine(decided)
     weights = {name: 1.0 if name in anchors else weight_of(0, 0) for name in names}
     heard: Mapping[str, tuple[float, float]] = {}
@@ -96,6 +99,7 @@ def weigh_reviewers(decided: Sequence[Decided], kin: IntArray) -> Mapping[str, R
         for name in names - anchors:
             agreed, disagreed = _sum(heard.get(name, (0, 0)), by_machine.get(name, (0, 0)))
             most = MOST_OF_A_REPORT if name in reports else 1.0
+            most = 0.0 if name in without else most
             weights[name] = min(most, weight_of(agreed, disagreed))
     answer = {}
     for name in names:
@@ -141,7 +145,9 @@ def standing(rulings: Iterable[RulingMade]) -> dict[str, Ruling]:
     return {one.reviewer: one.ruling for one in rulings}
 
 
-def _words(decided: Sequence[Decided], kin: IntArray) -> list[dict[str, Ruling]]:
+def _words(
+    decided: Sequence[Decided], kin: IntArray, without: frozenset[str]
+) -> list[dict[str, Ruling]]:
     """Return who said what on each group that more than one person ruled on."""
     counts: defaultdict[int, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row, group in zip(decided, kin.tolist(), strict=True):
@@ -152,7 +158,7 @@ def _words(decided: Sequence[Decided], kin: IntArray) -> list[dict[str, Ruling]]
         said = {
             name: Ruling.REJECT if count > 0 else Ruling.APPROVE
             for name, count in sorted(group.items())
-            if count
+            if count and name not in without
         }
         if len(said) > 1:
             words.append(said)

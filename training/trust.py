@@ -159,16 +159,20 @@ class _Cleaning:
         self._p_spam = [_p_spam_of(row, p_spam) for row in decided]
         self._reviewers = weigh_reviewers(decided, self._kin)
         self._reasons: dict[int, Reason] = {}
-        self._weights: FloatArray = np.array(
-            [self._by(i).weight for i in range(len(decided))], dtype=np.float64
-        )
         self._lowered: defaultdict[int, list[Lowered]] = defaultdict(list)
 
     def run(self) -> Cleaned:
         """Set aside, then bound what is left."""
+        self._at_odds(Reason.REVIEWER_AT_ODDS, [row.in_force.reviewer for row in self._decided])
+        # Whoever contradicts sincere people on purpose must not cost them their weight.
+        lost = frozenset(self._decided[i].in_force.reviewer for i in self._reasons)
+        self._reviewers = weigh_reviewers(self._decided, self._kin, without=lost)
+        self._weights: FloatArray = np.array(
+            [self._by(i).weight for i in range(len(self._decided))], dtype=np.float64
+        )
         self._contradictions()
         self._set_aside(Reason.NO_WEIGHT, (i for i in self._left() if self._weights[i] <= 0))
-        self._at_odds()
+        self._at_odds(Reason.SOURCE_AT_ODDS, [row.example.source for row in self._decided])
         self._unconfirmed()
         self._copies()
         phrases = self._bound()
@@ -227,21 +231,17 @@ class _Cleaning:
     def _is_spam(self, position: int) -> bool:
         return self._decided[position].example.is_spam
 
-    def _at_odds(self) -> None:
-        for reason, names_of in (
-            (Reason.REVIEWER_AT_ODDS, [row.in_force.reviewer for row in self._decided]),
-            (Reason.SOURCE_AT_ODDS, [row.example.source for row in self._decided]),
-        ):
-            # The owner of an installation that the model is wrong about needs its lessons most.
-            seen = [i for i in self._left() if not self._by(i).is_anchor]
-            names = find_at_odds(
-                [self._decided[i] for i in seen],
-                [self._p_spam[i] for i in seen],
-                [names_of[i] for i in seen],
-                [int(self._kin[i]) for i in seen],
-                self._config.odds,
-            )
-            self._set_aside(reason, (i for i in seen if names_of[i] in names))
+    def _at_odds(self, reason: Reason, names: Sequence[str]) -> None:
+        # The owner of an installation that the model is wrong about needs its lessons most.
+        seen = [i for i in self._left() if not self._by(i).is_anchor]
+        found = find_at_odds(
+            [self._decided[i] for i in seen],
+            [self._p_spam[i] for i in seen],
+            [names[i] for i in seen],
+            [int(self._kin[i]) for i in seen],
+            self._config.odds,
+        )
+        self._set_aside(reason, (i for i in seen if names[i] in found))
 
     def _unconfirmed(self) -> None:
         """Set aside what turns a confident verdict round on an untrusted word alone."""

@@ -280,6 +280,24 @@ def test_a_source_with_a_fifth_of_its_labels_flipped_is_set_aside_as_a_whole():
     assert len(cleaned.set_aside) - 120 == 2
 
 
+def test_whoever_contradicts_sincere_people_on_purpose_does_not_cost_them_their_weight():
+    sincere = [make_decided(is_spam=n % 2 == 0, by="mo", p_spam=0.5) for n in range(30)]
+    framing = [
+        make_decided(
+            is_spam=not row.example.is_spam,
+            by="eve",
+            p_spam=0.05 if not row.example.is_spam else 0.95,
+            text=row.example.comment.text,
+        )
+        for row in sincere
+    ]
+
+    cleaned = clean_decisions([*trusted("eve"), *sincere, *framing])
+
+    assert reasons(cleaned)[framing[0].id] is Reason.REVIEWER_AT_ODDS
+    assert weight_of(cleaned, sincere) == pytest.approx(30 * 0.2)
+
+
 def test_a_source_whose_flips_come_from_many_hands_is_set_aside_too():
     poisoned = [
         row for n in range(10) for row in flipped("site:eve", by=f"eve-{n}", n=15, share=1 / 3)
