@@ -1467,7 +1467,10 @@ class Observer(Protocol):
         """Hear of an attempt to tell a site, and of what became of the message."""
 
     def served(self, *, route: str, method: str, status: int, seconds: float) -> None:
-        """Hear of a request that was answered; `route` is its template, "" for an unknown one."""
+        """Hear of a request that was answered.
+
+        `route` is its template, "" for an unknown one, `method` a known one or "other".
+        """
 
 
 class SilentObserver:
