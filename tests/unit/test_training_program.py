@@ -18,9 +18,7 @@ from tests.integration.installation import until
 from tests.runs import REPORT, processes
 
 ROOT = Path(__file__).resolve().parents[2]
-DECISIONS = [
-    {"id": f"c{number}", "label": "spam", "text": "\u2603 \ud800"} for number in range(3)
-]
+DECISIONS = [{"id": f"c{number}", "label": "spam", "text": "\u2603 \ud800"} for number in range(3)]
 
 
 @pytest.fixture
