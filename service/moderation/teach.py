@@ -42,8 +42,8 @@ def decisions_for_training(
     person went and looked for stands for itself alone.
 
     Left out are comments that were withdrawn or erased, and what a site's policy decided: nobody
-    looked. A reviewer is a keyed pseudonym, never a name: one for each account, and one for each way
-    in which a site rules, whatever names it gives. An e-mail address was never kept, so
+    looked. A reviewer is a keyed pseudonym, never a name: one for each account, one for each
+    way in which a site rules, whatever names it gives. An e-mail address was never kept, so
     `author_email` has its domain alone. Memory does not grow with the number of decisions. What is
     decided meanwhile comes last, what is undone meanwhile may be missing. Raises
     `StoreUnavailableError`.
