@@ -127,7 +127,10 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
         cursor = request.args.get("cursor") or None
         if not version:
             return redirect(url_for("pages.shadow"), HTTPStatus.SEE_OTHER)
-        if len(version) > _MAX_VERSION_CHARS or len(cursor or "") > _MAX_CURSOR_CHARS:
+        # PostgreSQL can be asked for no NUL.
+        if len(version) > _MAX_VERSION_CHARS or "\0" in version:
+            abort(HTTPStatus.NOT_FOUND)
+        if len(cursor or "") > _MAX_CURSOR_CHARS:
             abort(HTTPStatus.NOT_FOUND)
         scope = OpinionScope(model_version=version, site_ids=moderator().site_ids)
         try:

@@ -172,6 +172,19 @@ def test_resuming_takes_the_unfinished_one_whatever_its_options_and_needs_one(se
     assert (ended.id, ended.options.start) == (stopped.id, Start.BASE)
 
 
+def test_what_was_ruled_otherwise_meanwhile_teaches_no_resumed_run_as_it_was(services, runs):
+    comment = decide(services)
+    services.clock.advance(minutes=1)
+    stopped = run(services, runs, goes_on=lambda: False)
+    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Olive")
+    services.clock.advance(minutes=1)
+
+    again = run(services, runs, goes_on=lambda: False)
+
+    assert again.id != stopped.id
+    assert (comment.id, "ham") in list(runs.kept_labels(again.id))
+
+
 @pytest.mark.parametrize("how", ["undone", "withdrawn"])
 def test_what_was_taken_back_meanwhile_teaches_no_resumed_run(services, runs, how):
     comment = decide(services)

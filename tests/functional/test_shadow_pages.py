@@ -167,7 +167,9 @@ def test_without_a_version_the_page_leads_to_all_of_them(owner):
     assert (answer.status_code, answer.location) == (303, "/models/shadow")
 
 
-@pytest.mark.parametrize("query", [f"?version={'x' * 101}", "?version=candidate&cursor=nonsense"])
+@pytest.mark.parametrize(
+    "query", [f"?version={'x' * 101}", "?version=a%00b", "?version=candidate&cursor=nonsense"]
+)
 def test_what_is_not_there_is_not_found(owner, query):
     assert owner.get(f"/models/differences{query}").status_code == 404
 
