@@ -49,9 +49,9 @@ class SpareTime:
     the following one: it asks `size` how many comments that may be, and yields how many they were.
     Slices get as long as they may take, by the pace of the last ones. Everything happens in the
     event loop's one thread; what fails is only logged, and a chunk that failed is queued again by
-    upkeep. `passed_over` counts the comments that the shadow had no time for, `opinions` what it formed
-    (what `opine` returns), `unanswered` those that it was asked about in vain (`opine` returns None
-    or raises).
+    upkeep. `passed_over` counts the comments that the shadow had no time for, `opinions` what it
+    formed (what `opine` returns), `unanswered` those that it was asked about in vain (`opine`
+    returns None or raises).
     """
 
     def __init__(
