@@ -75,7 +75,10 @@ class RunFolders:
             except BlockingIOError:
                 holder = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip()
                 if _lives(holder) or time.monotonic() > deadline:
-                    msg = f"a retraining runs on this machine already (process {holder or '?'})"
+                    msg = (
+                        f"a retraining runs on this machine already (process {holder or '?'}): "
+                        "wait for its end, or stop it with SIGTERM, then it can be gone on with"
+                    )
                     raise ConflictError(msg) from None
                 time.sleep(_LOOK_EVERY_SECONDS)
             else:

@@ -324,6 +324,17 @@ def test_a_trainer_that_starts_again_goes_on_where_it_was_stopped(services, runs
     assert (stopped.state, ended.id) == (RetrainingState.STOPPED, stopped.id)
 
 
+def test_the_schedule_does_not_wait_for_a_stopped_one_whose_texts_had_to_go(services, runs):
+    stopped = run(services, runs, goes_on=lambda: False)
+    runs.drop(stopped.id)
+
+    done = look(services, runs)
+
+    assert done is not None
+    assert (done.id != stopped.id, done.asked_by) == (True, SCHEDULE)
+    assert look(services, runs) is None
+
+
 def test_who_asks_is_told_that_nobody_retrains_here_or_that_one_is_under_way(services):
     services.trainer_queue.heard = False
     with pytest.raises(NoTrainerError):
