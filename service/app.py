@@ -124,8 +124,9 @@ def serve(wired: Wired, listener: socket.socket, *, shared: bool = False) -> Non
         channel_timeout=_IDLE_SECONDS,
         cleanup_interval=10,
         ident=None,
-        # The application reads these headers itself, and only where a proxy is trusted.
-        clear_untrusted_proxy_headers=settings.trusted_proxies == 0,
+        # The application believes these headers only where a proxy is trusted, but it must see
+        # them: whoever comes through a proxy on this machine is not this machine.
+        clear_untrusted_proxy_headers=False,
     )
     server.channel_class = _Channel
     stopping = _stop_on_signals(server)

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
 import sys
-import warnings
 from functools import partial
 from typing import Any
-
-from celery.platforms import SecurityWarning
 
 from service.moderation.deliver import deliver, take_deliveries
 from service.operating import expose
 from service.starting import start
-from service.tasks.broker import open_client
 from service.tasks.callbacks import register_callbacks
-from service.tasks.celery_app import make_celery
 from service.tasks.courier import Courier
-from service.tasks.heartbeat import COURIERS, register_heartbeat
+from service.tasks.heartbeat import COURIERS
 from service.tasks.names import QueueName
+from service.tasks.woken_worker import make_woken_worker
 from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)
@@ -57,26 +52,12 @@ def run_callbacks(wired: Wired) -> int:
 
 
 def make_worker(wired: Wired, courier: Courier) -> Any:
-    """Return a Celery worker that sends this courier out. It loads no classifier."""
-    # Celery warns root about messages that run code; ours carry nothing at all.
-    warnings.simplefilter("ignore", SecurityWarning)
-    app = make_celery(wired.valkey_url)
-    register_callbacks(app, courier.set_out)
-    register_heartbeat(
-        app,
-        open_client(wired.valkey_url),
-        f"{socket.gethostname()}:{os.getpid()}",
-        lambda: ("", None),
+    """Return a Celery worker that sends this courier out."""
+    return make_woken_worker(
+        wired.valkey_url,
+        lambda app: register_callbacks(app, courier.set_out),
+        queue=QueueName.CALLBACKS,
         kind=COURIERS,
-    )
-    return app.Worker(
-        pool="solo",
-        queues=[QueueName.CALLBACKS.value],
-        loglevel="WARNING",
-        quiet=True,
-        without_mingle=True,
-        without_gossip=True,
-        without_heartbeat=True,
     )
 
 

@@ -9,12 +9,14 @@ from datetime import datetime
 
 from service.domain.backlog import Waiting
 from service.domain.errors import StoreUnavailableError
+from service.domain.retraining import Recommendation, RetrainingState
 from service.moderation.drift import DriftBook
 from service.moderation.figures import FigureBook
 from service.scoring.drift import Level, Of
 from service.stores.model_versions import NO_VERSION
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import COURIERS, WORKERS, live_workers
+from service.tasks.heartbeat import COURIERS, TRAINERS, WORKERS, live_workers
+from service.tasks.spare_time import SpareTime
 from service.watching.exposition import Exposition
 from service.watching.readings import Kind, Part, Read, Reading
 from service.wiring import Wired
@@ -22,6 +24,9 @@ from service.wiring import Wired
 # The audit sample of so long is what false positives are estimated from.
 AUDIT_DAYS = 30
 _SLOW_SECONDS = 60.0
+_RETRAININGS_LOOKED_AT = 50
+KILLED = "killed"
+"""The state shown of a retraining that should be running and has not been heard of for long."""
 
 
 def expose(process: str, wired: Wired) -> Exposition:
@@ -66,6 +71,31 @@ def show_model(wired: Wired) -> Read:
             value=float(models.refusals),
             kind=Kind.COUNTER,
         )
+
+    return read
+
+
+def show_shadow(wired: Wired, spare: SpareTime) -> Read:
+    """Return what tells how far the version in the shadow sees what this process judges."""
+
+    def read() -> Iterator[Reading]:
+        yield Reading(
+            name="slopsieve_shadow_problem",
+            about="Whether the version in the shadow cannot be used.",
+            value=float(wired.models.shadow_problem is not None),
+        )
+        counts = {
+            "opinions": (spare.opinions, "Opinions that the version in the shadow formed."),
+            "passed_over": (spare.passed_over, "Judged comments that it had no time for."),
+            "unanswered": (spare.unanswered, "Judged comments that it was asked about in vain."),
+        }
+        for name, (value, about) in counts.items():
+            yield Reading(
+                name=f"slopsieve_shadow_{name}",
+                about=about,
+                value=float(value),
+                kind=Kind.COUNTER,
+            )
 
     return read
 
@@ -199,6 +229,7 @@ def _processes(wired: Wired) -> Part:
         signs = {
             "worker": live_workers(client, WORKERS),
             "callbacks": live_workers(client, COURIERS),
+            "trainer": live_workers(client, TRAINERS),
         }
         for kind, alive in signs.items():
             yield Reading(
@@ -320,6 +351,44 @@ def _drift(wired: Wired) -> Part:
     return Part(read=read, every_seconds=300.0)
 
 
+def _retrainings(wired: Wired) -> Part:
+    def read() -> Iterator[Reading]:
+        recent = wired.services.retrainings.recent(limit=_RETRAININGS_LOOKED_AT)
+        if not recent:
+            return
+        now, newest = wired.services.clock(), recent[0]
+        state = KILLED if newest.is_silent(now) else newest.state.value
+        for one in (*(known.value for known in RetrainingState), KILLED):
+            yield Reading(
+                name="slopsieve_retraining_state",
+                about="What the newest retraining is at: 1 for its state, 0 for the others.",
+                value=float(one == state),
+                labels={"state": one},
+            )
+        yield Reading(
+            name="slopsieve_retraining_waits",
+            about="Retrainings whose candidates wait for an owner to promote or refuse them.",
+            value=float(sum(one.waits for one in recent)),
+        )
+        last = next((one for one in recent if one.state is RetrainingState.ENDED), None)
+        if last is None or last.ended_at is None:
+            return
+        yield Reading(
+            name="slopsieve_retraining_ended_timestamp_seconds",
+            about="When a retraining last came to its end, whatever it recommends.",
+            value=last.ended_at.timestamp(),
+        )
+        for known in Recommendation:
+            yield Reading(
+                name="slopsieve_retraining_recommendation",
+                about="What that retraining recommends: 1 for it, 0 for the others.",
+                value=float(known is last.recommendation),
+                labels={"recommendation": known.value},
+            )
+
+    return Part(read=read, every_seconds=15.0)
+
+
 _PARTS: dict[str, Callable[[Wired], Part]] = {
     "queue": _queue,
     "backlog": _backlog,
@@ -329,4 +398,5 @@ _PARTS: dict[str, Callable[[Wired], Part]] = {
     "backup": _backup,
     "audit": _audit,
     "drift": _drift,
+    "retrainings": _retrainings,
 }

@@ -1337,8 +1337,8 @@ class TrainingRuns(Protocol):
     def keep_decisions(self, run_id: str, decisions: Iterable[Mapping[str, Any]]) -> KeptDecisions:
         """Write the decisions for a run, readable by this user alone."""
 
-    def kept_ids(self, run_id: str) -> Iterator[str]:
-        """Yield the ids of the comments whose decisions are kept for a run."""
+    def kept_labels(self, run_id: str) -> Iterator[tuple[str, str]]:
+        """Yield the id and the label of each comment whose decision is kept for a run."""
 
     def train(
         self,
@@ -1467,7 +1467,10 @@ class Observer(Protocol):
         """Hear of an attempt to tell a site, and of what became of the message."""
 
     def served(self, *, route: str, method: str, status: int, seconds: float) -> None:
-        """Hear of a request that was answered; `route` is its template, "" for an unknown one."""
+        """Hear of a request that was answered.
+
+        `route` is its template, "" for an unknown one, `method` a known one or "other".
+        """
 
 
 class SilentObserver:

@@ -75,7 +75,10 @@ class RunFolders:
             except BlockingIOError:
                 holder = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip()
                 if _lives(holder) or time.monotonic() > deadline:
-                    msg = f"a retraining runs on this machine already (process {holder or '?'})"
+                    msg = (
+                        f"a retraining runs on this machine already (process {holder or '?'}): "
+                        "wait for its end, or stop it with SIGTERM, then it can be gone on with"
+                    )
                     raise ConflictError(msg) from None
                 time.sleep(_LOOK_EVERY_SECONDS)
             else:
@@ -108,11 +111,12 @@ class RunFolders:
             staged.unlink(missing_ok=True)
         return KeptDecisions(count=count, sha256=digest.hexdigest())
 
-    def kept_ids(self, run_id: str) -> Iterator[str]:
-        """Yield the ids of the comments whose decisions are kept for a run."""
+    def kept_labels(self, run_id: str) -> Iterator[tuple[str, str]]:
+        """Yield the id and the label of each comment whose decision is kept for a run."""
         with (self.folder(run_id) / DECISIONS_FILE).open("rb") as file:
             for line in file:
-                yield str(json.loads(line)["id"])
+                decision = json.loads(line)
+                yield str(decision["id"]), str(decision["label"])
 
     def keep_report_alone(self, run_id: str) -> None:
         """Delete everything of a run but its state and its report."""

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
-
-from celery.platforms import SecurityWarning
 
 from service.domain.retraining import Retraining, RetrainingOptions
 from service.moderation.ask_retraining import retrain_if_wanted
 from service.moderation.teach import decisions_for_training
 from service.moderation.tidy_retrainings import tidy_retrainings
 from service.starting import start
-from service.tasks.broker import open_client
-from service.tasks.celery_app import make_celery
-from service.tasks.heartbeat import TRAINERS, register_heartbeat
+from service.tasks.heartbeat import TRAINERS
 from service.tasks.names import QueueName
 from service.tasks.retraining import RetrainingThread, register_retraining
+from service.tasks.woken_worker import make_woken_worker
 from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)
@@ -76,26 +71,12 @@ def work(wired: Wired, goes_on: Callable[[], bool]) -> Retraining | None:
 
 
 def make_worker(wired: Wired, thread: RetrainingThread) -> Any:
-    """Return a Celery worker that wakes this thread. It loads no classifier."""
-    # Celery warns root about messages that run code; ours carry nothing at all.
-    warnings.simplefilter("ignore", SecurityWarning)
-    app = make_celery(wired.valkey_url)
-    register_retraining(app, thread.wake)
-    register_heartbeat(
-        app,
-        open_client(wired.valkey_url),
-        f"{socket.gethostname()}:{os.getpid()}",
-        lambda: ("", None),
+    """Return a Celery worker that wakes this thread."""
+    return make_woken_worker(
+        wired.valkey_url,
+        lambda app: register_retraining(app, thread.wake),
+        queue=QueueName.RETRAIN,
         kind=TRAINERS,
-    )
-    return app.Worker(
-        pool="solo",
-        queues=[QueueName.RETRAIN.value],
-        loglevel="WARNING",
-        quiet=True,
-        without_mingle=True,
-        without_gossip=True,
-        without_heartbeat=True,
     )
 
 

@@ -27,7 +27,7 @@ from service.moderation.sessions import prune_sessions
 from service.moderation.shadow import has_shadow, opine_in_shadow, prune_opinions
 from service.moderation.sweep import sweep_stranded
 from service.moderation.tidy_retrainings import tidy_retrainings
-from service.operating import expose, show_model
+from service.operating import expose, show_model, show_shadow
 from service.starting import start
 from service.tasks.back_scoring import register_back_scoring
 from service.tasks.broker import open_client
@@ -57,13 +57,14 @@ def main() -> None:
 
 def run_worker(wired: Wired) -> int:
     """Work until SIGTERM or SIGINT, then hand back what was not judged; return the exit code."""
-    worker = make_worker(wired)
+    worker, spare = make_worker(wired)
     log.info(
         "worker started",
         extra={"pid": os.getpid(), "model": wired.services.current_model().version},
     )
     exposition = expose("worker", wired)
     exposition.also(show_model(wired))
+    exposition.also(show_shadow(wired, spare))
     worker.start()
     exposition.close()
     wired.close()
@@ -71,8 +72,11 @@ def run_worker(wired: Wired) -> int:
     return int(worker.exitcode or 0)
 
 
-def make_worker(wired: Wired) -> Any:
-    """Return a Celery worker over these services. The model is loaded before it takes work."""
+def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
+    """Return a Celery worker over these services, and what spends its spare time.
+
+    The model is loaded before it takes work.
+    """
     services = wired.services
     services.current_model()
     # Begins to load it, so that few comments are judged before it can speak.
@@ -137,7 +141,7 @@ def make_worker(wired: Wired) -> Any:
         name,
         lambda: (services.current_model().version, wired.models.problem),
     )
-    return app.Worker(
+    worker = app.Worker(
         pool="solo",
         # Sites are told by a process of their own: one that is slow must not delay a verdict.
         queues=[QueueName.UPKEEP.value],
@@ -147,6 +151,7 @@ def make_worker(wired: Wired) -> Any:
         without_gossip=True,
         without_heartbeat=True,
     )
+    return worker, spare
 
 
 def _days(number: int) -> timedelta | None:

@@ -97,9 +97,9 @@ class MemoryRuns:
             self.changed[run_id] = self.clock()
         return KeptDecisions(count=len(kept), sha256=json.dumps(kept, sort_keys=True))
 
-    def kept_ids(self, run_id: str) -> Iterator[str]:
-        """See `TrainingRuns.kept_ids`."""
-        return (one["id"] for one in self.decisions[run_id])
+    def kept_labels(self, run_id: str) -> Iterator[tuple[str, str]]:
+        """See `TrainingRuns.kept_labels`."""
+        return ((one["id"], one["label"]) for one in self.decisions[run_id])
 
     def train(
         self,

@@ -20,21 +20,26 @@ from models.transformer import NETWORK_FILE, WEIGHTS_FILE, Calibration
 from training.card import Measured
 from training.dataset import DataFile, Dataset
 from training.embed import SHRINKAGE, check_same, fit_projection, measure_meeting, pooled_of
+from training.evidence import signal_strengths
 from training.export import export_network
 from training.finetune import Progress
 from training.fingerprint import fingerprint
+from training.fuse import VoiceWeight
 from training.joining import calibrate
-from training.members import engine_of
+from training.members import Members, engine_of
 from training.network import Network
 from training.partition import Part, Partition
 from training.pooling import LAYER, with_pooling
-from training.reading import Read
+from training.reading import Read, all_evidence, labels, measure_part, p_spam_of
 from training.retrain_config import RetrainConfig
 from training.run_folder import RunFolder
+from training.simulate_histories import GroupCheck, HistoryFit
 from training.train import fine_tuned
 from training.trust import Taught
+from training.update import guard_cutoffs
 from training.version_card import VersionCard, card_json, card_markdown
 from training.weigh import Outcome, weigh_and_measure
+from training.weighing import Weighed
 
 CARD_FILE, CARD_PAGE = "card.json", "card.md"
 
@@ -64,6 +69,56 @@ def weigh_candidate(
     calibration = calibrate(reads[0], parts.calibration, voice, config.train.join)
     outcome = weigh_and_measure(
         parts, reads, calibration, config.train.weigh, tell=tell, beside_tfidf=False
+    )
+    return WeighedCandidate(linear=linear, calibration=calibration, outcome=outcome)
+
+
+def update_candidate(
+    parts: Partition,
+    reads: tuple[Read, Read],
+    read_before: Read,
+    linear: LinearTable,
+    current: Members,
+    card: Mapping[str, Any],
+) -> WeighedCandidate:
+    """Return the current version's calibration and weights, and its cutoffs, which are guarded.
+
+    `reads` are the candidate's members' answers on the calibration and the test part,
+    `read_before` the current version's on the calibration part. What the card of the current
+    version tells of its weights stays true and is handed on. Raises `ValueError` where it lacks.
+    """
+    try:
+        histories = dict(card["histories_from_simulation"])
+        checks = tuple(GroupCheck(**one) for one in histories.pop("checks"))
+        fit = HistoryFit(**histories, checks=checks)
+        voice = VoiceWeight(**card["llm_voice_weight"])
+        evidence = list(card["evidence_table"])
+    except (KeyError, TypeError) as error:
+        msg = (
+            "the current version's card.json does not tell its histories, evidence or LLM voice: "
+            "retrain with --start base"
+        )
+        raise ValueError(msg) from error
+    calibration, known = current.calibration, current.known_fusion
+    strengths, test_strengths = (signal_strengths(e) for e in (parts.calibration, parts.test))
+    before, after = (
+        all_evidence(p_spam_of(read, calibration), strengths, known)
+        for read in (read_before, reads[0])
+    )
+    fusion = guard_cutoffs(known, labels(parts.calibration), before, after)
+    measured = [
+        measure_part(name, examples, read, seen, calibration, fusion)
+        for name, examples, read, seen in (
+            ("test", parts.test, reads[1], test_strengths),
+            ("calibration", parts.calibration, reads[0], strengths),
+        )
+    ]
+    outcome = Outcome(
+        weighed=Weighed(fusion=fusion, out_of_fold=after, histories=fit),
+        voice=voice,
+        parts=(measured[0], measured[1]),
+        evidence=evidence,
+        test_strengths=test_strengths,
     )
     return WeighedCandidate(linear=linear, calibration=calibration, outcome=outcome)
 

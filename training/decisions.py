@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
@@ -224,14 +224,14 @@ def _is_number(value: object, *, least: float, most: float = 1e9) -> bool:
 
 
 def _moment(value: object) -> datetime | None:
-    """Return a moment with a time zone, None for anything else."""
+    """Return a moment with a time zone, None for anything else and for one that UTC lacks."""
     if not isinstance(value, str) or len(value) > 40:  # no moment is longer
         return None
     try:
         moment = datetime.fromisoformat(value)
-    except ValueError:
+        return moment.astimezone(UTC) if moment.tzinfo is not None else None
+    except (ValueError, OverflowError):
         return None
-    return moment if moment.tzinfo is not None else None
 
 
 def _decided(row: Mapping[str, object], path: Path) -> Decided:

@@ -25,7 +25,7 @@ from models.transformer import (
 )
 from training.dataset import Example
 from training.evidence import signal_names
-from training.reading import all_evidence, p_spam_of, read_inputs
+from training.reading import Read, all_evidence, p_spam_of, read_inputs
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -48,10 +48,18 @@ class Members:
         """
         if not examples:
             return np.zeros(0)
-        read = read_inputs([e.input for e in examples], self.engine, self.tokeniser, self.linear)
+        read = self.read(examples)
+        return all_evidence(p_spam_of(read, self.calibration), strengths, self.known_fusion)
+
+    def read(self, examples: Sequence[Example]) -> Read:
+        """Return what the members say of each comment, before calibration."""
+        return read_inputs([e.input for e in examples], self.engine, self.tokeniser, self.linear)
+
+    @property
+    def known_fusion(self) -> Fusion:
+        """Return the weights with 0 for every detector that the version does not know."""
         known = dict.fromkeys(signal_names(), 0.0) | dict(self.fusion.signal_weights)
-        fusion = replace(self.fusion, signal_weights=known)
-        return all_evidence(p_spam_of(read, self.calibration), strengths, fusion)
+        return replace(self.fusion, signal_weights=known)
 
 
 def read_members(files: Mapping[str, bytes], *, threads: int) -> Members:

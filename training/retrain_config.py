@@ -10,6 +10,7 @@ from training.compare import Criteria
 from training.partition import SEED, Partition
 from training.teaching import TeachConfig
 from training.train import TrainConfig
+from training.update import UpdateConfig
 
 STEPS = (
     "read",
@@ -45,8 +46,10 @@ class RetrainConfig:
     calibration_share: float = 0.15
     # Where decisions are too few for a part of their own: what shows a gain teaches nothing.
     held_share: float = 1 / 3
-    # How often a decision of full weight stands among the comments of the linear member.
+    # From the base: how often a decision of full weight stands among the comments of the linear
+    # member. From the current version, its linear member is corrected instead.
     linear_times: float = 2.0
+    update: UpdateConfig = field(default_factory=UpdateConfig)
     # What the network is taught from the current version's on.
     teach: TeachConfig = field(default_factory=TeachConfig)
     # From the base, and everything that follows the network, as `training.train` does it.

@@ -13,7 +13,7 @@ import numpy as np
 
 from models.embedding import EMBEDDING_SIZE, projection_bytes
 from models.engine import Engine
-from models.linear import read_table, table_bytes
+from models.linear import LinearTable, read_table, table_bytes
 from models.registry import (
     FUSION_FILE,
 )
@@ -25,7 +25,6 @@ from models.transformer import (
     NETWORK_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
-    Calibration,
     TransformerClassifier,
 )
 from training.candidate import (
@@ -34,6 +33,7 @@ from training.candidate import (
     export_from_base,
     fine_tune_from_base,
     fusion_bytes,
+    update_candidate,
     weigh_candidate,
     write_cards,
 )
@@ -46,7 +46,7 @@ from training.joining import fit_linear
 from training.members import Members, engine_of, read_members
 from training.network import read_tokeniser
 from training.phrase_check import check_phrases, phrases_from_json, trigger_check
-from training.reading import read_inputs
+from training.reading import Read, read_inputs
 from training.retrain_config import (
     Start,
 )
@@ -56,6 +56,7 @@ from training.retrain_parts import (
 )
 from training.teaching import repeat_for_linear, teach
 from training.train import measure_rounding
+from training.update import correct_linear
 
 
 class RunSteps(RunInputs):
@@ -125,33 +126,10 @@ class RunSteps(RunInputs):
         return engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE], threads=self.options.threads)
 
     def _weigh(self) -> None:
-        parts, config = self.parts, self.config
-        linear = fit_linear(
-            repeat_for_linear(
-                self.base.train, self.decided.of[Use.TEACH], times=config.linear_times
-            ),
-            config.train.join,
-        )
-        # Read back, so that what is measured is what serves, whichever process goes on.
-        linear = read_table(table_bytes(linear))
-        self.folder.advance(0.2)
-        engine = self.engine
-        read, read_test = (
-            read_inputs([e.input for e in part], engine, self.tokeniser, linear)
-            for part in (parts.calibration, parts.test)
-        )
-        self.folder.advance(0.5)
-        found = weigh_candidate(
-            parts,
-            (read, read_test),
-            linear,
-            self._voice(),
-            config,
-            tell=self._say,
-        )
+        found = self._weigh_anew() if self.start is Start.BASE else self._update()
         self._write(
             {
-                LINEAR_FILE: table_bytes(linear),
+                LINEAR_FILE: table_bytes(found.linear),
                 CALIBRATION_FILE: json.dumps(asdict(found.calibration), indent=2).encode(),
                 TOKENISER_FILE: self.tokeniser_json,
                 FUSION_FILE: fusion_bytes(found.outcome.weighed.fusion),
@@ -160,14 +138,62 @@ class RunSteps(RunInputs):
         write_cards(
             self.folder,
             found,
-            parts,
+            self.parts,
             files=self.files,
             rounding=self._rounding(found),
-            config=self.current_card["config"] | {"retrain": asdict(config)},
+            config=self.current_card["config"] | {"retrain": asdict(self.config)},
             current_card=self.current_card,
         )
         core = found.outcome.parts[0].scored.all_evidence
         self.folder.write_arrays("core.npz", p_spam=core, strengths=found.outcome.test_strengths)
+
+    def _weigh_anew(self) -> WeighedCandidate:
+        linear = fit_linear(
+            repeat_for_linear(
+                self.base.train, self.decided.of[Use.TEACH], times=self.config.linear_times
+            ),
+            self.config.train.join,
+        )
+        linear, reads = self._read_both(linear)
+        return weigh_candidate(self.parts, reads, linear, (0.0, 0.0), self.config, tell=self._say)
+
+    def _update(self) -> WeighedCandidate:
+        current, config = self._current_members(), self.config.update
+        taught = self.decided.of[Use.TEACH]
+        examples = [one.example for one in taught]
+        rng = np.random.default_rng(self.config.seed)
+        drawn = rng.permutation(len(self.base.train))[: config.replayed]
+        linear = correct_linear(
+            current.linear,
+            examples,
+            np.array([one.weight for one in taught]),
+            current.read(examples),
+            [self.base.train[i] for i in np.sort(drawn).tolist()],
+            current.calibration,
+            config,
+        )
+        linear, reads = self._read_both(linear)
+        return update_candidate(
+            self.parts,
+            reads,
+            current.read(self.parts.calibration),
+            linear,
+            current,
+            self.current_card,
+        )
+
+    def _read_both(self, linear: LinearTable) -> tuple[LinearTable, tuple[Read, Read]]:
+        """Return the table as it will be read, and what the members say of both held-out parts."""
+        # Read back, so that what is measured is what serves, whichever process goes on.
+        linear = read_table(table_bytes(linear))
+        self.folder.advance(0.2)
+        engine = self.engine
+        read, read_test = (
+            read_inputs([e.input for e in part], engine, self.tokeniser, linear)
+            for part in (self.parts.calibration, self.parts.test)
+        )
+        self.folder.advance(0.5)
+        return linear, (read, read_test)
 
     def _rounding(self, found: WeighedCandidate) -> dict[str, Any]:
         """Return what rounding to int8 changes on some of the test part."""
@@ -193,14 +219,13 @@ class RunSteps(RunInputs):
             found.outcome.weighed.fusion,
         )
 
-    def _voice(self) -> tuple[float, float]:
-        """Return the calibration of the head for LLM voice: it was kept, or nobody taught it."""
-        if self.start is Start.BASE:
-            return 0.0, 0.0
-        before = Calibration(**json.loads(self.current_files[CALIBRATION_FILE]))
-        return before.voice_slope, before.voice_offset
-
     def _embed(self) -> None:
+        if self.start is Start.CURRENT:
+            # The same directions, so that comments of before and after still meet.
+            if EMBEDDING_FILE in self.current_files:
+                self._write({EMBEDDING_FILE: self.current_files[EMBEDDING_FILE]})
+                self.folder.write_json("embedding.json", self.current_card["embedding"])
+            return
         if len(self.parts.train) <= EMBEDDING_SIZE:
             return
         files = self._files((NETWORK_FILE, WEIGHTS_FILE))

@@ -43,7 +43,8 @@ class RunFolder:
     """
 
     def __init__(self, folder: Path, steps: Sequence[str]) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        # What lies in it quotes comments: nobody else on the machine may read it.
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         (folder / _STEPS).mkdir(exist_ok=True)
         self.path = folder
         self._lock_file = _lock(folder / _LOCK_FILE)

@@ -128,7 +128,10 @@ def _promote(folder: Path, version: str, data_dir: str | None) -> None:
             "own and name it with SLOPSIEVE_MODELS_DIR"
         )
         raise StartError(msg) from error
-    click.echo(f"{name} is the current version; before it was {before}.")
+    if name == before:
+        click.echo(f"{name} was the current version already.")
+    else:
+        click.echo(f"{name} is the current version; before it was {before}.")
     try:
         with open_services(data_dir=data_dir) as services:
             record_act(

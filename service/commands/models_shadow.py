@@ -161,8 +161,8 @@ def _print_counts(name: str, told: Differences) -> None:
         Harm.SPAM_CALLED_HAM: counts.among(verdict=Outcome.SPAM, opinion=Outcome.HAM),
     }
     click.echo(
-        f"Ham called spam: {others[Harm.HAM_CALLED_SPAM]:,}; "
-        f"spam called ham: {others[Harm.SPAM_CALLED_HAM]:,}."
+        f"Verdict ham, opinion spam: {others[Harm.HAM_CALLED_SPAM]:,}; "
+        f"verdict spam, opinion ham: {others[Harm.SPAM_CALLED_HAM]:,}."
     )
 
 

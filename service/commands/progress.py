@@ -102,7 +102,7 @@ class StepProgress(_Shown):
 
     def __init__(self, title: str) -> None:
         self._title = title
-        self._said = ""
+        self._said, self._tenth = "", 0
         self._bar = None
         if sys.stderr.isatty():
             self._bar = Progress(
@@ -116,15 +116,22 @@ class StepProgress(_Shown):
             self._task = self._bar.add_task(title, total=1.0, step="", left="")
 
     def show(self, progress: TrainingProgress) -> None:
-        """Show how far it is: its step, and how long it still takes if that is known."""
+        """Show how far it is: its step, and how long it still takes if that is known.
+
+        Away from a terminal each step is told, and each tenth part of all.
+        """
         left = _time_left(progress.seconds_left)
         if self._bar:
             self._bar.update(
                 self._task, completed=progress.share_done, step=progress.step, left=left
             )
         elif progress.step and progress.step != self._said:
-            self._said = progress.step
+            self._said, self._tenth = progress.step, int(10 * progress.share_done)
             click.echo(f"{self._title}: {progress.step}{left}", err=True)
+        elif int(10 * progress.share_done) > self._tenth:
+            self._tenth = int(10 * progress.share_done)
+            share = f"{progress.share_done:.0%} of all done"
+            click.echo(f"{self._title}: {progress.step}, {share}{left}", err=True)
 
 
 def _time_left(seconds: float | None) -> str:

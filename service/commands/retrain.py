@@ -194,7 +194,7 @@ def _say_lessons(report: RetrainingReport) -> None:
     click.echo(
         f"Lessons: {report.used:,} ({report.spam:,} spam, {report.ham:,} ham); "
         f"set aside: {aside:,}"
-        + "".join(f", {n:,} {reason}" for reason, n in report.set_aside.items())
+        + "".join(f"; {reason}: {n:,}" for reason, n in report.set_aside.items())
     )
     if report.seconds is not None:
         memory = f", {report.peak_memory_mb:,.0f} MB" if report.peak_memory_mb else ""

@@ -91,7 +91,13 @@ def _next(
         return Order(asked_by=unfinished.asked_by, options=options, promotes=promotes)
     if every is None:
         return None
-    begun = [one.asked_at for one in recent if one.options == options]
+    # One that was stopped and whose texts had to go taught nothing: the next need not wait for it.
+    begun = [
+        one.asked_at
+        for one in recent
+        if one.options == options
+        and (one.state is not RetrainingState.STOPPED or runs.holds(one.id))
+    ]
     if begun and services.clock() - max(begun) < every:
         return None
     return Order(asked_by=SCHEDULE, options=options, promotes=promotes)

@@ -168,10 +168,11 @@ def _resume(
 ) -> Retraining | None:
     """Return an unfinished retraining as begun again; None where it may not learn from all it has.
 
-    What was erased, withdrawn or undone since it began must not teach, so then it is begun anew.
+    What was erased, withdrawn, undone or ruled otherwise since it began must not teach as it was,
+    so then it is begun anew.
     """
-    still_there = {one["id"] for one in export(services.clock())}
-    if still_there.issuperset(runs.kept_ids(unfinished.id)):
+    still_so = {(one["id"], one["label"]) for one in export(services.clock())}
+    if still_so.issuperset(runs.kept_labels(unfinished.id)):
         again = replace(unfinished, problem=None, ended_at=None)
         kept = KeptDecisions(count=again.decisions, sha256=again.decisions_sha256)
         return _put_running(again, kept, services)

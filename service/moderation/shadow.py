@@ -27,11 +27,12 @@ def has_shadow(services: Services) -> bool:
         return False
 
 
-def opine_in_shadow(ids: Sequence[CommentId], services: Services) -> int:
+def opine_in_shadow(ids: Sequence[CommentId], services: Services) -> int | None:
     """Keep the shadow version's opinions of comments that were judged; return how many.
 
     Without a version in the shadow that is 0. Nothing that goes wrong is raised, as the shadow must
-    never touch judging: what it could not say is missing from the share that it has seen.
+    never touch judging: None is returned, and what it could not say is missing from the share that
+    it has seen.
     """
     try:
         model = services.shadow_model()
@@ -41,7 +42,7 @@ def opine_in_shadow(ids: Sequence[CommentId], services: Services) -> int:
     except Exception as error:  # noqa: BLE001  # a version on trial may do anything
         reason = type(error).__name__
     log.warning("the shadow said nothing", extra={"comments": len(ids), "error": reason})
-    return 0
+    return None
 
 
 def prune_opinions(services: Services, *, keep: timedelta) -> int:

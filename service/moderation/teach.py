@@ -42,7 +42,8 @@ def decisions_for_training(
     person went and looked for stands for itself alone.
 
     Left out are comments that were withdrawn or erased, and what a site's policy decided: nobody
-    looked. A reviewer is a keyed pseudonym, never a name; an e-mail address was never kept, so
+    looked. A reviewer is a keyed pseudonym, never a name: one for each account, one for each
+    way in which a site rules, whatever names it gives. An e-mail address was never kept, so
     `author_email` has its domain alone. Memory does not grow with the number of decisions. What is
     decided meanwhile comes last, what is undone meanwhile may be missing. Raises
     `StoreUnavailableError`.
@@ -115,9 +116,9 @@ class _Telling:
     def _ruling(self, decision: Decision, site_id: SiteId) -> dict[str, Any]:
         via = self._via(decision)
         has_account = via in ("review", "stroke", "campaign")
-        # Names of accounts are the same at all sites; those that a site gives are its own.
-        whose = decision.decided_by if has_account else f"{site_id}\0{decision.decided_by}"
-        named = f"{'account' if has_account else 'site'}\0{whose}".encode("utf-8", "surrogatepass")
+        # Names that a site gives are whatever the holder of its key makes up: all are one hand.
+        whose = f"account\0{decision.decided_by}" if has_account else f"site\0{site_id}\0{via}"
+        named = whose.encode("utf-8", "surrogatepass")
         return {
             "reviewer": hmac.new(self._key, named, hashlib.sha256).hexdigest()[:32],
             "is_owner": has_account and decision.decided_by in self._owners,

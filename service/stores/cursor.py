@@ -83,9 +83,7 @@ def decode_cursor(cursor: str, order: Order) -> Place:
 
 def write_cursor(of: str, number: int, at: datetime, row_id: str) -> str:
     """Return a cursor of the list called `of`: what its rows are ordered by, and the row's id."""
-    micros = (at - _EPOCH) // timedelta(microseconds=1)
-    raw = json.dumps([of, number, micros, row_id]).encode()
-    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+    return write_measured(of, number, (at - _EPOCH) // timedelta(microseconds=1), row_id)
 
 
 def read_cursor(cursor: str, of: str, *, most: int) -> tuple[int, datetime, str]:
@@ -93,25 +91,51 @@ def read_cursor(cursor: str, of: str, *, most: int) -> tuple[int, datetime, str]
 
     Raise `InvalidInputError` for one of another list or made by nobody here.
     """
+    number, micros, row_id = read_measured(cursor, of, most=most)
+    try:
+        return number, _EPOCH + timedelta(microseconds=micros), row_id
+    except (ValueError, OverflowError):
+        raise refuse_cursor() from None
+
+
+def write_measured(of: str, number: int, measure: float, row_id: str) -> str:
+    """Return a cursor of a list that is ordered by a number, then by a measure, then by ids."""
+    raw = json.dumps([of, number, measure, row_id]).encode()
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def read_measured(cursor: str, of: str, *, most: int) -> tuple[int, float, str]:
+    """Return what `write_measured` wrote; the number is from 0 to `most`, the measure any number.
+
+    Raise `InvalidInputError` for one of another list or made by nobody here.
+    """
     try:
         return _parse(cursor, of, most)
     except (ValueError, TypeError, OverflowError, RecursionError):
-        problem = Problem(
-            field="cursor",
-            problem="is not a cursor of this list",
-            remedy="pass next_cursor of the page before unchanged, or none for the first page",
-        )
-        raise InvalidInputError([problem]) from None
+        raise refuse_cursor() from None
 
 
-def _parse(cursor: str, of: str, most: int) -> tuple[int, datetime, str]:
+def refuse_cursor() -> InvalidInputError:
+    """Return what is said of a cursor that nobody here made."""
+    problem = Problem(
+        field="cursor",
+        problem="is not a cursor of this list",
+        remedy="pass next_cursor of the page before unchanged, or none for the first page",
+    )
+    return InvalidInputError([problem])
+
+
+def _parse(cursor: str, of: str, most: int) -> tuple[int, float, str]:
     if len(cursor) > _MAX_CURSOR_CHARS:
         raise ValueError("too long")
     padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
     raw = base64.b64decode(padded, b"-_", validate=True)
-    made_for, number, micros, row_id = json.loads(raw)
-    if made_for != of or type(number) is not int or type(micros) is not int:
+    made_for, number, measure, row_id = json.loads(raw)
+    if made_for != of or type(number) is not int or type(measure) not in (int, float):
         raise ValueError("made for another list")
     if not isinstance(row_id, str) or not 0 <= number <= most:
         raise ValueError("not a place")
-    return number, _EPOCH + timedelta(microseconds=micros), row_id
+    # Databases refuse some of what JSON has: PostgreSQL a NUL, all a lone surrogate.
+    if not (row_id and row_id.isascii() and row_id.isprintable()):
+        raise ValueError("no id of ours")
+    return number, measure, row_id

@@ -49,14 +49,16 @@ class SpareTime:
     the following one: it asks `size` how many comments that may be, and yields how many they were.
     Slices get as long as they may take, by the pace of the last ones. Everything happens in the
     event loop's one thread; what fails is only logged, and a chunk that failed is queued again by
-    upkeep. `passed_over` counts what the shadow had no time for.
+    upkeep. `passed_over` counts the comments that the shadow had no time for, `opinions` what it
+    formed (what `opine` returns), `unanswered` those that it was asked about in vain (`opine`
+    returns None or raises).
     """
 
     def __init__(
         self,
         *,
         waiting: Callable[[], int],
-        opine: Callable[[Sequence[CommentId]], object],
+        opine: Callable[[Sequence[CommentId]], int | None],
         back_score: Callable[[str, int, Callable[[], int]], Iterator[int]],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -69,6 +71,8 @@ class SpareTime:
         self._judged: deque[CommentId] = deque()
         self._chunks: deque[_Chunk] = deque()
         self.passed_over = 0
+        self.opinions = 0
+        self.unanswered = 0
         self._seconds_each = 0.0
         self._told_of = 0
         self._told_at = float("-inf")
@@ -132,11 +136,16 @@ class SpareTime:
         some = [self._judged.popleft() for _ in range(min(self.size(), len(self._judged)))]
         began = self._monotonic()
         try:
-            self._opine(some)
+            formed = self._opine(some)
         except Exception as error:  # noqa: BLE001  # a worker must outlive any version on trial
             log.warning("the shadow failed", extra={"error": type(error).__name__})
+            formed = None
         else:
             self._remember_pace(self._monotonic() - began, len(some))
+        if formed is None:
+            self.unanswered += len(some)
+        else:
+            self.opinions += formed
 
     def _serve_chunk(self) -> None:
         chunk = self._chunks[0]

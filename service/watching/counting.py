@@ -27,7 +27,6 @@ _TOLD_SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15)
 _UPKEEP_SECONDS = (0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 5, 30, 300)
 _BATCH_COMMENTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 _CAUSES = ("history", "model", "detectors", "judging")
-_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _DELIVERED = {
     DeliveryState.DELIVERED: "delivered",
     DeliveryState.WAITING: "retried",
@@ -193,8 +192,7 @@ class CountingObserver:
 
     def served(self, *, route: str, method: str, status: int, seconds: float) -> None:
         """See `Observer.served`."""
-        known = method if method in _METHODS else "other"
-        self._requests.labels(route, known, str(status)).inc()
+        self._requests.labels(route, method, str(status)).inc()
         self._route_seconds(route)(seconds)
 
     def database_failed(self, error: str) -> None:

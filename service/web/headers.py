@@ -32,7 +32,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-# Whatever else a stranger writes there is not logged.
+# Whatever else a stranger writes there is neither logged nor counted nor traced.
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _ONE_YEAR = "max-age=31536000"
 
@@ -59,10 +59,11 @@ def register_headers(app: Flask, config: WebConfig, observer: Observer = UNOBSER
         response.headers[REQUEST_ID] = g.get("request_id", "")
         seconds = time.perf_counter() - g.get("started", time.perf_counter())
         route = request.url_rule.rule if request.url_rule else None
-        _log(response, route=route, seconds=seconds)
+        method = request.method if request.method in _METHODS else "other"
+        _log(response, method=method, route=route, seconds=seconds)
         observer.served(
             route=route or "",
-            method=request.method,
+            method=method,
             status=response.status_code,
             seconds=seconds,
         )
@@ -90,13 +91,13 @@ def note_comments(ids: Sequence[CommentId]) -> None:
         log.info("comments came in", extra={"comment_ids": some, "request_id": g.request_id})
 
 
-def _log(response: Response, *, route: str | None, seconds: float) -> None:
+def _log(response: Response, *, method: str, route: str | None, seconds: float) -> None:
     """Write one line: the rule rather than the path, no query, no body, no address."""
     comment = {"comment_id": g.comment_id} if "comment_id" in g else {}
     log.info(
         "request served",
         extra={
-            "method": request.method if request.method in _METHODS else "other",
+            "method": method,
             "route": route,
             "status": response.status_code,
             "milliseconds": round(seconds * 1000, 1),

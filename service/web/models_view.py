@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -120,6 +120,7 @@ class RetrainingView:
     verdict: str
     progress: str
     percent: int | None
+    begun: bool
     decisions: int
     version: str
     version_shown: tuple[Piece, ...]
@@ -167,8 +168,12 @@ def view_retraining(
         ended=tell_time(one.ended_at, now) if one.ended_at else None,
         kind=_kind(one, now),
         verdict=_verdict(one, now),
-        progress=_progress(one) if one.is_unfinished() else "",
+        # One that was killed may have said how long it would still take; it takes no time now.
+        progress=_progress(replace(one, seconds_left=None) if one.is_silent(now) else one)
+        if one.is_unfinished()
+        else "",
         percent=round(one.share_done * 100) if one.is_unfinished() else None,
+        begun=one.started_at is not None,
         decisions=one.decisions,
         version=one.version or "",
         version_shown=part_text(one.version or ""),

@@ -22,7 +22,7 @@ from service.domain.verdict import Outcome
 from service.moderation.differences import tell_differences
 from service.ports import Services
 from service.web.figures_page import percent
-from service.web.language import decimal, gettext, noted, number
+from service.web.language import gettext, noted, number, probability
 from service.web.marking import Piece, part_text
 from service.web.pages import moderator, needs
 from service.web.presenting import Moment, tell_time
@@ -33,6 +33,7 @@ _VERSIONS_SHOWN = 5
 _JOBS_SHOWN = 10
 _MAX_VERSION_CHARS = 100
 _MAX_CURSOR_CHARS = 400
+_BEGINNING_CHARS = 90
 _OUTCOME_NAMES = {
     Outcome.HAM: noted("Ham"),
     Outcome.UNSURE: noted("Unsure"),
@@ -58,7 +59,7 @@ _STATE_NAMES = {
 class VersionView:
     """One version that has opinions, in words. `in_shadow` says that it is asked now."""
 
-    name: str
+    shown: tuple[Piece, ...]
     url: str
     in_shadow: bool
     opinions: str
@@ -71,14 +72,14 @@ class VersionView:
 class JobView:
     """One back-scoring job; `share` is how far it has come."""
 
-    version: str
+    version: tuple[Piece, ...]
     state: str
     done: str
     total: str
     share: float
     percent: str
     asked: Moment
-    problem: str
+    problem: tuple[Piece, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,11 +114,14 @@ class DisagreementView:
 
 
 def add_shadow(pages: Blueprint, services: Services) -> None:
-    """Add the page of versions that were asked, and the one of how a version differs."""
+    """Add what readers see of versions that were asked, and the page of how a version differs."""
 
     @pages.get("/models/shadow")
     @needs(Permission.LOOK)
     def shadow() -> ResponseReturnValue:
+        if moderator().may(Permission.MANAGE_MODELS):
+            # Theirs is the page that holds this as a part.
+            return redirect(url_for("pages.models", _anchor="on-trial"), HTTPStatus.SEE_OTHER)
         return render_template("shadow.html", shadow=view_shadow(services, moderator()))
 
     @pages.get("/models/differences")
@@ -127,7 +131,10 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
         cursor = request.args.get("cursor") or None
         if not version:
             return redirect(url_for("pages.shadow"), HTTPStatus.SEE_OTHER)
-        if len(version) > _MAX_VERSION_CHARS or len(cursor or "") > _MAX_CURSOR_CHARS:
+        # PostgreSQL can be asked for no NUL.
+        if len(version) > _MAX_VERSION_CHARS or "\0" in version:
+            abort(HTTPStatus.NOT_FOUND)
+        if len(cursor or "") > _MAX_CURSOR_CHARS:
             abort(HTTPStatus.NOT_FOUND)
         scope = OpinionScope(model_version=version, site_ids=moderator().site_ids)
         try:
@@ -175,7 +182,7 @@ def _version_view(
     share = counts.differing / counts.comments if counts.comments else 0.0
     seen = counts.share_seen
     return VersionView(
-        name=name,
+        shown=part_text(name),
         url=url_for("pages.differences", version=name),
         in_shadow=name == services.shadow_name(),
         opinions=number(counts.comments),
@@ -187,14 +194,14 @@ def _version_view(
 
 def _job(job: BackScoring, services: Services) -> JobView:
     return JobView(
-        version=job.model_version,
+        version=part_text(job.model_version),
         state=gettext(_STATE_NAMES[job.state]),
         done=number(job.done),
         total=number(job.total),
         share=job.share_done,
         percent=percent(job.share_done),
         asked=tell_time(job.asked_at, services.clock()),
-        problem=job.problem or "",
+        problem=part_text(job.problem or ""),
     )
 
 
@@ -225,12 +232,18 @@ def _present(
             id=one.comment_id,
             harm=gettext(_HARM_NAMES[one.harm]),
             verdict=gettext(_OUTCOME_NAMES[one.verdict]),
-            p_spam=decimal(one.verdict_p_spam),
+            p_spam=probability(one.verdict_p_spam),
             opinion=gettext(_OUTCOME_NAMES[one.opinion]),
-            its_p_spam=decimal(one.p_spam),
+            its_p_spam=probability(one.p_spam),
             ruling=gettext(_RULING_NAMES[one.ruling]) if one.ruling else "",
-            beginning=part_text(" ".join(cases[one.comment_id].comment.text[:300].split())[:90]),
+            beginning=part_text(_beginning(cases[one.comment_id].comment.text)),
         )
         for one in found
         if one.comment_id in cases
     ]
+
+
+def _beginning(text: str) -> str:
+    """Return the first words on one line, with an ellipsis where more follow."""
+    line = " ".join(text[:300].split())
+    return line if len(line) <= _BEGINNING_CHARS else f"{line[:_BEGINNING_CHARS].rstrip()}…"

@@ -24,6 +24,7 @@ class Way:
     count: str = ""
 
 
+_TRIALS = "pages.shadow"
 # Endpoint, name, and what an account must be allowed to find the way useful.
 _DAILY = (
     ("pages.queue", noted("Comments"), Permission.LOOK),
@@ -34,9 +35,10 @@ _DAILY = (
 _SELDOM = (
     ("pages.site_lists", noted("Lists"), Permission.LIST_SENDERS),
     ("pages.sites", noted("Sites"), Permission.MANAGE_SITES),
-    ("pages.shadow", noted("Versions on trial"), Permission.LOOK),
     ("pages.accounts", noted("Accounts"), Permission.MANAGE_ACCOUNTS),
     ("pages.models", noted("Models"), Permission.MANAGE_MODELS),
+    # What everybody may see of that page; those who manage models see it there.
+    (_TRIALS, noted("Models"), Permission.LOOK),
     ("pages.log", noted("Log"), Permission.SEE_LOG),
     ("pages.personal_data", noted("Personal data"), Permission.ERASE_PEOPLE),
     ("pages.callbacks", noted("Callbacks"), Permission.LOOK),
@@ -63,6 +65,8 @@ def shell_of(services: Services) -> dict[str, Any]:
 
 
 def _is_open(user: User, endpoint: str, _name: str, permission: Permission) -> bool:
+    if endpoint == _TRIALS and user.may(Permission.MANAGE_MODELS):
+        return False
     return endpoint in current_app.view_functions and user.may(permission)
 
 

@@ -172,6 +172,19 @@ def test_resuming_takes_the_unfinished_one_whatever_its_options_and_needs_one(se
     assert (ended.id, ended.options.start) == (stopped.id, Start.BASE)
 
 
+def test_what_was_ruled_otherwise_meanwhile_teaches_no_resumed_run_as_it_was(services, runs):
+    comment = decide(services)
+    services.clock.advance(minutes=1)
+    stopped = run(services, runs, goes_on=lambda: False)
+    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Olive")
+    services.clock.advance(minutes=1)
+
+    again = run(services, runs, goes_on=lambda: False)
+
+    assert again.id != stopped.id
+    assert (comment.id, "ham") in list(runs.kept_labels(again.id))
+
+
 @pytest.mark.parametrize("how", ["undone", "withdrawn"])
 def test_what_was_taken_back_meanwhile_teaches_no_resumed_run(services, runs, how):
     comment = decide(services)
@@ -309,6 +322,17 @@ def test_a_trainer_that_starts_again_goes_on_where_it_was_stopped(services, runs
     ended = look(services, runs, every=None)
 
     assert (stopped.state, ended.id) == (RetrainingState.STOPPED, stopped.id)
+
+
+def test_the_schedule_does_not_wait_for_a_stopped_one_whose_texts_had_to_go(services, runs):
+    stopped = run(services, runs, goes_on=lambda: False)
+    runs.drop(stopped.id)
+
+    done = look(services, runs)
+
+    assert done is not None
+    assert (done.id != stopped.id, done.asked_by) == (True, SCHEDULE)
+    assert look(services, runs) is None
 
 
 def test_who_asks_is_told_that_nobody_retrains_here_or_that_one_is_under_way(services):

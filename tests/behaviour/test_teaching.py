@@ -27,6 +27,7 @@ from service.ports import NewComment
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
 from training.decisions import read_decisions
+from training.trust import clean_decisions
 
 OTHER_SITE = SiteId("site-2")
 
@@ -94,6 +95,42 @@ def test_reviewers_are_the_same_pseudonym_everywhere_and_never_a_name(services):
     assert len({rulings[one]["reviewer"] for one in (first, theirs, others)}) == 3
     assert [rulings[one]["is_owner"] for one in (first, theirs)] == [True, False]
     assert "olive" not in json.dumps(list(rulings.values()))
+
+
+def test_all_names_that_a_site_gives_are_one_reviewer_and_its_reports_another(services):
+    services.sites.update_settings(SITE, SiteSettings(reports_decide=True))
+    for name in ("site", "site: jo", "site: mo", "site: site"):
+        decide(submit(services), services, by=name)
+    for name in ("jo", "mo"):
+        comment_id = submit(services, f"What {name} reports.")
+        report_comment(
+            Label.SPAM,
+            site=services.sites.get(SITE),
+            text=services.cases.get(comment_id).comment.text,
+            services=services,
+            reported_by=name,
+        )
+
+    reviewers = [row["rulings"][0]["reviewer"] for row in rows_of(services)]
+
+    assert len(reviewers) == 6
+    assert len(set(reviewers[:4])) == len(set(reviewers[4:])) == 1
+    assert reviewers[0] != reviewers[-1]
+
+
+def test_whoever_has_a_sites_key_outweighs_no_owner_by_making_names_up(services, tmp_path):
+    text = "Boilers that everybody needs, at half of the price."
+    owners = submit(services, text)
+    decide(owners, services, by="olive")
+    for number in range(40):
+        theirs = submit(services, text)
+        decide(theirs, services, Ruling.APPROVE, by=f"site: reader {number}")
+    path = tmp_path / "decisions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows_of(services)))
+
+    cleaned = clean_decisions(read_decisions(path))
+
+    assert [one.example.comment.id for one in cleaned.lessons] == [owners]
 
 
 def test_another_installations_pseudonyms_are_others(services):

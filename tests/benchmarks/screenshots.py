@@ -26,11 +26,13 @@ from models.registry import (
     read_current_name,
     take_in,
 )
+from service.domain.back_scoring import BackScoring, JobState
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import Author, Comment, CommentId, Lane
 from service.domain.decision import Mode, Ruling
 from service.domain.delivery import DeliveryAttempt, DeliveryState, Endpoint
 from service.domain.list_entry import Effect, EntryKind
+from service.domain.opinion import Opinion, Origin
 from service.domain.record import comment_from_record
 from service.domain.report import Label, Report
 from service.domain.retraining import (
@@ -43,6 +45,7 @@ from service.domain.retraining import (
 from service.domain.sender import make_sender
 from service.domain.site import Site, SiteSettings
 from service.domain.stroke import StrokeOf
+from service.domain.traffic import Fact, Kind, Sighting
 from service.domain.verdict import Outcome
 from service.moderation.announce import write_verdict_messages
 from service.moderation.decide import decide_comment, undo_decision
@@ -56,6 +59,7 @@ from service.moderation.users import add_user, change_password
 from service.moderation.withdraw import withdraw_comment
 from service.ports import NewComment, Services, VersionShelf
 from service.stores.memory import memory_stores
+from service.stores.memory_traffic import MemoryTrafficStore
 from service.stores.model_versions import to_judging_model
 from service.stores.version_shelf import FolderVersionShelf
 from service.web.config import WebConfig
@@ -68,10 +72,12 @@ BROWSER_ARGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+CANDIDATE = "minilm-2026-02-22"
 PASSWORD = "a few words do well"  # opens nothing but this script's own server
 SIZES = {"1280": {"width": 1280, "height": 800}, "390": {"width": 390, "height": 844}}
 DESK = {
     "queue": "/review",
+    "teaches-most": "/review?show=teaches-most",
     "spam": "/review?show=spam",
     "decided": "/review?show=decided",
     "empty": "/review?site=nowhere",
@@ -93,6 +99,7 @@ LEAVES = {
     "second-factor": "/me/second-factor",
     "models": "/models",
     "model-card": f"/models/versions/{read_current_name()}",
+    "differences": f"/models/differences?version={CANDIDATE}",
     "log": "/log",
     "personal-data": "/personal-data",
 }
@@ -101,7 +108,6 @@ SENDER_SECRET = b"a secret for tests, long enough"  # that of the services for t
 DISPUTED = CommentId("cmt_0004")
 WITHDRAWN = CommentId("cmt_0002")
 SHARE = 24
-CANDIDATE = "minilm-2026-02-22"
 SITES = (
     Site(id="garden", name="The Allotment Diaries", created_at=NOW),
     Site(
@@ -191,6 +197,8 @@ def seeded(comments: list[Comment], models_dir: Path | None, shelf: VersionShelf
         stores=memory_stores(sites=(*SITES, KETTLE)),
         current_model=lambda: model,
         versions=shelf,
+        shadow_name=lambda: CANDIDATE,
+        traffic=drifted("test-1"),  # the version whose promise the services for tests state
         audit_share=0.3,
     )
     user, once = add_user("Ola Brandt", services, actor="script")
@@ -304,6 +312,63 @@ def retrain(services: Services) -> None:
         )
 
 
+def ask_the_candidate(services: Services, cases: tuple[Case, ...]) -> None:
+    """Let the candidate have opinions of what was judged, and be asked about the archive."""
+    judged = [c for c in cases if c.verdict is not None and c.comment.id != WITHDRAWN]
+    services.opinions.add(
+        [
+            Opinion(
+                comment_id=case.comment.id,
+                model_version=CANDIDATE,
+                origin=Origin.SHADOW,
+                outcome=Outcome.SPAM if index % 5 == 0 else case.verdict.outcome,
+                p_spam=0.993 if index % 5 == 0 else case.verdict.p_spam,
+                formed_at=NOW,
+            )
+            for index, case in enumerate(judged)
+            if case.verdict is not None
+        ]
+    )
+    for number, state in enumerate((JobState.ENDED, JobState.RUNNING)):
+        services.back_scorings.begin(
+            BackScoring(
+                id=f"bsc_{number}",
+                model_version=CANDIDATE,
+                site_ids=None,
+                since=None,
+                until=NOW,
+                asked_by="Ola Brandt",
+                asked_at=NOW - timedelta(hours=20 - 19 * number),
+                total=len(judged),
+                done=len(judged) if state is JobState.ENDED else len(judged) // 3,
+                state=state,
+            )
+        )
+
+
+def drifted(version: str) -> MemoryTrafficStore:
+    """Return counts of four weeks, of whose last one scores and languages are others."""
+    days = range(1, 29)
+    ids = {(day, n): CommentId(f"seen_{day}_{n}") for day in days for n in range(40)}
+    store = MemoryTrafficStore(threading.RLock(), set(ids.values()))
+    for (days_ago, n), comment_id in ids.items():
+        lately = days_ago < 8
+        score = ("0", "4", "8")[n % 3] if lately else ("-12", "-8", "-4", "0")[n % 4]
+        language = "ru/Cyrillic" if lately and n % 3 == 0 else "en/Latin"
+        names = {(Kind.FACT, Fact.VERDICTS.value), (Kind.SCORE, score), (Kind.LANGUAGE, language)}
+        if n % 7 == 0 or (lately and n % 2):
+            names |= {(Kind.FACT, Fact.UNSURE.value), (Kind.SIGNAL, "bare_link")}
+        sighting = Sighting(
+            comment_id=comment_id,
+            site_id=SITES[0].id,
+            day=NOW.date() - timedelta(days=days_ago),
+            model_version=version,
+            names=frozenset(names),
+        )
+        store.count([sighting])
+    return store
+
+
 def shelf_in(folder: Path) -> FolderVersionShelf:
     """Return a folder's versions: the shipped one, current, and one that is called a candidate."""
     shipped = SHIPPED_DIR / read_current_name()
@@ -376,7 +441,7 @@ def sign_in(page: Page, address: str) -> None:
     page.goto(f"{address}/sign-in")
     page.fill("#name", "Ola Brandt")
     page.fill("#password", PASSWORD)
-    page.click("text=Sign in >> nth=-1")
+    page.locator("main form button").last.click()
     page.wait_for_url("**/review")
 
 
@@ -436,7 +501,7 @@ def photograph(
     page.locator(".done form.undo").wait_for()
     shoot("after")
     page.click(".done form.undo button")
-    page.locator(".done", has_text="Taken back").wait_for()
+    page.locator(".done form.undo").wait_for(state="detached")
     page.close()
 
 
@@ -445,6 +510,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("var/screenshots"))
     parser.add_argument("--models", type=Path, help="another folder of model versions")
+    parser.add_argument("--language", default="en", help="en or de")
     options = parser.parse_args()
     out: Path = options.out
     out.mkdir(parents=True, exist_ok=True)
@@ -460,6 +526,7 @@ def main() -> None:
     tell_sites(services, cases)
     campaign = work(services)
     retrain(services)
+    ask_the_candidate(services, cases)
     told = {DISPUTED, WITHDRAWN}
     best = max((c for c in cases if c.needs_review and c.comment.id not in told), key=how_telling)
     with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:
@@ -471,6 +538,7 @@ def main() -> None:
                     args=BROWSER_ARGS,
                     viewport=viewport,
                     color_scheme=scheme,
+                    locale=options.language,
                 )
                 photograph(context, address, out, f"{size}-{scheme}", best.comment.id, campaign)
                 context.close()

@@ -13,6 +13,7 @@ from service.domain.errors import InvalidInputError
 from service.domain.opinion import Harm, Opinion, OpinionScope, Origin
 from service.domain.verdict import Outcome
 from service.ports import NewComment
+from service.stores.cursor import write_measured
 from tests.factories import NOW, make_comment, make_verdict
 
 HAM, UNSURE, SPAM = Outcome.HAM, Outcome.UNSURE, Outcome.SPAM
@@ -201,7 +202,13 @@ def test_disagreements_come_worst_first_and_page_by_page(stores, kept):
     assert (seen[3].verdict_p_spam, seen[3].p_spam) == (0.02, 0.995)
 
 
-@pytest.mark.parametrize("cursor", ["x", "", "WyJuZXdlc3QiLCAwLCAwLCAieCJd", "ä", "[" * 900])
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        *("x", "", "WyJuZXdlc3QiLCAwLCAwLCAieCJd", "ä", "[" * 900),
+        *(write_measured("disagreements", 0, -0.5, row_id) for row_id in ("a\0b", "\ud800", "")),
+    ],
+)
 def test_a_foreign_cursor_is_refused(stores, cursor):
     with pytest.raises(InvalidInputError):
         stores.opinions.disagreements(ALL, cursor=cursor, limit=2)

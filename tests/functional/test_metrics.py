@@ -84,8 +84,13 @@ def test_requests_are_told_by_their_template_never_by_their_path(services, confi
     client = app.test_client()
     client.get("/v1/comments/com_zanzibar")
     client.get("/zanzibar/and/more")
+    client.open("/livez", method="ZANZIBAR")
 
-    assert served == [("/v1/comments/<id:comment_id>", "GET", 401), ("", "GET", 404)]
+    assert served == [
+        ("/v1/comments/<id:comment_id>", "GET", 401),
+        ("", "GET", 404),
+        ("", "other", 405),
+    ]
 
 
 def test_the_token_does_not_print():

@@ -259,7 +259,21 @@ def test_progress_is_told_to_the_page_and_to_its_script(services, owner):
         "says": "42 % done, fine-tuning, about 5 min left",
     }
     assert owner.get("/models/progress").json == {"under_way": ""}
-    assert "Interrupted" in owner.get("/models").text
+    later = owner.get("/models").text
+    assert "Interrupted" in later
+    assert "42 % done, fine-tuning" in later
+    assert "min left" not in later
+
+
+def test_one_that_was_only_asked_for_claims_no_number_of_decisions(services, owner):
+    keep_retrained(
+        services, state=RetrainingState.ASKED, report=None, started_at=None, ended_at=None
+    )
+
+    page = owner.get("/models").text
+
+    assert "Asked for" in page
+    assert "0 decisions" not in page
 
 
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.MODERATOR, Role.READER])

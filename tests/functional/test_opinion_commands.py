@@ -137,7 +137,7 @@ def test_differences_name_the_approved_comments_that_would_be_lost(run, archive)
     assert "second: 3 opinions, 2 (66.7%) differ." in told
     assert "In the shadow it saw 3 of 3 comments judged meanwhile (100.0%)." in told
     assert "Newly called spam although people approved them: 1.\n  com_1\n" in told
-    assert "Ham called spam: 1; spam called ham: 0." in told
+    assert "Verdict ham, opinion spam: 1; verdict spam, opinion ham: 0." in told
 
 
 def test_differences_are_printed_worst_first_as_json_and_for_one_site(run, archive):

@@ -88,7 +88,7 @@ def test_every_page_is_german_where_the_browser_asks_for_it(services, app, clien
         if rule.endpoint not in NO_WHOLE_PAGE
     ]
 
-    pages = {path: client.get(path) for path in paths}
+    pages = {path: client.get(path, follow_redirects=True) for path in paths}
 
     assert {path for path, page in pages.items() if page.status_code != 200} == set()
     assert {path for path, page in pages.items() if '<html lang="de">' not in page.text} == set()

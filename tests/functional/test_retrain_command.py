@@ -67,7 +67,7 @@ def test_a_candidate_is_trained_and_waits(run, tmp_path):
     [done] = kept()
     assert (done.state, done.decisions, done.waits) == (RetrainingState.ENDED, 3, True)
     assert "passed  core: ham lost: 9 of 9,126, as before" in said
-    assert "set aside: 1, 1 contradictory" in said
+    assert "set aside: 1; contradictory: 1" in said
     assert "slopsieve models promote candidate" in said
     assert "kept for 30 days" in said
     assert read_current_name(versions_folder(Settings())) == read_current_name()

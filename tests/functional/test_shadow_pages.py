@@ -57,11 +57,20 @@ def approve(services, comment):
     )
 
 
-def test_without_any_version_asked_the_page_says_so(owner):
-    page = owner.get("/models/shadow")
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        (None, "No version is in the shadow, and none was asked yet."),
+        ("candidate", "It has said nothing yet."),
+    ],
+)
+def test_without_any_opinion_the_page_says_so(name, says):
+    owner = signed_in(make_services(shadow_name=lambda: name), "Olive")
+
+    page = owner.get("/models")
 
     assert page.status_code == 200
-    assert "No version was asked yet." in page.text
+    assert says in page.text
 
 
 def test_versions_are_shown_with_what_they_would_have_cost(services, owner):
@@ -70,9 +79,9 @@ def test_versions_are_shown_with_what_they_would_have_cost(services, owner):
     opine(services, lost)
     opine(services, keep(services), Outcome.UNSURE)
 
-    page = owner.get("/models/shadow")
+    page = owner.get("/models")
 
-    cells = re.findall(r'<td class="number">([^<]*)</td>', page.text)
+    cells = re.findall(r"<dd>([^<]*)</dd>", page.text)
     assert cells == ["2", "1 (50.0 %)", "1", "100.0 %"]
     assert 'href="/models/differences?version=candidate"' in page.text
     assert "candidate is in the shadow" in page.text
@@ -120,8 +129,42 @@ def test_of_sites_that_an_account_does_not_see_nothing_is_told(services, owner):
     assert "mine to see" in page.text
     assert other.id not in page.text
     assert "not mine" not in page.text
-    assert re.findall(r'<td class="number">([^<]*)</td>', overview.text)[0] == "1"
+    assert re.findall(r"<dd>([^<]*)</dd>", overview.text)[0] == "1"
     assert "<progress" not in overview.text
+
+
+def make_reader(services):
+    reader = signed_in(services, "Rea")
+    set_access(
+        find_user("Rea", services).id, services, role=Role.READER, site_ids=None, actor="test"
+    )
+    return reader
+
+
+def test_who_manages_models_finds_versions_on_trial_on_their_page(owner):
+    answer = owner.get("/models/shadow")
+
+    assert (answer.status_code, answer.location) == (303, "/models#on-trial")
+
+
+def test_the_bar_has_one_entry_for_models_whoever_looks(services, owner):
+    entries = [
+        re.findall(r'href="([^"]+)"[^>]*>Models<', client.get("/review").text)
+        for client in (owner, make_reader(services))
+    ]
+
+    assert entries == [["/models"], ["/models/shadow"]]
+
+
+def test_a_reader_sees_versions_on_trial_and_nothing_to_act_on(services, owner):
+    opine(services, keep(services))
+    reader = make_reader(services)
+
+    page = reader.get("/models/shadow")
+
+    assert "candidate is in the shadow" in page.text
+    assert "/promote" not in page.text
+    assert reader.get("/models").status_code == 403
 
 
 def make_job(**changes):
@@ -141,7 +184,7 @@ def test_jobs_show_how_far_they_have_come_and_why_they_rest(services, owner):
     services.back_scorings.begin(make_job())
     services.back_scorings.change("bsc_1", JobState.PAUSED, at=NOW, problem=f"odd {HOSTILE}")
 
-    page = owner.get("/models/shadow")
+    page = owner.get("/models")
 
     assert "<progress" in page.text
     assert "paused" in page.text
@@ -152,7 +195,7 @@ def test_hostile_words_and_names_are_shown_and_never_markup(services, owner):
     opine(services, keep(services, make_comment(text=HOSTILE)), version=HOSTILE)
 
     pages = [
-        owner.get("/models/shadow"),
+        owner.get("/models"),
         owner.get("/models/differences", query_string={"version": HOSTILE}),
     ]
 
@@ -167,7 +210,9 @@ def test_without_a_version_the_page_leads_to_all_of_them(owner):
     assert (answer.status_code, answer.location) == (303, "/models/shadow")
 
 
-@pytest.mark.parametrize("query", [f"?version={'x' * 101}", "?version=candidate&cursor=nonsense"])
+@pytest.mark.parametrize(
+    "query", [f"?version={'x' * 101}", "?version=a%00b", "?version=candidate&cursor=nonsense"]
+)
 def test_what_is_not_there_is_not_found(owner, query):
     assert owner.get(f"/models/differences{query}").status_code == 404
 

@@ -19,12 +19,19 @@ from service.cli import cli as main_group
 from service.domain.comment import Lane
 from service.domain.decision import Ruling
 from service.domain.figures import DayCount, FigureCounts, RuledCount, Scope
+from service.domain.retraining import (
+    Recommendation,
+    Retraining,
+    RetrainingReport,
+    RetrainingState,
+)
 from service.domain.verdict import Outcome
 from service.moderation.submit import submit_comments
-from service.operating import expose, show_model, show_streams, state_parts
+from service.operating import expose, show_model, show_shadow, show_streams, state_parts
 from service.ports import NewComment
 from service.settings import load_settings
 from service.stores.migrations import migrate
+from service.tasks.spare_time import SpareTime
 from service.tasks.upkeep import UPKEEP_TASKS
 from service.watching.exposition import Exposition
 from service.web.config import WebConfig
@@ -74,6 +81,16 @@ def text(tmp_path_factory, valkey) -> str:
     migrate(wired.engine)
     wired.folder.last_backup_file.touch()
     services = make_services(figures=AuditedFigures(), observer=wired.counting)
+    services.retrainings.put(
+        Retraining(
+            id="rtr_1",
+            asked_by="schedule",
+            asked_at=NOW,
+            state=RetrainingState.ENDED,
+            ended_at=NOW,
+            report=RetrainingReport(recommendation=Recommendation.REFUSE),
+        )
+    )
     submit_comments([NewComment(comment=make_comment(), lane=Lane.BULK)], services)
     parts = state_parts(replace(wired, services=services))
     exposition = expose("api", wired)
@@ -84,7 +101,9 @@ def text(tmp_path_factory, valkey) -> str:
     wired.counting.database_failed("OperationalError")
     wired.counting.served(route="/1.1/comment-check", method="POST", status=200, seconds=0.1)
     wired.models.loaded_at = NOW
-    worker = Exposition("worker", CollectorRegistry(), folder / "metrics", [show_model(wired)])
+    spare = SpareTime(waiting=lambda: 0, opine=len, back_score=lambda *_: iter(()))
+    shown_by_workers = [show_model(wired), show_shadow(wired, spare)]
+    worker = Exposition("worker", CollectorRegistry(), folder / "metrics", shown_by_workers)
     exposition.also(show_streams(lambda: 0))
     exposition.ask_parts(_at_once(parts))
     shown = exposition.text().decode()
@@ -174,7 +193,7 @@ def test_no_label_names_a_person_a_site_or_a_comment(samples):
     assert labels == {
         "process", "slot", "lane", "outcome", "cause", "stage", "le", "route", "method", "status",
         "task", "error", "calls", "state", "part", "kind", "version", "bound",
-        "of", "level",
+        "of", "level", "recommendation",
     }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from tests.integration.installation import until
 from tests.runs import REPORT, processes
 
 ROOT = Path(__file__).resolve().parents[2]
-DECISIONS = [{"id": f"c{number}", "text": "\u2603 \ud800"} for number in range(3)]
+DECISIONS = [{"id": f"c{number}", "label": "spam", "text": "\u2603 \ud800"} for number in range(3)]
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_progress_is_passed_on_and_a_stopped_run_goes_on_where_it_was(runs, told
     assert heard[-1].seconds_left == 5.0
     assert report.version == "candidate"
     assert len((told / "started").read_text().splitlines()) == 2
-    assert list(runs.kept_ids("rtr_1")) == ["c0", "c1", "c2"]
+    assert list(runs.kept_labels("rtr_1")) == [("c0", "spam"), ("c1", "spam"), ("c2", "spam")]
 
 
 def test_what_listens_to_progress_can_end_it(runs, told):
@@ -187,7 +187,7 @@ def test_decisions_are_written_whole_or_not_at_all(runs):
     with pytest.raises(OSError, match="went away"):
         runs.keep_decisions("rtr_1", breaks())
 
-    assert list(runs.kept_ids("rtr_1")) == ["c0", "c1", "c2"]
+    assert list(runs.kept_labels("rtr_1")) == [("c0", "spam"), ("c1", "spam"), ("c2", "spam")]
     assert runs.keep_decisions("rtr_2", DECISIONS) == first
 
 

@@ -192,7 +192,6 @@ def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width, sche
     telling = {
         "/review": ".campaign-strip",
         "/review?show=decided": ".stamp",
-        "/models/shadow": "progress",
         "/models/differences?version=candidate": ".log",
         f"/review/comments/{known['comment_id']}": ".sender",
         f"/review/comments/{known['of_the_campaign']}": ".similar",
@@ -200,7 +199,7 @@ def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width, sche
         f"/review/comments/{known['decided']}": ".note",
         "/review/search?q=boilers": ".found .row",
         "/lists?show=allow": "#new",
-        "/models": ".checks",
+        "/models": "main:has(.checks) section:has(#on-trial) progress",
     }
     # Without motion no colour is looked at on its way to another.
     watched = open_page(

@@ -192,7 +192,7 @@ def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_pag
         "/lists",
         "/log",
         "/figures",
-        "/models/shadow",
+        "/models",
         "/models/differences?version=candidate",
         "/sites",
         "/personal-data",

@@ -64,13 +64,13 @@ def test_an_advertisement_at_the_end_of_a_very_long_text_is_marked_where_it_stan
 
 @pytest.mark.parametrize("text", ["a, " * 20_000, "! " * 30_000, "\n" * 60_000, "x" * 60_000])
 def test_a_hostile_text_has_a_bounded_number_of_stretches(text):
-    started = time.perf_counter()
+    started = time.process_time()
 
     stretches = split_stretches(text)
 
     assert len(stretches) <= MAX_STRETCHES + 2
     assert all(0 <= start < end <= len(text) for start, end in stretches)
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0
 
 
 def test_a_table_refuses_numbers_that_are_not_finite():

@@ -94,10 +94,10 @@ def test_of_a_long_text_both_ends_are_read():
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_hostile_texts_of_any_kind_are_read_in_no_time(text):
-    started = time.perf_counter()
+    started = time.process_time()
 
     answer = normalise(text)
 
     # 30 ms on a slow machine; work in the square of the length would take minutes.
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0
     assert len(answer) <= 20 * MAX_WINDOW_CHARS

@@ -17,6 +17,8 @@ class Desk:
         self.done: list[object] = []
         self.raises: Exception | None = None
         self.sizes: list[int] = []
+        # How many opinions the shadow forms; None where it could not be asked.
+        self.formed: int | None = 2
         # What a comment costs, on the clock that is handed over.
         self.seconds_each = 0.0
         self.loop: Loop | None = None
@@ -26,6 +28,7 @@ class Desk:
             raise self.raises
         self.loop.now += self.seconds_each * len(ids)
         self.done.append(list(ids))
+        return self.formed
 
     def back_score(self, job_id, number, size):
         for part in range(3):
@@ -187,3 +190,15 @@ def test_even_the_slowest_version_gets_on(spare, desk, loop):
     loop.advance(100)
 
     assert [len(one) for one in desk.done] == [SLICE_SIZE, 1, 1]
+
+
+def test_what_the_shadow_said_and_what_it_was_asked_in_vain_is_counted(spare, desk, loop):
+    for formed, ids in ((2, ["c1", "c2", "c3"]), (None, ["c4", "c5"]), (1, ["c6"])):
+        desk.formed = formed
+        spare.remember(ids)
+        loop.advance(1)
+    desk.raises = KeyError("whatever")
+    spare.remember(["c7"])
+    loop.advance(1)
+
+    assert (spare.opinions, spare.unanswered, spare.passed_over) == (3, 3, 0)

@@ -120,6 +120,7 @@ def test_a_comment_decided_before_its_verdict_came_has_none(tmp_path):
         ({"rulings": [RULING | {"ruling": ["reject"]}]}, "rulings[0].ruling"),
         ({"rulings": [RULING | {"made_at": "2026-03-02"}]}, "rulings[0].made_at"),
         ({"rulings": [RULING | {"made_at": "9" * 5_000}]}, "rulings[0].made_at"),
+        ({"rulings": [RULING | {"made_at": "0001-01-01T00:00+14:00"}]}, "rulings[0].made_at"),
         ({"rulings": [RULING | {"reviewer": ""}]}, "rulings[0].reviewer"),
         ({"rulings": [RULING | {"undone": True}]}, "rulings"),
         ({"rulings": [RULING | {"ruling": "approve"}]}, "rulings"),

@@ -22,6 +22,10 @@ def told(folder) -> dict:
     return json.loads((folder.path / "run.json").read_bytes())
 
 
+def test_what_a_run_keeps_of_comments_is_its_owners_alone(folder):
+    assert folder.path.stat().st_mode & 0o077 == 0
+
+
 def test_a_step_is_done_once_it_ended_well(folder):
     with folder.step("read"):
         assert not folder.is_done("read")

@@ -109,15 +109,6 @@ def test_an_attempt_to_tell_a_site_is_counted_by_what_follows(registry, counting
     assert get("slopsieve_callback_seconds_sum") == 1.5
 
 
-def test_a_method_that_nobody_knows_makes_no_label_of_its_own(registry, counting):
-    for method in ("GET", "ZANZIBAR", "QUAGGA"):
-        counting.served(route="/livez", method=method, status=200, seconds=0.1)
-
-    samples = [s for m in registry.collect() for s in m.samples]
-    methods = {s.labels["method"] for s in samples if s.name == "slopsieve_http_requests_total"}
-    assert methods == {"GET", "other"}
-
-
 def test_an_upkeep_run_counts_how_it_ended_and_what_it_dealt_with(registry, counting):
     def fail() -> int:
         raise ValueError("on purpose")

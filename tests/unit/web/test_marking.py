@@ -221,12 +221,12 @@ def test_a_text_that_hardly_exceeds_its_bounds_is_not_folded():
     ids=["marks", "joiners", "mixed", "low towers", "alternating", "letters"],
 )
 def test_floods_are_parted_in_linear_time(flood):
-    start = time.perf_counter()
+    start = time.process_time()
 
     pieces = part_text(flood)
 
     assert pieces
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_faces_joined_without_end_are_taken_apart():

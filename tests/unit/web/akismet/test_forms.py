@@ -147,11 +147,11 @@ def test_json_that_is_none_or_no_object_is_refused():
     ids=lambda raw: repr(raw[:20]),
 )
 def test_a_megabyte_of_the_worst_is_read_at_once(raw):
-    started = time.perf_counter()
+    started = time.process_time()
 
     read_form(raw, charset="utf-8")
 
-    assert time.perf_counter() - started < 2.0
+    assert time.process_time() - started < 2.0
 
 
 @pytest.mark.parametrize(
