@@ -53,6 +53,19 @@ TINY = RetrainConfig(
 )
 
 
+def _promise(rate: float) -> dict[str, object]:
+    """Return what a version's file says of a promise that was measured on nothing."""
+    return {
+        "promised_rate": rate,
+        "hits": 0,
+        "count": 0,
+        "interval_95": [0.0, 1.0],
+        "expected_rate": 1.0,
+        "upper_95": 1.0,
+        "count_for_95": 3_000,
+    }
+
+
 @pytest.fixture(scope="session")
 def tiny_versions(tmp_path_factory, tiny_network, tokeniser_json) -> Path:
     """Return a folder of versions whose only one, `tiny`, is current. It is not to be changed."""
@@ -69,6 +82,16 @@ def tiny_versions(tmp_path_factory, tiny_network, tokeniser_json) -> Path:
         "llm_voice": None,
         "rounding_to_int8": {},
         "data": [],
+        "histories_from_simulation": {
+            "weights": {},
+            "fired_on_spam": {},
+            "fired_on_ham": {},
+            "n_spam": 0,
+            "n_ham": 0,
+            "checks": [],
+        },
+        "llm_voice_weight": {"if_free": 0.0, "fired_on_spam": 0, "fired_on_ham": 0},
+        "evidence_table": [],
     }
     write_version(
         folder,
@@ -87,7 +110,10 @@ def tiny_versions(tmp_path_factory, tiny_network, tokeniser_json) -> Path:
             signal_weights=dict.fromkeys(signal_names(), 0.0),
             ham_cutoff=0.05,
             spam_cutoff=0.95,
-            promises={},
+            promises={
+                "ham_called_spam": _promise(0.001),
+                "spam_called_ham": _promise(0.01),
+            },
         ),
         documents={"card.json": json.dumps(card), "card.md": "# tiny\n"},
     )

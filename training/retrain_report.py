@@ -199,7 +199,13 @@ def _retrained_lines(report: Report, provenance: Mapping[str, Any]) -> list[str]
             f"{report.peak_memory_mb:,.0f} MB."
         ),
         "",
-        f"Held against `{report.current}` by the release criteria: {report.recommendation}.",
+        f"Held against `{report.current}` by the release criteria: {report.recommendation}."
+        + (
+            f" Calibration, weights and cutoffs, with what they promise, the table of evidence and "
+            f"the simulation of histories are `{report.current}`'s."
+            if provenance["start"] == "current"
+            else ""
+        ),
         "",
         table(
             ["file", "SHA-256"],

@@ -220,11 +220,10 @@ class RunSteps(RunInputs):
         )
 
     def _embed(self) -> None:
-        if self.start is Start.CURRENT:
+        if self.start is Start.CURRENT and EMBEDDING_FILE in self.current_files:
             # The same directions, so that comments of before and after still meet.
-            if EMBEDDING_FILE in self.current_files:
-                self._write({EMBEDDING_FILE: self.current_files[EMBEDDING_FILE]})
-                self.folder.write_json("embedding.json", self.current_card["embedding"])
+            self._write({EMBEDDING_FILE: self.current_files[EMBEDDING_FILE]})
+            self.folder.write_json("embedding.json", self.current_card["embedding"])
             return
         if len(self.parts.train) <= EMBEDDING_SIZE:
             return

@@ -84,8 +84,8 @@ def keep(services, numbers):
 
 PAGES = [
     # Statements and transactions at most: what opens a comment claims it in between.
-    ("/review", 29, 3),
-    ("/review/comments/com_001", 31, 3),
+    ("/review", 30, 3),
+    ("/review/comments/com_001", 32, 3),
     ("/review/search?q=number", 11, 1),
     ("/review/campaigns", 10, 1),
     ("/review/campaigns/cam_1", 12, 1),
