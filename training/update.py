@@ -22,9 +22,10 @@ from models.features import count_features
 from models.linear import LinearTable
 from models.registry import Fusion
 from models.transformer import Calibration
+from service.scoring.conclude import logistic, logit
 from training.dataset import Example
 from training.evidence import to_matrix
-from training.reading import Read
+from training.reading import Read, logit_of
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -32,6 +33,8 @@ BoolArray = npt.NDArray[np.bool_]
 # Smaller corrections add up to nothing that anybody would see.
 _MIN_CORRECTION = 1e-3
 _MAX_ITERATIONS = 200
+# Which comments are close to a cutoff: this share, but no fewer than so many.
+_TAIL, _MIN_TAIL = 0.01, 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,15 +138,31 @@ def guard_cutoffs(
 ) -> Fusion:
     """Return the fusion with cutoffs at which the candidate errs no more often than before.
 
-    `before` and `after` are what both versions say, by these weights, of the calibration part: of
-    its ham no more is called spam, of its spam no more called ham. Cutoffs only ever move apart.
+    `before` and `after` are what both versions say, by these weights, of the calibration part. Of
+    its ham no more is called spam and of its spam no more called ham; as both are rare there, the
+    hundredth that comes closest to a cutoff also keeps its distance from it, in log-odds and on
+    average. Cutoffs only ever move apart.
     """
-    lost = int(np.count_nonzero(before[~is_spam] >= fusion.spam_cutoff))
-    missed = int(np.count_nonzero(before[is_spam] < fusion.ham_cutoff))
-    ham, spam = np.sort(after[~is_spam])[::-1], np.sort(after[is_spam])
-    spam_cutoff, ham_cutoff = fusion.spam_cutoff, fusion.ham_cutoff
-    if len(ham) > lost and ham[lost] >= spam_cutoff:
-        spam_cutoff = float(np.nextafter(ham[lost], 2.0))
-    if len(spam) > missed and spam[missed] < ham_cutoff:
-        ham_cutoff = float(spam[missed])
-    return replace(fusion, ham_cutoff=ham_cutoff, spam_cutoff=min(spam_cutoff, 1.0))
+    ham_before, ham_after = (np.sort(logit_of(p[~is_spam]))[::-1] for p in (before, after))
+    spam_before, spam_after = (np.sort(logit_of(p[is_spam])) for p in (before, after))
+    ham_cutoff, spam_cutoff = logit(fusion.ham_cutoff), logit(fusion.spam_cutoff)
+    lost = int(np.count_nonzero(ham_before >= spam_cutoff))
+    missed = int(np.count_nonzero(spam_before < ham_cutoff))
+    spam_cutoff += max(0.0, _tail_moved(ham_before, ham_after))
+    ham_cutoff += min(0.0, _tail_moved(spam_before, spam_after))
+    if len(ham_after) > lost:
+        spam_cutoff = max(spam_cutoff, float(np.nextafter(ham_after[lost], np.inf)))
+    if len(spam_after) > missed:
+        ham_cutoff = min(ham_cutoff, float(spam_after[missed]))
+    # One that did not move stays to the bit.
+    if ham_cutoff != logit(fusion.ham_cutoff):
+        fusion = replace(fusion, ham_cutoff=logistic(ham_cutoff))
+    if spam_cutoff != logit(fusion.spam_cutoff):
+        fusion = replace(fusion, spam_cutoff=logistic(spam_cutoff))
+    return fusion
+
+
+def _tail_moved(before: FloatArray, after: FloatArray) -> float:
+    """Return by how much the first of two sorted rows of log-odds moved, on average."""
+    n = min(len(before), max(_MIN_TAIL, round(_TAIL * len(before))))
+    return float(np.mean(after[:n]) - np.mean(before[:n])) if n else 0.0

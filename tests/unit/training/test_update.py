@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -109,30 +111,43 @@ def _fusion(ham_cutoff=0.1, spam_cutoff=0.9):
 IS_SPAM = np.array([False] * 4 + [True] * 4)
 
 
-def test_cutoffs_stay_where_the_candidate_errs_no_more_often():
+def test_cutoffs_stay_where_the_candidate_says_the_same():
     p = np.array([0.0, 0.2, 0.3, 0.95, 0.05, 0.5, 0.95, 0.99])
 
     guarded = guard_cutoffs(_fusion(), IS_SPAM, p, p)
 
-    assert (guarded.ham_cutoff, guarded.spam_cutoff) == (0.1, 0.9)
+    assert (guarded.ham_cutoff, guarded.spam_cutoff) == pytest.approx((0.1, 0.9))
 
 
 def test_cutoffs_move_apart_until_no_more_ham_is_lost_and_no_more_spam_missed():
-    before = np.array([0.0, 0.2, 0.3, 0.95, 0.05, 0.5, 0.95, 0.99])
-    after = np.array([0.0, 0.2, 0.93, 0.97, 0.02, 0.06, 0.95, 0.99])
+    before = np.array([0.1, 0.2, 0.3, 0.95, 0.05, 0.5, 0.95, 0.99])
+    after = np.array([0.1, 0.2, 0.93, 0.97, 0.02, 0.06, 0.95, 0.99])
 
     guarded = guard_cutoffs(_fusion(), IS_SPAM, before, after)
 
     assert np.count_nonzero(after[~IS_SPAM] >= guarded.spam_cutoff) == 1
-    assert np.count_nonzero(after[IS_SPAM] < guarded.ham_cutoff) == 1
-    assert guarded.ham_cutoff == pytest.approx(0.06)
-    assert 0.93 < guarded.spam_cutoff < 0.931
+    assert np.count_nonzero(after[IS_SPAM] < guarded.ham_cutoff) <= 1
+
+
+def test_the_ham_that_comes_closest_keeps_its_distance_from_the_cutoff():
+    before, after = np.full(2_000, 0.1), np.full(2_000, 0.1)
+    before[:20], after[:20] = 0.5, 0.6
+    is_spam = np.zeros(2_000, dtype=bool)
+    is_spam[-1] = True
+
+    guarded = guard_cutoffs(_fusion(), is_spam, before, after)
+
+    moved = math.log(0.6 / 0.4)
+    assert math.log(guarded.spam_cutoff / (1 - guarded.spam_cutoff)) == pytest.approx(
+        math.log(0.9 / 0.1) + moved, rel=0.01
+    )
+    assert guarded.ham_cutoff == pytest.approx(0.1)
 
 
 def test_cutoffs_never_move_together():
-    before = np.array([0.0, 0.2, 0.95, 0.97, 0.02, 0.05, 0.95, 0.99])
-    after = np.array([0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+    before = np.array([0.1, 0.1, 0.95, 0.97, 0.02, 0.05, 0.95, 0.99])
+    after = np.array([0.01, 0.01, 0.01, 0.01, 0.99, 0.99, 0.99, 0.99])
 
     guarded = guard_cutoffs(_fusion(), IS_SPAM, before, after)
 
-    assert (guarded.ham_cutoff, guarded.spam_cutoff) == (0.1, 0.9)
+    assert (guarded.ham_cutoff, guarded.spam_cutoff) == pytest.approx((0.1, 0.9))
