@@ -16,6 +16,7 @@ from torch.nn import functional
 from models.tokens import CommentTokeniser, Window
 from training.lessons import Lesson, Variation, collect_hosts, vary
 from training.network import Network
+from training.ranks import Ranks
 
 # A span's token is taught 1 or 0; this marks those of which nothing is known.
 _UNKNOWN = -1.0
@@ -73,8 +74,9 @@ def fine_tune(
     tell: Callable[[Progress], None] = lambda _: None,
     before: Network | None = None,
     batches: Sequence[Sequence[int]] | None = None,
+    ranks: Ranks | None = None,
 ) -> None:
-    """Train the network in place; on a GPU if there is one.
+    """Train the network in place; on a GPU if there is one, with other processes if there are.
 
     `before` is the network that lessons `as_before` keep to (learning without forgetting, Li and
     Hoiem 2016). `batches` are positions of lessons, a list a step; without them every lesson comes
@@ -82,8 +84,10 @@ def fine_tune(
 
     With a `checkpoint`, a run that was cut off goes on from where it was last saved, a finished
     one is not run again; the file is the caller's to delete. The same seed and data give the same
-    order of lessons on every machine.
+    order of lessons on every machine. Of several processes (`ranks`) each computes its share of
+    every batch and the first alone saves; all end with the same network.
     """
+    ranks = ranks or Ranks()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device).train(config.dropout)
     if before is not None:
@@ -104,10 +108,15 @@ def fine_tune(
             continue
         torch.manual_seed(seed + step)
         rng = random.Random(f"{seed}-{step}")  # noqa: S311  # varying lessons is no secret
+        # All are varied by each process, so that a lesson varies alike however many there are.
         varied = [vary(lessons[i], config.variation, hosts, rng) for i in batch]
-        loss = _loss(network, _collate(varied, tokeniser, config, rng, device), config, before)
+        share = ranks.share(varied)
         optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]  # torch gives it no types
+        loss = torch.zeros(())
+        if share:
+            loss = _loss(network, _collate(share, tokeniser, config, rng, device), config, before)
+            loss.backward()  # type: ignore[no-untyped-call]  # torch gives it no types
+        ranks.add_up(network, len(share) / len(batch))
         nn.utils.clip_grad_norm_([p for p in network.parameters() if p.requires_grad], 1.0)
         optimiser.step()
         schedule.step()
@@ -116,7 +125,7 @@ def fine_tune(
         due = (step + 1) % config.save_every_steps == 0 or step + 1 == steps
         if config.save_every_seconds is not None:
             due = due or time.monotonic() - saved_at >= config.save_every_seconds
-        if checkpoint is not None and due:
+        if checkpoint is not None and due and ranks.is_first:
             _save(checkpoint, step + 1, network, optimiser, schedule)
             saved_at = time.monotonic()
     network.to("cpu").eval()

@@ -47,6 +47,7 @@ from training.joining import JoinConfig, calibrate, fit_linear
 from training.lessons import Lesson, lesson_of, voice_lesson
 from training.network import PACKAGED_BASE, Network, load_network, read_tokeniser
 from training.partition import AUTHORED, SEED, Partition, partition
+from training.ranks import Ranks, joined
 from training.reading import (
     all_evidence,
     labels,
@@ -103,10 +104,12 @@ def fine_tuned(
     *,
     weights: Mapping[str, float] | None = None,
     tell: Callable[[Progress], None] | None = None,
+    ranks: Ranks | None = None,
 ) -> Network:
     """Return the network, fine-tuned on the train part and on texts that teach LLM voice.
 
-    `weights` says of comments by id how much they teach, where that is not what their source does.
+    `weights` says of comments by id how much they teach, where that is not what their source does;
+    `ranks` which of several processes this is.
     """
     torch.manual_seed(config.seed)
     network = load_network(config.base, layers=config.layers)
@@ -122,7 +125,8 @@ def fine_tuned(
         config.fine_tune,
         seed=config.seed,
         checkpoint=checkpoint,
-        tell=tell or _tell,
+        tell=tell or (_tell if ranks is None or ranks.is_first else lambda _: None),
+        ranks=ranks,
     )
     return network
 
@@ -258,8 +262,11 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     checkpoint = options.out / f".training-{mark[:16]}.pt"
     tokeniser_json = read_tokeniser(config.base)
     tokeniser = CommentTokeniser(tokeniser_json)
+    with joined() as ranks:
+        network = fine_tuned(parts, dataset, tokeniser, config, checkpoint, ranks=ranks)
+    if not ranks.is_first:
+        return 0
     linear = fit_linear(parts.train, config.join)
-    network = fine_tuned(parts, dataset, tokeniser, config, checkpoint)
 
     with tempfile.TemporaryDirectory() as folder:
         rng = np.random.default_rng(config.seed)

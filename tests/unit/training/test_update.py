@@ -12,6 +12,8 @@ from models.linear import LinearTable
 from models.registry import Fusion
 from models.transformer import Calibration
 from tests.unit.training.decided import make_example
+from training.candidate import update_candidate
+from training.partition import Partition
 from training.reading import Read
 from training.update import UpdateConfig, correct_linear, guard_cutoffs
 
@@ -108,6 +110,7 @@ def _fusion(ham_cutoff=0.1, spam_cutoff=0.9):
     )
 
 
+PARTS = Partition(train=(), calibration=(), test=(), dropped={})
 IS_SPAM = np.array([False] * 4 + [True] * 4)
 
 
@@ -151,3 +154,8 @@ def test_cutoffs_never_move_together():
     guarded = guard_cutoffs(_fusion(), IS_SPAM, before, after)
 
     assert (guarded.ham_cutoff, guarded.spam_cutoff) == pytest.approx((0.1, 0.9))
+
+
+def test_a_card_that_does_not_tell_what_is_handed_on_is_refused():
+    with pytest.raises(ValueError, match="retrain with --start base"):
+        update_candidate(PARTS, None, None, None, None, {"llm_voice_weight": {}})
