@@ -94,6 +94,23 @@ def fill_for_a_minute(stores, comment_id) -> None:
     stores.search.take_in(limit=100)
 
 
+@pytest.mark.parametrize("engines", WAYS, ids="-".join, indirect=True)
+def test_no_side_waits_in_a_transaction_while_the_other_is_compared(engines):
+    source, target = engines
+    fill(source)
+    move_rows(source, target, resume=False, told=ignore)
+    used = []
+
+    compare(
+        source,
+        target,
+        told=lambda *_: used.append([engine.pool.checkedout() for engine in engines]),
+    )
+
+    assert sorted(map(tuple, used)) == sorted([(1, 0), (0, 1)] * (len(used) // 2))
+    assert used
+
+
 @pytest.mark.parametrize("engines", WAYS, indirect=True, ids="-".join)
 def test_everything_moves_and_both_sides_sum_up_alike(engines):
     source, target = engines

@@ -86,14 +86,19 @@ def move_rows(
 
 
 def compare(source: sa.Engine, target: sa.Engine, *, told: Told) -> list[Compared]:
-    """Return what each table holds on both sides. Raise `StoreUnavailableError`."""
-    with reading(source) as one, reading(target) as other:
-        return [
-            Compared(
-                table=table.name, source=_sum(one, table, told), target=_sum(other, table, told)
-            )
-            for table in moved_tables()
-        ]
+    """Return what each table holds on both sides. Raise `StoreUnavailableError`.
+
+    One side after the other, each as it was at one moment: PostgreSQL ends a transaction that
+    waits for long, as it would while the other side is read.
+    """
+    sums = []
+    for side in (source, target):
+        with reading(side) as connection:
+            sums.append([_sum(connection, table, told) for table in moved_tables()])
+    return [
+        Compared(table=table.name, source=one, target=other)
+        for table, one, other in zip(moved_tables(), *sums, strict=True)
+    ]
 
 
 def _move_table(
@@ -148,6 +153,9 @@ def _count_on(connection: sa.Connection) -> None:
 
 def _let_be_found(connection: sa.Connection) -> None:
     """Ask upkeep to take in every comment that has words to be found by."""
+    if connection.dialect.name == "postgresql":
+        # One statement for all of an archive: it may take longer than anybody waits for a page.
+        connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
     kept = sa.select(comments.c.id).where(comments.c.withdrawn_at.is_(None))
     connection.execute(insert_if_free(connection, search_due).from_select(["comment_id"], kept))
 
