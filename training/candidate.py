@@ -57,16 +57,16 @@ def weigh_candidate(
     parts: Partition,
     reads: tuple[Read, Read],
     linear: LinearTable,
-    voice: tuple[float, float],
     config: RetrainConfig,
     *,
     tell: Callable[[str], None],
 ) -> WeighedCandidate:
     """Return calibration, weights and cutoffs, fitted on the calibration part.
 
-    `reads` are the members' answers on the calibration and the test part.
+    `reads` are the members' answers on the calibration and the test part. The head for LLM voice
+    says nothing, as nobody calibrates it here.
     """
-    calibration = calibrate(reads[0], parts.calibration, voice, config.train.join)
+    calibration = calibrate(reads[0], parts.calibration, (0.0, 0.0), config.train.join)
     outcome = weigh_and_measure(
         parts, reads, calibration, config.train.weigh, tell=tell, beside_tfidf=False
     )

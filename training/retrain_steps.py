@@ -155,7 +155,7 @@ class RunSteps(RunInputs):
             self.config.train.join,
         )
         linear, reads = self._read_both(linear)
-        return weigh_candidate(self.parts, reads, linear, (0.0, 0.0), self.config, tell=self._say)
+        return weigh_candidate(self.parts, reads, linear, self.config, tell=self._say)
 
     def _update(self) -> WeighedCandidate:
         current, config = self._current_members(), self.config.update
