@@ -423,6 +423,21 @@ def test_text_of_any_code_points_is_kept_unchanged(
         assert answer.comment_id != comment.id
 
 
+def test_many_comments_at_once_come_back_as_they_were(stores):
+    texts = ["\\N", "\\.", "tab\tand\nnew line\r", "\x00", "\x1a001a", "\ud800", "", "{a,b}", "🎉"]
+    sender = Sender(address_key="a1", before_rotation=Sender(name_key="old"))
+    comments = [
+        make_comment(text * 3, site_comment_id=f"{place}-{number}", sender=sender)
+        for number in range(4)
+        for place, text in enumerate(texts)
+    ]
+
+    keep(stores, *comments)
+
+    kept = stores.cases.find([one.id for one in comments])
+    assert [case.comment for case in kept] == comments
+
+
 @pytest.mark.parametrize("letter", ["a", "é", "漢", "🎉", "\x00", "\x1a"])
 def test_the_longest_text_is_kept_unchanged(stores, letter):
     comment = make_comment(letter * (MAX_TEXT_BYTES // len(letter.encode())))
