@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks.desk_load import DATA
+from tests.benchmarks.desk_load import authored_rows
 from tests.benchmarks.move_database import new_database
 from tests.servers import Server, running_postgresql, running_valkey
 
@@ -44,11 +44,7 @@ class Run:
 
 def write_archive(path: Path, n_comments: int) -> int:
     """Write authored comments with a running number and a ruling; return how many are broken."""
-    rows = [
-        json.loads(line)
-        for source in sorted(DATA.glob("authored-*.jsonl"))
-        for line in source.read_text(encoding="utf-8").splitlines()
-    ]
+    rows = authored_rows()
     broken = 0
     with path.open("w", encoding="utf-8") as file:
         for number in range(n_comments):

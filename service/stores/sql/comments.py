@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 import psycopg
 import sqlalchemy as sa
 
 from service.domain.case import PendingComment
-from service.domain.comment import CommentId, Lane, Sender, SiteId
+from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.ports import Added, AddOutcome, Attempt, NewComment
 from service.stores.cursor import REST_RANK
@@ -36,6 +36,19 @@ from service.stores.withdrawal import blanked
 _ADD_TRIES = 5
 # From so many on COPY is quicker than INSERT: see README.md.
 COPIED_FROM = 10
+# What `blanked` leaves of a comment, besides its id, its site and when it came in.
+_LEFT = frozenset(
+    {"site_comment_id", "written_at", "language", "reply_to", "post_url", "post_title"}
+)
+_BLANK = {
+    name: value
+    for name, value in sent_values(
+        blanked(
+            Comment(id=CommentId("-"), site_id=SiteId("-"), text="-", received_at=datetime.now(UTC))
+        )
+    ).items()
+    if name not in _LEFT
+}
 
 
 class SqlCommentStore:
@@ -167,7 +180,7 @@ class SqlCommentStore:
 
     def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
         """See `CommentStore.withdraw`."""
-        write(self._engine, lambda connection: withdraw_one(connection, comment_id, at))
+        write(self._engine, lambda connection: _withdraw_one(connection, comment_id, at))
 
     def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
         """See `CommentStore.find_sent_by`."""
@@ -194,33 +207,40 @@ class SqlCommentStore:
         write(self._engine, lambda connection: delete_traits(connection, ids))
 
 
-def withdraw_one(connection: sa.Connection, comment_id: CommentId, at: datetime) -> None:
+def _withdraw_one(connection: sa.Connection, comment_id: CommentId, at: datetime) -> None:
     """Withdraw a comment within a transaction; see `CommentStore.withdraw`."""
-    query = sa.select(comments).where(comments.c.id == comment_id).with_for_update(key_share=True)
-    row = connection.execute(query).one_or_none()
-    if row is None:
+    query = sa.select(comments.c.id).where(comments.c.id == comment_id)
+    if connection.execute(query.with_for_update(key_share=True)).one_or_none() is None:
         msg = f"there is no comment {comment_id!r}"
         raise NotFoundError(msg)
-    connection.execute(
-        sa.update(comments)
-        .where(comments.c.id == comment_id)
-        .values(
-            **sent_values(blanked(comment_from(row))),
-            content_key=None,
-            withdrawn_at=row.withdrawn_at or at,
-            review_rank=REST_RANK,
-            campaign_id=None,
+    withdraw_locked(connection, [comment_id], at)
+
+
+def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: datetime) -> None:
+    """Withdraw comments within a transaction that has their rows locked."""
+    for some in chunks(ids):
+        connection.execute(
+            sa.update(comments)
+            .where(comments.c.id.in_(some))
+            .values(
+                **_BLANK,
+                content_key=None,
+                withdrawn_at=sa.func.coalesce(
+                    comments.c.withdrawn_at, sa.literal(at, comments.c.withdrawn_at.type)
+                ),
+                review_rank=REST_RANK,
+                campaign_id=None,
+            )
         )
-    )
-    # A moderator's note may name the person, or quote them.
-    connection.execute(
-        sa.update(decisions)
-        .where(decisions.c.comment_id == comment_id, decisions.c.note.is_not(None))
-        .values(note=None)
-    )
-    leave_out(connection, [comment_id])
-    delete_traits(connection, [comment_id])
-    drop_opinions(connection, comment_id)
+        # A moderator's note may name the person, or quote them.
+        connection.execute(
+            sa.update(decisions)
+            .where(decisions.c.comment_id.in_(some), decisions.c.note.is_not(None))
+            .values(note=None)
+        )
+    leave_out(connection, ids)
+    delete_traits(connection, ids)
+    drop_opinions(connection, ids)
 
 
 def _newest_judged(connection: sa.Connection, lane: Lane) -> datetime | None:

@@ -13,7 +13,7 @@ from service.domain.person import Person
 from service.domain.verdict import Outcome
 from service.stores.cursor import REST_RANK
 from service.stores.personal_keys import personal_keys
-from service.stores.sql.comments import withdraw_one
+from service.stores.sql.comments import withdraw_locked
 from service.stores.sql.engine import reading, write
 from service.stores.sql.schema import comments, decisions, is_kept_and_judged
 from service.stores.sql.statements import chunks
@@ -102,12 +102,14 @@ def _is_approved() -> sa.ColumnElement[bool]:
 
 def _withdraw_all(connection: sa.Connection, ids: Sequence[CommentId], at: datetime) -> int:
     # Sorted, so that two that withdraw the same ones lock them in the same order.
-    open_ids: list[CommentId] = []
+    locked: list[CommentId] = []
     for some in chunks(sorted(set(ids))):
-        query = sa.select(comments.c.id).where(
-            comments.c.id.in_(some), comments.c.withdrawn_at.is_(None)
+        query = (
+            sa.select(comments.c.id)
+            .where(comments.c.id.in_(some), comments.c.withdrawn_at.is_(None))
+            .order_by(comments.c.id)
+            .with_for_update(key_share=True)
         )
-        open_ids += connection.scalars(query.order_by(comments.c.id))
-    for comment_id in open_ids:
-        withdraw_one(connection, comment_id, at)
-    return len(open_ids)
+        locked += connection.scalars(query)
+    withdraw_locked(connection, locked, at)
+    return len(locked)
