@@ -30,6 +30,7 @@ from service.domain.errors import NotFoundError
 from service.domain.site import SiteSettings
 from service.ports import Added, AddOutcome, NewComment
 from service.stores.sql import create_engine, sql_stores
+from service.stores.sql.engine import write
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
@@ -235,6 +236,25 @@ def test_batches_whose_keys_cross_do_not_hinder_each_other(stores):
         AddOutcome.REPEAT: 60 * 11,
     }
     assert count(stores) == 60
+
+
+def test_a_deadlock_that_only_the_driver_tells_of_heals_as_well(new_database):
+    tries = []
+
+    def work(connection):
+        tries.append(1)
+        if len(tries) == 1:
+            # As within a COPY, which SQLAlchemy knows nothing of.
+            driver = connection.connection.driver_connection
+            driver.execute("DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$")
+        return "done"
+
+    with new_database("postgresql") as url:
+        engine = create_engine(url)
+        answer = write(engine, work)
+        engine.dispose()
+
+    assert (answer, len(tries)) == ("done", 2)
 
 
 def work_as_a_process(url: str, number: int) -> Counter[str]:
