@@ -23,8 +23,8 @@ from service.commands.sources.rows import read_csv, read_jsonl
 from service.commands.sources.wxr import read_wxr
 from service.commands.whole_files import STDOUT, open_whole
 from service.domain.case import Case, CaseFilter, Order
-from service.domain.comment import Lane
-from service.domain.decision import Action
+from service.domain.comment import CommentId, Lane
+from service.domain.decision import Action, Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.site import Site
 from service.moderation.submit import submit_comments
@@ -146,7 +146,7 @@ class _Importing:
             else:
                 self._read(entry, read)
         added = submit_comments([new for new, _ in read], self._services) if read else []
-        rulings = {}
+        rulings: dict[CommentId, Ruling] = {}
         for (_, entry), answer in zip(read, added, strict=True):
             if answer.outcome is AddOutcome.CONFLICT:
                 self._counts.conflicts += 1
