@@ -4,7 +4,8 @@
     python -m tests.benchmarks.retention_sweep --against ../other-checkout
 
 Fills each database once, then lets half of the comments be too old. The sweep of old comments runs
-in a process of its own, one run after the other instead of one a minute; beside it comments come in
+in a process of its own, with a pause of some seconds in between, at first for one portion of 200
+comments a time, then, with `--for`, for as long as a worker is given; beside it comments come in
 one by one at a steady rate, and are loaded and judged in batches of what came in, by the store's
 own calls. With `--against` the sweeps of another checkout take turns on the same database. Time of
 intake counts from the moment at which a comment was due, so that who waits is not left out. In the
@@ -62,7 +63,8 @@ from service.ports import Services
 from service.stores.sql import create_engine, sql_stores
 from tests.fakes import make_services
 
-url, now, runs, keep_days = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+url, now, runs = sys.argv[1], sys.argv[2], int(sys.argv[3])
+keep_days, pause, seconds = map(float, sys.argv[4:])
 engine = create_engine(url)
 stores = sql_stores(engine)
 known = {one.name for one in fields(Services)}
@@ -84,10 +86,13 @@ for _ in range(runs):
     held.clear()
     statements[0] = 0
     start = time.perf_counter()
-    pruned = prune_comments(services, keep=timedelta(days=keep_days), keep_spam=None)
+    ends = start + seconds
+    more = {"goes_on": lambda: time.perf_counter() < ends} if seconds else {}
+    pruned = prune_comments(services, keep=timedelta(days=keep_days), keep_spam=None, **more)
     took = time.perf_counter() - start
     told = {"pruned": pruned, "seconds": took, "held": max(held), "statements": statements[0]}
     print(json.dumps(told), flush=True)
+    time.sleep(pause)
 """
 
 
@@ -162,10 +167,13 @@ def coming_in(url: str, rate: float) -> Iterator[Beside]:
         engine.dispose()
 
 
-def sweep(checkout: Path, url: str, runs: int, keep_days: float) -> list[dict[str, float]]:
-    """Let another process forget, so many runs in a row, and return what it told of each."""
+def sweep(
+    checkout: Path, url: str, runs: int, keep_days: float, *, pause: float, seconds: float
+) -> list[dict[str, float]]:
+    """Let another process forget, so many times, and return what it told of each."""
+    given = (runs, keep_days, pause, seconds)
     done = subprocess.run(
-        [sys.executable, "-c", _SWEEPER, url, NOW.isoformat(), str(runs), str(keep_days)],
+        [sys.executable, "-c", _SWEEPER, url, NOW.isoformat(), *map(str, given)],
         env={**os.environ, "PYTHONPATH": str(checkout)},
         cwd=checkout,
         check=True,
@@ -214,7 +222,11 @@ def main() -> None:
     """Fill, sweep, print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--comments", type=int, default=200_000)
-    parser.add_argument("--runs", type=int, default=25, help="sweeps in a row, of 200 comments")
+    parser.add_argument("--runs", type=int, default=25, help="sweeps of a round")
+    parser.add_argument("--pause", type=float, default=2.0, help="seconds between two sweeps")
+    parser.add_argument(
+        "--for", dest="seconds", type=float, default=0.0, help="seconds that a sweep goes on for"
+    )
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--rate", type=float, default=20.0, help="comments a second")
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
@@ -245,7 +257,17 @@ def main() -> None:
                 _add(alone, beside)
                 for place, checkout in enumerate(checkouts):
                     with coming_in(url, given.rate) as beside:
-                        swept[place][0].extend(sweep(checkout, url, given.runs, keep_days))
+                        swept[place][0].extend(
+                            sweep(
+                                checkout,
+                                url,
+                                given.runs,
+                                keep_days,
+                                pause=given.pause,
+                                # An earlier checkout does one portion, whatever it is told.
+                                seconds=0.0 if place else given.seconds,
+                            )
+                        )
                     _add(swept[place][1], beside)
             print(
                 "\n| sweeps of | n | comments each | statements | a sweep | longest | "
@@ -268,7 +290,7 @@ def main() -> None:
             for place, (_, beside) in swept.items():
                 name = "sweeps of the other" if place else "sweeps of this"
                 print(f"| {name} | {told(beside.intake)} | {told(beside.judging)} |", flush=True)
-            rest = sweep(_HERE, url, given.comments // 400, keep_days)
+            rest = sweep(_HERE, url, given.comments // 400, keep_days, pause=0.0, seconds=0.0)
             busy = [one for one in rest if one["pruned"]]
             idle = sorted(one["seconds"] * 1000 for one in rest if not one["pruned"])
             print(
