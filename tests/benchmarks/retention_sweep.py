@@ -210,7 +210,6 @@ def explained(engine: sa.Engine, keep_days: float) -> str:
         received_before=NOW - timedelta(days=keep_days), spam_only=False, limit=200
     )
     sa.event.remove(engine, "before_cursor_execute", catch)
-    # An outcome of which there are few old ones reads on; the first is as good as any.
     statement, given = caught[-1]
     word = "EXPLAIN" if engine.dialect.name == "postgresql" else "EXPLAIN QUERY PLAN"
     with engine.connect() as connection:

@@ -58,6 +58,8 @@ class SqlPersonalDataStore:
         with reading(self._engine) as connection:
             # One outcome at a time, because the index knows their ages apart.
             for outcome in outcomes:
+                if len(found) == limit:
+                    break
                 query = _old(outcome, received_before).limit(limit - len(found))
                 if spam_only:
                     query = query.where(sa.not_(_is_approved()))
@@ -84,11 +86,19 @@ def _is_of(person: Person) -> sa.ColumnElement[bool] | None:
 
 
 def _old(outcome: Outcome, received_before: datetime) -> sa.Select[tuple[CommentId]]:
-    return sa.select(comments.c.id).where(
-        is_kept_and_judged,
-        comments.c.outcome == outcome.value,
-        comments.c.received_at < received_before,
-        comments.c.review_rank == REST_RANK,
+    # Said and ordered as `ix_comments_age` has it, and nothing else: where much is old PostgreSQL
+    # would otherwise begin with the oldest of all, and read past what was withdrawn before.
+    key = (comments.c.outcome, comments.c.received_at)
+    end = (sa.literal(outcome.value, key[0].type), sa.literal(received_before, key[1].type))
+    return (
+        sa.select(comments.c.id)
+        .where(
+            is_kept_and_judged,
+            comments.c.outcome >= outcome.value,
+            sa.tuple_(*key) < sa.tuple_(*end),
+            comments.c.review_rank == REST_RANK,
+        )
+        .order_by(*key, comments.c.id)
     )
 
 
