@@ -79,8 +79,10 @@ def main() -> int:
     posted = [*(row_of[e.comment.id] for e in rest), *ham]
 
     print(f"# {options.kind}, draw {options.draw}: {len(decided)} decisions", flush=True)
-    print("| the service | rest of the kind: spam, unsure, ham | ham: spam, unsure, ham |")
-    print("| --- | --- | --- |")
+    print(
+        "| the service | rest of the kind: spam, unsure, ham | ham: spam, unsure, ham | ham lost |"
+    )
+    print("| --- | --- | --- | --- |")
     taught = options.work / "taught"
     _in_service(options.work / "untaught", lambda api: _print_judged("before", api, posted))
     _in_service(taught, lambda api: _decide(api, decided))
@@ -129,8 +131,12 @@ def _decided(
 def _in_service(folder: Path, use: Callable[[Api], None]) -> None:
     """Run a Slopsieve on what the folder keeps, for as long as it is used."""
     folder.mkdir(exist_ok=True)
+    key = folder / "site_key"
     with running(str(folder)) as up:
-        use(Api(up["url"], up["site_key"]))
+        # It is told once, when the site is made.
+        if not key.exists():
+            key.write_text(up["site_key"])
+        use(Api(up["url"], key.read_text()))
 
 
 def _decide(api: Api, rows: Sequence[Row]) -> None:
@@ -140,14 +146,14 @@ def _decide(api: Api, rows: Sequence[Row]) -> None:
 
 
 def _print_judged(when: str, api: Api, rows: Sequence[Row]) -> None:
-    outcomes = Counter(
-        (row["label"], post_and_decide(api, body_of(row))["outcome"]) for row in rows
-    )
+    said = {row["id"]: post_and_decide(api, body_of(row))["outcome"] for row in rows}
+    outcomes = Counter((row["label"], said[row["id"]]) for row in rows)
     cells = [
         ", ".join(str(outcomes[label, outcome]) for outcome in ("spam", "unsure", "ham"))
         for label in ("spam", "ham")
     ]
-    print(f"| {when} | {' | '.join(cells)} |", flush=True)
+    lost = [row["id"] for row in rows if row["label"] == "ham" and said[row["id"]] == "spam"]
+    print(f"| {when} | {' | '.join(cells)} | {', '.join(lost) or 'none'} |", flush=True)
 
 
 def _retrain(folder: Path, options: argparse.Namespace) -> tuple[Row, float]:
