@@ -24,14 +24,13 @@ from service.domain.verdict import Outcome
 from tests.benchmarks.flood import Api, read_lines
 from tests.benchmarks.judging_model import current_folder
 from tests.benchmarks.own_service import running
+from tests.benchmarks.posting import post_and_decide
 from tests.benchmarks.replay_report import Judged, to_markdown, to_record
 from tests.benchmarks.replay_stream import Posted, StreamConfig, make_stream
 from training.dataset import find_data_files, read_dataset
 from training.partition import TEST_SOURCES, partition
 
 _DATA = Path(__file__).resolve().parents[2] / "data"
-_WAIT_SECONDS = 10
-_JUDGED_SECONDS = 60.0
 _PROGRESS = 200
 
 
@@ -117,26 +116,10 @@ def replay(stream: Sequence[Posted]) -> dict[str, Judged]:
         api = Api(up["url"], up["site_key"])
         verdicts = {}
         for number, posted in enumerate(stream, start=1):
-            verdicts[posted.id] = _post(api, posted)
+            verdicts[posted.id] = _judged(post_and_decide(api, posted.body, posted.ruling))
             if number % _PROGRESS == 0:
                 print(f"posted {number} of {len(stream)}", file=sys.stderr)
     return verdicts
-
-
-def _post(api: Api, posted: Posted) -> Judged:
-    answer = api.call("POST", f"/v1/comments?wait={_WAIT_SECONDS}", posted.body)
-    path = f"/v1/comments/{answer['id']}"
-    deadline = time.monotonic() + _JUDGED_SECONDS
-    while not answer["verdict"]:
-        if time.monotonic() > deadline:
-            sys.exit(f"{posted.id} was not judged within {_JUDGED_SECONDS:.0f} s")
-        time.sleep(0.2)
-        answer = api.call("GET", path)
-    if posted.ruling:
-        api.call(
-            "POST", f"{path}/decision", {"ruling": posted.ruling.value, "decided_by": "replay"}
-        )
-    return _judged(answer["verdict"])
 
 
 def _judged(verdict: dict[str, Any]) -> Judged:

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from service.domain.comment import MAX_EXCERPT_CHARS, MAX_TITLE_CHARS
 from service.domain.decision import Ruling
+from tests.benchmarks.posting import body_of
 
 Row = Mapping[str, Any]
 
@@ -198,7 +198,7 @@ def _ham(
     return Posted(
         id=row["id"],
         source=_source(row),
-        body=_body(row, seats.of_reader(row, shares)),
+        body=body_of(row, seats.of_reader(row, shares)),
         is_test=row["id"] in tested,
         shares=shares,
         ruling=Ruling.APPROVE if approved else None,
@@ -209,7 +209,7 @@ def _member(campaign: str, number: int, row: Row, seats: _Seats, tested: set[str
     return Posted(
         id=row["id"],
         source=_source(row),
-        body=_body(row, seats.of_member(campaign, row)),
+        body=body_of(row, seats.of_member(campaign, row)),
         campaign=campaign,
         member=number,
         is_test=row["id"] in tested,
@@ -219,27 +219,6 @@ def _member(campaign: str, number: int, row: Row, seats: _Seats, tested: set[str
 
 def _source(row: Row) -> str:
     return str(row.get("source") or _AUTHORED)
-
-
-def _body(row: Row, address: str) -> Row:
-    """Return what the API takes of a row."""
-    title, excerpt = row.get("post_title"), row.get("post_excerpt")
-    post = {
-        "title": title and title[:MAX_TITLE_CHARS],
-        "excerpt": excerpt and excerpt[:MAX_EXCERPT_CHARS],
-    }
-    author = {
-        "name": row.get("author_name"),
-        "email": row.get("author_email"),
-        "url": row.get("author_url"),
-    }
-    return {
-        "text": row["text"],
-        "site_comment_id": row["id"],
-        "address": address,
-        "post": {key: value for key, value in post.items() if value},
-        "author": {key: value for key, value in author.items() if value},
-    }
 
 
 def _in_order(shuffled: Sequence[Posted]) -> Iterator[Posted]:

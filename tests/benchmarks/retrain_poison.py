@@ -74,8 +74,7 @@ def main() -> int:
         for row in read_rows(path)
     }
     decided_ids = {e.comment.id for some in (chosen.sincere, chosen.baits) for e in some}
-    # What is learnt from beside the decisions is the repository's own; the rest is decided on.
-    write_without([], decided_ids, options.work / "data")
+    write_without(options.data, decided_ids, options.work / "data")
     print(
         f"measured on {sum(e.is_spam for e in chosen.measured)} spam and "
         f"{sum(not e.is_spam for e in chosen.measured)} ham, {options.steps} steps"
