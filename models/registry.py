@@ -29,6 +29,10 @@ FUSION_FILE = "fusion.json"
 # something else: 2 counts no features of the author's name.
 FORMAT_VERSION = 2
 
+# A leading dot keeps a half-written or half-deleted folder from ever being taken for a version.
+_WRITING = ".writing-"
+_DROPPING = ".dropping-"
+
 _VERSION_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -196,7 +200,7 @@ def take_in(models_dir: Path, version: Path) -> bool:
         return False
     check_version(version)
     models_dir.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=models_dir, prefix=".writing-") as staging:
+    with tempfile.TemporaryDirectory(dir=models_dir, prefix=_WRITING) as staging:
         whole = Path(staging) / version.name
         # Only what the manifest lists, and the manifest: nothing else was checked.
         names = [*json.loads((version / MANIFEST_FILE).read_bytes())["files"], MANIFEST_FILE]
@@ -234,8 +238,7 @@ def write_version(
         "kind": kind,
         "files": {name: hashlib.sha256(files[name]).hexdigest() for name in sorted(files)},
     }
-    # A leading dot keeps a half-written folder from ever being taken for a version.
-    with tempfile.TemporaryDirectory(dir=models_dir, prefix=".writing-") as staging:
+    with tempfile.TemporaryDirectory(dir=models_dir, prefix=_WRITING) as staging:
         whole = Path(staging) / version
         whole.mkdir()
         for name, content in files.items():
@@ -319,6 +322,52 @@ def promote(
     _put(models_dir, CURRENT_FILE, version)
     if read_shadow_name(models_dir) == version:
         set_shadow(models_dir, None)
+
+
+def drop_version(models_dir: Path, version: str) -> None:
+    """Delete a version, so that a reader sees all of it or nothing.
+
+    Raise `ModelVersionError` for one that is not there, and for the current one, the previous one
+    and the shadow, which stay; `OSError` where the folder cannot be written to.
+    """
+    folder = models_dir / version
+    if version not in list_versions(models_dir):
+        msg = f"there is no model version {version[:100]!r}"
+        raise ModelVersionError(msg)
+    _refuse_used(models_dir, version)
+    # A leading dot: from here on it is no version.
+    dropped = models_dir / f"{_DROPPING}{version}"
+    folder.rename(dropped)
+    try:
+        # Somebody may have named it between the first look and the renaming.
+        _refuse_used(models_dir, version)
+    except ModelVersionError:
+        dropped.rename(folder)
+        raise
+    shutil.rmtree(dropped)
+
+
+def drop_leftovers(models_dir: Path, *, untouched_since: float) -> int:
+    """Delete what killed processes left half written or half deleted; return how many there were.
+
+    `untouched_since` is in seconds since 1970: what was changed later may be somebody's work.
+    """
+    dropped = 0
+    for prefix in (_WRITING, _DROPPING):
+        for folder in models_dir.glob(f"{prefix}*"):
+            with contextlib.suppress(FileNotFoundError):
+                touched = max(path.lstat().st_ctime for path in (folder, *folder.rglob("*")))
+                if touched < untouched_since:
+                    shutil.rmtree(folder)
+                    dropped += 1
+    return dropped
+
+
+def _refuse_used(models_dir: Path, version: str) -> None:
+    for file in (CURRENT_FILE, PREVIOUS_FILE, SHADOW_FILE):
+        if _read_name(models_dir / file) == version:
+            msg = f"{version} is named by {file} and stays"
+            raise ModelVersionError(msg)
 
 
 def _read_name(path: Path) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -867,6 +867,9 @@ class AuditLog(Protocol):
     def append(self, entry: AuditEntry) -> None:
         """Append one act."""
 
+    def append_all(self, entries: Sequence[AuditEntry]) -> None:
+        """Append acts in this order, all or none."""
+
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
         """Return one page of the acts that match, newest first.
 
@@ -1402,6 +1405,16 @@ class VersionShelf(Protocol):
         Raise `NotFoundError` for an unknown one, `ConflictError` with one sentence for one that
         is damaged or where the folder cannot be written to.
         """
+
+    def drop(self, name: str) -> None:
+        """Delete a version.
+
+        Raise `NotFoundError` for an unknown one, `ConflictError` for the current one, the previous
+        one and the shadow, and where the folder cannot be written to.
+        """
+
+    def drop_leftovers(self, *, older_than: timedelta) -> int:
+        """Delete what killed processes left half written; return how many there were."""
 
 
 class TrainerQueue(Protocol):

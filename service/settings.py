@@ -186,6 +186,9 @@ class Settings(BaseSettings):
     retrain_memory_mb: Annotated[int, Field(ge=500, le=1_000_000)] = 4_000
     """Megabytes of memory that a retraining may use; it ends itself before it takes more."""
 
+    keep_refused_versions: Annotated[int, Field(ge=1, le=1_000)] = 5
+    """Retrained versions that were refused and are kept all the same, the newest of them."""
+
     log_format: LogFormat = LogFormat.TEXT
     """How log lines are written: `text` for people, `json` for programs."""
 

@@ -13,6 +13,7 @@ from service.domain.retraining import Retraining, RetrainingOptions
 from service.moderation.ask_retraining import retrain_if_wanted
 from service.moderation.teach import decisions_for_training
 from service.moderation.tidy_retrainings import tidy_retrainings
+from service.moderation.tidy_versions import tidy_versions
 from service.starting import start
 from service.tasks.heartbeat import TRAINERS
 from service.tasks.names import QueueName
@@ -68,6 +69,7 @@ def work(wired: Wired, goes_on: Callable[[], bool]) -> Retraining | None:
         )
     finally:
         tidy_retrainings(services, wired.runs)
+        tidy_versions(services, keep=settings.keep_refused_versions)
 
 
 def make_worker(wired: Wired, thread: RetrainingThread) -> Any:

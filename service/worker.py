@@ -34,6 +34,7 @@ from service.tasks.broker import open_client
 from service.tasks.celery_app import (
     COUNT_FOR_SECONDS,
     GROUP_FOR_SECONDS,
+    PRUNE_FOR_SECONDS,
     REBUILD_FOR_SECONDS,
     TAKE_IN_FOR_SECONDS,
     make_celery,
@@ -109,11 +110,14 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
         app,
         {
             TaskName.SWEEP_STRANDED: lambda: sweep_stranded(services),
-            TaskName.PRUNE_DELIVERIES: lambda: prune_deliveries(services, keep=keep),
+            TaskName.PRUNE_DELIVERIES: lambda: prune_deliveries(
+                services, keep=keep, goes_on=_for_seconds(PRUNE_FOR_SECONDS)
+            ),
             TaskName.PRUNE_COMMENTS: lambda: prune_comments(
                 services,
                 keep=_days(wired.settings.keep_comments_days),
                 keep_spam=_days(wired.settings.keep_spam_days),
+                goes_on=_for_seconds(PRUNE_FOR_SECONDS),
             ),
             TaskName.PRUNE_SESSIONS: lambda: prune_sessions(services),
             TaskName.PRUNE_RETRAININGS: lambda: tidy_retrainings(services, wired.runs),

@@ -131,6 +131,7 @@ class FixedShelf:
         self.names = list(names)
         self.current = names[0] if names else None
         self.before: str | None = None
+        self.shadow: str | None = None
         self.damaged: set[str] = set()
         self.cards: dict[str, str] = {}
 
@@ -168,6 +169,19 @@ class FixedShelf:
             raise ConflictError(msg)
         self.before, self.current = self.current, name
         return self.before
+
+    def drop(self, name: str) -> None:
+        """See `VersionShelf.drop`."""
+        if name not in self.names:
+            raise NotFoundError(name)
+        if name in {self.current, self.before, self.shadow}:
+            msg = f"{name} stays"
+            raise ConflictError(msg)
+        self.names.remove(name)
+
+    def drop_leftovers(self, *, older_than: timedelta) -> int:
+        """See `VersionShelf.drop_leftovers`."""
+        return 0
 
 
 class RecordingNotifier:

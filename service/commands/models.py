@@ -22,6 +22,7 @@ from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.version_names import find_versions, known_version
 from service.domain.errors import StoreUnavailableError
 from service.moderation.acts import record_act
+from service.moderation.versions import PROMOTED
 from service.start_error import StartError
 from service.wiring import open_services
 
@@ -137,7 +138,7 @@ def _promote(folder: Path, version: str, data_dir: str | None) -> None:
             record_act(
                 services,
                 actor=_ACTOR,
-                act="promote model version",
+                act=PROMOTED,
                 subject=name,
                 detail=f"before: {before}",
             )

@@ -25,6 +25,7 @@ from service.domain.retraining import (
 from service.moderation.retrain import Order, retrain, try_retraining
 from service.moderation.teach import decisions_for_training
 from service.moderation.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
+from service.moderation.tidy_versions import tidy_versions
 from service.ports import Services
 from service.run_folders import REPORT_PAGE
 from service.settings import Settings, load_settings
@@ -116,6 +117,7 @@ def retrain_command(
                 goes_on=goes_on,
             )
         tidy_retrainings(services, runs)
+        tidy_versions(services, keep=settings.keep_refused_versions)
     if as_json:
         print_rows([_row(done, datetime.now(UTC))], as_json=True, empty="")
     else:

@@ -27,8 +27,8 @@ from service.domain.comment import CommentId, Lane
 from service.domain.decision import Action, Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.site import Site
-from service.moderation.decide import decide_comment
 from service.moderation.submit import submit_comments
+from service.moderation.take_over import take_over_rulings
 from service.ports import AddOutcome, NewComment, Services
 from service.web.errors import EdgeError
 from service.web.intake import new_comment
@@ -146,6 +146,7 @@ class _Importing:
             else:
                 self._read(entry, read)
         added = submit_comments([new for new, _ in read], self._services) if read else []
+        rulings: dict[CommentId, Ruling] = {}
         for (_, entry), answer in zip(read, added, strict=True):
             if answer.outcome is AddOutcome.CONFLICT:
                 self._counts.conflicts += 1
@@ -154,7 +155,12 @@ class _Importing:
             self._counts.new += answer.outcome is AddOutcome.NEW
             self._counts.repeats += answer.outcome is AddOutcome.REPEAT
             if self._with_decisions and entry.ruling is not None:
-                self._decide(answer.comment_id, entry.ruling)
+                # Of two entries under one id the first is kept, and its ruling with it.
+                rulings.setdefault(answer.comment_id, entry.ruling)
+        if rulings:
+            self._counts.decisions += take_over_rulings(
+                rulings, self._services, site_id=self._site.id, decided_by=_DECIDED_BY
+            )
 
     def _read(self, entry: Imported, read: list[tuple[NewComment, Imported]]) -> None:
         try:
@@ -164,13 +170,6 @@ class _Importing:
             return
         new = new_comment(given, self._site, self._services, lane=Lane.BULK, key=None)
         read.append((new, entry))
-
-    def _decide(self, comment_id: CommentId, ruling: Ruling) -> None:
-        """Record what was decided elsewhere, unless a person has decided here."""
-        case = self._services.cases.get(comment_id, site_id=self._site.id)
-        if case.decision is None and case.withdrawn_at is None:
-            decide_comment(comment_id, ruling, self._services, decided_by=_DECIDED_BY, at_once=True)
-            self._counts.decisions += 1
 
     def _fault(self, number: int, refusal: InvalidInputError | EdgeError) -> None:
         self._counts.broken += 1

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from service.domain.case import Case
+from service.domain.comment import CommentId
 from service.domain.decision import Decision
 from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ModerationError
@@ -32,6 +33,21 @@ def announce(case: Case, event: EventKind, services: Services) -> int:
 def announce_decisions(cases: Sequence[Case], services: Services, *, at_once: bool = False) -> int:
     """Put messages about rulings as cases stand, as `announce` does; return how many."""
     return _put(cases, services, lambda: write_decision_messages(cases, services, at_once=at_once))
+
+
+def tell_of_decisions(
+    seen: Mapping[CommentId, Case], services: Services, *, at_once: bool = False
+) -> None:
+    """Have messages that were kept with decisions delivered; `seen` are the cases they told of.
+
+    What was judged while its message was written is told once more.
+    """
+    unjudged = [key for key, case in seen.items() if case.verdict is None]
+    judged = [case for case in services.cases.find(unjudged) if case.verdict is not None]
+    if judged:
+        announce_decisions(judged, services, at_once=at_once)
+    else:
+        wake_deliverers(services)
 
 
 def _put(cases: Sequence[Case], services: Services, write: Callable[[], list[Delivery]]) -> int:

@@ -12,11 +12,7 @@ from service.domain.errors import ConflictError
 from service.domain.precedent import Precedent, PrecedentPage
 from service.domain.stroke import Stroke, StrokeOf
 from service.moderation.acts import record_act
-from service.moderation.announce import (
-    announce_decisions,
-    wake_deliverers,
-    write_decision_messages,
-)
+from service.moderation.announce import tell_of_decisions, write_decision_messages
 from service.moderation.decide import refuse_note
 from service.moderation.policy import recheck_policy
 from service.moderation.remember import remember
@@ -142,7 +138,7 @@ def _decide_portion(
     told = write_decision_messages(ruled, services)
     changed = services.decisions.add_many(decisions, deliveries=told, open_only=open_only)
     if told:
-        _tell({one.comment_id: cases[one.comment_id] for one in changed}, services)
+        tell_of_decisions({one.comment_id: cases[one.comment_id] for one in changed}, services)
     return [Precedent(decision=one, comment=cases[one.comment_id].comment) for one in changed]
 
 
@@ -178,18 +174,8 @@ def _undo_portion(
         decisions, by=undone_by, at=services.clock(), deliveries=told
     )
     if told:
-        _tell({one.comment_id: known[one.comment_id] for one in undone}, services)
+        tell_of_decisions({one.comment_id: known[one.comment_id] for one in undone}, services)
     return [Precedent(decision=one, comment=known[one.comment_id].comment) for one in undone]
-
-
-def _tell(seen: dict[CommentId, Case], services: Services) -> None:
-    """Have what was kept delivered; what was judged while it was written is told once more."""
-    unjudged = [key for key, case in seen.items() if case.verdict is None]
-    judged = [case for case in services.cases.find(unjudged) if case.verdict is not None]
-    if judged:
-        announce_decisions(judged, services)
-    else:
-        wake_deliverers(services)
 
 
 def _log(stroke_id: str, services: Services, *, actor: str, act: str) -> Stroke:

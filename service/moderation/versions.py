@@ -6,6 +6,9 @@ from service.domain.errors import ConflictError
 from service.moderation.acts import record_act
 from service.ports import Services
 
+PROMOTED = "promote model version"
+"""The act in the log by which a version came to serve."""
+
 
 def promote_version(name: str, services: Services, *, by: str) -> None:
     """Let a version serve; workers take it over within seconds, between two batches.
@@ -16,7 +19,7 @@ def promote_version(name: str, services: Services, *, by: str) -> None:
     record_act(
         services,
         actor=by,
-        act="promote model version",
+        act=PROMOTED,
         subject=name,
         detail=f"before: {before or 'none'}",
     )

@@ -838,6 +838,11 @@ class MemoryAuditLog:
         with self._state.lock:
             self._state.audit_log.append(entry)
 
+    def append_all(self, entries: Sequence[AuditEntry]) -> None:
+        """See `AuditLog.append_all`."""
+        with self._state.lock:
+            self._state.audit_log.extend(entries)
+
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
         """See `AuditLog.page`."""
         with self._state.lock:

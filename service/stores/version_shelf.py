@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 from models.card_figures import CARD_PAGE, card_figures, card_provenance, read_card
 from models.errors import ModelVersionError
 from models.registry import (
     check_version,
+    drop_leftovers,
+    drop_version,
     list_versions,
     promote,
     read_current_name,
@@ -78,6 +83,24 @@ class FolderVersionShelf:
             )
             raise ConflictError(msg) from error
         return before
+
+    def drop(self, name: str) -> None:
+        """See `VersionShelf.drop`."""
+        folder = self._known(name).parent
+        try:
+            drop_version(folder, name)
+        except ModelVersionError as error:
+            raise ConflictError(str(error)) from error
+        except OSError as error:
+            msg = f"the folder of versions cannot be written to here ({error.strerror})"
+            raise ConflictError(msg) from error
+
+    def drop_leftovers(self, *, older_than: timedelta) -> int:
+        """See `VersionShelf.drop_leftovers`."""
+        since = time.time() - older_than.total_seconds()
+        with contextlib.suppress(OSError):
+            return drop_leftovers(self._find_folder(), untouched_since=since)
+        return 0
 
     def _known(self, name: str) -> Path:
         folder = self._find_folder()

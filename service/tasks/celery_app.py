@@ -13,13 +13,13 @@ from service.tasks.names import QueueName, TaskName
 # costs one indexed query. Messages that no worker took in time expire rather than pile up.
 SWEEP_EVERY_SECONDS = 5.0
 _SWEEP_EXPIRES_SECONDS = 10.0
-# At most 1,000 delivered messages go each time, that is 2.9 million a day.
+# What is old enough goes in portions, for half a second each time: a worker judges nothing
+# meanwhile. Where comments are kept for ever, nobody is asked.
+PRUNE_FOR_SECONDS = 0.5
 PRUNE_EVERY_SECONDS = 30.0
 _PRUNE_EXPIRES_SECONDS = 60.0
-# At most 200 comments of each kind go each time, that is 288,000 a day; where comments are kept for
-# ever, nobody is asked.
-PRUNE_COMMENTS_EVERY_SECONDS = 60.0
-_PRUNE_COMMENTS_EXPIRES_SECONDS = 120.0
+PRUNE_COMMENTS_EVERY_SECONDS = 15.0
+_PRUNE_COMMENTS_EXPIRES_SECONDS = 30.0
 PRUNE_SESSIONS_EVERY_SECONDS = 3_600.0
 _PRUNE_SESSIONS_EXPIRES_SECONDS = 7_200.0
 # Decisions are learnt as they are made; this finds those that histories missed.

@@ -96,6 +96,17 @@ def test_old_comments_go_in_portions_and_figures_stay(services):
     assert case.verdict is not None
 
 
+def test_portions_go_on_for_as_long_as_there_is_time(services):
+    ids = [aged(services, 31, Outcome.SPAM) for _ in range(450)]
+    time_left = iter([True, False])
+
+    first = prune_comments(services, keep=None, keep_spam=MONTH, goes_on=lambda: next(time_left))
+    rest = prune_comments(services, keep=None, keep_spam=MONTH, goes_on=lambda: True)
+
+    assert (first, rest) == (400, 50)
+    assert all(withdrawn(services, *ids))
+
+
 def of_mara(services, count: int) -> list[CommentId]:
     sender = find_person(services, email=MARA).sender
     return [keep(services, make_comment(sender=sender)).id for _ in range(count)]

@@ -50,9 +50,9 @@ from tests.servers import running_postgresql
 
 DATA = Path(__file__).parents[2] / "data"
 _PORTION = 1_000
-_SITES = tuple(SiteId(f"site-{number}") for number in range(1, 4))
+SITES = tuple(SiteId(f"site-{number}") for number in range(1, 4))
 # As on a blog that is judged by the shipped version: most spam is settled, a tenth waits.
-_SHARES = {Outcome.HAM: 0.55, Outcome.SPAM: 0.35, Outcome.UNSURE: 0.10}
+SHARES = {Outcome.HAM: 0.55, Outcome.SPAM: 0.35, Outcome.UNSURE: 0.10}
 _DECIDED = 0.05
 _SIGNALS = ("bare_link", "keyword_author_name", "generic_praise", "own_detail")
 _PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
@@ -90,20 +90,18 @@ def made_services(engine: sa.Engine) -> Services:
 def fill(services: Services, n_comments: int, n_campaigns: int, *, seed: int = 5) -> None:
     """Keep comments, their verdicts, some decisions, and campaigns of ten members each."""
     draw = random.Random(seed)
-    for site in _SITES:
+    for site in SITES:
         services.sites.add(Site(id=site, name=f"Blog {site}", created_at=NOW))
-    texts = [
-        json.loads(line)
-        for path in sorted(DATA.glob("authored-*.jsonl"))
-        for line in path.read_text(encoding="utf-8").splitlines()
-    ]
-    outcomes = list(_SHARES)
+    texts = authored_rows()
+    outcomes = list(SHARES)
     not_ham: list[CommentId] = []
     for first in range(0, n_comments, _PORTION):
-        some = [_comment(number, draw, texts) for number in range(first, first + _PORTION)]
+        some = [made_comment(number, draw, texts) for number in range(first, first + _PORTION)]
         services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in some])
-        drawn = draw.choices(outcomes, list(_SHARES.values()), k=len(some))
-        verdicts = [_verdict(one, outcome, draw) for one, outcome in zip(some, drawn, strict=True)]
+        drawn = draw.choices(outcomes, list(SHARES.values()), k=len(some))
+        verdicts = [
+            made_verdict(one, outcome, draw) for one, outcome in zip(some, drawn, strict=True)
+        ]
         grouped = [one.comment_id for one in verdicts if one.outcome is not Outcome.HAM]
         services.verdicts.add(
             verdicts,
@@ -118,6 +116,15 @@ def fill(services: Services, n_comments: int, n_campaigns: int, *, seed: int = 5
 
     _group(services, not_ham, n_campaigns, draw)
     take_in_search(services, goes_on=lambda: True)
+
+
+def authored_rows() -> list[dict[str, object]]:
+    """Return the authored comments as their files have them."""
+    return [
+        json.loads(line)
+        for path in sorted(DATA.glob("authored-*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
 
 
 def traits_of(comment_id: CommentId) -> Traits:
@@ -146,14 +153,15 @@ def _group(services: Services, ids: list[CommentId], n_campaigns: int, draw: ran
         services.campaigns.place(placements[start : start + _PORTION], at=NOW)
 
 
-def _comment(number: int, draw: random.Random, texts: Sequence[dict[str, object]]) -> Comment:
+def made_comment(number: int, draw: random.Random, texts: Sequence[dict[str, object]]) -> Comment:
+    """Return an authored comment with a made-up sender, 25 s after the one before."""
     row = comment_from_record(texts[number % len(texts)])
     person = draw.randrange(20_000)
     shop = draw.randrange(2_000)
     return make_comment(
         f"{row.text} Number {number}, see https://shop-{shop}.example/offer",
         id=CommentId(f"com_{number:08d}"),
-        site_id=_SITES[number % len(_SITES)],
+        site_id=SITES[number % len(SITES)],
         received_at=NOW - timedelta(seconds=25 * (100_000 - number)),
         author=replace(row.author, name=f"Mara {person % 500}"),
         post=replace(row.post, url=f"https://blog.example/{number % 900}"),
@@ -167,7 +175,8 @@ def _comment(number: int, draw: random.Random, texts: Sequence[dict[str, object]
     )
 
 
-def _verdict(comment: Comment, outcome: Outcome, draw: random.Random) -> Verdict:
+def made_verdict(comment: Comment, outcome: Outcome, draw: random.Random) -> Verdict:
+    """Return a verdict of this outcome with one to three signals."""
     made = make_verdict(comment.id, outcome, judged_at=comment.received_at)
     weighed = made.signals[0]
     chosen = draw.sample(_SIGNALS, draw.randrange(1, 4))

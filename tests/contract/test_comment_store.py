@@ -30,6 +30,7 @@ from service.domain.errors import NotFoundError
 from service.domain.site import SiteSettings
 from service.ports import Added, AddOutcome, NewComment
 from service.stores.sql import create_engine, sql_stores
+from service.stores.sql.engine import write
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
@@ -237,6 +238,25 @@ def test_batches_whose_keys_cross_do_not_hinder_each_other(stores):
     assert count(stores) == 60
 
 
+def test_a_deadlock_that_only_the_driver_tells_of_heals_as_well(new_database):
+    tries = []
+
+    def work(connection):
+        tries.append(1)
+        if len(tries) == 1:
+            # As within a COPY, which SQLAlchemy knows nothing of.
+            driver = connection.connection.driver_connection
+            driver.execute("DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$")
+        return "done"
+
+    with new_database("postgresql") as url:
+        engine = create_engine(url)
+        answer = write(engine, work)
+        engine.dispose()
+
+    assert (answer, len(tries)) == ("done", 2)
+
+
 def work_as_a_process(url: str, number: int) -> Counter[str]:
     """Keep, queue, count and judge what the other processes do too."""
     engine = create_engine(url, lock_timeout_ms=30_000)
@@ -421,6 +441,21 @@ def test_text_of_any_code_points_is_kept_unchanged(
     else:
         assert kept.site_id == SITE
         assert answer.comment_id != comment.id
+
+
+def test_many_comments_at_once_come_back_as_they_were(stores):
+    texts = ["\\N", "\\.", "tab\tand\nnew line\r", "\x00", "\x1a001a", "\ud800", "", "{a,b}", "🎉"]
+    sender = Sender(address_key="a1", before_rotation=Sender(name_key="old"))
+    comments = [
+        make_comment(text * 3, site_comment_id=f"{place}-{number}", sender=sender)
+        for number in range(4)
+        for place, text in enumerate(texts)
+    ]
+
+    keep(stores, *comments)
+
+    kept = stores.cases.find([one.id for one in comments])
+    assert [case.comment for case in kept] == comments
 
 
 @pytest.mark.parametrize("letter", ["a", "é", "漢", "🎉", "\x00", "\x1a"])

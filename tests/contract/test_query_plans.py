@@ -220,3 +220,14 @@ def test_what_pages_and_upkeep_ask_reads_no_large_table_from_end_to_end(plans):
     # What no index answers is noticed: who only wrote a name is looked for in every comment.
     person = Person(sender=Sender(), author_name="Mara 7")
     assert "scan comments" in plans(lambda stores: stores.personal_data.count_by_site(person))
+
+
+def test_what_is_old_is_found_by_its_age_even_where_nearly_all_is_old(plans):
+    steps = plans(
+        lambda stores: stores.personal_data.find_old(
+            received_before=_RECENT, spam_only=False, limit=200
+        )
+    )
+
+    # A scan that a LIMIT ends would read past all that was withdrawn before, more each time.
+    assert set(steps) == {"index ix_comments_age"}

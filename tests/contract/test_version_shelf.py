@@ -25,7 +25,9 @@ def shelf(request, tmp_path):
         shutil.copytree(shipped, tmp_path / name)
     promote(tmp_path, "v-1", check=check_version)
     (tmp_path / "v-3" / "fusion.json").write_text("{}")
-    return FolderVersionShelf(lambda: tmp_path)
+    made = FolderVersionShelf(lambda: tmp_path)
+    made.folder = tmp_path
+    return made
 
 
 def test_the_current_version_comes_first_then_the_newest_name(shelf):
@@ -84,3 +86,25 @@ def test_a_card_of_nonsense_breaks_no_list(tmp_path):
         [version] = FolderVersionShelf(lambda: tmp_path).all()
 
         assert set(version.figures.values()) == {""}
+
+
+def test_a_version_that_nobody_needs_can_be_deleted(shelf):
+    shelf.drop("v-2")
+
+    assert [one.name for one in shelf.all()] == ["v-1", "v-3"]
+    with pytest.raises(NotFoundError):
+        shelf.drop("v-2")
+
+
+def test_the_current_and_the_previous_version_and_the_shadow_stay(shelf):
+    shelf.promote("v-2")
+    if isinstance(shelf, FixedShelf):
+        shelf.shadow = "v-3"
+    else:
+        (shelf.folder / "SHADOW").write_text("v-3")
+
+    for name in ("v-1", "v-2", "v-3"):
+        with pytest.raises(ConflictError):
+            shelf.drop(name)
+
+    assert {one.name for one in shelf.all()} == {"v-1", "v-2", "v-3"}

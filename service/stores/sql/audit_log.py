@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 
 from service.ports import AuditEntry, AuditFilter, AuditPage
@@ -18,7 +20,13 @@ class SqlAuditLog:
 
     def append(self, entry: AuditEntry) -> None:
         """See `AuditLog.append`."""
-        write(self._engine, lambda c: c.execute(sa.insert(audit_log), [entry_values(entry)]))
+        self.append_all([entry])
+
+    def append_all(self, entries: Sequence[AuditEntry]) -> None:
+        """See `AuditLog.append_all`."""
+        rows = [entry_values(entry) for entry in entries]
+        if rows:
+            write(self._engine, lambda c: c.execute(sa.insert(audit_log), rows))
 
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
         """See `AuditLog.page`."""

@@ -348,7 +348,7 @@ def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
         for number in range(1, _DEADLOCK_TRIES):
             try:
                 return _write_once(engine, work)
-            except DBAPIError as error:
+            except (DBAPIError, psycopg.OperationalError) as error:
                 if not _is_deadlock(error):
                     raise
             # Who is tried again at once may overtake the other, and they wait for each other anew.
@@ -372,8 +372,10 @@ def _write_once(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
         return work(connection)
 
 
-def _is_deadlock(error: DBAPIError) -> bool:
-    return getattr(error.orig, "sqlstate", None) == "40P01"
+def _is_deadlock(error: DBAPIError | psycopg.OperationalError) -> bool:
+    # What fails within a COPY comes straight from the driver.
+    driver_error = error.orig if isinstance(error, DBAPIError) else error
+    return getattr(driver_error, "sqlstate", None) == "40P01"
 
 
 @contextmanager

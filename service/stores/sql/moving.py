@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -16,7 +16,7 @@ from service.domain.errors import ConflictError
 from service.stores.sql.engine import reading, write
 from service.stores.sql.schema import comments, metadata
 from service.stores.sql.schema_search import search_due
-from service.stores.sql.statements import insert_if_free
+from service.stores.sql.statements import insert_if_free, insert_rows
 
 # Some 10 MB of comments.
 PORTION = 5_000
@@ -108,31 +108,9 @@ def _move_table(
     with reading(target) as connection:
         done, after = _count(connection, table), _last_key(connection, table)
     for rows in _portions(source, table, after=after, portion=portion):
-        write(target, partial(_insert, table=table, rows=rows))
+        write(target, partial(insert_rows, table=table, rows=rows))
         done += len(rows)
         told(table.name, done, total)
-
-
-def _insert(connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    if connection.dialect.name != "postgresql":
-        connection.execute(sa.insert(table), rows)
-        return
-    # COPY takes a third of the time of INSERT. Values are made ready as for an INSERT.
-    dialect = connection.dialect
-    ready = {
-        column.name: column.type.dialect_impl(dialect).bind_processor(dialect)
-        for column in table.columns
-    }
-    quote = dialect.identifier_preparer.quote
-    names = ", ".join(quote(name) for name in ready)
-    driver = connection.connection.driver_connection
-    assert driver is not None  # noqa: S101  # there is one within a transaction
-    with (
-        driver.cursor() as cursor,
-        cursor.copy(f"COPY {quote(table.name)} ({names}) FROM STDIN") as copy,
-    ):
-        for row in rows:
-            copy.write_row([make(row[name]) if make else row[name] for name, make in ready.items()])
 
 
 def _count_on(connection: sa.Connection) -> None:

@@ -89,9 +89,10 @@ class SqlOpinionStore:
         return write(self._engine, lambda connection: connection.execute(gone).rowcount)
 
 
-def drop_opinions(connection: sa.Connection, comment_id: CommentId) -> None:
-    """Delete all opinions of a comment within a transaction."""
-    connection.execute(sa.delete(opinions).where(opinions.c.comment_id == comment_id))
+def drop_opinions(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+    """Delete all opinions of these comments within a transaction."""
+    for some in chunks(ids):
+        connection.execute(sa.delete(opinions).where(opinions.c.comment_id.in_(some)))
 
 
 def _add(connection: sa.Connection, new: Sequence[Opinion]) -> None:

@@ -13,7 +13,7 @@ from service.domain.person import Person
 from service.domain.verdict import Outcome
 from service.stores.cursor import REST_RANK
 from service.stores.personal_keys import personal_keys
-from service.stores.sql.comments import withdraw_one
+from service.stores.sql.comments import withdraw_locked
 from service.stores.sql.engine import reading, write
 from service.stores.sql.schema import comments, decisions, is_kept_and_judged
 from service.stores.sql.statements import chunks
@@ -58,6 +58,8 @@ class SqlPersonalDataStore:
         with reading(self._engine) as connection:
             # One outcome at a time, because the index knows their ages apart.
             for outcome in outcomes:
+                if len(found) == limit:
+                    break
                 query = _old(outcome, received_before).limit(limit - len(found))
                 if spam_only:
                     query = query.where(sa.not_(_is_approved()))
@@ -84,11 +86,19 @@ def _is_of(person: Person) -> sa.ColumnElement[bool] | None:
 
 
 def _old(outcome: Outcome, received_before: datetime) -> sa.Select[tuple[CommentId]]:
-    return sa.select(comments.c.id).where(
-        is_kept_and_judged,
-        comments.c.outcome == outcome.value,
-        comments.c.received_at < received_before,
-        comments.c.review_rank == REST_RANK,
+    # Said and ordered as `ix_comments_age` has it, and nothing else: where much is old PostgreSQL
+    # would otherwise begin with the oldest of all, and read past what was withdrawn before.
+    key = (comments.c.outcome, comments.c.received_at)
+    end = (sa.literal(outcome.value, key[0].type), sa.literal(received_before, key[1].type))
+    return (
+        sa.select(comments.c.id)
+        .where(
+            is_kept_and_judged,
+            comments.c.outcome >= outcome.value,
+            sa.tuple_(*key) < sa.tuple_(*end),
+            comments.c.review_rank == REST_RANK,
+        )
+        .order_by(*key, comments.c.id)
     )
 
 
@@ -102,12 +112,14 @@ def _is_approved() -> sa.ColumnElement[bool]:
 
 def _withdraw_all(connection: sa.Connection, ids: Sequence[CommentId], at: datetime) -> int:
     # Sorted, so that two that withdraw the same ones lock them in the same order.
-    open_ids: list[CommentId] = []
+    locked: list[CommentId] = []
     for some in chunks(sorted(set(ids))):
-        query = sa.select(comments.c.id).where(
-            comments.c.id.in_(some), comments.c.withdrawn_at.is_(None)
+        query = (
+            sa.select(comments.c.id)
+            .where(comments.c.id.in_(some), comments.c.withdrawn_at.is_(None))
+            .order_by(comments.c.id)
+            .with_for_update(key_share=True)
         )
-        open_ids += connection.scalars(query.order_by(comments.c.id))
-    for comment_id in open_ids:
-        withdraw_one(connection, comment_id, at)
-    return len(open_ids)
+        locked += connection.scalars(query)
+    withdraw_locked(connection, locked, at)
+    return len(locked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -33,3 +33,33 @@ def upsert(connection: sa.Connection, table: sa.Table) -> Any:
     if connection.dialect.name == "postgresql":
         return postgresql.insert(table)
     return sqlite.insert(table)
+
+
+def insert_rows(
+    connection: sa.Connection, table: sa.Table, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    """Insert rows that all give the same columns, on PostgreSQL with COPY.
+
+    COPY takes a third of the time of INSERT, and values are made ready as for an INSERT. What the
+    driver refuses there is its own error, `psycopg.errors.UniqueViolation` for a key that is taken.
+    """
+    if not rows:
+        return
+    if connection.dialect.name != "postgresql":
+        connection.execute(sa.insert(table), rows)
+        return
+    dialect = connection.dialect
+    ready = {
+        name: table.columns[name].type.dialect_impl(dialect).bind_processor(dialect)
+        for name in rows[0]
+    }
+    quote = dialect.identifier_preparer.quote
+    names = ", ".join(quote(name) for name in ready)
+    driver = connection.connection.driver_connection
+    assert driver is not None  # noqa: S101  # there is one within a transaction
+    with (
+        driver.cursor() as cursor,
+        cursor.copy(f"COPY {quote(table.name)} ({names}) FROM STDIN") as copy,
+    ):
+        for row in rows:
+            copy.write_row([make(row[name]) if make else row[name] for name, make in ready.items()])

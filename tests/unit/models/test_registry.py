@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from models.linear import LinearTable
 from models.promotion import PromotionMarker
 from models.registry import (
     Fusion,
+    drop_leftovers,
+    drop_version,
     free_name,
     list_versions,
     load_current,
@@ -318,3 +322,54 @@ def test_a_name_that_is_taken_gets_a_number(tmp_path):
 
     assert free_name(tmp_path, "w") == "w"
     assert free_name(tmp_path, "v") == "v-3"
+
+
+def test_a_version_that_was_deleted_is_gone_with_all_its_files(tmp_path):
+    write(tmp_path, "one")
+    write(tmp_path, "two")
+
+    drop_version(tmp_path, "one")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["two"]
+
+
+@pytest.mark.parametrize("name", ["one", "", "..", "none", "two/../two"])
+def test_what_is_used_or_no_version_is_not_deleted(tmp_path, name):
+    write(tmp_path, "one")
+    write(tmp_path, "two")
+    promote(tmp_path, "one")
+
+    with pytest.raises(ModelVersionError):
+        drop_version(tmp_path, name)
+
+    assert list_versions(tmp_path) == ["one", "two"]
+
+
+def test_a_version_that_is_promoted_while_it_is_deleted_stays_whole(tmp_path, monkeypatch):
+    write(tmp_path, "one")
+    rename = Path.rename
+
+    def promoted_meanwhile(path, target):
+        if not (tmp_path / "CURRENT").exists():
+            (tmp_path / "CURRENT").write_text("one")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", promoted_meanwhile)
+    with pytest.raises(ModelVersionError, match="CURRENT"):
+        drop_version(tmp_path, "one")
+
+    assert load_current(tmp_path).version == "one"
+
+
+def test_what_a_killed_process_left_goes_once_it_is_old(tmp_path):
+    write(tmp_path, "one")
+    for name in (".writing-x", ".dropping-two"):
+        (tmp_path / name / "two").mkdir(parents=True)
+        (tmp_path / name / "two" / "weights").write_bytes(b"half")
+    (tmp_path / ".CURRENT-7").write_text("one")
+
+    fresh = drop_leftovers(tmp_path, untouched_since=time.time() - 60)
+    old = drop_leftovers(tmp_path, untouched_since=time.time() + 60)
+
+    assert (fresh, old) == (0, 2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".CURRENT-7", "one"]

@@ -1,0 +1,152 @@
+"""Refused candidates go, but the newest; whatever anybody needs stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from service.domain.back_scoring import BackScoring, JobState
+from service.domain.retraining import (
+    Answer,
+    Recommendation,
+    Retraining,
+    RetrainingReport,
+    RetrainingState,
+)
+from service.moderation.tidy_versions import tidy_versions
+from service.moderation.versions import promote_version
+from tests.fakes import FixedShelf, make_services
+
+NAMES = [f"candidate-{number}" for number in range(6)]
+
+
+@pytest.fixture
+def shelf():
+    return FixedShelf("serving", *NAMES)
+
+
+@pytest.fixture
+def services(shelf):
+    return make_services(versions=shelf)
+
+
+def ended(services, name, recommendation=Recommendation.REFUSE, **changes):
+    services.clock.advance(minutes=1)
+    now = services.clock()
+    one = Retraining(
+        id=services.new_id("rtr"),
+        asked_by="Olive",
+        asked_at=now,
+        state=RetrainingState.ENDED,
+        ended_at=now,
+        report=RetrainingReport(recommendation=recommendation, version=name),
+    )
+    services.retrainings.put(replace(one, **changes))
+    return one
+
+
+def answer(services, one, given):
+    services.retrainings.answer(one.id, given, by="Olive", at=services.clock())
+
+
+def ask_back_scoring(services, name, state=JobState.RUNNING):
+    now = services.clock()
+    job = BackScoring(
+        id=services.new_id("bsc"),
+        model_version=name,
+        site_ids=None,
+        since=None,
+        until=now,
+        asked_by="Olive",
+        asked_at=now,
+    )
+    services.back_scorings.begin(job)
+    services.back_scorings.change(job.id, state, at=now)
+
+
+def test_the_newest_refused_ones_stay(services, shelf):
+    for name in NAMES:
+        ended(services, name)
+
+    dropped = tidy_versions(services, keep=2)
+
+    assert dropped == 4
+    assert shelf.names == ["serving", "candidate-4", "candidate-5"]
+    assert tidy_versions(services, keep=2) == 0
+
+
+def test_what_an_owner_refused_goes_and_what_waits_for_an_answer_stays(services, shelf):
+    refused = ended(services, NAMES[0], Recommendation.PROMOTE)
+    answer(services, refused, Answer.REFUSED)
+    ended(services, NAMES[1], Recommendation.PROMOTE)
+    promoted = ended(services, NAMES[2], Recommendation.PROMOTE)
+    answer(services, promoted, Answer.PROMOTED)
+    ended(services, NAMES[3])
+
+    tidy_versions(services, keep=1)
+
+    assert shelf.names == ["serving", *NAMES[1:]]
+
+
+def test_what_serves_served_or_is_in_the_shadow_stays(services, shelf):
+    for name in NAMES:
+        ended(services, name)
+    for name in (NAMES[0], NAMES[1], NAMES[2]):
+        promote_version(name, services, by="Olive")
+    shelf.shadow = NAMES[3]
+
+    tidy_versions(services, keep=1)
+
+    assert shelf.names == ["serving", *NAMES[:4], NAMES[5]]
+
+
+@pytest.mark.parametrize("state", [JobState.RUNNING, JobState.PAUSED])
+def test_what_a_back_scoring_job_asks_stays_until_the_job_is_over(services, shelf, state):
+    for name in NAMES[:2]:
+        ended(services, name)
+    ask_back_scoring(services, NAMES[0], state)
+    during = tidy_versions(services, keep=1)
+
+    (job,) = services.back_scorings.recent(limit=1)
+    services.back_scorings.change(job.id, JobState.CANCELLED, at=services.clock())
+
+    assert (during, tidy_versions(services, keep=1)) == (0, 1)
+    assert NAMES[0] not in shelf.names
+
+
+def test_a_version_to_which_another_retraining_came_that_waits_stays(services, shelf):
+    ended(services, NAMES[0])
+    ended(services, NAMES[0], Recommendation.PROMOTE)
+    ended(services, NAMES[1])
+
+    assert tidy_versions(services, keep=1) == 0
+
+
+def test_versions_that_no_retraining_is_known_of_stay(services, shelf):
+    ended(services, "somewhere-else")
+    ended(services, NAMES[0])
+
+    assert tidy_versions(services, keep=1) == 0
+    assert shelf.names == ["serving", *NAMES]
+
+
+def test_while_a_retraining_runs_nothing_is_deleted(services, shelf):
+    for name in NAMES:
+        ended(services, name)
+    now = services.clock()
+    ended(services, None, state=RetrainingState.RUNNING, report=None, seen_at=now)
+
+    during = tidy_versions(services, keep=1)
+    services.clock.advance(minutes=10)
+
+    assert (during, tidy_versions(services, keep=1)) == (0, 5)
+
+
+def test_a_folder_that_cannot_be_written_to_is_left_as_it_is(services, shelf, tmp_path):
+    for name in NAMES[:3]:
+        ended(services, name)
+    shelf.drop = lambda name: FixedShelf().drop(name)
+
+    assert tidy_versions(services, keep=1) == 0
+    assert len(shelf.names) == 7
