@@ -45,7 +45,7 @@ _COMMANDS = {
 _WRONG_INPUT = 2
 _NEEDS = (
     "{what} needs the package {package}, which is not installed here; "
-    "of the containers, the worker has everything that serving needs."
+    "of the containers, worker has what judges and web what makes pages."
 )
 
 
