@@ -99,9 +99,12 @@ def main() -> None:
         print("every probe says well")
         for container in running:
             print(f"{container.name:10} {container.resident_megabytes():6.0f} MB resident")
+        codes = set()
         for container in running:
             code, seconds = container.stop()
+            codes.add(code)
             print(f"{container.name:10} ended with {code} after {seconds:.1f} s")
+    sys.exit(codes != {0})
 
 
 def make_volumes(stack: contextlib.ExitStack) -> Path:
