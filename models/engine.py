@@ -105,10 +105,9 @@ class Engine:
 def _core() -> ov.Core:
     """Return the process's only core, which is never let go of.
 
-    OpenVINO's plugin for CPUs gives the thread that loads it a stack for signals, and frees that
-    stack when the last core and network are gone, in whichever thread that is (`SigAltStackSetup` in
-    its `cpu_special_setup`). A worker that took over another version in a thread died of the next
-    signal, its SIGTERM.
+    OpenVINO's plugin for CPUs gives the thread that loads it a stack for signals, and frees it with
+    the last core and network, in whichever thread that is (its class `SigAltStackSetup`). A worker
+    that took over another version in a thread died of the next signal, its SIGTERM.
     """
     return ov.Core()
 
