@@ -6,6 +6,7 @@ import os
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -59,7 +60,7 @@ class Engine:
         for float32 everywhere, to tell what the shorter numbers change.
         """
         at_once = threads or _cores()
-        core = ov.Core()
+        core = _core()
         try:
             model = core.read_model(network)
             names = {name for port in (*model.inputs, *model.outputs) for name in port.get_names()}
@@ -98,6 +99,17 @@ class Engine:
         if any(scores is None for scores in found):
             raise ClassifierError("the engine left a window unread")
         return [scores for scores in found if scores is not None]
+
+
+@cache
+def _core() -> ov.Core:
+    """Return the process's only core, which is never let go of.
+
+    OpenVINO's plugin for CPUs gives the thread that loads it a stack for signals, and frees it with
+    the last core and network, in whichever thread that is (its class `SigAltStackSetup`). A worker
+    that took over another version in a thread died of the next signal, its SIGTERM.
+    """
+    return ov.Core()
 
 
 def _cores() -> int:

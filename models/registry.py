@@ -189,6 +189,18 @@ def check_version(folder: Path) -> Fusion:
         raise ModelVersionError(msg) from error
 
 
+def check_usable(folder: Path) -> None:
+    """Check the version in `folder` as well as can be here. Raise `ModelVersionError`.
+
+    It is loaded where the packages for that are; else its files are checked, and what only loading
+    finds is found by whoever judges with it.
+    """
+    try:
+        load_version(folder)
+    except ModuleNotFoundError:
+        check_version(folder)
+
+
 def take_in(models_dir: Path, version: Path) -> bool:
     """Have a version of another folder here too, checked, whole or not at all.
 
@@ -288,8 +300,8 @@ def read_shadow_name(models_dir: Path | None = None) -> str | None:
 def set_shadow(models_dir: Path, version: str | None) -> None:
     """Let a version be asked beside the current one, or none, in one step.
 
-    Raise `ModelVersionError` for a version that can't be loaded, and for the current one: what was
-    in the shadow before then stays there.
+    Raise `ModelVersionError` for a version that `check_usable` refuses, and for the current one:
+    what was in the shadow before then stays there.
     """
     if version is None:
         (models_dir / SHADOW_FILE).unlink(missing_ok=True)
@@ -297,7 +309,7 @@ def set_shadow(models_dir: Path, version: str | None) -> None:
     if not _VERSION_NAME.fullmatch(version):
         msg = f"a version's name is letters, digits, '.', '_' and '-', got {version[:120]!r}"
         raise ModelVersionError(msg)
-    load_version(models_dir / version)
+    check_usable(models_dir / version)
     if version == read_current_name(models_dir):
         msg = f"{version} is the current version: it has no shadow of its own"
         raise ModelVersionError(msg)
@@ -305,14 +317,13 @@ def set_shadow(models_dir: Path, version: str | None) -> None:
 
 
 def promote(
-    models_dir: Path, version: str, *, check: Callable[[Path], object] = load_version
+    models_dir: Path, version: str, *, check: Callable[[Path], object] = check_usable
 ) -> None:
     """Make a version the current one, in one step that a reader sees wholly or not at all.
 
     The one that was current is remembered as the previous one, to go back to; a version that was in
-    the shadow leaves it. Raise `ModelVersionError` if the version can't be loaded; the earlier one
-    then stays current. `check` is what it must pass: where there is no inference engine,
-    `check_version`.
+    the shadow leaves it. Raise `ModelVersionError` if the version does not pass `check`; then the
+    earlier one stays current. `check_version` is quicker and finds less.
     """
     check(models_dir / version)
     with contextlib.suppress(ModelVersionError):

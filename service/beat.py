@@ -12,7 +12,10 @@ from celery.beat import Service
 from service.data_folder import DataFolder
 from service.settings import Settings
 from service.starting import start
+from service.tasks.broker import open_client
 from service.tasks.celery_app import make_celery
+from service.tasks.heartbeat import BEATS, Signs, own_name
+from service.tasks.scheduler import signing_scheduler
 from service.wiring import find_valkey_url
 
 log = logging.getLogger(__name__)
@@ -24,8 +27,11 @@ def main() -> None:
     log.info("beat started", extra={"pid": os.getpid()})
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)
+    signs = Signs(open_client(url), BEATS, own_name())
     # The schedule lives in memory: a sweep that was missed is made good by the next one.
-    Service(make_celery(url, retrains=retrains), scheduler_cls="celery.beat:Scheduler").start()
+    app = make_celery(url, retrains=retrains)
+    Service(app, scheduler_cls=signing_scheduler(signs)).start()
+    signs.take_back()
     log.info("beat stopped")
 
 

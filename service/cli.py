@@ -43,6 +43,10 @@ _COMMANDS = {
     "demo": "service.commands.demo:demo_command",
 }
 _WRONG_INPUT = 2
+_NEEDS = (
+    "{what} needs the package {package}, which is not installed here; "
+    "of the containers, worker has what judges and web what makes pages."
+)
 
 
 class _LazyGroup(click.Group):
@@ -65,21 +69,24 @@ class _LazyGroup(click.Group):
 
 def _not_here(name: str, error: ModuleNotFoundError) -> click.Command:
     """Return a command that says which package it misses: not every image has every one."""
-    package = (error.name or "").partition(".")[0]
-    if package in {"", "service", "models"}:
-        raise error
+    package = _foreign_package(error)
+    msg = _NEEDS.format(what=f"`{name}`", package=package)
 
     def refuse() -> None:
-        msg = (
-            f"`{name}` needs the package {package}, which is not installed here; "
-            "of the containers, the worker has everything that serving needs."
-        )
         raise click.ClickException(msg)
 
     ignored = {"ignore_unknown_options": True, "allow_extra_args": True}
     return click.Command(
         name, callback=refuse, context_settings=ignored, help=f"Not here: {package} is missing."
     )
+
+
+def _foreign_package(error: ModuleNotFoundError) -> str:
+    """Return which package is missing. Raise the error if it is one of ours: that is a fault."""
+    package = (error.name or "").partition(".")[0]
+    if package in {"", "service", "models"}:
+        raise error
+    return package
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -101,6 +108,10 @@ def main(args: Sequence[str] | None = None) -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as error:
+        # Not every image has every package; one that is only needed now and then is missed here.
+        click.echo(_NEEDS.format(what="this", package=_foreign_package(error)), err=True)
+        sys.exit(1)
     except InvalidInputError as error:
         for problem in error.problems:
             click.echo(f"{problem.field}: {problem.problem}; {problem.remedy}.", err=True)

@@ -18,8 +18,9 @@ _LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, n
 def main(arguments: Sequence[str] | None = None) -> None:
     """Ask one probe of this container. Always raises `SystemExit`: 0 for well, 1 for not.
 
-    `api` asks `/livez`; `worker`, `callbacks` and `trainer` look for this host's own sign of life
-    in Valkey; `schema` compares the database with this version. What is wrong is said in one line.
+    `api` asks `/livez`; `worker`, `callbacks`, `trainer` and `beat` look for this host's own sign
+    of life in Valkey; `schema` compares the database with this version. What is wrong is said in
+    one line.
     """
     parser = argparse.ArgumentParser(prog="python -m service.probe", description=__doc__)
     parser.add_argument("probe", choices=list(_PROBES))
@@ -64,6 +65,12 @@ def _trainer(settings: Settings) -> str | None:
     return _sign_of_life(settings, TRAINERS)
 
 
+def _beat(settings: Settings) -> str | None:
+    from service.tasks.heartbeat import BEATS
+
+    return _sign_of_life(settings, BEATS)
+
+
 def _sign_of_life(settings: Settings, kind: str) -> str | None:
     """Look for a sign that a process of this host gave lately.
 
@@ -106,6 +113,7 @@ _PROBES: Mapping[str, Callable[[Settings], str | None]] = {
     "worker": _worker,
     "callbacks": _callbacks,
     "trainer": _trainer,
+    "beat": _beat,
     "schema": _schema,
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import socket
 import sys
 import time
 import warnings
@@ -39,7 +38,7 @@ from service.tasks.celery_app import (
     TAKE_IN_FOR_SECONDS,
     make_celery,
 )
-from service.tasks.heartbeat import register_heartbeat
+from service.tasks.heartbeat import WORKERS, Signs, own_name, register_heartbeat
 from service.tasks.names import QueueName, TaskName
 from service.tasks.scoring import register_scoring
 from service.tasks.spare_time import SpareTime
@@ -101,7 +100,7 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
         ),
     )
     register_back_scoring(app, spare)
-    name = f"{socket.gethostname()}:{os.getpid()}"
+    name = own_name()
     # A process may get the number of one that died: the id tells them apart.
     memory = GroupingMemory(f"{name}:{services.new_id('lease')}")
     keep = timedelta(days=wired.settings.keep_deliveries_days)
@@ -139,12 +138,13 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
         },
         watch=wired.counting.watch_upkeep,
     )
-    register_heartbeat(
-        app,
+    signs = Signs(
         open_client(wired.valkey_url),
+        WORKERS,
         name,
         lambda: (services.current_model().version, wired.models.problem),
     )
+    register_heartbeat(app, signs)
     worker = app.Worker(
         pool="solo",
         # Sites are told by a process of their own: one that is slow must not delay a verdict.

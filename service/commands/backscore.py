@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import click
 
-from models.registry import load_version
+from models.registry import check_usable
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.progress import KnownProgress
 from service.commands.sites import find_site
@@ -51,7 +51,7 @@ def start_command(
     """
     folder = find_versions(data_dir)
     known_version(folder, version)
-    load_version(folder / version)
+    check_usable(folder / version)
     with open_services(data_dir=data_dir) as services:
         job = start_back_scoring(
             version,

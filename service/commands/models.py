@@ -10,8 +10,8 @@ import click
 from models.card_figures import CARD_PAGE, card_figures, read_card, tested_on
 from models.errors import ModelVersionError
 from models.registry import (
+    check_version,
     list_versions,
-    load_version,
     promote,
     read_current_name,
     read_previous_name,
@@ -62,7 +62,7 @@ def show_command(version: str | None, data_dir: str | None) -> None:
     """Print a version's card, by default the current one's, after checking its files."""
     folder = find_versions(data_dir)
     name = version or read_current_name(folder)
-    load_version(folder / known_version(folder, name))
+    check_version(folder / known_version(folder, name))
     card = folder / name / CARD_PAGE
     click.echo(card.read_text(encoding="utf-8") if card.is_file() else f"{name} has no card.")
 

@@ -27,7 +27,7 @@ from service.domain.errors import ModerationError
 from service.outbound.sender import trusted_authorities
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import COURIERS, WORKERS, live_workers
+from service.tasks.heartbeat import BEATS, COURIERS, WORKERS, live_workers
 from service.versions import versions_folder
 from service.wiring import Wired, find_history_server, find_valkey_url, wire
 
@@ -90,7 +90,7 @@ def _installation(wired: Wired, *, deep: bool) -> Iterator[Finding]:
     client = open_client(wired.valkey_url)
     yield from _safely(
         "workers",
-        lambda: check_workers(live_workers(client, WORKERS), live_workers(client, COURIERS)),
+        lambda: check_workers(*(live_workers(client, kind) for kind in (WORKERS, COURIERS, BEATS))),
     )
     client.close()
     if has_stores:

@@ -78,9 +78,9 @@ def usable_threads() -> int:
 
 
 def check_workers(
-    workers: Sequence[WorkerSign], couriers: Sequence[WorkerSign]
+    workers: Sequence[WorkerSign], couriers: Sequence[WorkerSign], beats: Sequence[WorkerSign]
 ) -> Iterator[Finding]:
-    """Find that nobody judges or tells sites, or that workers differ in what they judge with."""
+    """Find who is away of those that judge, tell sites and schedule, and workers that differ."""
     if not workers:
         yield fail(
             "workers", "no worker has given a sign of life lately", "Start one: slopsieve up"
@@ -109,6 +109,20 @@ def check_workers(
             "nobody tells sites of verdicts and decisions",
             "Start it: slopsieve up, or python -P -m service.callbacks",
         )
+    if not beats:
+        yield warn(
+            "scheduler",
+            "nobody asks for upkeep: what was lost or missed stays so",
+            "Start it: slopsieve up, or python -P -m service.beat",
+        )
+    elif len(beats) > 1:
+        yield warn(
+            "scheduler",
+            f"{len(beats)} gave a sign of life lately, and one is enough",
+            "Ask again in half a minute: one that was killed is gone then. Else end all but one.",
+        )
+    else:
+        yield well("scheduler", "1 alive")
 
 
 def check_backlog(backlog: Backlog, *, now: datetime) -> Iterator[Finding]:

@@ -1,9 +1,11 @@
-"""Lets every worker say that it is alive and with which model version, through Valkey."""
+"""Lets processes say through Valkey that they are alive, workers with which model version."""
 
 from __future__ import annotations
 
 import json
 import logging
+import os
+import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,11 +19,12 @@ from service.domain.errors import StoreUnavailableError
 
 log = logging.getLogger(__name__)
 
-# Who gives signs: those who judge, those who tell sites, those who retrain.
+# Who gives signs: those who judge, those who tell sites, those who retrain, the one who schedules.
 WORKERS = "slopsieve.workers"
 COURIERS = "slopsieve.couriers"
 TRAINERS = "slopsieve.trainers"
-_INTERVAL_SECONDS = 2.0
+BEATS = "slopsieve.beats"
+INTERVAL_SECONDS = 2.0
 # A worker is silent while it judges a batch; the slowest plausible batch takes some seconds.
 _ALIVE_FOR_SECONDS = 15.0
 
@@ -52,15 +55,42 @@ def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
     return signs
 
 
-def register_heartbeat(
-    app: Celery,
-    client: redis.Redis,
-    name: str,
-    model: Callable[[], tuple[str, str | None]],
-    *,
-    kind: str = WORKERS,
-) -> None:
-    """Let this app's worker give signs under `name`; `model` returns its version and problem."""
+def own_name() -> str:
+    """Return what this process signs with: its host, which a probe looks for, and its number."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+class Signs:
+    """Gives one process's signs of life; `model` returns its version and problem.
+
+    Valkey being away is logged and stops nobody.
+    """
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        kind: str,
+        name: str,
+        model: Callable[[], tuple[str, str | None]] = lambda: ("", None),
+    ) -> None:
+        self._client = client
+        self._kind = kind
+        self._name = name
+        self._model = model
+
+    def give(self) -> None:
+        """Give a sign now."""
+        version, problem = self._model()
+        value = json.dumps({"at": time.time(), "model": version, "problem": problem})
+        _quietly(lambda: _write(self._client, self._kind, self._name, value))
+
+    def take_back(self) -> None:
+        """Take the sign back: this process takes no more work."""
+        _quietly(lambda: self._client.hdel(self._kind, self._name))
+
+
+def register_heartbeat(app: Celery, signs: Signs) -> None:
+    """Let this app's worker give signs while it works."""
 
     class HeartbeatStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery ships no types
         """Beats in the event loop that judges, so that a stuck worker falls silent."""
@@ -69,17 +99,12 @@ def register_heartbeat(
 
         def start(self, parent: Any) -> None:
             """Give the first sign at once, then go on."""
-            beat()
-            parent.timer.call_repeatedly(_INTERVAL_SECONDS, beat)
+            signs.give()
+            parent.timer.call_repeatedly(INTERVAL_SECONDS, signs.give)
 
         def stop(self, parent: Any) -> None:
             """Take the sign back: this worker takes no more work."""
-            _quietly(lambda: client.hdel(kind, name))
-
-    def beat() -> None:
-        version, problem = model()
-        value = json.dumps({"at": time.time(), "model": version, "problem": problem})
-        _quietly(lambda: _write(client, kind, name, value))
+            signs.take_back()
 
     app.steps["consumer"].add(HeartbeatStep)
 

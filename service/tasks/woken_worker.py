@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +11,7 @@ from celery.platforms import SecurityWarning
 
 from service.tasks.broker import open_client
 from service.tasks.celery_app import make_celery
-from service.tasks.heartbeat import register_heartbeat
+from service.tasks.heartbeat import Signs, own_name, register_heartbeat
 from service.tasks.names import QueueName
 
 
@@ -28,13 +26,7 @@ def make_woken_worker(
     warnings.simplefilter("ignore", SecurityWarning)
     app = make_celery(valkey_url)
     register(app)
-    register_heartbeat(
-        app,
-        open_client(valkey_url),
-        f"{socket.gethostname()}:{os.getpid()}",
-        lambda: ("", None),
-        kind=kind,
-    )
+    register_heartbeat(app, Signs(open_client(valkey_url), kind, own_name()))
     return app.Worker(
         pool="solo",
         queues=[queue.value],

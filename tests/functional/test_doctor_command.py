@@ -51,6 +51,7 @@ def test_without_workers_everything_else_is_well(home, valkey_url):
     assert {check for check, state in found.items() if state == "warn"} == {
         "backup",
         "callbacks process",
+        "scheduler",
     }
     assert len(found) > 18
 

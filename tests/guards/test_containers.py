@@ -6,6 +6,7 @@ import json
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -18,6 +19,8 @@ import jsonschema_rs
 import pytest
 import yaml
 
+from models.card_figures import CARD_FILE
+from models.registry import SHIPPED_DIR, check_version, promote, read_current_name, take_in
 from service.data_folder import DataFolder
 from service.probe import main as probe
 from service.settings import ENV_PREFIX, Settings, load_settings
@@ -482,6 +485,18 @@ comments = pathlib.Path(sys.argv[1], "comments.jsonl")
 comments.write_text('{"id": "c1", "text": "Thank you!"}\\n')
 main(["score", str(comments), "--out", str(comments.with_name("verdicts.jsonl"))])
 """
+_OPERATE = """
+import os
+os.environ["SLOPSIEVE_DATA_DIR"] = sys.argv[1]
+os.environ["SLOPSIEVE_MODELS_DIR"] = os.path.join(sys.argv[1], "models")
+from service.cli import main
+for words in ("promote next", "rollback", "shadow next", "shadow --off", "show next"):
+    try:
+        main(["models", *words.split()])
+    except SystemExit as ended:
+        if ended.code:
+            raise
+"""
 _BLOCK = """
 import sys
 class Block:
@@ -565,6 +580,29 @@ def test_babel_has_a_file_for_every_language_of_the_pages(tmp_path):
 
     with pytest.raises(FileNotFoundError, match="nothing for en"):
         _TRIM["trim_locales"](tmp_path / "locale-data", tmp_path)
+
+
+def test_an_image_without_an_engine_promotes_versions_and_shows_them(tmp_path):
+    folder, shipped = tmp_path / "models", read_current_name()
+    take_in(folder, SHIPPED_DIR / shipped)
+    shutil.copytree(folder / shipped, folder / "next")
+    promote(folder, shipped, check=check_version)
+
+    ended = _run_without("web-packages", _OPERATE, tmp_path)
+
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith(f"next is the current version; before it was {shipped}.\n")
+    assert "next is in the shadow; before it was none.\n" in ended.stdout
+
+
+def test_a_damaged_version_is_not_promoted_from_an_image_without_an_engine(tmp_path):
+    shutil.copytree(SHIPPED_DIR / read_current_name(), tmp_path / "models" / "next")
+    (tmp_path / "models" / "next" / CARD_FILE).write_text("{}")
+
+    ended = _run_without("web-packages", _OPERATE, tmp_path)
+
+    assert ended.returncode == 1
+    assert f"was changed: {CARD_FILE} does not match" in ended.stderr
 
 
 def test_a_command_says_which_package_its_image_lacks(tmp_path):

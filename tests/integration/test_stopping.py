@@ -17,6 +17,8 @@ import pytest
 
 from service.domain.delivery import DeliveryState, Endpoint
 from service.moderation.judge import judge_batch
+from service.tasks.broker import open_client
+from service.tasks.heartbeat import BEATS, live_workers
 from tests.integration.installation import ROOT, until
 from tests.servers import free_port
 from tests.sites import Site, with_status
@@ -135,14 +137,19 @@ def test_a_courier_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice(in
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_scheduler_ends_at_once(install, number):
+def test_the_scheduler_ends_at_once_and_is_alive_until_then(install, number):
     installation = install()
 
-    with running(installation, "service.beat", "beat started") as beat:
-        time.sleep(0.5)
+    with (
+        running(installation, "service.beat", "beat started") as beat,
+        closing(open_client(installation.valkey_url)) as client,
+    ):
+        [sign] = until(lambda: live_workers(client, BEATS))
         beat.send_signal(number)
 
         assert beat.wait(5) == 0
+        assert sign.name.endswith(f":{beat.pid}")
+        assert live_workers(client, BEATS) == []
 
 
 def test_a_process_that_stopped_shows_no_metrics_any_more_and_frees_its_port(install):

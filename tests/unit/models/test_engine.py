@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from models.engine import Engine
 from models.inputs import ModelInput
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +99,30 @@ def test_another_network_is_refused(tmp_path, tiny_network):
 
     with pytest.raises(ValueError, match="not the ones expected"):
         Engine(tmp_path / "network.xml")
+
+
+_SIGNALLED = """
+import os, signal, sys, threading
+from pathlib import Path
+from models.engine import Engine
+seen = []
+signal.signal(signal.SIGTERM, lambda *_: seen.append("handled"))
+held = [Engine(Path(sys.argv[1]))]
+thread = threading.Thread(target=held.clear)
+thread.start()
+thread.join()
+os.kill(os.getpid(), signal.SIGTERM)
+print(*seen)
+"""
+
+
+def test_a_signal_is_handled_after_another_thread_let_go_of_the_last_engine(tiny_network):
+    ended = subprocess.run(
+        [sys.executable, "-c", _SIGNALLED, str(tiny_network)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (ended.returncode, ended.stdout) == (0, "handled\n"), ended.stderr
