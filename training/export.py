@@ -14,6 +14,9 @@ from models.transformer import NETWORK_FILE
 from training.network import Network
 
 _LONGEST = 256
+# The names of the heads' nodes in the graph. `training/less_rounding.py` has why they, and what
+# goes into attention, are left in floating point.
+HEADS = r"__module\.(spam|promotion|llm_voice)/.*"
 
 
 def export_network(
@@ -23,8 +26,8 @@ def export_network(
 
     The ranges of activations are fixed once, on `calibrate_on`: with ranges taken from each input
     a comment's score would depend on how it is batched. Matrices and embeddings are stored as
-    int8, the heads and everything between matrices stay in floating point. Without `int8` all is
-    kept in float32.
+    int8; the heads, attention and everything between matrices stay in floating point. Without
+    `int8` all is kept in float32.
     """
     # Not earlier: it would load the telemetry that `models.quiet_openvino` shuts out.
     import nncf
@@ -38,6 +41,7 @@ def export_network(
             model_type=nncf.ModelType.TRANSFORMER,
             preset=nncf.QuantizationPreset.MIXED,
             subset_size=len(calibrate_on),
+            ignored_scope=nncf.IgnoredScope(patterns=[HEADS], types=["ScaledDotProductAttention"]),
         )
     ov.save_model(model, folder / NETWORK_FILE, compress_to_fp16=int8)
 
