@@ -10,13 +10,11 @@ import torch
 from models.engine import INPUTS, OUTPUTS, PAD_TO, input_arrays
 from models.quiet_openvino import ov
 from models.tokens import Window
-from models.transformer import NETWORK_FILE
+from models.transformer import NETWORK_FILE, WEIGHTS_FILE
+from training.less_rounding import HEADS_NODES, with_less_rounding
 from training.network import Network
 
 _LONGEST = 256
-# The names of the heads' nodes in the graph. `training/less_rounding.py` has why they, and what
-# goes into attention, are left in floating point.
-HEADS = r"__module\.(spam|promotion|llm_voice)/.*"
 
 
 def export_network(
@@ -41,9 +39,17 @@ def export_network(
             model_type=nncf.ModelType.TRANSFORMER,
             preset=nncf.QuantizationPreset.MIXED,
             subset_size=len(calibrate_on),
-            ignored_scope=nncf.IgnoredScope(patterns=[HEADS], types=["ScaledDotProductAttention"]),
+            ignored_scope=nncf.IgnoredScope(
+                patterns=[HEADS_NODES], types=["ScaledDotProductAttention"]
+            ),
         )
     ov.save_model(model, folder / NETWORK_FILE, compress_to_fp16=int8)
+    if int8:
+        # What NNCF is told to leave alone it scales all the same, as if it were to be rounded.
+        paths = [folder / name for name in (NETWORK_FILE, WEIGHTS_FILE)]
+        files = with_less_rounding(*(path.read_bytes() for path in paths))
+        for path, content in zip(paths, files, strict=True):
+            path.write_bytes(content)
 
 
 def _convert(network: Network) -> ov.Model:

@@ -165,17 +165,19 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
     linear = read_table(files[LINEAR_FILE])
     if options.less_rounding:
         # Not earlier: only this needs torch.
-        from training import less_rounding
+        from training import less_rounding, measured_anew
 
-        train_config = less_rounding.config_of(card)
-        files[NETWORK_FILE] = less_rounding.with_less_rounding(files[NETWORK_FILE])
+        train_config = measured_anew.config_of(card)
+        files[NETWORK_FILE], files[WEIGHTS_FILE] = less_rounding.with_less_rounding(
+            files[NETWORK_FILE], files[WEIGHTS_FILE]
+        )
         # It was fitted on what the rounded head for promotion said.
         files.pop(EMBEDDING_FILE, None)
         embedding = None
     engine = engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE])
     if options.less_rounding:
         tell("calibrating LLM voice")
-        voice, voice_measured = less_rounding.voice_of(
+        voice, voice_measured = measured_anew.voice_of(
             engine, dataset, tokeniser, linear, train_config
         )
     if options.linear_anew:
@@ -202,7 +204,7 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
     rounding = card["rounding_to_int8"]
     if options.less_rounding:
         tell("comparing with the network in float32")
-        rounding = less_rounding.rounding_of(
+        rounding = measured_anew.rounding_of(
             files,
             parts,
             outcome.parts[0].scored.all_evidence,

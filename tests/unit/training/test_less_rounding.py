@@ -17,6 +17,7 @@ from training.export import export_network
 from training.from_version import load_from_version
 from training.less_rounding import with_less_rounding
 from training.network import PACKAGED_BASE, load_network
+from training.pooling import with_pooling
 
 COMMENTS = [
     ModelInput(text="Thanks! Cheap valves at https://valves-and-more.shop"),
@@ -56,11 +57,16 @@ def rounded_all_over(in_float, windows, tmp_path_factory) -> Path:
     return folder / NETWORK_FILE
 
 
+def files_of(network: Path) -> tuple[bytes, bytes]:
+    return network.read_bytes(), network.with_name(WEIGHTS_FILE).read_bytes()
+
+
 @pytest.fixture(scope="module")
 def rounded_less(rounded_all_over, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("less")
-    (folder / NETWORK_FILE).write_bytes(with_less_rounding(rounded_all_over.read_bytes()))
-    (folder / WEIGHTS_FILE).write_bytes(rounded_all_over.with_name(WEIGHTS_FILE).read_bytes())
+    network, weights = with_less_rounding(*files_of(rounded_all_over))
+    (folder / NETWORK_FILE).write_bytes(network)
+    (folder / WEIGHTS_FILE).write_bytes(weights)
     return folder / NETWORK_FILE
 
 
@@ -113,20 +119,50 @@ def test_it_comes_closer_to_the_network_in_float(in_float, rounded_all_over, rou
 
 
 def test_the_weights_are_the_same_to_the_bit(rounded_all_over, rounded_less):
-    weights = rounded_less.with_name(WEIGHTS_FILE).read_bytes()
-
-    before, _ = load_from_version(rounded_all_over.read_bytes(), weights, base=PACKAGED_BASE)
-    after, _ = load_from_version(rounded_less.read_bytes(), weights, base=PACKAGED_BASE)
+    before, _ = load_from_version(*files_of(rounded_all_over), base=PACKAGED_BASE)
+    after, _ = load_from_version(*files_of(rounded_less), base=PACKAGED_BASE)
 
     for name, values in before.state_dict().items():
         assert torch.equal(after.state_dict()[name], values), name
 
 
+def test_it_is_written_back_byte_for_byte(rounded_less):
+    network, served = load_from_version(*files_of(rounded_less), base=PACKAGED_BASE)
+
+    assert served.write(network) == files_of(rounded_less)
+
+
+@pytest.mark.parametrize("made", ["tiny_network", "rounded_less"])
+def test_the_engine_says_nearly_the_same_where_it_computes_in_short_numbers(made, windows, request):
+    path = request.getfixturevalue(made)
+
+    served, exact = Engine(path).read(windows), Engine(path, exact=True).read(windows)
+
+    for one, other in zip(served, exact, strict=True):
+        assert one.spam == pytest.approx(other.spam, abs=0.1)
+        assert one.llm_voice == pytest.approx(other.llm_voice, abs=0.1)
+        assert list(one.promotion) == pytest.approx(list(other.promotion), abs=0.1)
+
+
+def test_it_can_be_given_the_output_for_embeddings(rounded_less, windows, tmp_path):
+    network, weights = files_of(rounded_less)
+    (tmp_path / NETWORK_FILE).write_bytes(with_pooling(network, layer=0))
+    (tmp_path / WEIGHTS_FILE).write_bytes(weights)
+
+    pooled, plain = (
+        Engine(tmp_path / NETWORK_FILE).read(windows),
+        Engine(rounded_less).read(windows),
+    )
+
+    assert [one.spam for one in pooled] == [one.spam for one in plain]
+    assert all(one.pooled is not None for one in pooled)
+
+
 def test_a_network_that_rounds_no_more_is_returned_as_it_is(tiny_network, rounded_less):
     for network in (tiny_network, rounded_less):
-        assert with_less_rounding(network.read_bytes()) == network.read_bytes()
+        assert with_less_rounding(*files_of(network)) == files_of(network)
 
 
 def test_a_graph_of_another_make_is_refused():
     with pytest.raises(ValueError, match="not of our export"):
-        with_less_rounding(b"<net><layers/><edges/></net>")
+        with_less_rounding(b"<net><layers/><edges/></net>", b"")
