@@ -10,7 +10,8 @@ import torch
 from models.engine import INPUTS, OUTPUTS, PAD_TO, input_arrays
 from models.quiet_openvino import ov
 from models.tokens import Window
-from models.transformer import NETWORK_FILE
+from models.transformer import NETWORK_FILE, WEIGHTS_FILE
+from training.less_rounding import HEADS_NODES, with_less_rounding
 from training.network import Network
 
 _LONGEST = 256
@@ -23,8 +24,8 @@ def export_network(
 
     The ranges of activations are fixed once, on `calibrate_on`: with ranges taken from each input
     a comment's score would depend on how it is batched. Matrices and embeddings are stored as
-    int8, the heads and everything between matrices stay in floating point. Without `int8` all is
-    kept in float32.
+    int8; the heads, attention and everything between matrices stay in floating point. Without
+    `int8` all is kept in float32.
     """
     # Not earlier: it would load the telemetry that `models.quiet_openvino` shuts out.
     import nncf
@@ -38,8 +39,17 @@ def export_network(
             model_type=nncf.ModelType.TRANSFORMER,
             preset=nncf.QuantizationPreset.MIXED,
             subset_size=len(calibrate_on),
+            ignored_scope=nncf.IgnoredScope(
+                patterns=[HEADS_NODES], types=["ScaledDotProductAttention"]
+            ),
         )
     ov.save_model(model, folder / NETWORK_FILE, compress_to_fp16=int8)
+    if int8:
+        # What NNCF is told to leave alone it scales all the same, as if it were to be rounded.
+        paths = [folder / name for name in (NETWORK_FILE, WEIGHTS_FILE)]
+        files = with_less_rounding(*(path.read_bytes() for path in paths))
+        for path, content in zip(paths, files, strict=True):
+            path.write_bytes(content)
 
 
 def _convert(network: Network) -> ov.Model:

@@ -30,7 +30,8 @@ _TYPES = {"i8": np.int8, "f16": np.float16, "f32": np.float32}
 # The largest whole number in int8; the smallest, -128, is not used (symmetric ranges).
 _MOST = 127
 _LAYER = re.compile(r"__module\.encoder\.encoder\.layer\.(\d+)\.")
-_SMOOTHING = "nncf_smooth_quant"
+# How the name of a node ends that scales activations before they are rounded.
+SMOOTHING = "nncf_smooth_quant"
 # Where each kind of module keeps a parameter: the node behind its name, and that node's input.
 _LINEAR, _BIAS = ("/aten::linear/MatMul", 1), ("/aten::linear/Add", 1)
 _GAIN, _SHIFT = ("/aten::layer_norm/Multiply_1", 1), ("/aten::layer_norm/Add", 1)
@@ -109,7 +110,7 @@ def load_from_version(network: bytes, weights: bytes, *, base: str) -> tuple[Net
         raise ValueError(msg)
     with torch.no_grad():
         for name, parameter in parameters.items():
-            values = _stored(weights, places[name]).astype(np.float32) * places[name].step
+            values = stored_values(weights, places[name])
             parameter.copy_(torch.from_numpy(values.reshape(tuple(parameter.shape))))
     return made.eval(), Served(network=network, weights=weights, places=places)
 
@@ -171,6 +172,12 @@ class _OnGrid(nn.Module):
 def _stored(weights: bytes, place: Place) -> npt.NDArray[np.generic]:
     dtype, count = _TYPES[place.kind], prod(place.shape)
     return np.frombuffer(weights, dtype, count=count, offset=place.offset).reshape(place.shape)
+
+
+def stored_values(weights: bytes, place: Place) -> FloatArray:
+    """Return a parameter's values in float32, in the shape in which the file keeps it."""
+    values: FloatArray = _stored(weights, place).astype(np.float32) * place.step
+    return values
 
 
 def _as_stored(values: FloatArray, place: Place) -> npt.NDArray[np.generic]:
@@ -239,7 +246,7 @@ class _Graph:
         """Return what activations are multiplied by before they are rounded, None for nothing."""
         while node is not None and node.get("type") == "FakeQuantize":
             node = self._before(node, 0)
-        if node is None or not str(node.get("name")).endswith(_SMOOTHING):
+        if node is None or not str(node.get("name")).endswith(SMOOTHING):
             return None
         scale = self._constant(self._before(node, 1))
         if scale is None:

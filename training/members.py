@@ -73,7 +73,7 @@ def read_members(files: Mapping[str, bytes], *, threads: int) -> Members:
     )
 
 
-def engine_of(network: bytes, weights: bytes, *, threads: int) -> Engine:
+def engine_of(network: bytes, weights: bytes, *, threads: int | None = None) -> Engine:
     """Return an engine that runs this network; it keeps nothing on the disk."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, NETWORK_FILE).write_bytes(network)

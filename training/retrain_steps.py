@@ -55,7 +55,7 @@ from training.retrain_parts import (
     compared_part,
 )
 from training.teaching import repeat_for_linear, teach
-from training.train import measure_rounding
+from training.train import BEFORE_ROUNDING, WEIGHTS_ON_GRID, measure_rounding
 from training.update import correct_linear
 
 
@@ -197,9 +197,11 @@ class RunSteps(RunInputs):
 
     def _rounding(self, found: WeighedCandidate) -> dict[str, Any]:
         """Return what rounding to int8 changes on some of the test part."""
+        against = BEFORE_ROUNDING
         if self.start is Start.BASE:
             network, _ = self._tuned()
         else:
+            against = WEIGHTS_ON_GRID
             files = self._files((NETWORK_FILE, WEIGHTS_FILE))
             network, _ = load_from_version(
                 files[NETWORK_FILE],
@@ -217,6 +219,7 @@ class RunSteps(RunInputs):
             found.linear,
             found.calibration,
             found.outcome.weighed.fusion,
+            against=against,
         )
 
     def _embed(self) -> None:

@@ -58,6 +58,9 @@ from training.version_card import VersionCard, card_json, card_markdown
 from training.weigh import weigh_and_measure
 from training.weighing import WeighConfig
 
+# What a rounded network is compared with.
+BEFORE_ROUNDING = "the network before rounding"
+WEIGHTS_ON_GRID = "the same network with its int8 weights computed in float32"
 # Fewer texts of either kind are no ground to say anything on.
 _MIN_VOICE_TEXTS = 20
 
@@ -177,6 +180,17 @@ def calibrate_voice(
     return (slope, offset), measure(held, p)
 
 
+def comments_to_round(parts: Partition, config: TrainConfig) -> tuple[list[int], list[int]]:
+    """Return which train comments fix ranges of int8, on which test comments rounding is measured.
+
+    Both as places in their part.
+    """
+    rng = np.random.default_rng(config.seed)
+    drawn = rng.permutation(len(parts.train))[: config.int8_windows].tolist()
+    some = np.sort(rng.permutation(len(parts.test))[: config.rounding_comments]).tolist()
+    return drawn, some
+
+
 def measure_rounding(
     network: Network,
     examples: Sequence[Example],
@@ -185,8 +199,13 @@ def measure_rounding(
     linear: LinearTable,
     calibration: Calibration,
     fusion: Fusion,
+    *,
+    against: str = BEFORE_ROUNDING,
 ) -> Measured:
-    """Return what rounding changed on these comments, against the network in float32."""
+    """Return what rounding changed on these comments, against the network in float32.
+
+    `against` says what that network is, for the card.
+    """
     with tempfile.TemporaryDirectory() as folder:
         export_network(network, Path(folder), calibrate_on=(), int8=False)
         engine = Engine(Path(folder, NETWORK_FILE), exact=True)
@@ -197,6 +216,7 @@ def measure_rounding(
     changed = np.digitize(before, cutoffs) != np.digitize(p_spam, cutoffs)
     opposite = np.abs(np.digitize(before, cutoffs) - np.digitize(p_spam, cutoffs)) == 2
     return {
+        "against": against,
         "n": len(examples),
         "outcomes_changed": int(changed.sum()),
         "ham_to_spam_or_back": int(opposite.sum()),
@@ -269,8 +289,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     linear = fit_linear(parts.train, config.join)
 
     with tempfile.TemporaryDirectory() as folder:
-        rng = np.random.default_rng(config.seed)
-        drawn = rng.permutation(len(parts.train))[: config.int8_windows].tolist()
+        drawn, some = comments_to_round(parts, config)
         sample = [tokeniser.windows(parts.train[i].input)[0] for i in drawn]
         export_network(network, Path(folder), calibrate_on=sample)
         files = {name: Path(folder, name).read_bytes() for name in (NETWORK_FILE, WEIGHTS_FILE)}
@@ -288,10 +307,9 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         parts, (read, read_test), calibration, config.weigh, tell=_say, beside_tfidf=True
     )
     fusion, test = outcome.weighed.fusion, outcome.parts[0]
-    some = np.sort(rng.permutation(len(parts.test))[: config.rounding_comments])
     rounding = measure_rounding(
         network,
-        [parts.test[i] for i in some.tolist()],
+        [parts.test[i] for i in some],
         test.scored.all_evidence[some],
         tokeniser,
         linear,

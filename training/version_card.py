@@ -123,8 +123,9 @@ class MeasuredPart:
 class Reweighed:
     """Whose members a version has, where only the evidence was weighed again.
 
-    With `linear_anew` only the network is the other version's. `notes` says in sentences where what
-    was read differs from what those were trained with.
+    With `linear_anew` the linear member is not the other version's, with `less_rounding` the
+    network is the other's but for what it rounds of activations. `notes` says in sentences where
+    what was read differs from what those were trained with.
     """
 
     version: str
@@ -132,6 +133,7 @@ class Reweighed:
     seconds: float
     linear_anew: bool
     notes: Sequence[str]
+    less_rounding: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -360,12 +362,23 @@ def _reweighed_lines(card: VersionCard) -> list[str]:
     again = card.reweighed
     if again is None:
         return []
+    member = "linear member, the " * again.linear_anew
     kept, fitted = "network and linear member, their calibration", "Weights and cutoffs"
     if again.linear_anew:
-        kept, fitted = "network", "The linear member, the calibration, weights and cutoffs"
+        kept = "network"
+    if again.linear_anew or again.less_rounding:
+        fitted = f"The {member}calibration, weights and cutoffs"
     said = (
         f"Its {kept}, and the sections on LLM voice and on rounding, are those of "
         f"`{again.version}`, unchanged. "
+    )
+    if again.less_rounding:
+        kept = "network's weights" + " and linear member" * (not again.linear_anew)
+        said = (
+            f"Its {kept} are those of `{again.version}`, unchanged; of activations only "
+            "what the encoder's matrices multiply is rounded to int8. "
+        )
+    said += (
         f"{fitted} were fitted "
         f"again {again.weighed_at:%Y-%m-%d %H:%M} UTC in {again.seconds / 60:.0f} minutes; every "
         "other figure here was measured then."
@@ -454,10 +467,12 @@ def _voice_line(card: VersionCard) -> str:
 
 def _rounding_line(rounding: Measured) -> str:
     low, high = clopper_pearson(rounding["outcomes_changed"], rounding["n"])
+    # Older cards do not say what they compared with.
+    against = rounding.get("against", "the network before rounding")
     return (
         f"Of {rounding['n']:,} test comments, drawn by the seed, "
         f"{rounding['outcomes_changed']} got "
-        f"another outcome than from the network before rounding (95 %: {percent(low)} to "
+        f"another outcome than from {against} (95 %: {percent(low)} to "
         f"{percent(high)}), {rounding['ham_to_spam_or_back']} from ham to spam or back. p_spam "
         f"moved by {rounding['mean_change_of_p_spam']:.4f} on average, by "
         f"{rounding['largest_change_of_p_spam']:.3f} at most; AUC {rounding['roc_auc_before']:.4f} "

@@ -4,7 +4,8 @@
 
 Reads the network's answers on the calibration part by the code that serves, fits the signals'
 weights and the cutoffs, fits the weights of histories in a simulation, measures the test part.
-With --linear-anew it first fits the linear member and the calibration, too.
+With --linear-anew it first fits the linear member and the calibration, too. With --less-rounding it
+first makes the network round only what the encoder's matrices multiply.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.engine import Engine
 from models.errors import ModelVersionError
 from models.linear import read_table, table_bytes
 from models.registry import (
@@ -40,6 +40,7 @@ from models.transformer import (
     LINEAR_FILE,
     NETWORK_FILE,
     TOKENISER_FILE,
+    WEIGHTS_FILE,
     Calibration,
     TransformerClassifier,
 )
@@ -52,6 +53,7 @@ from training.evidence_table import measure_ways, ways_of_judging
 from training.fingerprint import fingerprint
 from training.fuse import VoiceWeight
 from training.joining import JoinConfig, calibrate, fit_linear
+from training.members import engine_of
 from training.partition import Partition, describe, partition
 from training.reading import Read, measure_part, p_spam_of, read_inputs, voice_strengths
 from training.version_card import MeasuredPart, Reweighed, VersionCard, card_json, card_markdown
@@ -129,6 +131,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="fit the linear member and the calibration anew, too: as after a change of features",
     )
     parser.add_argument(
+        "--less-rounding",
+        action="store_true",
+        help="round only what the encoder's matrices multiply, and calibrate anew: for networks "
+        "exported before that was so; drops the embedding; needs torch",
+    )
+    parser.add_argument(
         "--no-tfidf", action="store_true", help="leave TF-IDF out of the table: half the time"
     )
     return parse_version_options(parser, arguments, purpose="weigh")
@@ -150,26 +158,41 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
     for note in notes:
         tell(note)
 
-    engine = Engine(folder / NETWORK_FILE)
     tokeniser = CommentTokeniser(files[TOKENISER_FILE].decode("utf-8"))
     calibration = Calibration(**json.loads(files[CALIBRATION_FILE]))
+    voice = (calibration.voice_slope, calibration.voice_offset)
+    voice_measured, embedding = card["llm_voice"], card.get("embedding")
+    linear = read_table(files[LINEAR_FILE])
+    if options.less_rounding:
+        # Not earlier: only this needs torch.
+        from training import less_rounding, measured_anew
+
+        train_config = measured_anew.config_of(card)
+        files[NETWORK_FILE], files[WEIGHTS_FILE] = less_rounding.with_less_rounding(
+            files[NETWORK_FILE], files[WEIGHTS_FILE]
+        )
+        # It was fitted on what the rounded head for promotion said.
+        files.pop(EMBEDDING_FILE, None)
+        embedding = None
+    engine = engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE])
+    if options.less_rounding:
+        tell("calibrating LLM voice")
+        voice, voice_measured = measured_anew.voice_of(
+            engine, dataset, tokeniser, linear, train_config
+        )
     if options.linear_anew:
         tell(f"fitting the linear member on {len(parts.train):,} comments")
         linear = fit_linear(parts.train, JoinConfig())
-    else:
-        linear = read_table(files[LINEAR_FILE])
+        files[LINEAR_FILE] = table_bytes(linear)
     tell("reading both parts with the network")
     read, read_test = (
         read_inputs([e.input for e in part], engine, tokeniser, linear)
         for part in (parts.calibration, parts.test)
     )
-    if options.linear_anew:
-        voice = (calibration.voice_slope, calibration.voice_offset)
+    joined_anew = options.linear_anew or options.less_rounding
+    if joined_anew:
         calibration = calibrate(read, parts.calibration, voice, JoinConfig())
-        files |= {
-            LINEAR_FILE: table_bytes(linear),
-            CALIBRATION_FILE: json.dumps(asdict(calibration), indent=2).encode("utf-8"),
-        }
+        files[CALIBRATION_FILE] = json.dumps(asdict(calibration), indent=2).encode("utf-8")
     outcome = weigh_and_measure(
         parts,
         (read, read_test),
@@ -178,8 +201,21 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
         tell=tell,
         beside_tfidf=not options.no_tfidf,
     )
+    rounding = card["rounding_to_int8"]
+    if options.less_rounding:
+        tell("comparing with the network in float32")
+        rounding = measured_anew.rounding_of(
+            files,
+            parts,
+            outcome.parts[0].scored.all_evidence,
+            tokeniser,
+            linear,
+            calibration,
+            outcome.weighed.fusion,
+            train_config,
+        )
     settings: dict[str, Any] = {"weigh": asdict(config)}
-    if options.linear_anew:
+    if joined_anew:
         settings["join"] = asdict(JoinConfig())
     written = VersionCard(
         version=options.name,
@@ -193,17 +229,18 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
         histories=outcome.weighed.histories,
         evidence=outcome.evidence,
         calibration=calibration,
-        voice=card["llm_voice"],
+        voice=voice_measured,
         voice_weight=outcome.voice,
-        rounding=card["rounding_to_int8"],
+        rounding=rounding,
         parts=outcome.parts,
-        embedding=card.get("embedding"),
+        embedding=embedding,
         reweighed=Reweighed(
             version=folder.name,
             weighed_at=datetime.now(UTC),
             seconds=time.monotonic() - started,
             linear_anew=options.linear_anew,
             notes=notes,
+            less_rounding=options.less_rounding,
         ),
     )
     made = write_version(

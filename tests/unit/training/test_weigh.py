@@ -9,11 +9,19 @@ import pytest
 
 from models.inputs import ModelInput
 from models.registry import SHIPPED_DIR, load_version, read_current_name
-from models.transformer import LINEAR_FILE, NETWORK_FILE, TransformerClassifier
+from models.transformer import (
+    EMBEDDING_FILE,
+    LINEAR_FILE,
+    NETWORK_FILE,
+    WEIGHTS_FILE,
+    TransformerClassifier,
+)
 from service.signals.registry import DETECTORS
 from training.dataset import DEFAULT_DATA
+from training.less_rounding import with_less_rounding
 from training.simulate_histories import HISTORY_SIGNALS, MOST
 from training.simulated_world import SimulationConfig
+from training.train import WEIGHTS_ON_GRID
 from training.weigh import main
 from training.weighing import WeighConfig
 
@@ -132,3 +140,26 @@ def test_the_linear_member_is_fitted_anew_where_asked(tmp_path):
     assert (made / LINEAR_FILE).read_bytes() != (SHIPPED / LINEAR_FILE).read_bytes()
     assert "The linear member, the calibration, weights and cutoffs were fitted again" in page
     assert load_version(made).version == "anew"
+
+
+def test_a_network_that_rounds_less_is_calibrated_and_compared_anew(tmp_path):
+    assert run(tmp_path, "--name", "less", "--less-rounding") == 0
+
+    made, page = tmp_path / "less", (tmp_path / "less" / "card.md").read_text("utf-8")
+    card = json.loads((made / "card.json").read_text("utf-8"))
+    before, after = (
+        tuple((folder / name).read_bytes() for name in (NETWORK_FILE, WEIGHTS_FILE))
+        for folder in (SHIPPED, made)
+    )
+    assert after == with_less_rounding(*before)
+    assert (made / LINEAR_FILE).read_bytes() == (SHIPPED / LINEAR_FILE).read_bytes()
+    assert not (made / EMBEDDING_FILE).exists()
+    assert "embedding" not in card
+    # Nothing that was read here teaches it.
+    assert card["llm_voice"] is None
+    rounding, counted = card["rounding_to_int8"], card["partition"]["test"]
+    assert rounding["n"] == counted["spam"] + counted["ham"]
+    assert rounding["against"] == WEIGHTS_ON_GRID
+    assert f"another outcome than from {WEIGHTS_ON_GRID}" in page
+    assert "only what the encoder's matrices multiply is rounded to int8" in page
+    assert load_version(made).version == "less"
