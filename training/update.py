@@ -35,6 +35,10 @@ _MIN_CORRECTION = 1e-3
 _MAX_ITERATIONS = 200
 # Which comments are close to a cutoff: this share, but no fewer than so many.
 _TAIL, _MIN_TAIL = 0.01, 10
+# By the mean alone every other candidate loses more ham of the core than before, whatever it
+# learnt. With cutoffs fitted on one half of the calibration part and two candidates counted on the
+# other, more was lost in 29 and 37 of 100 draws without, in 8 and 26 with this margin.
+_HAM_ERRORS = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,19 +145,20 @@ def guard_cutoffs(
     `before` and `after` are what both versions say, by these weights, of the calibration part. Of
     its ham no more is called spam and of its spam no more called ham; as both are rare there, the
     hundredth that comes closest to a cutoff also keeps its distance from it, in log-odds and on
-    average. Cutoffs only ever move apart.
+    average, the ham beyond chance (two standard errors). Cutoffs only ever move apart.
     """
-    ham_before, ham_after = (np.sort(logit_of(p[~is_spam]))[::-1] for p in (before, after))
-    spam_before, spam_after = (np.sort(logit_of(p[is_spam])) for p in (before, after))
+    ham_before, ham_after = (logit_of(p[~is_spam]) for p in (before, after))
+    spam_before, spam_after = (logit_of(p[is_spam]) for p in (before, after))
     ham_cutoff, spam_cutoff = logit(fusion.ham_cutoff), logit(fusion.spam_cutoff)
     lost = int(np.count_nonzero(ham_before >= spam_cutoff))
     missed = int(np.count_nonzero(spam_before < ham_cutoff))
-    spam_cutoff += max(0.0, _tail_moved(ham_before, ham_after))
-    ham_cutoff += min(0.0, _tail_moved(spam_before, spam_after))
+    spam_cutoff += max(0.0, _tail_moved(ham_before, ham_after, errors=_HAM_ERRORS))
+    ham_cutoff -= max(0.0, _tail_moved(-spam_before, -spam_after, errors=0.0))
     if len(ham_after) > lost:
-        spam_cutoff = max(spam_cutoff, float(np.nextafter(ham_after[lost], np.inf)))
+        closest = np.sort(ham_after)[::-1][lost]
+        spam_cutoff = max(spam_cutoff, float(np.nextafter(closest, np.inf)))
     if len(spam_after) > missed:
-        ham_cutoff = min(ham_cutoff, float(spam_after[missed]))
+        ham_cutoff = min(ham_cutoff, float(np.sort(spam_after)[missed]))
     # One that did not move stays to the bit.
     if ham_cutoff != logit(fusion.ham_cutoff):
         fusion = replace(fusion, ham_cutoff=logistic(ham_cutoff))
@@ -162,7 +167,16 @@ def guard_cutoffs(
     return fusion
 
 
-def _tail_moved(before: FloatArray, after: FloatArray) -> float:
-    """Return by how much the first of two sorted rows of log-odds moved, on average."""
+def _tail_moved(before: FloatArray, after: FloatArray, *, errors: float) -> float:
+    """Return by how much the upper tail moved on average, and so many standard errors more.
+
+    The errors are of the change of each that lies in either tail.
+    """
     n = min(len(before), max(_MIN_TAIL, round(_TAIL * len(before))))
-    return float(np.mean(after[:n]) - np.mean(before[:n])) if n else 0.0
+    if not n:
+        return 0.0
+    tails = [np.argsort(some, kind="stable")[-n:] for some in (before, after)]
+    moved = float(np.mean(after[tails[1]]) - np.mean(before[tails[0]]))
+    either = np.union1d(*tails)
+    changes = after[either] - before[either]
+    return moved + errors * float(np.std(changes)) / len(either) ** 0.5

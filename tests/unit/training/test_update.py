@@ -128,7 +128,8 @@ def test_cutoffs_move_apart_until_no_more_ham_is_lost_and_no_more_spam_missed():
 
     guarded = guard_cutoffs(_fusion(), IS_SPAM, before, after)
 
-    assert np.count_nonzero(after[~IS_SPAM] >= guarded.spam_cutoff) == 1
+    assert np.count_nonzero(after[~IS_SPAM] >= 0.9) == 2
+    assert np.count_nonzero(after[~IS_SPAM] >= guarded.spam_cutoff) <= 1
     assert np.count_nonzero(after[IS_SPAM] < guarded.ham_cutoff) <= 1
 
 
@@ -145,6 +146,22 @@ def test_the_ham_that_comes_closest_keeps_its_distance_from_the_cutoff():
         math.log(0.9 / 0.1) + moved, rel=0.01
     )
     assert guarded.ham_cutoff == pytest.approx(0.1)
+
+
+def test_ham_that_moved_unevenly_keeps_more_than_its_average_distance():
+    before, evenly, unevenly = (np.full(2_000, 0.1) for _ in range(3))
+    before[:20], evenly[:20] = 0.5, 0.6
+    unevenly[:20] = [0.55, 0.65] * 10
+    is_spam = np.zeros(2_000, dtype=bool)
+    is_spam[-1] = True
+
+    cutoffs = [
+        guard_cutoffs(_fusion(), is_spam, before, after).spam_cutoff
+        for after in (before, evenly, unevenly)
+    ]
+
+    assert cutoffs[0] == pytest.approx(0.9)
+    assert cutoffs[0] < cutoffs[1] < cutoffs[2]
 
 
 def test_cutoffs_never_move_together():
