@@ -179,4 +179,4 @@ def _tail_moved(before: FloatArray, after: FloatArray, *, errors: float) -> floa
     moved = float(np.mean(after[tails[1]]) - np.mean(before[tails[0]]))
     either = np.union1d(*tails)
     changes = after[either] - before[either]
-    return moved + errors * float(np.std(changes)) / len(either) ** 0.5
+    return moved + errors * float(np.std(changes) / np.sqrt(len(either)))
