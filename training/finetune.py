@@ -23,6 +23,10 @@ _UNKNOWN = -1.0
 # Batches are cut from runs of this many, sorted by length: hardly any padding, still mixed.
 _RUN_OF_BATCHES = 20
 _PAD_TO = 16
+# From how many log-odds on a comment that moves is charged by its distance, no longer its square,
+# and what that counts. With relative entropy in its place 266 decisions on one blog of the
+# calibration part left 1.8 points more of the rest to a person, so 0.8, at equal recall.
+_HUBER, _MOVED_WEIGHT = 2.0, 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,16 +260,21 @@ def _loss_as_before(
     config: FineTuneConfig,
     before: Network,
 ) -> torch.Tensor:
-    """Return how far the answers lie from those of the network before, as relative entropy.
+    """Return how far the answers lie from those of the network before.
 
-    It is 0, and so is its gradient, where nothing has changed.
+    Promotion and voice as relative entropy. Spam by its log-odds (Huber 1964), as the cutoffs lie
+    far out, where relative entropy no longer tells 0.02 from 0.04. It is 0, and so is its gradient,
+    where nothing has changed.
     """
     spam, promotion, voice = now
     with torch.no_grad(), torch.autocast(batch.ids.device.type, torch.bfloat16):
         was_spam, was_promotion, was_voice = before(batch.ids, batch.kinds, batch.mask)
     count, kept = len(batch.is_spam), batch.as_before.float()
     of_token = (batch.mask * batch.kinds).float() * kept[batch.owner].unsqueeze(1)
-    loss = (_divergence(spam, _pool(was_spam.float(), batch.owner, count)) * kept).sum() / count
+    moved = functional.huber_loss(
+        spam, _pool(was_spam.float(), batch.owner, count), reduction="none", delta=_HUBER
+    )
+    loss = _MOVED_WEIGHT * (moved * kept).sum() / count
     of_voice = _divergence(voice, _pool(was_voice.float(), batch.owner, count))
     loss = loss + config.voice_weight * (of_voice * kept).sum() / count
     of_promotion = (_divergence(promotion, was_promotion.float()) * of_token).sum()
