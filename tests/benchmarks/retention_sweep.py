@@ -211,9 +211,10 @@ def explained(engine: sa.Engine, keep_days: float) -> str:
     )
     sa.event.remove(engine, "before_cursor_execute", catch)
     statement, given = caught[-1]
+    # The event hands the parameters over untyped, as the driver had them.
     word = "EXPLAIN" if engine.dialect.name == "postgresql" else "EXPLAIN QUERY PLAN"
     with engine.connect() as connection:
-        rows = connection.exec_driver_sql(f"{word} {statement}", given).all()  # type: ignore[arg-type]
+        rows = connection.exec_driver_sql(f"{word} {statement}", given).all()  # type: ignore[arg-type]  # see above
     return "\n".join("    " + str(row[-1]) for row in rows)
 
 

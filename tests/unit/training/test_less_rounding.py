@@ -10,21 +10,14 @@ import pytest
 import torch
 
 from models.engine import Engine, input_arrays
-from models.inputs import ModelInput
 from models.quiet_openvino import ov
 from models.transformer import NETWORK_FILE, WEIGHTS_FILE
+from tests.unit.training.read_comments import COMMENTS
 from training.export import export_network
 from training.from_version import load_from_version
 from training.less_rounding import with_less_rounding
 from training.network import PACKAGED_BASE, load_network
 from training.pooling import with_pooling
-
-COMMENTS = [
-    ModelInput(text="Thanks! Cheap valves at https://valves-and-more.shop"),
-    ModelInput(text="The valve is behind the boiler. " * 20, post_title="Bleeding a radiator"),
-    ModelInput(text="I had the same trouble, and it was the washer in the end.", author_name="Jo"),
-    ModelInput(text="WhatsApp +1 202 555 0100 for loans, no questions asked!!!"),
-]
 
 
 @pytest.fixture(scope="module")
