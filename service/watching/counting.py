@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cache
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
+from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.process_collector import ProcessCollector
 
 from service.domain.comment import Lane
@@ -39,8 +39,6 @@ class CountingObserver:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         """Register every metric."""
-        # A moment of creation beside each number doubles them and tells nothing new.
-        disable_created_metrics()  # type: ignore[no-untyped-call]  # the library types little
         ProcessCollector(registry=registry)
         self._kept = Counter(
             "slopsieve_comments_kept",

@@ -15,7 +15,7 @@ from service.watching.readings import Kind, Reading
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 """Of Prometheus' text format, which every collector reads."""
 
-_Samples = list[tuple[str, Mapping[str, str], float]]
+_Sample = tuple[str, Mapping[str, str], float]
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class Family:
     name: str
     about: str
     kind: str
-    samples: _Samples
+    samples: list[_Sample]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,11 +39,15 @@ class ProcessFamilies:
 
 def families_of(registry: CollectorRegistry, readings: Iterable[Reading]) -> list[Family]:
     """Return what a process counted, and its readings."""
-    found = [
-        Family(m.name, m.documentation, m.type, [(s.name, s.labels, s.value) for s in m.samples])
-        for m in registry.collect()
-    ]
+    found = [Family(m.name, m.documentation, m.type, list(_samples(m))) for m in registry.collect()]
     return found + _read_families(readings)
+
+
+def _samples(metric: Metric) -> Iterator[_Sample]:
+    # A moment of creation beside each number doubles them and tells nothing new.
+    return (
+        (s.name, s.labels, s.value) for s in metric.samples if s.name != f"{metric.name}_created"
+    )
 
 
 def _read_families(readings: Iterable[Reading]) -> list[Family]:
