@@ -14,7 +14,13 @@ from service.domain.comment import Comment
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.record import comment_from_record
 from service.scoring.inputs import model_input
-from training.corrections import LABEL_CORRECTIONS, Correction, CorrectLabel, read_corrections
+from training.corrections import (
+    LABEL_CORRECTIONS,
+    TEST_LABEL_AUDIT,
+    Correction,
+    CorrectLabel,
+    read_corrections,
+)
 
 DEFAULT_DATA = Path(__file__).parents[1] / "data"
 
@@ -97,7 +103,7 @@ class Dataset:
 def find_data_files(paths: Sequence[Path]) -> list[Path]:
     """Return the data files named, and those directly inside folders named, without repeats.
 
-    The file of corrections, which lies among them, is left out: it holds no comments.
+    The files on labels, which lie among them, are left out: they hold no comments.
     Raise `InvalidInputError` for a path that is not there, or holds no data file.
     """
     found: dict[Path, None] = {}
@@ -116,7 +122,8 @@ def find_data_files(paths: Sequence[Path]) -> list[Path]:
         found |= {p.resolve(): None for p in files}
     if problems:
         raise InvalidInputError(problems)
-    return sorted(path for path in found if path.name != LABEL_CORRECTIONS.name)
+    on_labels = {LABEL_CORRECTIONS.name, TEST_LABEL_AUDIT.name}
+    return sorted(path for path in found if path.name not in on_labels)
 
 
 def read_dataset(paths: Sequence[Path], *, corrections: Path | None = None) -> Dataset:

@@ -14,6 +14,7 @@ from training.card import Measured
 from training.dataset import Example
 from training.evidence_page import EVIDENCE_RATES
 from training.fuse import promised_cutoffs
+from training.label_audit import found_wrong
 from training.partition import AUTHORED
 from training.reading import all_evidence, logistic_of, logit_of
 from training.tfidf import TfidfFilter
@@ -21,6 +22,8 @@ from training.weighing import Evidence, WeighConfig, Weighed, fit_weights
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+
+AUDITED = "all, labels audited"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +106,15 @@ def measure_ways(
 
 
 def _sources(examples: Sequence[Example]) -> Iterator[tuple[str, BoolArray]]:
-    """Yield the whole part, then each source of it; authored files count as one."""
+    """Yield the whole part, then each source of it; authored files count as one.
+
+    Where labels were found wrong, the whole part without those comments is one more.
+    """
     source = np.array(["authored" if e.source.startswith(AUTHORED) else e.source for e in examples])
     yield "all", np.ones(len(examples), dtype=np.bool_)
+    wrong = found_wrong(examples)
+    if wrong.any():
+        yield AUDITED, ~wrong
     for name in sorted(set(source.tolist())):
         yield name, source == name
 
