@@ -44,8 +44,10 @@ TINY = RetrainConfig(
     ),
     train=TrainConfig(
         layers=(0,),
+        from_teacher=False,
         fine_tune=FineTuneConfig(epochs=0.2),
         int8_windows=12,
+        on_grid=FineTuneConfig(epochs=0.02),
         weigh=WeighConfig(histories=SimulationConfig(worlds=1, checked_worlds=1)),
     ),
     embedding_comments=80,

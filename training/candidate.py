@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -16,18 +15,18 @@ from models.embedding import EMBEDDING_SIZE, Projection
 from models.linear import LinearTable
 from models.registry import Fusion
 from models.tokens import CommentTokeniser
-from models.transformer import NETWORK_FILE, WEIGHTS_FILE, Calibration
+from models.transformer import Calibration
 from training.card import Measured
 from training.dataset import DataFile, Dataset
 from training.embed import SHRINKAGE, check_same, fit_projection, measure_meeting, pooled_of
 from training.evidence import signal_strengths
-from training.export import export_network
 from training.finetune import Progress
 from training.fingerprint import fingerprint
 from training.fuse import VoiceWeight
 from training.joining import calibrate
 from training.members import Members, engine_of
 from training.network import Network
+from training.on_grid import export_on_grid
 from training.partition import Part, Partition
 from training.pooling import LAYER, with_pooling
 from training.reading import Read, all_evidence, labels, measure_part, p_spam_of
@@ -223,16 +222,23 @@ def fine_tune_from_base(
     """Return the base's network, fine-tuned on the base corpora and the decisions in the parts."""
     weights = {str(one.example.comment.id): one.weight for one in decided}
     train = replace(config.train, seed=config.seed)
-    return fine_tuned(parts, dataset, tokeniser, train, checkpoint, weights=weights, tell=tell)
+    network, _ = fine_tuned(
+        parts, dataset, tokeniser, train, checkpoint, weights=weights, tell=tell
+    )
+    return network
 
 
 def export_from_base(
     network: Network, parts: Partition, tokeniser: CommentTokeniser, config: RetrainConfig
 ) -> tuple[bytes, bytes]:
     """Return `network.xml` and `network.bin` of a network in int8."""
-    rng = np.random.default_rng(config.seed)
-    drawn = rng.permutation(len(parts.train))[: config.train.int8_windows].tolist()
-    sample = [tokeniser.windows(parts.train[i].input)[0] for i in drawn]
-    with tempfile.TemporaryDirectory() as folder:
-        export_network(network, Path(folder), calibrate_on=sample)
-        return Path(folder, NETWORK_FILE).read_bytes(), Path(folder, WEIGHTS_FILE).read_bytes()
+    train = config.train
+    return export_on_grid(
+        network,
+        parts.train,
+        tokeniser,
+        train.on_grid,
+        base=train.base,
+        windows=train.int8_windows,
+        seed=config.seed,
+    )

@@ -13,6 +13,7 @@ from models.transformer import Calibration
 from training.dataset import Example
 from training.evidence import to_matrix
 from training.fuse import fit_logistic
+from training.lessons import glued_copies
 from training.partition import AUTHORED
 from training.reading import Read, labels, logistic_of, marked
 from training.regression import fit_table
@@ -27,6 +28,11 @@ class JoinConfig:
     # The linear member; see `training.baseline` for how its knobs were found.
     inverse_ridge: float = 4.0
     min_comments: int = 2
+    # Copies with a remark of some ham glued to them teach that its words and its link vouch for
+    # nothing. On the calibration part (2,430 ham, 938 spam) a pasted reference link then lowers the
+    # log-odds by 1.56, not by 2.85; ROC AUC 0.961 and 0.962, recall at 1 % false positives 0.689
+    # and 0.680. Where copies stand in for as many comments, they cost more or help less.
+    glued_share: float = 0.3
     # Which log-odds of promotion mark a stretch: the best of these on the calibration part.
     mark_thresholds: tuple[float, ...] = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
 
@@ -36,6 +42,7 @@ def fit_linear(examples: Sequence[Example], config: JoinConfig) -> LinearTable:
 
     Authored ones stand apart: spam is far commoner among them than among public ones.
     """
+    examples = [*examples, *glued_copies(examples, config.glued_share, seed=config.seed)]
     return fit_table(
         to_matrix([count_features(e.input) for e in examples]),
         labels(examples),

@@ -14,6 +14,8 @@ from training.dataset import Example, UnlabelledText
 # What a sentence puts behind a host, such as a full stop, is none of it.
 _LINK_HOST = re.compile(r"(?<=://)(?:www\.)?([^\s<>\"'\])/]{0,199}[^\s<>\"'\])/.,;:!?])")
 _LINK = re.compile(r"https?://|\bwww\.", re.IGNORECASE)
+# A remark that is glued to another comment is about so long at most, in characters.
+_REMARK_CHARS = 240
 _MACHINE_KINDS = frozenset({"llm-text", "llm-rewritten-human"})
 _HUMAN_KINDS = frozenset({"human-text"})
 
@@ -41,10 +43,13 @@ class Variation:
     """How often something is changed, as probabilities. Each takes a shortcut's ground away.
 
     A known domain must not settle a label (`swap_hosts`), nor whether a source keeps the author's
-    fields (`drop_name`, `drop_host`) or a post's title (`drop_title`).
+    fields (`drop_name`, `drop_host`) or a post's title (`drop_title`). A sincere remark, with its
+    link or its code, vouches for nothing before or behind it (`glue_remark`; half of those glued
+    hold a link): whoever advertises can copy one.
     """
 
     swap_hosts: float = 0.3
+    glue_remark: float = 0.2
     drop_name: float = 0.3
     drop_host: float = 0.3
     drop_title: float = 0.1
@@ -90,12 +95,45 @@ def _rest(text: str, spans: Sequence[Stretch]) -> tuple[Stretch, ...]:
     return tuple((start, end) for start, end in pairs if start < end)
 
 
-def collect_hosts(lessons: Sequence[Lesson]) -> list[str]:
-    """Return every host that a link in the lessons leads to, sorted, each once."""
-    return sorted({m[1].lower() for one in lessons for m in _LINK_HOST.finditer(one.input.text)})
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stock:
+    """What lessons are varied with, taken from other lessons.
+
+    `hosts` are those that links lead to, sorted, each once; `remarks` pieces of ham, `linked` those
+    of them with a link.
+    """
+
+    hosts: Sequence[str] = ()
+    remarks: Sequence[str] = ()
+    linked: Sequence[str] = ()
 
 
-def vary(lesson: Lesson, variation: Variation, hosts: Sequence[str], rng: random.Random) -> Lesson:
+def collect_stock(lessons: Sequence[Lesson]) -> Stock:
+    """Return what these lessons can be varied with."""
+    texts = [one.input.text for one in lessons]
+    hosts = {match[1].lower() for text in texts for match in _LINK_HOST.finditer(text)}
+    remarks = [
+        remark for one in lessons if one.is_spam is False for remark in _remarks(one.input.text)
+    ]
+    return Stock(
+        hosts=sorted(hosts),
+        remarks=remarks,
+        linked=[remark for remark in remarks if _LINK.search(remark)],
+    )
+
+
+def _remarks(text: str) -> list[str]:
+    """Return a text in pieces of whole stretches, each as long as a remark may be."""
+    pieces: list[Stretch] = []
+    for start, end in split_stretches(text):
+        if pieces and end - pieces[-1][0] <= _REMARK_CHARS:
+            pieces[-1] = (pieces[-1][0], end)
+        else:
+            pieces.append((start, end))
+    return [text[a:b].strip() for a, b in pieces if b - a <= _REMARK_CHARS]
+
+
+def vary(lesson: Lesson, variation: Variation, stock: Stock, rng: random.Random) -> Lesson:
     """Return the lesson with some of its surface changed; what it teaches stays the same."""
     changes: dict[str, str] = {}
     for field, share in (
@@ -106,9 +144,52 @@ def vary(lesson: Lesson, variation: Variation, hosts: Sequence[str], rng: random
         if rng.random() < share:
             changes[field] = ""
     varied = replace(lesson, input=replace(lesson.input, **changes))
-    if hosts and rng.random() < variation.swap_hosts:
-        varied = _swap_hosts(varied, hosts, rng)
+    if stock.hosts and rng.random() < variation.swap_hosts:
+        varied = _swap_hosts(varied, stock.hosts, rng)
+    # Whose voice a text has is known of the whole alone.
+    if varied.is_llm_voice is None and stock.remarks and rng.random() < variation.glue_remark:
+        varied = _glue_remark(varied, stock, rng)
     return varied
+
+
+def glued_copies(examples: Sequence[Example], share: float, *, seed: int) -> list[Example]:
+    """Return copies of about this share of the comments, a remark of some ham glued to each."""
+    lessons = [lesson_of(example) for example in examples]
+    stock = collect_stock(lessons)
+    if not stock.remarks:
+        return []
+    rng = random.Random(seed)  # noqa: S311  # varying lessons is no secret
+    return [
+        replace(example, comment=replace(example.comment, text=glued.input.text))
+        for example, lesson in zip(examples, lessons, strict=True)
+        if rng.random() < share
+        for glued in [_glue_remark(lesson, stock, rng)]
+    ]
+
+
+def _glue_remark(lesson: Lesson, stock: Stock, rng: random.Random) -> Lesson:
+    """Return the lesson with a piece of somebody's ham before or behind its text."""
+    text = lesson.input.text
+    remark = rng.choice(stock.linked if stock.linked and rng.random() < 0.5 else stock.remarks)
+    between = rng.choice((" ", "\n", "\n\n"))
+    if rng.random() < 0.5:
+        ahead = len(remark) + len(between)
+        return replace(
+            lesson,
+            input=replace(lesson.input, text=remark + between + text),
+            promotion=_shifted(lesson.promotion, ahead),
+            plain=((0, len(remark)), *_shifted(lesson.plain, ahead)),
+        )
+    start = len(text) + len(between)
+    return replace(
+        lesson,
+        input=replace(lesson.input, text=text + between + remark),
+        plain=(*lesson.plain, (start, start + len(remark))),
+    )
+
+
+def _shifted(spans: Sequence[Stretch], by: int) -> tuple[Stretch, ...]:
+    return tuple((start + by, end + by) for start, end in spans)
 
 
 def _swap_hosts(lesson: Lesson, hosts: Sequence[str], rng: random.Random) -> Lesson:

@@ -16,14 +16,8 @@ from training.dataset import Dataset
 from training.from_version import load_from_version
 from training.partition import Partition
 from training.reading import FloatArray, read_inputs
-from training.train import (
-    WEIGHTS_ON_GRID,
-    TrainConfig,
-    calibrate_voice,
-    comments_to_round,
-    measure_rounding,
-    voice_lessons,
-)
+from training.rounding import WEIGHTS_ON_GRID, draw_to_compare, measure_rounding
+from training.train import TrainConfig, calibrate_voice, voice_lessons
 
 _NEEDED = (
     "seed",
@@ -73,7 +67,7 @@ def rounding_of(
     were rounded no version tells.
     """
     network, _ = load_from_version(files[NETWORK_FILE], files[WEIGHTS_FILE], base=config.base)
-    _, some = comments_to_round(parts, config)
+    some = draw_to_compare(len(parts.test), config.rounding_comments, config.seed)
     return measure_rounding(
         network,
         [parts.test[i] for i in some],

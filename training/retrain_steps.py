@@ -54,8 +54,13 @@ from training.retrain_inputs import RunInputs
 from training.retrain_parts import (
     compared_part,
 )
+from training.rounding import (
+    BEFORE_ROUNDING,
+    WEIGHTS_ON_GRID,
+    draw_to_compare,
+    measure_rounding,
+)
 from training.teaching import repeat_for_linear, teach
-from training.train import BEFORE_ROUNDING, WEIGHTS_ON_GRID, measure_rounding
 from training.update import correct_linear
 
 
@@ -208,9 +213,7 @@ class RunSteps(RunInputs):
                 files[WEIGHTS_FILE],
                 base=str(self.current_card["config"]["base"]),
             )
-        rng = np.random.default_rng(self.config.seed)
-        n_test, n_some = len(self.base.test), self.config.rounding_comments
-        some = np.sort(rng.permutation(n_test)[:n_some]).tolist()
+        some = draw_to_compare(len(self.base.test), self.config.rounding_comments, self.config.seed)
         return measure_rounding(
             network,
             [self.base.test[i] for i in some],

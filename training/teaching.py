@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
-from torch import nn
 
 from models.tokens import CommentTokeniser
 from training.dataset import Example
@@ -17,6 +16,7 @@ from training.finetune import FineTuneConfig, Progress, fine_tune
 from training.from_version import Served
 from training.lessons import Lesson, Variation, lesson_of
 from training.network import Network
+from training.on_grid import freeze_vocabulary
 from training.trust import Taught
 
 # Replayed comments are cut into batches from runs of so many, sorted by length: little padding.
@@ -48,7 +48,7 @@ class TeachConfig:
             as_before_weight=2.0,
             save_every_steps=25,
             save_every_seconds=15.0,
-            variation=Variation(swap_hosts=0.5),
+            variation=Variation(swap_hosts=0.5, glue_remark=0.0),
         )
     )
 
@@ -71,9 +71,7 @@ def teach(
     The vocabulary's vectors stay: a few decisions would move those of their own words alone.
     Resumes from the checkpoint; the same seed and lessons give the same network.
     """
-    for module in network.modules():
-        if isinstance(module, nn.Embedding):
-            module.requires_grad_(requires_grad=False)
+    freeze_vocabulary(network)
     served.keep_on_grid(network)
     lessons = [lesson_of(one.example, weight=one.weight) for one in decided]
     batches, drawn = plan_batches(

@@ -6,22 +6,22 @@ Reads top to bottom: settings, data, members, calibration, weights of the signal
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
-from models.engine import Engine
-from models.linear import LinearTable, table_bytes
-from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
+from models.linear import table_bytes
+from models.registry import SHIPPED_DIR, check_free, free_name, promote, write_version
 from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
@@ -29,38 +29,42 @@ from models.transformer import (
     NETWORK_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
-    Calibration,
     TransformerClassifier,
 )
 from service.scoring.conclude import logistic
-from service.scoring.metrics import roc_auc
 from training.card import Measured, measure
 from training.command import exit_code_of
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
-from training.evidence import signal_strengths
-from training.export import export_network
 from training.finetune import FineTuneConfig, Progress, fine_tune
 from training.fingerprint import find_same, fingerprint
+from training.from_version import load_from_version
 from training.fuse import fit_platt
 from training.joining import JoinConfig, calibrate, fit_linear
 from training.lessons import Lesson, lesson_of, voice_lesson
-from training.network import PACKAGED_BASE, Network, load_network, read_tokeniser
+from training.members import engine_of
+from training.network import (
+    PACKAGED_BASE,
+    Network,
+    average,
+    keep_layers,
+    load_network,
+    read_tokeniser,
+)
+from training.on_grid import export_on_grid
 from training.partition import AUTHORED, SEED, Partition, partition
 from training.ranks import Ranks, joined
-from training.reading import (
-    all_evidence,
-    labels,
-    p_spam_of,
-    read_inputs,
+from training.reading import labels, read_inputs
+from training.rounding import (
+    BEFORE_ROUNDING,
+    WEIGHTS_ON_GRID,
+    draw_to_compare,
+    measure_rounding,
 )
 from training.version_card import VersionCard, card_json, card_markdown
-from training.weigh import weigh_and_measure
+from training.weigh import card_of, files_of, weigh_and_measure
 from training.weighing import WeighConfig
 
-# What a rounded network is compared with.
-BEFORE_ROUNDING = "the network before rounding"
-WEIGHTS_ON_GRID = "the same network with its int8 weights computed in float32"
 # Fewer texts of either kind are no ground to say anything on.
 _MIN_VOICE_TEXTS = 20
 
@@ -75,11 +79,14 @@ class TrainConfig:
     # Draws the parts, too.
     seed: int = SEED
     base: str = PACKAGED_BASE
-    # Every second layer of six: half the arithmetic. After one epoch each, on the four calibration
-    # blogs (1,063 ham, 649 spam, labels uncorrected): AUC 0.951 with three and with six layers,
-    # recall at 1 % false positives 0.24 and 0.45, at 5 % 0.74 and 0.79; six take 2.6 times as long.
+    # Every second layer of six: half the arithmetic. `README.md` has what the others are worth.
     layers: tuple[int, ...] = (0, 2, 4)
     fine_tune: FineTuneConfig = field(default_factory=FineTuneConfig)
+    # All layers learn first; those kept go on from there and learn, too, what all of them say of
+    # each lesson (distillation, Hinton et al. 2015). Without it those kept learn alone.
+    from_teacher: bool = True
+    # The version whose network is averaged with what was learnt, by name.
+    averaged_with: str | None = None
     # The authored comments are few beside the public ones and hold what those lack: machine-written
     # spam with its ham twins, both labels in 39 languages.
     authored_weight: float = 1.5
@@ -88,8 +95,13 @@ class TrainConfig:
     voice_texts: int = 1_500
     # Others of them that calibrate it, and as many again that it is measured on.
     voice_calibration_texts: int = 300
-    # Windows that fix the ranges of int8 activations.
+    # Windows that fix the ranges of int8 activations, and how the network then learns on that grid.
     int8_windows: int = 300
+    on_grid: FineTuneConfig = field(
+        default_factory=lambda: FineTuneConfig(
+            epochs=0.2, learning_rate=5e-5, warm_up=0.1, weight_decay=0.0, dropout=False
+        )
+    )
     # The linear member and how it joins the network.
     join: JoinConfig = field(default_factory=JoinConfig)
     # On so many test comments the int8 network is compared with the one it was rounded from.
@@ -108,30 +120,42 @@ def fine_tuned(
     weights: Mapping[str, float] | None = None,
     tell: Callable[[Progress], None] | None = None,
     ranks: Ranks | None = None,
-) -> Network:
+) -> tuple[Network, float]:
     """Return the network, fine-tuned on the train part and on texts that teach LLM voice.
+
+    Beside it the seconds that took, earlier legs of a run that was cut off included.
 
     `weights` says of comments by id how much they teach, where that is not what their source does;
     `ranks` which of several processes this is.
     """
-    torch.manual_seed(config.seed)
-    network = load_network(config.base, layers=config.layers)
     weights = weights or {}
     lessons = [
         lesson_of(e, weight=weights.get(e.comment.id, _weight(e, config))) for e in parts.train
     ]
     lessons += voice_lessons(dataset, config)[: config.voice_texts]
-    fine_tune(
-        network,
-        tokeniser,
-        lessons,
-        config.fine_tune,
-        seed=config.seed,
-        checkpoint=checkpoint,
-        tell=tell or (_tell if ranks is None or ranks.is_first else lambda _: None),
-        ranks=ranks,
+    if tell is None:
+        tell = _tell if ranks is None or ranks.is_first else lambda _: None
+    run = partial(fine_tune, tokeniser=tokeniser, config=config.fine_tune, tell=tell, ranks=ranks)
+    torch.manual_seed(config.seed)
+    if not config.from_teacher:
+        network = load_network(config.base, layers=config.layers)
+        return network, run(network, lessons=lessons, seed=config.seed, checkpoint=checkpoint)
+    teacher = load_network(config.base)
+    saved = checkpoint and teacher_checkpoint(checkpoint)
+    seconds = run(teacher, lessons=lessons, seed=config.seed, checkpoint=saved)
+    network = copy.deepcopy(teacher)
+    keep_layers(network.encoder, config.layers)
+    taught = [replace(lesson, as_before=True) for lesson in lessons]
+    # In another order and varied otherwise than the teacher learnt them.
+    seconds += run(
+        network, lessons=taught, before=teacher, seed=config.seed + 1, checkpoint=checkpoint
     )
-    return network
+    return network, seconds
+
+
+def teacher_checkpoint(checkpoint: Path) -> Path:
+    """Return where the teacher of the network that is saved there is saved."""
+    return checkpoint.with_suffix(".teacher.pt")
 
 
 def _weight(example: Example, config: TrainConfig) -> float:
@@ -180,53 +204,6 @@ def calibrate_voice(
     return (slope, offset), measure(held, p)
 
 
-def comments_to_round(parts: Partition, config: TrainConfig) -> tuple[list[int], list[int]]:
-    """Return which train comments fix ranges of int8, on which test comments rounding is measured.
-
-    Both as places in their part.
-    """
-    rng = np.random.default_rng(config.seed)
-    drawn = rng.permutation(len(parts.train))[: config.int8_windows].tolist()
-    some = np.sort(rng.permutation(len(parts.test))[: config.rounding_comments]).tolist()
-    return drawn, some
-
-
-def measure_rounding(
-    network: Network,
-    examples: Sequence[Example],
-    p_spam: FloatArray,
-    tokeniser: CommentTokeniser,
-    linear: LinearTable,
-    calibration: Calibration,
-    fusion: Fusion,
-    *,
-    against: str = BEFORE_ROUNDING,
-) -> Measured:
-    """Return what rounding changed on these comments, against the network in float32.
-
-    `against` says what that network is, for the card.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        export_network(network, Path(folder), calibrate_on=(), int8=False)
-        engine = Engine(Path(folder, NETWORK_FILE), exact=True)
-        read = read_inputs([e.input for e in examples], engine, tokeniser, linear)
-    strengths = signal_strengths(examples)
-    before = all_evidence(p_spam_of(read, calibration), strengths, fusion)
-    cutoffs = (fusion.ham_cutoff, fusion.spam_cutoff)
-    changed = np.digitize(before, cutoffs) != np.digitize(p_spam, cutoffs)
-    opposite = np.abs(np.digitize(before, cutoffs) - np.digitize(p_spam, cutoffs)) == 2
-    return {
-        "against": against,
-        "n": len(examples),
-        "outcomes_changed": int(changed.sum()),
-        "ham_to_spam_or_back": int(opposite.sum()),
-        "largest_change_of_p_spam": float(np.abs(before - p_spam).max()),
-        "mean_change_of_p_spam": float(np.abs(before - p_spam).mean()),
-        "roc_auc_before": roc_auc(labels(examples), before),
-        "roc_auc_after": roc_auc(labels(examples), p_spam),
-    }
-
-
 def main(arguments: Sequence[str] | None = None, config: TrainConfig | None = None) -> int:
     """Run the command; return 0, or 1 after one clear message on standard error."""
     options = _parse(arguments)
@@ -248,6 +225,12 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=SHIPPED_DIR, help="folder of versions")
     parser.add_argument("--name", help="the version's name; minilm-DATE by default")
     parser.add_argument("--base", help="a pretrained encoder, folder or id; else packaged")
+    parser.add_argument(
+        "--average-with",
+        type=Path,
+        metavar="VERSION",
+        help="average the network with this version's, which must have learnt from the same parts",
+    )
     parser.add_argument("--promote", action="store_true", help="make it the current version")
     parser.add_argument("--force", action="store_true", help="train even if nothing changed")
     options = parser.parse_args(arguments)
@@ -257,11 +240,13 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
-    started = time.monotonic()
     if options.name:
         check_free(options.out, options.name)
     if options.base:
         config = replace(config, base=options.base)
+    if options.average_with:
+        config = replace(config, averaged_with=options.average_with.name)
+        other = _network_of(options.average_with, config)
     own = [] if options.no_own_data else [DEFAULT_DATA]
     dataset = read_dataset([*own, *options.data], corrections=LABEL_CORRECTIONS)
     mark = fingerprint(dataset.files, asdict(config))
@@ -283,46 +268,60 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     tokeniser_json = read_tokeniser(config.base)
     tokeniser = CommentTokeniser(tokeniser_json)
     with joined() as ranks:
-        network = fine_tuned(parts, dataset, tokeniser, config, checkpoint, ranks=ranks)
+        network, seconds = fine_tuned(parts, dataset, tokeniser, config, checkpoint, ranks=ranks)
+    tuned = time.monotonic()
     if not ranks.is_first:
         return 0
+    if options.average_with:
+        average(network, other)
     linear = fit_linear(parts.train, config.join)
 
-    with tempfile.TemporaryDirectory() as folder:
-        drawn, some = comments_to_round(parts, config)
-        sample = [tokeniser.windows(parts.train[i].input)[0] for i in drawn]
-        export_network(network, Path(folder), calibrate_on=sample)
-        files = {name: Path(folder, name).read_bytes() for name in (NETWORK_FILE, WEIGHTS_FILE)}
-        engine = Engine(Path(folder, NETWORK_FILE))
-        # What follows is about the very network that serves, rounded to int8.
-        read, read_test = (
-            read_inputs([e.input for e in part], engine, tokeniser, linear)
-            for part in (parts.calibration, parts.test)
-        )
-        voices = voice_lessons(dataset, config)[config.voice_texts :]
-        read_voice = read_inputs([one.input for one in voices], engine, tokeniser, linear)
+    _say("rounding to int8")
+    files = export_on_grid(
+        network,
+        parts.train,
+        tokeniser,
+        config.on_grid,
+        base=config.base,
+        windows=config.int8_windows,
+        seed=config.seed,
+    )
+    # What follows is about the very network that serves, rounded to int8.
+    engine = engine_of(*files)
+    read, read_test = (
+        read_inputs([e.input for e in part], engine, tokeniser, linear)
+        for part in (parts.calibration, parts.test)
+    )
+    voices = voice_lessons(dataset, config)[config.voice_texts :]
+    read_voice = read_inputs([one.input for one in voices], engine, tokeniser, linear)
     voice, voice_measured = calibrate_voice(voices, read_voice.voice, config)
     calibration = calibrate(read, parts.calibration, voice, config.join)
     outcome = weigh_and_measure(
         parts, (read, read_test), calibration, config.weigh, tell=_say, beside_tfidf=True
     )
     fusion, test = outcome.weighed.fusion, outcome.parts[0]
-    rounding = measure_rounding(
-        network,
-        [parts.test[i] for i in some],
-        test.scored.all_evidence[some],
-        tokeniser,
-        linear,
-        calibration,
-        fusion,
+    some = draw_to_compare(len(parts.test), config.rounding_comments, config.seed)
+    compare = partial(
+        measure_rounding,
+        examples=[parts.test[i] for i in some],
+        p_spam=test.scored.all_evidence[some],
+        tokeniser=tokeniser,
+        linear=linear,
+        calibration=calibration,
+        fusion=fusion,
     )
+    served, _ = load_from_version(*files, base=config.base)
+    rounding = compare(served, against=WEIGHTS_ON_GRID) | {
+        "before_rounding": compare(network, against=BEFORE_ROUNDING)
+    }
 
     now = datetime.now(UTC)
+    seconds += time.monotonic() - tuned
     version = options.name or free_name(options.out, f"minilm-{now:%Y%m%d}")
     card = VersionCard(
         version=version,
         trained_at=now,
-        seconds=time.monotonic() - started,
+        seconds=seconds,
         fingerprint=mark,
         config=asdict(config),
         files=dataset.files,
@@ -340,8 +339,9 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         options.out,
         version,
         kind=TransformerClassifier.KIND,
-        weights=files
-        | {
+        weights={
+            NETWORK_FILE: files[0],
+            WEIGHTS_FILE: files[1],
             TOKENISER_FILE: tokeniser_json.encode("utf-8"),
             LINEAR_FILE: table_bytes(linear),
             CALIBRATION_FILE: json.dumps(asdict(calibration), indent=2).encode("utf-8"),
@@ -349,13 +349,27 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         fusion=fusion,
         documents={"card.json": card_json(card), "card.md": card_markdown(card)},
     )
-    checkpoint.unlink(missing_ok=True)
+    for saved in (checkpoint, teacher_checkpoint(checkpoint)):
+        saved.unlink(missing_ok=True)
     if options.promote:
         promote(options.out, version)
     state = "promoted" if options.promote else "not promoted"
-    minutes = (time.monotonic() - started) / 60
-    print(f"{folder_written}: trained in {minutes:.1f} min, {state}; see its card.md")
+    print(f"{folder_written}: trained in {seconds / 60:.1f} min, {state}; see its card.md")
     return 0
+
+
+def _network_of(folder: Path, config: TrainConfig) -> Network:
+    """Return a version's network to average with. Raise `ValueError` if it knows the test part."""
+    card = card_of(folder)
+    if int(card["config"]["seed"]) != config.seed:
+        msg = (
+            f"{folder.name} learnt from other parts: its seed is {card['config']['seed']}, "
+            f"not {config.seed}"
+        )
+        raise ValueError(msg)
+    files = files_of(folder)
+    network, _ = load_from_version(files[NETWORK_FILE], files[WEIGHTS_FILE], base=config.base)
+    return network
 
 
 def check_labels(parts: Partition) -> None:

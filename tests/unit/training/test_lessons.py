@@ -13,17 +13,21 @@ from tests.factories import make_comment
 from training.dataset import Example, UnlabelledText
 from training.lessons import (
     Lesson,
+    Stock,
     Variation,
-    collect_hosts,
+    collect_stock,
+    glued_copies,
     lesson_of,
     vary,
     voice_lesson,
 )
 
 HOSTS = ["a.example", "a-much-longer-host.shop.example", "b.example"]
-ALWAYS = Variation(swap_hosts=1.0, drop_name=1.0, drop_host=1.0, drop_title=1.0)
-NEVER = Variation(swap_hosts=0.0, drop_name=0.0, drop_host=0.0, drop_title=0.0)
+STOCK = Stock(hosts=HOSTS)
+NEVER = Variation(swap_hosts=0.0, glue_remark=0.0, drop_name=0.0, drop_host=0.0, drop_title=0.0)
+ALWAYS = Variation(swap_hosts=1.0, glue_remark=0.0, drop_name=1.0, drop_host=1.0, drop_title=1.0)
 ONLY_HOSTS = dataclasses.replace(NEVER, swap_hosts=1.0)
+ONLY_REMARKS = dataclasses.replace(NEVER, glue_remark=1.0)
 
 
 def make_example(text: str, *, is_spam: bool, promo_spans=None) -> Example:
@@ -111,7 +115,7 @@ def test_hosts_are_collected_once_in_lower_case_without_what_a_sentence_puts_beh
         make_lesson("(https://b.example) and https://a.example!"),
     ]
 
-    assert collect_hosts(lessons) == ["a.example", "b.example", "shop.example"]
+    assert collect_stock(lessons).hosts == ["a.example", "b.example", "shop.example"]
 
 
 def test_the_promoted_words_stay_the_promoted_words():
@@ -121,7 +125,7 @@ def test_the_promoted_words_stay_the_promoted_words():
     )
 
     for seed in range(20):
-        varied = vary(lesson, ONLY_HOSTS, HOSTS, random.Random(seed))
+        varied = vary(lesson, ONLY_HOSTS, STOCK, random.Random(seed))
         (promoted,) = words(varied, varied.promotion)
         before, after = words(varied, varied.plain)
 
@@ -135,7 +139,7 @@ def test_a_span_that_ends_with_a_host_still_ends_with_the_new_one():
     lesson = make_lesson("Visit https://shop.example. Bye.", "Visit https://shop.example")
 
     for host in HOSTS:
-        varied = vary(lesson, ONLY_HOSTS, [host], random.Random(1))
+        varied = vary(lesson, ONLY_HOSTS, Stock(hosts=[host]), random.Random(1))
 
         assert words(varied, varied.promotion) == [f"Visit https://{host}"]
         assert words(varied, varied.plain) == [". Bye."]
@@ -155,7 +159,7 @@ def test_spans_stay_inside_the_text_and_in_order_whatever_is_swapped(data):
     spans = tuple(zip(edges[::2], edges[1::2], strict=False))
     lesson = lesson_of(make_example(text or "x", is_spam=True, promo_spans=spans))
 
-    varied = vary(lesson, ONLY_HOSTS, HOSTS, random.Random(data.draw(st.integers(0, 99))))
+    varied = vary(lesson, ONLY_HOSTS, STOCK, random.Random(data.draw(st.integers(0, 99))))
 
     offsets = [offset for span in varied.promotion for offset in span]
     assert offsets == sorted(offsets)
@@ -166,8 +170,8 @@ def test_the_same_seed_varies_in_the_same_way():
     lesson = make_lesson("Buy at https://shop.example/y today!", "Buy at https://shop.example/y")
     half = Variation(swap_hosts=0.5, drop_name=0.5, drop_host=0.5, drop_title=0.5)
 
-    first = [vary(lesson, half, HOSTS, random.Random(seed)) for seed in range(30)]
-    again = [vary(lesson, half, HOSTS, random.Random(seed)) for seed in range(30)]
+    first = [vary(lesson, half, STOCK, random.Random(seed)) for seed in range(30)]
+    again = [vary(lesson, half, STOCK, random.Random(seed)) for seed in range(30)]
 
     assert first == again
     assert len({one.input for one in first}) > 4
@@ -178,7 +182,7 @@ def test_spam_and_ham_of_the_same_words_are_varied_alike():
     spam, ham = make_lesson(text, "Have a look", is_spam=True), make_lesson(text, is_spam=False)
 
     for seed in range(30):
-        varied = [vary(one, Variation(), HOSTS, random.Random(seed)).input for one in (spam, ham)]
+        varied = [vary(one, Variation(), STOCK, random.Random(seed)).input for one in (spam, ham)]
 
         assert varied[0] == varied[1]
 
@@ -186,7 +190,7 @@ def test_spam_and_ham_of_the_same_words_are_varied_alike():
 def test_varying_changes_nothing_that_is_taught():
     lesson = make_lesson("Buy at https://shop.example/y today!")
 
-    varied = vary(lesson, ALWAYS, HOSTS, random.Random(1))
+    varied = vary(lesson, ALWAYS, STOCK, random.Random(1))
 
     assert (varied.is_spam, varied.is_llm_voice, varied.weight) == (True, None, 1.0)
 
@@ -194,7 +198,7 @@ def test_varying_changes_nothing_that_is_taught():
 def test_fields_of_the_context_are_dropped_and_the_text_is_kept():
     lesson = make_lesson("No link here")
 
-    varied = vary(lesson, ALWAYS, HOSTS, random.Random(1)).input
+    varied = vary(lesson, ALWAYS, STOCK, random.Random(1)).input
 
     assert (varied.author_name, varied.author_host, varied.post_title) == ("", "", "")
     assert varied.text == "No link here"
@@ -203,10 +207,79 @@ def test_fields_of_the_context_are_dropped_and_the_text_is_kept():
 def test_without_variation_a_lesson_stays_as_it_is():
     lesson = make_lesson("Buy at https://shop.example/y today!")
 
-    assert vary(lesson, NEVER, HOSTS, random.Random(1)) == lesson
+    assert vary(lesson, NEVER, STOCK, random.Random(1)) == lesson
 
 
 def test_without_hosts_to_draw_from_links_stay():
     lesson = make_lesson("Buy at https://shop.example/y today!")
 
-    assert vary(lesson, ONLY_HOSTS, [], random.Random(1)) == lesson
+    assert vary(lesson, ONLY_HOSTS, Stock(), random.Random(1)) == lesson
+
+
+def test_remarks_are_pieces_of_ham_those_with_a_link_apart():
+    lessons = [
+        make_lesson("Thanks. It works! See https://docs.example/x for more.", is_spam=False),
+        make_lesson("Buy watches! https://shop.example"),
+        voice_lesson(UnlabelledText(id="1", source="s", text="An essay.", kind="llm-text")),
+    ]
+
+    stock = collect_stock(lessons)
+
+    assert stock.remarks == ["Thanks. It works! See https://docs.example/x for more."]
+    assert stock.linked == stock.remarks
+
+
+def test_a_long_ham_gives_several_remarks_and_what_never_ends_gives_none():
+    sentence = "This is a sentence of forty characters. "
+    lessons = [make_lesson(sentence * 9, is_spam=False), make_lesson("x" * 900, is_spam=False)]
+
+    remarks = collect_stock(lessons).remarks
+
+    assert " ".join(remarks) == (sentence * 9).strip()
+    assert [len(remark) for remark in remarks] == [239, 119]
+
+
+@pytest.mark.parametrize("is_spam", [True, False])
+def test_a_remark_is_glued_to_either_end_and_teaches_that_it_promotes_nothing(is_spam):
+    lesson = make_lesson("Nice. Buy watches!", *["Buy watches!"] * is_spam, is_spam=is_spam)
+    stock = Stock(remarks=["It worked."], linked=["See https://docs.example."])
+    texts = set()
+
+    for seed in range(60):
+        varied = vary(lesson, ONLY_REMARKS, stock, random.Random(seed))
+        texts.add(" ".join(varied.input.text.split()))
+
+        assert words(varied, varied.promotion) == ["Buy watches!"] * is_spam
+        assert set(words(varied, varied.plain)) & {"It worked.", "See https://docs.example."}
+        assert varied.is_spam is is_spam
+
+    assert texts == {
+        "It worked. Nice. Buy watches!",
+        "Nice. Buy watches! It worked.",
+        "See https://docs.example. Nice. Buy watches!",
+        "Nice. Buy watches! See https://docs.example.",
+    }
+
+
+def test_nothing_is_glued_to_what_teaches_a_voice():
+    lesson = voice_lesson(UnlabelledText(id="1", source="s", text="An essay.", kind="llm-text"))
+
+    assert vary(lesson, ONLY_REMARKS, Stock(remarks=["Hm."]), random.Random(1)) == lesson
+
+
+def test_about_a_share_of_comments_is_copied_with_a_remark_and_keeps_its_label():
+    spam = [make_example(f"Buy watch {n}!", is_spam=True) for n in range(200)]
+    examples = [*spam, make_example("It worked.", is_spam=False)]
+
+    copies = glued_copies(examples, 0.3, seed=1)
+
+    assert 40 < len(copies) < 80
+    assert copies == glued_copies(examples, 0.3, seed=1)
+    for copy in copies[:-1]:
+        assert copy.is_spam
+        assert "Buy watch" in copy.comment.text
+        assert "It worked." in copy.comment.text
+
+
+def test_without_ham_nothing_is_copied():
+    assert glued_copies([make_example("Buy!", is_spam=True)], 1.0, seed=1) == []

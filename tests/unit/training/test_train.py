@@ -15,10 +15,13 @@ import torch
 from models.inputs import ModelInput
 from models.registry import load_current, load_version, read_current_name
 from service.signals.registry import DETECTORS
-from training.dataset import DEFAULT_DATA
+from training import label_audit
+from training.dataset import DEFAULT_DATA, read_dataset
 from training.finetune import FineTuneConfig
 from training.fuse import HAM_SIGNALS
 from training.lessons import Lesson
+from training.partition import partition
+from training.rounding import BEFORE_ROUNDING, WEIGHTS_ON_GRID
 from training.simulated_world import SimulationConfig
 from training.train import (
     TrainConfig,
@@ -32,6 +35,7 @@ TINY = TrainConfig(
     layers=(0,),
     fine_tune=FineTuneConfig(epochs=0.05),
     int8_windows=12,
+    on_grid=FineTuneConfig(epochs=0.02),
     weigh=WeighConfig(histories=SimulationConfig(worlds=1, checked_worlds=1)),
 )
 SLICES = {"kind", "language", "hardness", "length", "source"}
@@ -44,11 +48,18 @@ def run(out: Path, *options: str, data=FILES, config=TINY) -> int:
 
 @pytest.fixture(scope="module")
 def models_dir(tmp_path_factory) -> Path:
-    """Return a folder with one version trained by the command."""
+    """Return a folder with one version trained by the command; a label of its was audited."""
     folder = tmp_path_factory.mktemp("models")
+    audit = tmp_path_factory.mktemp("audit") / "audit.jsonl"
+    tested = partition(read_dataset(FILES), seed=TINY.seed).test
+    doubted = next(e.comment.id for e in tested if not e.is_spam)
+    row = {"id": str(doubted), "was": "ham", "is": "spam", "reason": "said here"}
+    audit.write_text(json.dumps(row), "utf-8")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    code = run(folder, "--name", "one", "--promote")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(label_audit, "TEST_LABEL_AUDIT", audit)
+        code = run(folder, "--name", "one", "--promote")
     torch.set_num_threads(threads)
     assert code == 0
     return folder
@@ -158,6 +169,45 @@ def test_the_card_says_what_rounding_to_int8_changed(card):
     assert rounding["n"] == counted["spam"] + counted["ham"]
     assert 0 <= rounding["ham_to_spam_or_back"] <= rounding["outcomes_changed"] <= rounding["n"]
     assert 0.0 < rounding["largest_change_of_p_spam"] < 1.0
+    assert rounding["against"] == WEIGHTS_ON_GRID
+    assert rounding["before_rounding"]["against"] == BEFORE_ROUNDING
+    assert rounding["before_rounding"]["n"] == rounding["n"]
+
+
+def test_figures_without_a_label_found_wrong_stand_beside_those_on_all(card, models_dir):
+    measured = card["parts"]["test"]
+    audited = measured["labels_audited"]
+    table = {row["source"]: row["n_ham"] for row in card["evidence_table"]}
+
+    assert audited["all_evidence"]["n_ham"] == measured["all_evidence"]["n_ham"] - 1
+    assert audited["all_evidence"]["n_spam"] == measured["all_evidence"]["n_spam"]
+    assert table["all, labels audited"] == table["all"] - 1
+    assert "labels_audited" not in card["parts"]["calibration"]
+    assert "found 1 of the ham to be spam" in (models_dir / "one" / "card.md").read_text("utf-8")
+
+
+def test_a_network_is_averaged_with_a_version_s_that_learnt_from_the_same_parts(
+    models_dir, tmp_path
+):
+    assert run(tmp_path, "--name", "two", "--average-with", str(models_dir / "one")) == 0
+
+    card = json.loads((tmp_path / "two" / "card.json").read_text("utf-8"))
+    assert card["config"]["averaged_with"] == "one"
+    # From the same seed the same was learnt, so what differs is what averaging left out.
+    first, second = (
+        load_version(folder).classifier.score_batch([ModelInput(text="Buy watches!")])[0].p_spam
+        for folder in (models_dir / "one", tmp_path / "two")
+    )
+    assert first == pytest.approx(second, abs=0.05)
+
+
+def test_a_version_that_learnt_from_other_parts_is_not_averaged_with(models_dir, tmp_path, capsys):
+    config = dataclasses.replace(TINY, seed=TINY.seed + 1)
+
+    code = run(tmp_path, "--average-with", str(models_dir / "one"), config=config)
+
+    assert code == 1
+    assert "one learnt from other parts" in capsys.readouterr().err
 
 
 def make_voices(machine: int, human: int) -> list[Lesson]:

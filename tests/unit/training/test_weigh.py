@@ -19,9 +19,9 @@ from models.transformer import (
 from service.signals.registry import DETECTORS
 from training.dataset import DEFAULT_DATA
 from training.less_rounding import with_less_rounding
+from training.rounding import WEIGHTS_ON_GRID
 from training.simulate_histories import HISTORY_SIGNALS, MOST
 from training.simulated_world import SimulationConfig
-from training.train import WEIGHTS_ON_GRID
 from training.weigh import main
 from training.weighing import WeighConfig
 
