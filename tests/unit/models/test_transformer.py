@@ -321,6 +321,25 @@ def test_a_word_or_two_after_a_comma_are_judged_with_their_clause():
     assert [text[start:end] for start, end in spans] == ["Buy, now!"]
 
 
+def test_a_remark_far_below_the_promotion_beside_it_stays_unmarked():
+    text = "Great article. Buy watches! Cheap ones."
+    words = [(0, 5), (6, 13), (15, 18), (19, 26), (28, 33), (34, 38)]
+    promotion = [1.0, 0.5, 4.0, 4.0, 1.5, 1.5]
+
+    spans = mark_stretches(text, [windows_of(*words)], [promotion], 0.0)
+
+    assert [text[start:end] for start, end in spans] == ["Buy watches! Cheap ones."]
+
+
+def test_a_comment_that_promotes_little_all_over_is_marked_all_over():
+    text = "Great article. Buy watches!"
+    words = [(0, 5), (6, 13), (15, 18), (19, 26)]
+
+    spans = mark_stretches(text, [windows_of(*words)], [[0.5, 0.5, 1.0, 1.0]], 0.0)
+
+    assert spans == ((0, len(text)),)
+
+
 def test_neighbouring_sentences_are_marked_as_one():
     text = "Buy watches now! Buy again. Bye."
     words = [(0, 3), (4, 11), (12, 15), (17, 20), (21, 26), (28, 31)]
