@@ -8,8 +8,6 @@ import sys
 import threading
 from pathlib import Path
 
-import pytest
-
 from training.watch import OUT_OF_MEMORY, STOPPED, memory_mb, peak_memory_mb, watched
 
 ROOT = Path(__file__).parents[3]
@@ -83,5 +81,5 @@ def test_progress_is_told_from_beside():
 def test_the_memory_taken_is_told_in_mib():
     held = bytearray(b"x" * (64 << 20))
 
-    assert memory_mb() == pytest.approx(peak_memory_mb(), rel=0.5)
-    assert memory_mb() > len(held) / (1 << 20)
+    # What ran before in this process may have taken far more.
+    assert len(held) / (1 << 20) < memory_mb() <= peak_memory_mb() * 1.01
