@@ -12,7 +12,7 @@ from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
 from service.tasks.broker import open_client
 from service.tasks.queue import CeleryScoringQueue
-from tests.servers import free_port, running_valkey
+from tests.servers import GIVEN_UP_SECONDS, free_port, running_valkey
 
 
 @pytest.fixture
@@ -66,11 +66,11 @@ def test_a_server_that_is_gone_is_noticed_at_once(queue, own_valkey):
     with pytest.raises(StoreUnavailableError):
         queue.depth()
 
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < GIVEN_UP_SECONDS
 
 
 @pytest.mark.parametrize("connected", [True, False], ids=["connected", "not yet connected"])
-def test_a_server_that_hangs_is_given_up_within_two_seconds(queue, own_valkey, connected):
+def test_a_server_that_hangs_is_given_up(queue, own_valkey, connected):
     if connected:
         queue.put(ids(1), Lane.BULK)
     own_valkey.process.send_signal(signal.SIGSTOP)
@@ -81,7 +81,7 @@ def test_a_server_that_hangs_is_given_up_within_two_seconds(queue, own_valkey, c
 
     seconds = time.monotonic() - began
     own_valkey.process.send_signal(signal.SIGCONT)
-    assert seconds < 2.5
+    assert seconds < GIVEN_UP_SECONDS
 
 
 def test_many_threads_are_told_of_a_hanging_server_together(queue, own_valkey):
@@ -100,7 +100,7 @@ def test_many_threads_are_told_of_a_hanging_server_together(queue, own_valkey):
     own_valkey.process.send_signal(signal.SIGCONT)
 
     assert all(answers)
-    assert seconds < 4
+    assert seconds < GIVEN_UP_SECONDS
 
 
 def test_a_restarted_server_is_found_again(tmp_path):

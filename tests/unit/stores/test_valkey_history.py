@@ -17,7 +17,7 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.history import Record
 from service.stores.valkey_history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
-from tests.servers import free_port, running_valkey
+from tests.servers import GIVEN_UP_SECONDS, free_port, running_valkey
 
 COMMENT = make_comment(
     "hello https://shop.example", sender=Sender(address_key="a1", email_domain="mail.example")
@@ -42,7 +42,7 @@ def test_an_unreachable_server_is_unavailable_at_once():
         with pytest.raises(StoreUnavailableError):
             call()
 
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < GIVEN_UP_SECONDS
 
 
 def test_a_server_that_does_not_answer_is_unavailable_within_its_budget(valkey):
@@ -59,7 +59,7 @@ def test_a_server_that_does_not_answer_is_unavailable_within_its_budget(valkey):
     blocker.client_unpause()
     blocker.close()
     store.close()
-    assert waited < 1
+    assert waited < GIVEN_UP_SECONDS
 
 
 def test_a_wrong_password_is_unavailable_and_not_told(valkey):
