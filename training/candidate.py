@@ -25,7 +25,7 @@ from training.fingerprint import fingerprint
 from training.fuse import VoiceWeight
 from training.joining import calibrate
 from training.members import Members, engine_of
-from training.network import Network
+from training.network import Network, average
 from training.on_grid import export_on_grid
 from training.partition import Part, Partition
 from training.pooling import LAYER, with_pooling
@@ -222,10 +222,8 @@ def fine_tune_from_base(
     """Return the base's network, fine-tuned on the base corpora and the decisions in the parts."""
     weights = {str(one.example.comment.id): one.weight for one in decided}
     train = replace(config.train, seed=config.seed)
-    network, _ = fine_tuned(
-        parts, dataset, tokeniser, train, checkpoint, weights=weights, tell=tell
-    )
-    return network
+    tuned = fine_tuned(parts, dataset, tokeniser, train, checkpoint, weights=weights, tell=tell)
+    return average(tuned.networks)
 
 
 def export_from_base(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -115,16 +116,25 @@ def keep_layers(encoder: Any, layers: Sequence[int]) -> None:
     encoder.config.num_hidden_layers = len(layers)
 
 
-def average(network: Network, other: Network) -> None:
-    """Give the network the mean of both networks' weights.
+def average(networks: Sequence[Network]) -> Network:
+    """Return a network with the mean of these networks' weights; each of them stays as it is.
 
     Networks that were fine-tuned from the same base lie close enough together for that, and the
-    mean errs less on what neither saw than each (model soups, Wortsman et al. 2022). Raise
+    mean errs less on what none saw than each (model soups, Wortsman et al. 2022). Raise
     `ValueError` if they are not of one shape.
     """
-    mine, others = network.state_dict(), other.state_dict()
-    if {k: v.shape for k, v in mine.items()} != {k: v.shape for k, v in others.items()}:
+    states = [network.state_dict() for network in networks]
+    if any(_shapes(state) != _shapes(states[0]) for state in states):
         raise ValueError("networks of different shapes cannot be averaged")
-    network.load_state_dict(
-        {k: (v + others[k]) / 2 if v.is_floating_point() else v for k, v in mine.items()}
+    mean = copy.deepcopy(networks[0])
+    mean.load_state_dict(
+        {
+            name: torch.stack([s[name] for s in states]).mean(0) if v.is_floating_point() else v
+            for name, v in states[0].items()
+        }
     )
+    return mean
+
+
+def _shapes(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
+    return {name: values.shape for name, values in state.items()}

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.engine import Engine
+from models.inputs import ModelInput
 from models.linear import LinearTable
 from models.registry import Fusion
 from models.tokens import CommentTokeniser
@@ -20,7 +21,7 @@ from training.dataset import Example
 from training.evidence import signal_strengths
 from training.export import export_network
 from training.network import Network
-from training.reading import all_evidence, labels, p_spam_of, read_inputs
+from training.reading import Read, all_evidence, labels, p_spam_of, read_inputs
 
 # What a rounded network is compared with.
 BEFORE_ROUNDING = "the network before rounding"
@@ -32,6 +33,19 @@ FloatArray = npt.NDArray[np.float64]
 def draw_to_compare(count: int, most: int, seed: int) -> list[int]:
     """Return at most so many of `count` places, drawn by the seed, in order."""
     return sorted(np.random.default_rng(seed).permutation(count)[:most].tolist())
+
+
+def read_unrounded(
+    network: Network,
+    inputs: Sequence[ModelInput],
+    tokeniser: CommentTokeniser,
+    linear: LinearTable,
+) -> Read:
+    """Return what the network in float32 and the linear member say, by the engine that serves."""
+    with tempfile.TemporaryDirectory() as folder:
+        export_network(network, Path(folder), calibrate_on=(), int8=False)
+        engine = Engine(Path(folder, NETWORK_FILE), exact=True)
+        return read_inputs(inputs, engine, tokeniser, linear)
 
 
 def measure_rounding(
@@ -49,10 +63,7 @@ def measure_rounding(
 
     `against` says what that network is, for the card.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        export_network(network, Path(folder), calibrate_on=(), int8=False)
-        engine = Engine(Path(folder, NETWORK_FILE), exact=True)
-        read = read_inputs([e.input for e in examples], engine, tokeniser, linear)
+    read = read_unrounded(network, [e.input for e in examples], tokeniser, linear)
     strengths = signal_strengths(examples)
     before = all_evidence(p_spam_of(read, calibration), strengths, fusion)
     cutoffs = (fusion.ham_cutoff, fusion.spam_cutoff)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from models.linear import table_bytes
+from models.linear import LinearTable, table_bytes
 from models.registry import SHIPPED_DIR, check_free, free_name, promote, write_version
 from models.tokens import CommentTokeniser
 from models.transformer import (
@@ -54,17 +54,20 @@ from training.network import (
 from training.on_grid import export_on_grid
 from training.partition import AUTHORED, SEED, Partition, partition
 from training.ranks import Ranks, joined
-from training.reading import labels, read_inputs
+from training.reading import labels, logistic_of, read_inputs
 from training.rounding import (
     BEFORE_ROUNDING,
     WEIGHTS_ON_GRID,
     draw_to_compare,
     measure_rounding,
+    read_unrounded,
 )
 from training.version_card import VersionCard, card_json, card_markdown
 from training.weigh import card_of, files_of, weigh_and_measure
 from training.weighing import WeighConfig
 
+# The stage in which all layers learn.
+TEACHER = "teacher"
 # Fewer texts of either kind are no ground to say anything on.
 _MIN_VOICE_TEXTS = 20
 
@@ -85,7 +88,10 @@ class TrainConfig:
     # All layers learn first; those kept go on from there and learn, too, what all of them say of
     # each lesson (distillation, Hinton et al. 2015). Without it those kept learn alone.
     from_teacher: bool = True
-    # The version whose network is averaged with what was learnt, by name.
+    # So many networks learn, each by a seed of its own, and their weights are averaged: it costs
+    # nothing when serving, and how far they differ says what a figure is worth.
+    seeds: int = 3
+    # The version whose network is averaged with what they learnt, by name.
     averaged_with: str | None = None
     # The authored comments are few beside the public ones and hold what those lack: machine-written
     # spam with its ham twins, both labels in 39 languages.
@@ -110,6 +116,18 @@ class TrainConfig:
     weigh: WeighConfig = field(default_factory=WeighConfig)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuned:
+    """Networks of one shape that learnt the same lessons, each by its seed.
+
+    Beside them the seconds that took, earlier legs of a run that was cut off included.
+    """
+
+    networks: tuple[Network, ...]
+    seeds: tuple[int, ...]
+    seconds: float
+
+
 def fine_tuned(
     parts: Partition,
     dataset: Dataset,
@@ -120,10 +138,8 @@ def fine_tuned(
     weights: Mapping[str, float] | None = None,
     tell: Callable[[Progress], None] | None = None,
     ranks: Ranks | None = None,
-) -> tuple[Network, float]:
-    """Return the network, fine-tuned on the train part and on texts that teach LLM voice.
-
-    Beside it the seconds that took, earlier legs of a run that was cut off included.
+) -> Tuned:
+    """Return the networks, fine-tuned on the train part and on texts that teach LLM voice.
 
     `weights` says of comments by id how much they teach, where that is not what their source does;
     `ranks` which of several processes this is.
@@ -133,29 +149,62 @@ def fine_tuned(
         lesson_of(e, weight=weights.get(e.comment.id, _weight(e, config))) for e in parts.train
     ]
     lessons += voice_lessons(dataset, config)[: config.voice_texts]
-    if tell is None:
-        tell = _tell if ranks is None or ranks.is_first else lambda _: None
-    run = partial(fine_tune, tokeniser=tokeniser, config=config.fine_tune, tell=tell, ranks=ranks)
+
+    def run(network: Network, stage: str, seed: int, before: Network | None = None) -> float:
+        is_first = ranks is None or ranks.is_first
+        return fine_tune(
+            network,
+            tokeniser,
+            lessons,
+            config.fine_tune,
+            seed=seed,
+            checkpoint=checkpoint and stage_checkpoint(checkpoint, stage),
+            tell=tell or (partial(_tell, stage) if is_first else lambda _: None),
+            before=before,
+            ranks=ranks,
+        )
+
     torch.manual_seed(config.seed)
-    if not config.from_teacher:
-        network = load_network(config.base, layers=config.layers)
-        return network, run(network, lessons=lessons, seed=config.seed, checkpoint=checkpoint)
-    teacher = load_network(config.base)
-    saved = checkpoint and teacher_checkpoint(checkpoint)
-    seconds = run(teacher, lessons=lessons, seed=config.seed, checkpoint=saved)
-    network = copy.deepcopy(teacher)
-    keep_layers(network.encoder, config.layers)
-    taught = [replace(lesson, as_before=True) for lesson in lessons]
-    # In another order and varied otherwise than the teacher learnt them.
-    seconds += run(
-        network, lessons=taught, before=teacher, seed=config.seed + 1, checkpoint=checkpoint
-    )
-    return network, seconds
+    start = load_network(config.base, layers=None if config.from_teacher else config.layers)
+    seconds, teacher, seed = 0.0, None, config.seed
+    if config.from_teacher:
+        teacher = start
+        seconds = run(teacher, TEACHER, seed)
+        start = copy.deepcopy(teacher)
+        keep_layers(start.encoder, config.layers)
+        lessons = [replace(lesson, as_before=True) for lesson in lessons]
+        # In another order and varied otherwise than the teacher learnt them.
+        seed += 1
+    seeds = tuple(range(seed, seed + config.seeds))
+    networks = tuple(copy.deepcopy(start) for _ in seeds)
+    for one, own in zip(networks, seeds, strict=True):
+        seconds += run(one, f"seed-{own}", own, before=teacher)
+    return Tuned(networks=networks, seeds=seeds, seconds=seconds)
 
 
-def teacher_checkpoint(checkpoint: Path) -> Path:
-    """Return where the teacher of the network that is saved there is saved."""
-    return checkpoint.with_suffix(".teacher.pt")
+def stage_checkpoint(checkpoint: Path, stage: str) -> Path:
+    """Return where one stage of the run that saves itself there saves itself."""
+    return checkpoint.with_suffix(f".{stage}.pt")
+
+
+def _measure_seeds(
+    tuned: Tuned,
+    averaged: Network,
+    parts: Partition,
+    tokeniser: CommentTokeniser,
+    linear: LinearTable,
+) -> list[Measured]:
+    """Return what each network alone and their mean are worth on the calibration part.
+
+    None is rounded yet, and all are computed in float32.
+    """
+    inputs, is_spam = [e.input for e in parts.calibration], labels(parts.calibration)
+    of_seeds = zip((f"seed {seed}" for seed in tuned.seeds), tuned.networks, strict=True)
+    return [
+        {"network": name}
+        | measure(is_spam, logistic_of(read_unrounded(one, inputs, tokeniser, linear).network))
+        for name, one in (*of_seeds, ("their mean, as exported", averaged))
+    ]
 
 
 def _weight(example: Example, config: TrainConfig) -> float:
@@ -172,10 +221,10 @@ def voice_lessons(dataset: Dataset, config: TrainConfig) -> list[Lesson]:
     return [lessons[i] for i in order.tolist()]
 
 
-def _tell(progress: Progress) -> None:
+def _tell(stage: str, progress: Progress) -> None:
     if progress.step % 50 == 0 or progress.step == progress.steps:
         print(
-            f"step {progress.step} of {progress.steps}, loss {progress.loss:.3f}, "
+            f"{stage}: step {progress.step} of {progress.steps}, loss {progress.loss:.3f}, "
             f"{progress.seconds_left / 60:.0f} min left",
             file=sys.stderr,
             flush=True,
@@ -244,9 +293,10 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         check_free(options.out, options.name)
     if options.base:
         config = replace(config, base=options.base)
+    others: list[Network] = []
     if options.average_with:
         config = replace(config, averaged_with=options.average_with.name)
-        other = _network_of(options.average_with, config)
+        others.append(_network_of(options.average_with, config))
     own = [] if options.no_own_data else [DEFAULT_DATA]
     dataset = read_dataset([*own, *options.data], corrections=LABEL_CORRECTIONS)
     mark = fingerprint(dataset.files, asdict(config))
@@ -268,13 +318,14 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     tokeniser_json = read_tokeniser(config.base)
     tokeniser = CommentTokeniser(tokeniser_json)
     with joined() as ranks:
-        network, seconds = fine_tuned(parts, dataset, tokeniser, config, checkpoint, ranks=ranks)
-    tuned = time.monotonic()
+        tuned = fine_tuned(parts, dataset, tokeniser, config, checkpoint, ranks=ranks)
+    began = time.monotonic()
     if not ranks.is_first:
         return 0
-    if options.average_with:
-        average(network, other)
+    network = average([*tuned.networks, *others])
     linear = fit_linear(parts.train, config.join)
+    _say("measuring each seed on the calibration part")
+    seeds = _measure_seeds(tuned, network, parts, tokeniser, linear)
 
     _say("rounding to int8")
     files = export_on_grid(
@@ -316,7 +367,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     }
 
     now = datetime.now(UTC)
-    seconds += time.monotonic() - tuned
+    seconds = tuned.seconds + time.monotonic() - began
     version = options.name or free_name(options.out, f"minilm-{now:%Y%m%d}")
     card = VersionCard(
         version=version,
@@ -333,6 +384,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         voice=voice_measured,
         voice_weight=outcome.voice,
         rounding=rounding,
+        seeds=seeds,
         parts=outcome.parts,
     )
     folder_written = write_version(
@@ -349,8 +401,8 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
         fusion=fusion,
         documents={"card.json": card_json(card), "card.md": card_markdown(card)},
     )
-    for saved in (checkpoint, teacher_checkpoint(checkpoint)):
-        saved.unlink(missing_ok=True)
+    for stage in (TEACHER, *(f"seed-{seed}" for seed in tuned.seeds)):
+        stage_checkpoint(checkpoint, stage).unlink(missing_ok=True)
     if options.promote:
         promote(options.out, version)
     state = "promoted" if options.promote else "not promoted"

@@ -177,6 +177,8 @@ class VersionCard:
     voice_weight: VoiceWeight
     rounding: Measured
     parts: Sequence[MeasuredPart]
+    # What each network whose mean this is was worth, on the calibration part.
+    seeds: Sequence[Measured] = ()
     reweighed: Reweighed | None = None
     embedding: Measured | None = None
 
@@ -205,6 +207,8 @@ def card_json(card: VersionCard) -> str:
         "parts": {part.name: _part_facts(card, part) for part in card.parts},
         "known_weaknesses": list(KNOWN_WEAKNESSES),
     }
+    if card.seeds:
+        facts["seeds"] = list(card.seeds)
     if card.reweighed:
         facts["reweighed"] = asdict(card.reweighed) | {
             "weighed_at": card.reweighed.weighed_at.isoformat(timespec="seconds"),
@@ -335,6 +339,7 @@ def card_markdown(card: VersionCard) -> str:
         _voice_line(card),
         "## Rounding to int8",
         *_rounding_lines(card.rounding),
+        *_seed_lines(card.seeds),
         "## Known weaknesses",
         "\n".join(f"- {weakness}" for weakness in KNOWN_WEAKNESSES),
         "## Data",
@@ -530,6 +535,17 @@ def _rounding_line(rounding: Measured) -> str:
         f"{rounding['largest_change_of_p_spam']:.3f} at most; AUC {rounding['roc_auc_before']:.4f} "
         f"before, {rounding['roc_auc_after']:.4f} after."
     )
+
+
+def _seed_lines(seeds: Sequence[Measured]) -> list[str]:
+    if not seeds:
+        return []
+    rows = [[one["network"], *figures_row(one)] for one in seeds]
+    return [
+        "## Seeds",
+        "Each network alone and the mean that was exported, on the calibration part, not rounded.",
+        table(FIGURES_HEAD, rows),
+    ]
 
 
 def _dropped_line(parts: Partition) -> str:

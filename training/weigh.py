@@ -234,6 +234,7 @@ def _weigh_version(options: argparse.Namespace, config: WeighConfig) -> int:
         rounding=rounding,
         parts=outcome.parts,
         embedding=embedding,
+        seeds=card.get("seeds", ()),
         reweighed=Reweighed(
             version=folder.name,
             weighed_at=datetime.now(UTC),

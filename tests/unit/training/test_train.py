@@ -33,6 +33,7 @@ from training.weighing import WeighConfig
 FILES = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2, 3)]
 TINY = TrainConfig(
     layers=(0,),
+    seeds=2,
     fine_tune=FineTuneConfig(epochs=0.05),
     int8_windows=12,
     on_grid=FineTuneConfig(epochs=0.02),
@@ -172,6 +173,23 @@ def test_the_card_says_what_rounding_to_int8_changed(card):
     assert rounding["against"] == WEIGHTS_ON_GRID
     assert rounding["before_rounding"]["against"] == BEFORE_ROUNDING
     assert rounding["before_rounding"]["n"] == rounding["n"]
+
+
+def test_the_card_says_what_each_seed_and_their_mean_are_worth(card, models_dir):
+    seeds, counted = card["seeds"], card["partition"]["calibration"]
+    *alone, mean = (one["roc_auc"] for one in seeds)
+
+    # The first seed of all is the teacher's.
+    assert [one["network"] for one in seeds] == [
+        f"seed {TINY.seed + 1}",
+        f"seed {TINY.seed + 2}",
+        "their mean, as exported",
+    ]
+    assert {(one["n_spam"], one["n_ham"]) for one in seeds} == {(counted["spam"], counted["ham"])}
+    assert len({*alone, mean}) == 3
+    assert f"| seed {TINY.seed + 2} | {alone[1]:.4f}" in (models_dir / "one" / "card.md").read_text(
+        "utf-8"
+    )
 
 
 def test_figures_without_a_label_found_wrong_stand_beside_those_on_all(card, models_dir):
