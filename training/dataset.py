@@ -26,7 +26,7 @@ DEFAULT_DATA = Path(__file__).parents[1] / "data"
 
 _ENDINGS = (".jsonl", ".jsonl.gz")
 # After so many problems a file is plainly the wrong file; listing more helps nobody.
-_MAX_PROBLEMS = 50
+MAX_PROBLEMS = 50
 _LABELS = {"spam": True, "ham": False}
 
 
@@ -137,7 +137,7 @@ def read_dataset(paths: Sequence[Path], *, corrections: Path | None = None) -> D
     read = _Reading(read_corrections(corrections) if corrections else {})
     files = [read.file(path, sha256) for path, sha256 in _distinct(find_data_files(paths))]
     if read.problems:
-        raise InvalidInputError(read.problems[:_MAX_PROBLEMS])
+        raise InvalidInputError(read.problems[:MAX_PROBLEMS])
     if corrections:
         sha256 = hashlib.sha256(corrections.read_bytes()).hexdigest()
         files.append(

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from models.features import DIMENSIONS, Features
+from service.domain.comment import Comment
 from service.domain.history import History
 from service.signals.registry import DETECTORS, detect_all
 from training.dataset import Example
@@ -22,15 +23,20 @@ def signal_names() -> tuple[str, ...]:
 
 
 def signal_strengths(examples: Sequence[Example]) -> FloatArray:
+    """Return `strengths_of` the comments of these examples."""
+    return strengths_of([example.comment for example in examples])
+
+
+def strengths_of(comments: Sequence[Comment]) -> FloatArray:
     """Return each signal's strength on each comment, 0 where its detector was silent.
 
     Files hold no earlier decisions, so every sender is one never seen before.
     """
     column_of = {name: column for column, name in enumerate(signal_names())}
-    strengths = np.zeros((len(examples), len(column_of)))
+    strengths = np.zeros((len(comments), len(column_of)))
     never_seen = History()
-    for row, example in enumerate(examples):
-        for signal in detect_all(example.comment, never_seen):
+    for row, comment in enumerate(comments):
+        for signal in detect_all(comment, never_seen):
             strengths[row, column_of[signal.name]] = signal.strength
     return strengths
 

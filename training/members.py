@@ -23,9 +23,11 @@ from models.transformer import (
     WEIGHTS_FILE,
     Calibration,
 )
+from service.domain.comment import Comment
+from service.scoring.inputs import model_input
 from training.dataset import Example
-from training.evidence import signal_names
-from training.reading import Read, all_evidence, p_spam_of, read_inputs
+from training.evidence import signal_names, strengths_of
+from training.reading import Read, WindowReader, all_evidence, p_spam_of, read_inputs
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -34,7 +36,7 @@ FloatArray = npt.NDArray[np.float64]
 class Members:
     """What judges: network, linear member, their calibration, the weights of all evidence."""
 
-    engine: Engine
+    engine: WindowReader
     tokeniser: CommentTokeniser
     linear: LinearTable
     calibration: Calibration
@@ -51,6 +53,13 @@ class Members:
         read = self.read(examples)
         return all_evidence(p_spam_of(read, self.calibration), strengths, self.known_fusion)
 
+    def judge(self, comments: Sequence[Comment]) -> FloatArray:
+        """Return each comment's p_spam with all evidence, for a sender never seen before."""
+        inputs = [model_input(comment) for comment in comments]
+        read = read_inputs(inputs, self.engine, self.tokeniser, self.linear)
+        model = p_spam_of(read, self.calibration)
+        return all_evidence(model, strengths_of(comments), self.known_fusion)
+
     def read(self, examples: Sequence[Example]) -> Read:
         """Return what the members say of each comment, before calibration."""
         return read_inputs([e.input for e in examples], self.engine, self.tokeniser, self.linear)
@@ -62,10 +71,15 @@ class Members:
         return replace(self.fusion, signal_weights=known)
 
 
-def read_members(files: Mapping[str, bytes], *, threads: int) -> Members:
-    """Return the members that the files of a transformer version hold."""
+def read_members(
+    files: Mapping[str, bytes], *, threads: int | None = None, engine: WindowReader | None = None
+) -> Members:
+    """Return the members that the files of a transformer version hold.
+
+    `engine` runs the network in place of the one that serves, which takes so many `threads`.
+    """
     return Members(
-        engine=engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE], threads=threads),
+        engine=engine or engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE], threads=threads),
         tokeniser=CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
         linear=read_table(files[LINEAR_FILE]),
         calibration=Calibration(**json.loads(files[CALIBRATION_FILE])),

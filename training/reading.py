@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from models.engine import Engine
+from models.engine import WindowScores
 from models.features import count_features
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable
@@ -38,10 +39,20 @@ class Read:
     promotion: Sequence[Sequence[Sequence[float]]]
 
 
+class WindowReader(Protocol):
+    """Whatever runs a network: `models.engine.Engine`, or one for another kind of machine."""
+
+    def read(self, windows: Sequence[Window]) -> list[WindowScores]:
+        """Return each window's scores, in order."""
+
+
 def read_inputs(
-    inputs: Sequence[ModelInput], engine: Engine, tokeniser: CommentTokeniser, linear: LinearTable
+    inputs: Sequence[ModelInput],
+    engine: WindowReader,
+    tokeniser: CommentTokeniser,
+    linear: LinearTable,
 ) -> Read:
-    """Return what both members say, by the very code that serves."""
+    """Return what both members say, by the very code that serves around the engine."""
     windows = [tokeniser.windows(one) for one in inputs]
     scores = iter(engine.read([w for some in windows for w in some]))
     of_comment = [[next(scores) for _ in some] for some in windows]
