@@ -45,7 +45,6 @@ TINY = RetrainConfig(
     train=TrainConfig(
         layers=(0,),
         from_teacher=False,
-        seeds=1,
         fine_tune=FineTuneConfig(epochs=0.2),
         int8_windows=12,
         on_grid=FineTuneConfig(epochs=0.02),

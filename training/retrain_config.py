@@ -54,11 +54,10 @@ class RetrainConfig:
     # What the network is taught from the current version's on.
     teach: TeachConfig = field(default_factory=TeachConfig)
     # From the base, and everything that follows the network, as `training.train` does it, but
-    # without a teacher and by one seed: six layers were seen to take 9.7 GiB, three seeds take
-    # three times as long, where a site's own machine trains.
+    # without a teacher: six layers were seen to take 9.7 GiB, where a site's own machine trains.
     train: TrainConfig = field(
         default_factory=lambda: TrainConfig(
-            from_teacher=False, seeds=1, fine_tune=FineTuneConfig(epochs=3.0)
+            from_teacher=False, fine_tune=FineTuneConfig(epochs=3.0)
         )
     )
     # So many comments of the train part fix the embedding's directions, drawn by the seed: 384

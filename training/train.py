@@ -88,9 +88,9 @@ class TrainConfig:
     # All layers learn first; those kept go on from there and learn, too, what all of them say of
     # each lesson (distillation, Hinton et al. 2015). Without it those kept learn alone.
     from_teacher: bool = True
-    # So many networks learn, each by a seed of its own, and their weights are averaged: it costs
-    # nothing when serving, and how far they differ says what a figure is worth.
-    seeds: int = 3
+    # So many networks learn, each by a seed of its own, and their weights are averaged. It costs
+    # nothing when serving; how far they differ says what a figure of one is worth (`README.md`).
+    seeds: int = 1
     # The version whose network is averaged with what they learnt, by name.
     averaged_with: str | None = None
     # The authored comments are few beside the public ones and hold what those lack: machine-written
@@ -280,6 +280,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="VERSION",
         help="average the network with this version's, which must have learnt from the same parts",
     )
+    parser.add_argument(
+        "--seeds", type=int, help="so many networks learn, and their weights are averaged; else one"
+    )
     parser.add_argument("--promote", action="store_true", help="make it the current version")
     parser.add_argument("--force", action="store_true", help="train even if nothing changed")
     options = parser.parse_args(arguments)
@@ -291,12 +294,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     if options.name:
         check_free(options.out, options.name)
-    if options.base:
-        config = replace(config, base=options.base)
-    others: list[Network] = []
-    if options.average_with:
-        config = replace(config, averaged_with=options.average_with.name)
-        others.append(_network_of(options.average_with, config))
+    config = _with_options(config, options)
+    others = [_network_of(options.average_with, config)] if options.average_with else []
     own = [] if options.no_own_data else [DEFAULT_DATA]
     dataset = read_dataset([*own, *options.data], corrections=LABEL_CORRECTIONS)
     mark = fingerprint(dataset.files, asdict(config))
@@ -408,6 +407,18 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     state = "promoted" if options.promote else "not promoted"
     print(f"{folder_written}: trained in {seconds / 60:.1f} min, {state}; see its card.md")
     return 0
+
+
+def _with_options(config: TrainConfig, options: argparse.Namespace) -> TrainConfig:
+    """Return the settings as the command's options change them. Raise `ValueError` for no seed."""
+    if options.seeds is not None and options.seeds < 1:
+        raise ValueError("--seeds must be 1 or more: without it one network learns")
+    return replace(
+        config,
+        base=options.base or config.base,
+        seeds=options.seeds or config.seeds,
+        averaged_with=options.average_with.name if options.average_with else None,
+    )
 
 
 def _network_of(folder: Path, config: TrainConfig) -> Network:

@@ -33,7 +33,6 @@ from training.weighing import WeighConfig
 FILES = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2, 3)]
 TINY = TrainConfig(
     layers=(0,),
-    seeds=2,
     fine_tune=FineTuneConfig(epochs=0.05),
     int8_windows=12,
     on_grid=FineTuneConfig(epochs=0.02),
@@ -60,7 +59,7 @@ def models_dir(tmp_path_factory) -> Path:
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(label_audit, "TEST_LABEL_AUDIT", audit)
-        code = run(folder, "--name", "one", "--promote")
+        code = run(folder, "--name", "one", "--promote", "--seeds", "2")
     torch.set_num_threads(threads)
     assert code == 0
     return folder
@@ -95,7 +94,7 @@ def test_a_run_leaves_nothing_but_the_version_and_its_name(models_dir):
 
 
 def test_nothing_is_trained_twice_unless_forced(models_dir, capsys):
-    code = run(models_dir)
+    code = run(models_dir, "--seeds", "2")
 
     assert code == 0
     assert "nothing changed since one was trained" in capsys.readouterr().out
@@ -310,6 +309,12 @@ def test_wrong_data_are_refused_line_by_line(tmp_path, capsys):
 
     said = capsys.readouterr().err.splitlines()
     assert [line.split(":")[1].split()[0] for line in said] == ["1", "2"]
+
+
+def test_fewer_than_one_network_is_refused(tmp_path, capsys):
+    assert run(tmp_path / "out", "--seeds", "0") == 1
+
+    assert "--seeds must be 1 or more" in capsys.readouterr().err
 
 
 def test_a_base_that_is_not_at_hand_is_refused(tmp_path, capsys):
