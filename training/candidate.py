@@ -26,14 +26,13 @@ from training.fuse import VoiceWeight
 from training.joining import calibrate
 from training.members import Members, engine_of
 from training.network import Network, average
-from training.on_grid import export_on_grid
 from training.partition import Part, Partition
 from training.pooling import LAYER, with_pooling
 from training.reading import Read, all_evidence, labels, measure_part, p_spam_of
 from training.retrain_config import RetrainConfig
 from training.run_folder import RunFolder
 from training.simulate_histories import GroupCheck, HistoryFit
-from training.train import fine_tuned
+from training.train import exported, fine_tuned
 from training.trust import Taught
 from training.update import guard_cutoffs
 from training.version_card import VersionCard, card_json, card_markdown
@@ -230,13 +229,4 @@ def export_from_base(
     network: Network, parts: Partition, tokeniser: CommentTokeniser, config: RetrainConfig
 ) -> tuple[bytes, bytes]:
     """Return `network.xml` and `network.bin` of a network in int8."""
-    train = config.train
-    return export_on_grid(
-        network,
-        parts.train,
-        tokeniser,
-        train.on_grid,
-        base=train.base,
-        windows=train.int8_windows,
-        seed=config.seed,
-    )
+    return exported(network, parts, tokeniser, replace(config.train, seed=config.seed))

@@ -187,6 +187,21 @@ def stage_checkpoint(checkpoint: Path, stage: str) -> Path:
     return checkpoint.with_suffix(f".{stage}.pt")
 
 
+def exported(
+    network: Network, parts: Partition, tokeniser: CommentTokeniser, config: TrainConfig
+) -> tuple[bytes, bytes]:
+    """Return `network.xml` and `network.bin` of the network in int8, by these settings."""
+    return export_on_grid(
+        network,
+        parts.train,
+        tokeniser,
+        config.on_grid,
+        base=config.base,
+        windows=config.int8_windows,
+        seed=config.seed,
+    )
+
+
 def _measure_seeds(
     tuned: Tuned,
     averaged: Network,
@@ -327,15 +342,7 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     seeds = _measure_seeds(tuned, network, parts, tokeniser, linear)
 
     _say("rounding to int8")
-    files = export_on_grid(
-        network,
-        parts.train,
-        tokeniser,
-        config.on_grid,
-        base=config.base,
-        windows=config.int8_windows,
-        seed=config.seed,
-    )
+    files = exported(network, parts, tokeniser, config)
     # What follows is about the very network that serves, rounded to int8.
     engine = engine_of(*files)
     read, read_test = (
