@@ -209,16 +209,18 @@ def _measure_seeds(
     tokeniser: CommentTokeniser,
     linear: LinearTable,
 ) -> list[Measured]:
-    """Return what each network alone and their mean are worth on the calibration part.
+    """Return what each network is worth on the calibration part, and their mean if that differs.
 
     None is rounded yet, and all are computed in float32.
     """
     inputs, is_spam = [e.input for e in parts.calibration], labels(parts.calibration)
-    of_seeds = zip((f"seed {seed}" for seed in tuned.seeds), tuned.networks, strict=True)
+    named = {f"seed {seed}": one for seed, one in zip(tuned.seeds, tuned.networks, strict=True)}
+    if averaged is not tuned.networks[0]:
+        named["their mean, as exported"] = averaged
     return [
         {"network": name}
         | measure(is_spam, logistic_of(read_unrounded(one, inputs, tokeniser, linear).network))
-        for name, one in (*of_seeds, ("their mean, as exported", averaged))
+        for name, one in named.items()
     ]
 
 
@@ -336,7 +338,8 @@ def _train_version(options: argparse.Namespace, config: TrainConfig) -> int:
     began = time.monotonic()
     if not ranks.is_first:
         return 0
-    network = average([*tuned.networks, *others])
+    learnt = [*tuned.networks, *others]
+    network = average(learnt) if len(learnt) > 1 else learnt[0]
     linear = fit_linear(parts.train, config.join)
     _say("measuring each seed on the calibration part")
     seeds = _measure_seeds(tuned, network, parts, tokeniser, linear)

@@ -543,7 +543,7 @@ def _seed_lines(seeds: Sequence[Measured]) -> list[str]:
     rows = [[one["network"], *figures_row(one)] for one in seeds]
     return [
         "## Seeds",
-        "Each network alone and the mean that was exported, on the calibration part, not rounded.",
+        "Each network alone, not rounded, on the calibration part; their mean if there are more.",
         table(FIGURES_HEAD, rows),
     ]
 
