@@ -10,8 +10,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-# A bound that depends on the sum of what it bounds settles within a few rounds.
-_ROUNDS = 100
+_ROUNDING = 1e-9
 
 
 def cap_each(weights: FloatArray, groups: IntArray, most: float) -> FloatArray:
@@ -31,14 +30,26 @@ def cap_shares(
         msg = f"a cap needs 0 < share <= 1 and more than 0, got {most_share} and {always}"
         raise ValueError(msg)
     sums = _sums(weights, groups)
-    # From above: the largest bound at which no group is more than its share of what is left.
-    most = max(always, most_share * float(sums.sum()))
-    for _ in range(_ROUNDS):
-        lower = max(always, most_share * float(np.minimum(sums, most).sum()))
-        if lower >= most:
+    return _scaled(weights, groups, sums, max(always, _largest_bound(sums, most_share)))
+
+
+def _largest_bound(sums: FloatArray, most_share: float) -> float:
+    """Return the largest bound that is this share of the sums bounded by it; 0 if only 0 is.
+
+    With so many groups bounded and the rest adding up to r, the bound b is that share of
+    (bounded x b + r); it is the one sought if the largest of the rest stays below it.
+    """
+    descending = np.sort(sums)[::-1]
+    rests = np.cumsum(descending[::-1])[::-1]
+    pairs = zip(descending.tolist(), rests.tolist(), strict=True)
+    for bounded, (largest, rest) in enumerate(pairs):
+        if most_share * bounded >= 1:
             break
-        most = lower
-    return _scaled(weights, groups, sums, most)
+        bound = most_share * rest / (1 - most_share * bounded)
+        # Where so many groups as make up the whole weigh the same, rounding must not decide.
+        if bound >= largest * (1 - _ROUNDING):
+            return float(bound)
+    return 0.0
 
 
 def cap_sets(weights: FloatArray, sets: Sequence[tuple[IntArray, float]]) -> FloatArray:
