@@ -16,12 +16,19 @@ from models.registry import Fusion
 from models.tokens import CommentTokeniser
 from models.transformer import NETWORK_FILE, Calibration
 from service.scoring.metrics import roc_auc
-from training.card import Measured
+from training.card import Measured, measure
 from training.dataset import Example
 from training.evidence import signal_strengths
 from training.export import export_network
 from training.network import Network
-from training.reading import Read, all_evidence, labels, p_spam_of, read_inputs
+from training.reading import (
+    Read,
+    all_evidence,
+    labels,
+    logistic_of,
+    p_spam_of,
+    read_inputs,
+)
 
 # What a rounded network is compared with.
 BEFORE_ROUNDING = "the network before rounding"
@@ -46,6 +53,17 @@ def read_unrounded(
         export_network(network, Path(folder), calibrate_on=(), int8=False)
         engine = Engine(Path(folder, NETWORK_FILE), exact=True)
         return read_inputs(inputs, engine, tokeniser, linear)
+
+
+def measure_unrounded(
+    network: Network,
+    examples: Sequence[Example],
+    tokeniser: CommentTokeniser,
+    linear: LinearTable,
+) -> Measured:
+    """Return how well the network alone, in float32, parts the spam from the ham of these."""
+    read = read_unrounded(network, [e.input for e in examples], tokeniser, linear)
+    return measure(labels(examples), logistic_of(read.network))
 
 
 def measure_rounding(

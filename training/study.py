@@ -20,14 +20,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from models.linear import LinearTable
 from models.tokens import CommentTokeniser
 from training.card import Measured, measure
 from training.card_page import FIGURES_HEAD, figures_row, table
 from training.command import exit_code_of
 from training.corrections import LABEL_CORRECTIONS
 from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
-from training.finetune import FineTuneConfig, Progress, fine_tune
+from training.finetune import FineTuneConfig, fine_tune
 from training.fuse import fit_logistic
 from training.joining import fit_linear
 from training.lessons import lesson_of
@@ -35,9 +34,9 @@ from training.low_rank import adapt, merge
 from training.network import Network, load_network, read_tokeniser
 from training.partition import AUTHORED, CALIBRATION_SOURCES, TEST_SOURCES, Partition, partition
 from training.reading import labels, logistic_of
-from training.rounding import read_unrounded
+from training.rounding import measure_unrounded, read_unrounded
 from training.tfidf import TfidfFilter
-from training.train import TrainConfig
+from training.train import TrainConfig, tell_progress
 
 # Each has ham and spam of its own; together they are all public sources but those tested on.
 FOLDS: Mapping[str, frozenset[str]] = {
@@ -92,7 +91,7 @@ def compare_lora(dataset: Dataset, config: TrainConfig) -> str:
         if rank is not None:
             tuning = replace(tuning, learning_rate=_LOW_RANK_RATE)
         network, learning, seconds = _learn(parts.train, tokeniser, config, tuning, rank=rank)
-        found = _network_alone(network, parts.calibration, tokeniser, linear)
+        found = measure_unrounded(network, parts.calibration, tokeniser, linear)
         name = "all weights" if rank is None else f"rank {rank}"
         rows.append([name, f"{learning:,}", f"{seconds:.0f}", *figures_row(found)])
     head = ("what learns", "numbers", "seconds", *FIGURES_HEAD[1:])
@@ -174,31 +173,11 @@ def _learn(
         [lesson_of(e) for e in train],
         tuning,
         seed=config.seed,
-        tell=partial(_tell, "all weights" if rank is None else f"rank {rank}"),
+        tell=partial(tell_progress, "all weights" if rank is None else f"rank {rank}"),
     )
     seconds = time.monotonic() - began
     merge(network)
     return network, learning, seconds
-
-
-def _network_alone(
-    network: Network,
-    examples: Sequence[Example],
-    tokeniser: CommentTokeniser,
-    linear: LinearTable,
-) -> Measured:
-    read = read_unrounded(network, [e.input for e in examples], tokeniser, linear)
-    return measure(labels(examples), logistic_of(read.network))
-
-
-def _tell(what: str, progress: Progress) -> None:
-    if progress.step % 50 == 0 or progress.step == progress.steps:
-        print(
-            f"{what}: step {progress.step} of {progress.steps}, "
-            f"{progress.seconds_left / 60:.0f} min left",
-            file=sys.stderr,
-            flush=True,
-        )
 
 
 if __name__ == "__main__":

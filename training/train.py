@@ -54,13 +54,13 @@ from training.network import (
 from training.on_grid import export_on_grid
 from training.partition import AUTHORED, SEED, Partition, partition
 from training.ranks import Ranks, joined
-from training.reading import labels, logistic_of, read_inputs
+from training.reading import labels, read_inputs
 from training.rounding import (
     BEFORE_ROUNDING,
     WEIGHTS_ON_GRID,
     draw_to_compare,
     measure_rounding,
-    read_unrounded,
+    measure_unrounded,
 )
 from training.version_card import VersionCard, card_json, card_markdown
 from training.weigh import card_of, files_of, weigh_and_measure
@@ -159,7 +159,7 @@ def fine_tuned(
             config.fine_tune,
             seed=seed,
             checkpoint=checkpoint and stage_checkpoint(checkpoint, stage),
-            tell=tell or (partial(_tell, stage) if is_first else lambda _: None),
+            tell=tell or (partial(tell_progress, stage) if is_first else lambda _: None),
             before=before,
             ranks=ranks,
         )
@@ -213,13 +213,11 @@ def _measure_seeds(
 
     None is rounded yet, and all are computed in float32.
     """
-    inputs, is_spam = [e.input for e in parts.calibration], labels(parts.calibration)
     named = {f"seed {seed}": one for seed, one in zip(tuned.seeds, tuned.networks, strict=True)}
     if averaged is not tuned.networks[0]:
         named["their mean, as exported"] = averaged
     return [
-        {"network": name}
-        | measure(is_spam, logistic_of(read_unrounded(one, inputs, tokeniser, linear).network))
+        {"network": name} | measure_unrounded(one, parts.calibration, tokeniser, linear)
         for name, one in named.items()
     ]
 
@@ -238,7 +236,8 @@ def voice_lessons(dataset: Dataset, config: TrainConfig) -> list[Lesson]:
     return [lessons[i] for i in order.tolist()]
 
 
-def _tell(stage: str, progress: Progress) -> None:
+def tell_progress(stage: str, progress: Progress) -> None:
+    """Say on standard error how far a stage of a run is, now and then."""
     if progress.step % 50 == 0 or progress.step == progress.steps:
         print(
             f"{stage}: step {progress.step} of {progress.steps}, loss {progress.loss:.3f}, "

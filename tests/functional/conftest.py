@@ -10,6 +10,7 @@ from service.moderation.sites import issue_key
 from service.ports import Services
 from service.web.config import WebConfig
 from service.web.flask_app import create_app
+from service.web.waiting import Waiting
 from tests.factories import SITE
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
 
@@ -72,3 +73,17 @@ def client_with(app: Flask, key: str) -> FlaskClient:
     client = app.test_client()
     client.environ_base["HTTP_AUTHORIZATION"] = f"Bearer {key}"
     return client
+
+
+@pytest.fixture
+def waits(monkeypatch) -> list[float]:
+    """How long each request said that it would wait, in seconds."""
+    asked = []
+    for_verdict = Waiting.for_verdict
+
+    def note(self, comment_id, *, seconds):
+        asked.append(seconds)
+        return for_verdict(self, comment_id, seconds=seconds)
+
+    monkeypatch.setattr(Waiting, "for_verdict", note)
+    return asked

@@ -54,20 +54,6 @@ def deliveries_of(services):
     return services.deliveries.recent(state=None, site_id=None, limit=100)
 
 
-@pytest.fixture
-def waits(monkeypatch) -> list[float]:
-    """How long each request said that it would wait, in seconds."""
-    asked = []
-    for_verdict = Waiting.for_verdict
-
-    def note(self, comment_id, *, seconds):
-        asked.append(seconds)
-        return for_verdict(self, comment_id, seconds=seconds)
-
-    monkeypatch.setattr(Waiting, "for_verdict", note)
-    return asked
-
-
 def test_a_late_verdict_is_a_provisional_no_within_the_budget(late, waits):
     answer = late.check(SPAM)
 
