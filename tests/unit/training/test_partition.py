@@ -70,6 +70,15 @@ def test_a_source_that_nobody_named_is_trained_and_calibrated_on():
     assert len(parts.train) == 1000 - len(parts.calibration)
 
 
+def test_authored_comments_written_after_versions_were_measured_are_learnt_from_alone():
+    later = make_source("authored-t10", 100)
+
+    parts = split(*make_source("authored-t1", 100), *later)
+
+    assert ids(later) <= ids(parts.train)
+    assert ids(parts.test) == ids(split(*make_source("authored-t1", 100)).test)
+
+
 def test_authored_comments_are_drawn_for_all_three_parts():
     parts = split(*make_source("authored-t1", 1000))
 
