@@ -11,6 +11,10 @@ from models.linear import LinearTable
 
 # Smaller coefficients add up to less than 0.01 log-odds on any authored comment.
 _MIN_COEFFICIENT = 1e-3
+# What leans nowhere may still say something beside others; what leans wholly is no more certain.
+_LEAST_LEANING, _MOST_LEANING = 0.1, 4.0
+
+FloatArray = npt.NDArray[np.float64]
 
 
 def fit_table(
@@ -21,12 +25,15 @@ def fit_table(
     min_rows: int,
     seed: int,
     apart: npt.NDArray[np.bool_] | None = None,
+    by_ratio: bool = False,
 ) -> LinearTable:
     """Return the table under which rows labelled true score high.
 
     Features that occur in fewer than `min_rows` rows are left out, as are coefficients that
     hardly differ from 0. Rows that are `apart` get an intercept of their own, which is dropped
-    afterwards: it takes up that spam is commoner among them, so that no word has to.
+    afterwards: it takes up that spam is commoner among them, so that no word has to. `by_ratio`
+    lets features that lean to one label learn with less of a ridge than those that do not: each is
+    multiplied by how far it leans, as naive Bayes counts it (Wang and Manning 2012).
     """
     rows_with = np.bincount(features.indices, minlength=features.shape[1])
     ids = np.flatnonzero(rows_with >= min_rows)
@@ -35,11 +42,21 @@ def fit_table(
         C=inverse_ridge, solver="liblinear", dual=True, random_state=seed, max_iter=5000
     )
     columns = features[:, ids]
+    scale = _leaning(columns, labels) if by_ratio else np.ones(len(ids))
+    columns = columns @ sparse.diags_array(scale)
     if apart is not None:
         columns = sparse.hstack([columns, sparse.csr_matrix(apart[:, None], dtype=float)]).tocsr()
     model.fit(columns, labels)
-    coefficients = model.coef_[0][: len(ids)]
+    coefficients = scale * model.coef_[0][: len(ids)]
     kept = np.abs(coefficients) >= _MIN_COEFFICIENT
     return LinearTable(
         ids=ids[kept], coefficients=coefficients[kept], intercept=float(model.intercept_[0])
     )
+
+
+def _leaning(columns: sparse.csr_matrix, labels: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return for each feature how far from 0 the log-ratio of its two labels' counts lies."""
+    occurs = (columns > 0).astype(np.float64).T
+    in_spam, in_ham = (1.0 + occurs @ of.astype(np.float64) for of in (labels, ~labels))
+    ratios = np.log(in_spam / in_spam.sum()) - np.log(in_ham / in_ham.sum())
+    return np.asarray(np.minimum(np.abs(ratios), _MOST_LEANING) + _LEAST_LEANING)
