@@ -23,7 +23,7 @@ from training.weighing import Evidence, WeighConfig, Weighed, fit_weights
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-AUDITED = "all, labels audited"
+ALL, BLOGS = "all", "blogs alone"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,17 +106,27 @@ def measure_ways(
 
 
 def _sources(examples: Sequence[Example]) -> Iterator[tuple[str, BoolArray]]:
-    """Yield the whole part, then each source of it; authored files count as one.
+    """Yield the whole part, what of it is no authored comment, then each source of it.
 
-    Where labels were found wrong, the whole part without those comments is one more.
+    Authored files count as one. Where labels were found wrong, the first two come once more
+    without those comments.
     """
     source = np.array(["authored" if e.source.startswith(AUTHORED) else e.source for e in examples])
-    yield "all", np.ones(len(examples), dtype=np.bool_)
     wrong = found_wrong(examples)
-    if wrong.any():
-        yield AUDITED, ~wrong
+    everything = np.ones(len(examples), dtype=np.bool_)
+    for name, mine in ((ALL, everything), (BLOGS, source != "authored")):
+        if name == BLOGS and (mine.all() or not mine.any()):
+            continue
+        yield name, mine
+        if (mine & wrong).any():
+            yield audited(name), mine & ~wrong
     for name in sorted(set(source.tolist())):
         yield name, source == name
+
+
+def audited(name: str) -> str:
+    """Return what the same comments are called without those whose label was found wrong."""
+    return f"{name}, labels audited"
 
 
 def _separation(is_spam: BoolArray, p_spam: FloatArray) -> Measured:

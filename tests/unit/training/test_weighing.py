@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,6 +93,23 @@ def test_all_evidence_is_set_beside_its_parts_for_the_whole_and_for_each_source(
     (blog,) = (r for r in rows if r["source"] == "blog0" and r["way"] == "model alone")
     assert blog["roc_auc"] is None
     assert blog["unsure"]["count"] == 100
+
+
+def test_blogs_stand_alone_where_authored_comments_are_measured_beside_them(weighed):
+    calibration, outcome = weighed
+    test = evidence(2)
+    mixed = replace(
+        test,
+        examples=[
+            replace(e, source="authored-t1") if e.source == "blog0" else e for e in test.examples
+        ],
+    )
+    ways = ways_of_judging(calibration, mixed, outcome, CONFIG, ())
+
+    rows = measure_ways(ways, calibration, mixed, CONFIG)
+
+    counts = {r["source"]: r["n_spam"] + r["n_ham"] for r in rows}
+    assert counts == {"all": 300, "blogs alone": 200, "authored": 100, "blog1": 100, "blog2": 100}
 
 
 def test_the_table_has_a_line_a_row_and_no_figure_where_there_is_none(weighed):
