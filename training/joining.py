@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from training.evidence import to_matrix
 from training.fuse import fit_logistic
 from training.lessons import glued_copies
 from training.partition import AUTHORED
-from training.reading import Read, labels, logistic_of, marked
+from training.reading import Read, labels, marked, p_spam_of
 from training.regression import fit_table
 
 
@@ -28,6 +28,11 @@ class JoinConfig:
     # The linear member; see `training.baseline` for how its knobs were found.
     inverse_ridge: float = 4.0
     min_comments: int = 2
+    # N-grams that lean to one label learn with less of a ridge (`fit_table`). On the calibration
+    # part beside `minilm-5`'s network before rounding: AUC of both 0.983 and 0.985, recall at 0.1 /
+    # 0.5 / 1 % false positives 0.598 / 0.730 / 0.777 and 0.624 / 0.739 / 0.797; the member alone
+    # 0.962 and 0.966.
+    by_ratio: bool = True
     # Copies with a remark of some ham glued to them teach that its words and its link vouch for
     # nothing. On the calibration part (2,430 ham, 938 spam) a pasted reference link then lowers the
     # log-odds by 1.56, not by 2.85; ROC AUC 0.961 and 0.962, recall at 1 % false positives 0.689
@@ -50,23 +55,32 @@ def fit_linear(examples: Sequence[Example], config: JoinConfig) -> LinearTable:
         inverse_ridge=config.inverse_ridge,
         min_rows=config.min_comments,
         seed=config.seed,
+        by_ratio=config.by_ratio,
     )
 
 
 def calibrate(
     read: Read, examples: Sequence[Example], voice: tuple[float, float], config: JoinConfig
 ) -> Calibration:
-    """Return how the members' log-odds make one probability, fitted on the calibration part."""
-    offset, (network, linear) = fit_logistic(
-        np.column_stack([read.network, read.linear]), labels(examples)
+    """Return how the members' log-odds make one probability, fitted on the calibration part.
+
+    What the words say that promote most is a member of its own: in five folds of that part, beside
+    `minilm-5`'s network and the linear member, recall at 0.1 / 0.5 / 1 % false positives is 0.612 /
+    0.740 / 0.794 without and 0.632 / 0.747 / 0.789 with it, of the blogs among it 0.704 / 0.827 /
+    0.866 and 0.799 / 0.851 / 0.877.
+    """
+    offset, (network, linear, promotion) = fit_logistic(
+        np.column_stack([read.network, read.linear, read.strongest]), labels(examples)
     )
-    p_spam = logistic_of(offset + network * read.network + linear * read.linear)
-    by_f1 = {t: marked(read, examples, p_spam, t).f1 for t in config.mark_thresholds}
-    return Calibration(
+    joined = Calibration(
         offset=offset,
         network=network,
         linear=linear,
-        marks_from=max(by_f1, key=lambda t: by_f1[t]),
+        promotion=promotion,
+        marks_from=0.0,
         voice_slope=voice[0],
         voice_offset=voice[1],
     )
+    p_spam = p_spam_of(read, joined)
+    by_f1 = {t: marked(read, examples, p_spam, t).f1 for t in config.mark_thresholds}
+    return replace(joined, marks_from=max(by_f1, key=lambda t: by_f1[t]))

@@ -16,7 +16,7 @@ from models.linear import LinearTable
 from models.registry import Fusion
 from models.stretches import Stretch
 from models.tokens import CommentTokeniser, Window
-from models.transformer import Calibration, mark_stretches, pool
+from models.transformer import Calibration, mark_stretches, pool, strongest_promotion
 from service.scoring.conclude import logistic, logit
 from service.scoring.model_signals import model_signals
 from training.dataset import Example
@@ -35,6 +35,8 @@ class Read:
     network: FloatArray
     linear: FloatArray
     voice: FloatArray
+    # Of the words that promote most (`models.transformer.strongest_promotion`).
+    strongest: FloatArray
     windows: Sequence[Sequence[Window]]
     promotion: Sequence[Sequence[Sequence[float]]]
 
@@ -56,12 +58,14 @@ def read_inputs(
     windows = [tokeniser.windows(one) for one in inputs]
     scores = iter(engine.read([w for some in windows for w in some]))
     of_comment = [[next(scores) for _ in some] for some in windows]
+    promotion = [[s.promotion for s in some] for some in of_comment]
     return Read(
         network=np.array([pool([s.spam for s in some]) for some in of_comment]),
         linear=np.array([linear.sum_of(count_features(one)) for one in inputs]),
         voice=np.array([pool([s.llm_voice for s in some]) for some in of_comment]),
+        strongest=np.array([strongest_promotion(some) for some in promotion]),
         windows=windows,
-        promotion=[[s.promotion for s in some] for some in of_comment],
+        promotion=promotion,
     )
 
 
@@ -72,8 +76,7 @@ def labels(examples: Sequence[Example]) -> BoolArray:
 
 def p_spam_of(read: Read, calibration: Calibration) -> FloatArray:
     """Return what the model alone states, calibrated."""
-    c = calibration
-    return logistic_of(c.offset + c.network * read.network + c.linear * read.linear)
+    return logistic_of(calibration.log_odds(read.network, read.linear, read.strongest))
 
 
 def voice_strengths(read: Read, calibration: Calibration) -> FloatArray:

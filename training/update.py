@@ -78,9 +78,7 @@ def correct_linear(
         return before
     x = matrix[:, columns] * calibration.linear
     kept = to_matrix([count_features(e.input) for e in replayed])[:, columns] * calibration.linear
-    offset = (
-        calibration.offset + calibration.network * read.network + calibration.linear * read.linear
-    )
+    offset = calibration.log_odds(read.network, read.linear, read.strongest)
     is_spam = np.array([e.is_spam for e in taught], dtype=np.float64)
     found = minimize(
         _loss,

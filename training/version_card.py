@@ -373,7 +373,8 @@ def _opening(card: VersionCard) -> list[str]:
         (
             "A fine-tuned transformer in int8 beside a linear member on hashed n-grams, "
             f"calibrated together: log-odds = {c.offset:+.3f} + {c.network:.3f} x network + "
-            f"{c.linear:.3f} x linear. Trained {card.trained_at:%Y-%m-%d %H:%M} UTC in "
+            f"{c.linear:.3f} x linear + {c.promotion:.3f} x strongest promotion. "
+            f"Trained {card.trained_at:%Y-%m-%d %H:%M} UTC in "
             f"{card.seconds / 60:.0f} minutes on {len(card.partition.train):,} comments, "
             f"calibrated on {len(card.partition.calibration):,} others, tested on "
             f"{len(card.partition.test):,}. "

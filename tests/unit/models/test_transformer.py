@@ -32,6 +32,7 @@ from models.transformer import (
     TransformerClassifier,
     mark_stretches,
     pool,
+    strongest_promotion,
 )
 
 LINEAR = LinearTable(ids=np.arange(64), coefficients=np.full(64, 0.5), intercept=-0.25)
@@ -179,7 +180,7 @@ def test_a_calibration_of_words_is_refused(write):
     words = dict.fromkeys(dataclasses.asdict(make_calibration()), "much")
     folder = write({CALIBRATION_FILE: json.dumps(words).encode()})
 
-    with pytest.raises(ModelVersionError, match="six numbers"):
+    with pytest.raises(ModelVersionError, match="the numbers of a calibration"):
         load_version(folder)
 
 
@@ -262,6 +263,28 @@ def test_both_members_weigh_as_the_calibration_says(make_classifier):
     assert plain.p_spam != both.p_spam
 
 
+def test_the_words_that_promote_most_weigh_as_the_calibration_says(
+    make_classifier, engine, tokeniser
+):
+    comment = COMMENTS[0]
+    classifier = make_classifier(network=0.0, linear=0.0, offset=0.0, promotion=0.5)
+    said = [s.promotion for s in engine.read(tokeniser.windows(comment))]
+
+    (answer,) = classifier.score_batch([comment])
+
+    assert answer.p_spam == logistic(0.5 * strongest_promotion(said))
+
+
+def test_a_version_older_than_the_weight_of_promotion_gives_it_none(write, make_classifier):
+    older = dataclasses.asdict(make_calibration())
+    del older["promotion"]
+    version = load_version(write({CALIBRATION_FILE: json.dumps(older).encode()}))
+
+    assert version.classifier.score_batch(COMMENTS[:2]) == make_classifier(
+        promotion=0.0
+    ).score_batch(COMMENTS[:2])
+
+
 def test_no_promotion_is_marked_in_what_is_rather_ham(make_classifier):
     (ham,) = make_classifier(offset=-50.0).score_batch(COMMENTS[1:2])
     (spam,) = make_classifier(offset=50.0).score_batch(COMMENTS[1:2])
@@ -299,6 +322,21 @@ def test_several_windows_pool_to_something_between_their_mean_and_the_highest(lo
     pooled = pool(log_odds)
 
     assert sum(log_odds) / len(log_odds) - 1e-9 <= pooled <= max(log_odds) + 1e-9
+
+
+def test_the_four_words_that_promote_most_count_in_whichever_window_they_are():
+    assert strongest_promotion([[9.0, -1.0, 1.0], [-5.0, 2.0, 4.0]]) == 4.0
+
+
+def test_plain_talk_beside_promotion_lowers_nothing():
+    promotion = [3.0, 5.0, 4.0, 4.0]
+
+    assert strongest_promotion([promotion]) == strongest_promotion([promotion + [-8.0] * 150]) == 4
+
+
+def test_few_words_count_as_they_are_and_none_as_plain_talk():
+    assert strongest_promotion([[2.0, 1.0], []]) == 1.5
+    assert strongest_promotion([[], []]) == strongest_promotion([]) < -5.0
 
 
 def test_a_sentence_is_marked_whole_where_its_words_promote_on_average():

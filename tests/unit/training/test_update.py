@@ -34,6 +34,7 @@ def _read(n, network=0.0):
         network=np.full(n, network),
         linear=np.full(n, 0.5),
         voice=np.zeros(n),
+        strongest=np.zeros(n),
         windows=[()] * n,
         promotion=[()] * n,
     )
