@@ -91,6 +91,7 @@ def measure_ways(
                 calibration.is_spam,
                 max_false_positive_rate=config.max_false_positive_rate,
                 max_missed_spam_rate=config.max_missed_spam_rate,
+                is_new=calibration.is_new,
             )
             rows.append(
                 {

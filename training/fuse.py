@@ -132,11 +132,13 @@ def choose_fusion(
     *,
     max_false_positive_rate: float,
     max_missed_spam_rate: float,
+    is_new: BoolArray | None = None,
 ) -> Fusion:
     """Return the weights with the cutoffs that `promised_cutoffs` gives for held-out scores."""
     ham_cutoff, spam_cutoff = promised_cutoffs(
         p_spam,
         is_spam,
+        is_new=is_new,
         max_false_positive_rate=max_false_positive_rate,
         max_missed_spam_rate=max_missed_spam_rate,
     )
@@ -163,6 +165,7 @@ def promised_cutoffs(
     *,
     max_false_positive_rate: float,
     max_missed_spam_rate: float,
+    is_new: BoolArray | None = None,
 ) -> tuple[float, float]:
     """Return the p_spam below which is ham, and from which up is spam, by both promises.
 
@@ -170,22 +173,29 @@ def promised_cutoffs(
     the promised chance, on average over the draws. Fewer than 1 / rate - 1 comments of a label
     cannot promise that much: the cutoff then lies beyond all of them, and the promise says so.
     Blocking a sincere person is the costliest mistake, so the cutoff for spam is never below what
-    the tail of the ham's scores leads to (`tail_spam_cutoff`).
+    the tail of the ham's scores leads to (`tail_spam_cutoff`), nor than what both come to on the
+    ham that `is_new` alone: other comments of a blog that was learnt from do not speak for the
+    next one.
     """
     scored = [Scored(score=float(p), is_spam=bool(s)) for p, s in zip(p_spam, is_spam, strict=True)]
     n_spam = int(np.count_nonzero(is_spam))
-    n_ham = len(is_spam) - n_spam
-    spam_cutoff = max(
-        choose_spam_cutoff(
-            scored, max_false_positive_rate=conformal_hits(n_ham, max_false_positive_rate) / n_ham
-        ),
-        tail_spam_cutoff(scored, max_false_positive_rate=max_false_positive_rate),
-    )
+    spam_cutoff = _spam_cutoff(scored, max_false_positive_rate)
+    if is_new is not None and (is_new & ~is_spam).any():
+        new = [one for one, keep in zip(scored, is_new, strict=True) if keep]
+        spam_cutoff = max(spam_cutoff, _spam_cutoff(new, max_false_positive_rate))
     ham_cutoff = choose_ham_cutoff(
         scored, max_missed_spam_rate=conformal_hits(n_spam, max_missed_spam_rate) / n_spam
     )
     # Where the two would cross, everything is settled: there is no unsure band to leave.
     return min(ham_cutoff, spam_cutoff), spam_cutoff
+
+
+def _spam_cutoff(scored: Sequence[Scored], rate: float) -> float:
+    n_ham = sum(not one.is_spam for one in scored)
+    return max(
+        choose_spam_cutoff(scored, max_false_positive_rate=conformal_hits(n_ham, rate) / n_ham),
+        tail_spam_cutoff(scored, max_false_positive_rate=rate),
+    )
 
 
 def promise(rate: float, hits: int, count: int) -> dict[str, Any]:

@@ -47,20 +47,21 @@ from models.transformer import (
 from training.card import Measured
 from training.command import exit_code_of, parse_version_options, version_parser
 from training.corrections import LABEL_CORRECTIONS
-from training.dataset import DEFAULT_DATA, DataFile, Dataset, read_dataset
+from training.dataset import DEFAULT_DATA, DataFile, Dataset, Example, read_dataset
 from training.evidence import signal_strengths
 from training.evidence_table import measure_ways, ways_of_judging
 from training.fingerprint import fingerprint
 from training.fuse import VoiceWeight
 from training.joining import JoinConfig, calibrate, fit_linear
 from training.members import engine_of
-from training.partition import Partition, describe, partition
+from training.partition import AUTHORED, Partition, describe, partition
 from training.reading import Read, measure_part, p_spam_of, read_inputs, voice_strengths
 from training.version_card import MeasuredPart, Reweighed, VersionCard, card_json, card_markdown
 from training.weighing import Evidence, WeighConfig, Weighed, weigh, weigh_voice
 
 Tell = Callable[[str], None]
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +97,7 @@ def weigh_and_measure(
             examples=some,
             model_p_spam=p_spam_of(read, calibration),
             strengths=signal_strengths(some),
+            is_new=_of_new_blogs(some, parts.train),
         )
         for some, read in zip(examples, reads, strict=True)
     )
@@ -115,6 +117,12 @@ def weigh_and_measure(
         evidence=measure_ways(ways, held, test, config),
         test_strengths=test.strengths,
     )
+
+
+def _of_new_blogs(examples: Sequence[Example], train: Sequence[Example]) -> BoolArray:
+    """Return which comments are of a source that was not learnt from; authored posts are all."""
+    learnt = {e.source for e in train if not e.source.startswith(AUTHORED)}
+    return np.array([e.source not in learnt for e in examples], dtype=np.bool_)
 
 
 def main(arguments: Sequence[str] | None = None, config: WeighConfig | None = None) -> int:

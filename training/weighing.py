@@ -44,11 +44,15 @@ class WeighConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What is known of some comments: the model's p_spam and a column of strengths a detector."""
+    """What is known of some comments: the model's p_spam and a column of strengths a detector.
+
+    `is_new` says which of them are of blogs, or of authored posts, that nothing was learnt of.
+    """
 
     examples: Sequence[Example]
     model_p_spam: FloatArray
     strengths: FloatArray
+    is_new: BoolArray | None = None
 
     @property
     def is_spam(self) -> BoolArray:
@@ -82,6 +86,7 @@ def weigh(calibration: Evidence, campaigns: Sequence[Example], config: WeighConf
         calibration.is_spam,
         max_false_positive_rate=config.max_false_positive_rate,
         max_missed_spam_rate=config.max_missed_spam_rate,
+        is_new=calibration.is_new,
     )
     told = [
         Told(example=e, score=float(s))

@@ -15,6 +15,8 @@ _TINY = 1e-300
 # The share of the ham that its tail is read off from, and the fewest comments that show one.
 _TAIL_SHARE = 0.05
 _MIN_TAIL = 20
+# How many standard errors lie below the upper end of a one-sided 95 % interval.
+_SURE = 1.645
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,8 +53,9 @@ def tail_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: float
     The one or two highest ham that a rate such as 0.1 % allows among some thousand say where the
     cutoff lies by their luck. Over a high threshold most tails are exponential (peaks over
     threshold: Pickands, "Statistical inference using extreme order statistics", 1975): from the top
-    20th of the ham, in log-odds, it is estimated where the promised share would be left. Raise
-    `ValueError` for a rate outside [0, 1].
+    20th of the ham, in log-odds, it is estimated where the promised share would be left. The mean
+    of n exponential excesses has a standard error of itself / sqrt(n); the cutoff keeps the promise
+    with 95 % of such estimates. Raise `ValueError` for a rate outside [0, 1].
     """
     ham = sorted((logit(s.score) for s in scored if not s.is_spam), reverse=True)
     above = int(len(ham) * _TAIL_SHARE)
@@ -62,7 +65,10 @@ def tail_spam_cutoff(scored: Sequence[Scored], *, max_false_positive_rate: float
     threshold = ham[above]
     mean_excess = sum(ham[:above]) / above - threshold
     beyond = above / len(ham) / max_false_positive_rate
-    return logistic(threshold + mean_excess * math.log(beyond)) if beyond > 1.0 else 0.0
+    if beyond <= 1.0:
+        return 0.0
+    at_most = mean_excess * (1.0 + _SURE / math.sqrt(above))
+    return logistic(threshold + at_most * math.log(beyond))
 
 
 def choose_ham_cutoff(scored: Sequence[Scored], *, max_missed_spam_rate: float) -> float:

@@ -75,6 +75,31 @@ def test_histories_leave_the_other_weights_and_the_cutoffs_as_they_are(weighed):
     assert (outcome.fusion.ham_cutoff, outcome.fusion.spam_cutoff) == cutoffs
 
 
+def test_ham_of_blogs_that_were_learnt_from_lowers_no_cutoff():
+    rng = np.random.default_rng(5)
+    is_spam = np.arange(12_000) >= 10_000
+    is_new = np.arange(12_000) % 10 == 0
+    log_odds = np.where(is_new, -6.0, -16.0) + rng.exponential(size=12_000)
+    log_odds[is_spam] = 6.0
+    p_spam = 1 / (1 + np.exp(-log_odds))
+
+    def spam_cutoff(which: np.ndarray | None, rows: np.ndarray) -> float:
+        _, cutoff = promised_cutoffs(
+            p_spam[rows],
+            is_spam[rows],
+            max_false_positive_rate=0.001,
+            max_missed_spam_rate=0.01,
+            is_new=which,
+        )
+        return cutoff
+
+    everything = np.ones(12_000, dtype=np.bool_)
+    assert spam_cutoff(is_new, everything) > spam_cutoff(None, everything)
+    assert spam_cutoff(is_new, everything) == spam_cutoff(None, is_new | is_spam)
+    # Where nothing is of a new blog all ham speaks.
+    assert spam_cutoff(~everything, everything) == spam_cutoff(None, everything)
+
+
 def test_all_evidence_is_set_beside_its_parts_for_the_whole_and_for_each_source(weighed):
     calibration, outcome = weighed
     test = evidence(2)
