@@ -385,8 +385,8 @@ def _opening(card: VersionCard) -> list[str]:
         ),
         (
             "The test part holds whole sources and whole authored posts of which nothing was "
-            "learnt, no number was fitted on it, and its labels were not corrected; two choices were "
-            "made in knowledge of it, see the known weaknesses."
+            "learnt, no number was fitted on it, and its labels were not corrected; two choices "
+            "were made in knowledge of it, see the known weaknesses."
         ),
         *_reweighed_lines(card),
     ]
