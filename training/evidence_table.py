@@ -23,8 +23,6 @@ from training.weighing import Evidence, WeighConfig, Weighed, fit_weights
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-ALL, BLOGS = "all", "blogs alone"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
@@ -114,20 +112,16 @@ def _sources(examples: Sequence[Example]) -> Iterator[tuple[str, BoolArray]]:
     """
     source = np.array(["authored" if e.source.startswith(AUTHORED) else e.source for e in examples])
     wrong = found_wrong(examples)
-    everything = np.ones(len(examples), dtype=np.bool_)
-    for name, mine in ((ALL, everything), (BLOGS, source != "authored")):
-        if name == BLOGS and (mine.all() or not mine.any()):
-            continue
+    of_blogs = source != "authored"
+    wholes = [("all", np.ones(len(examples), dtype=np.bool_))]
+    if of_blogs.any() and not of_blogs.all():
+        wholes.append(("blogs alone", of_blogs))
+    for name, mine in wholes:
         yield name, mine
         if (mine & wrong).any():
-            yield audited(name), mine & ~wrong
+            yield f"{name}, labels audited", mine & ~wrong
     for name in sorted(set(source.tolist())):
         yield name, source == name
-
-
-def audited(name: str) -> str:
-    """Return what the same comments are called without those whose label was found wrong."""
-    return f"{name}, labels audited"
 
 
 def _separation(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
