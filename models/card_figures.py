@@ -26,8 +26,12 @@ def read_card(version: Path) -> Mapping[str, Any]:
 
 
 def card_figures(card: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a card measured on its test part, in words; empty where it lacks."""
-    test = _table(_table(card, "parts"), "test")
+    """Return what a card measured, in words; empty where it lacks.
+
+    Out of fold, where the version learnt everything; else on its test part.
+    """
+    parts = _table(card, "parts")
+    test = _table(parts, "out of fold") or _table(parts, "test")
     evidence, cutoffs = _table(test, "all_evidence"), _table(test, "at_the_cutoffs")
     recall = _table(evidence, "recall_at_false_positive_rate")
     auc = evidence.get("roc_auc")
@@ -42,7 +46,8 @@ def card_figures(card: Mapping[str, Any]) -> dict[str, str]:
 
 def tested_on(card: Mapping[str, Any]) -> object:
     """Return what the figures were measured on: cards that differ in it cannot be compared."""
-    return _table(card, "partition").get("test"), card.get("test_data")
+    sources = _table(card, "rotation").get("sources")
+    return _table(card, "partition").get("test"), card.get("test_data"), sources
 
 
 def _table(values: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -1,7 +1,6 @@
 """Counts a comment and its author's host into a sparse vector of hashed n-grams.
 
-The author's name is left out: the public comments to learn from carry none and the authored ones
-all do, so a linear model took any name for a hint at spam.
+The author's name is counted apart (`models.names`).
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _BASE = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
 
 # Seeds of the fields, far enough apart for the n-grams of each size to have their own.
-_TEXT, _HOST = 16, 48
+_TEXT, _HOST, NAME_SEED = 16, 48, 80
 MAX_HOST_CHARS = 253
 
 # Each field counts as a vector of this length, beside properties of up to this size. Tried on
@@ -75,8 +74,8 @@ def properties_block(properties: Sequence[float]) -> Features:
 
 def _text_blocks(text: str) -> list[Features]:
     return [
-        _block(_hash_words(text, _TEXT), _WORD_SCALE),
-        _block(_hash_chars(text, _TEXT), _CHAR_SCALE),
+        scaled_block(_hash_words(text, _TEXT), _WORD_SCALE),
+        scaled_block(_hash_chars(text, _TEXT), _CHAR_SCALE),
     ]
 
 
@@ -85,7 +84,7 @@ def _blocks(inputs: ModelInput, text: str) -> list[Features]:
     host = inputs.author_host[:MAX_HOST_CHARS].replace(".", " ")
     return [
         *_text_blocks(text),
-        _block(_hash_chars(host, _HOST), _FIELD_SCALE),
+        scaled_block(_hash_chars(host, _HOST), _FIELD_SCALE),
     ]
 
 
@@ -125,6 +124,11 @@ def _hash_chars(text: str, seed: int) -> UIntArray:
     return np.concatenate(found) if found else np.zeros(0, dtype=np.uint64)
 
 
+def hash_name(name: str, seed: int) -> UIntArray:
+    """Return a hash for every word, pair of words and run of letters of a name."""
+    return np.concatenate([_hash_words(name, seed), _hash_chars(name, seed)])
+
+
 def _mix(hashes: UIntArray, seed: int) -> UIntArray:
     """Scatter hashes over all bits (the finish of splitmix64), differently for each seed."""
     mixed = hashes + np.uint64((seed * _BASE) & _MASK)
@@ -133,7 +137,7 @@ def _mix(hashes: UIntArray, seed: int) -> UIntArray:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def _block(hashes: UIntArray, scale: float) -> Features:
+def scaled_block(hashes: UIntArray, scale: float) -> Features:
     """Return buckets with damped counts, scaled to one length so that long texts do not shout."""
     buckets = (hashes >> np.uint64(64 - HASH_BITS)).astype(np.int64) + COUNTED_SLOTS
     ids, counts = np.unique(buckets, return_counts=True)

@@ -45,6 +45,14 @@ class LinearTable:
         # Not `dot`: a linear-algebra library may add up in another order on more threads.
         return float(np.sum(self._table[features.ids] * features.values)) + self._intercept
 
+    def shifted(self, by: float) -> LinearTable:
+        """Return the same table with another intercept, so much higher."""
+        return LinearTable(
+            ids=self._ids.astype(np.int64),
+            coefficients=self._stored.astype(np.float64),
+            intercept=self._intercept + by,
+        )
+
     def to_arrays(self, prefix: str) -> dict[str, npt.NDArray[np.generic]]:
         """Return the arrays to keep, their names beginning with `prefix`."""
         return {

@@ -20,7 +20,8 @@ WINDOW_TOKENS = 192
 OVERLAP_TOKENS = 32
 # Bounds the work on one hostile comment; the first, the last and those with links come first.
 MAX_WINDOWS = 8
-_LINK_WORD = "http"
+# What a link begins with, as the vocabulary of either encoder spells it.
+_LINK_WORDS = ("▁http", "http")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,8 @@ class CommentTokeniser:
         tokenizer.no_padding()
         self._tokenizer = tokenizer
         self._first, self._between = first, between
-        self._link = tokenizer.token_to_id(_LINK_WORD)
+        known = (tokenizer.token_to_id(word) for word in _LINK_WORDS)
+        self._link = next((found for found in known if found is not None), None)
 
     def windows(self, inputs: ModelInput) -> list[Window]:
         """Return at least one window: title, author's name and host as marked fields, then text.

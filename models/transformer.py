@@ -1,4 +1,8 @@
-"""The shipped classifier: a small transformer beside a linear member, calibrated together."""
+"""The shipped classifier: transformers beside linear members, calibrated together.
+
+A small network reads every comment. Where it leaves doubt a larger one reads the comment again, and
+its answer replaces the first.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,11 @@ import math
 from array import array
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +28,7 @@ from models.features import count_features
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable, read_table
 from models.log_odds import logistic
+from models.names import count_name
 from models.stretches import Stretch, join_stretches, split_stretches
 from models.tokens import CommentTokeniser, Window
 
@@ -34,6 +39,9 @@ NETWORK_FILE, TOKENISER_FILE = "network.xml", "tokenizer.json"
 WEIGHTS_FILE, LINEAR_FILE, CALIBRATION_FILE = "network.bin", "linear.npz", "calibration.json"
 # A version may lack it; its answers then have no embedding.
 EMBEDDING_FILE = "embedding.npz"
+# A version may lack these: then names weigh nothing, and every comment is read once.
+NAMES_FILE = "names.npz"
+SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE = "second.xml", "second.bin"
 
 # Two or three words after a comma ("thanks!") are too few to be judged alone. 2026-11-21, words of
 # spam marked alike by hand and by `minilm-1`, F1 without and with this: 0.7567 and 0.7570 on the
@@ -53,37 +61,92 @@ _REMEMBERED_WINDOWS = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
-    """`p_spam` is the logistic of `log_odds`; a version older than `promotion` gives it no weight.
-
-    A stretch is marked as promotion where the mean log-odds of its tokens reach `marks_from`.
-    `voice_slope` and `voice_offset` calibrate the head for LLM voice; a slope of 0 says that it
-    was taught nothing.
-    """
+class Joining:
+    """How what the members say, each in log-odds, becomes one log-odds of spam."""
 
     offset: float
     network: float
     linear: float
+    promotion: float = 0.0
+    names: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check_finite(self, ("offset", "network", "linear", "promotion", "names"))
+
+    def log_odds(self, network: Number, linear: Number, promotion: Number, names: Number) -> Number:
+        """Return one log-odds of spam; numbers and arrays of them alike.
+
+        `promotion` is what `strongest_promotion` makes of the network's words, `names` what the
+        author's name says, 0 without one.
+        """
+        return (
+            self.offset
+            + self.network * network
+            + self.linear * linear
+            + self.promotion * promotion
+            + self.names * names
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecondReading(Joining):
+    """The same for a second, larger network, asked where the first says `doubt_from` to `doubt_to`.
+
+    Both are log-odds of the first reading, and both belong to the doubt.
+    """
+
+    doubt_from: float
+    doubt_to: float
+
+    def __post_init__(self) -> None:
+        Joining.__post_init__(self)
+        _check_finite(self, ("doubt_from", "doubt_to"))
+
+    def doubts(self, first: Number) -> Any:
+        """Say where the first reading's log-odds leave a doubt."""
+        return (first >= self.doubt_from) & (first <= self.doubt_to)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration(Joining):
+    """How a version's members join, in both readings, and how their other answers are read.
+
+    A stretch is marked as promotion where the mean log-odds of its tokens reach `marks_from`.
+    `voice_slope` and `voice_offset` calibrate the head for LLM voice; a slope of 0 says that it
+    was taught nothing. Versions older than `promotion` and `names` give them no weight.
+    """
+
     marks_from: float
     voice_offset: float
     voice_slope: float
-    promotion: float = 0.0
+    second: SecondReading | None = None
 
     def __post_init__(self) -> None:
-        wrong = [name for name in self.__slots__ if not math.isfinite(getattr(self, name))]
-        if wrong:
-            msg = f"calibration must be finite numbers: {', '.join(wrong)}"
-            raise ValueError(msg)
+        Joining.__post_init__(self)
+        _check_finite(self, ("marks_from", "voice_offset", "voice_slope"))
 
-    def log_odds(self, network: Number, linear: Number, promotion: Number) -> Number:
-        """Return one log-odds of spam from what the members say, each in log-odds.
 
-        `promotion` is what `strongest_promotion` makes of the network's words. Numbers and arrays
-        of them alike.
-        """
-        return (
-            self.offset + self.network * network + self.linear * linear + self.promotion * promotion
-        )
+def _check_finite(values: object, names: Sequence[str]) -> None:
+    wrong = [name for name in names if not math.isfinite(getattr(values, name))]
+    if wrong:
+        msg = f"calibration must be finite numbers: {', '.join(wrong)}"
+        raise ValueError(msg)
+
+
+def calibration_bytes(calibration: Calibration) -> bytes:
+    """Return a calibration as a file, for `read_calibration`."""
+    return json.dumps(asdict(calibration), indent=2).encode("utf-8")
+
+
+def read_calibration(content: bytes) -> Calibration:
+    """Return the calibration that a file holds. Raise `ValueError` for anything else."""
+    try:
+        numbers = json.loads(content)
+        second = numbers.pop("second", None)
+        return Calibration(**numbers, second=second and SecondReading(**second))
+    except (TypeError, AttributeError) as error:
+        msg = f"{CALIBRATION_FILE} does not hold the numbers of a calibration"
+        raise ValueError(msg) from error
 
 
 class TransformerClassifier:
@@ -100,6 +163,13 @@ class TransformerClassifier:
         LINEAR_FILE,
         CALIBRATION_FILE,
     )
+    # What a version may have beside those.
+    MORE_FILES: ClassVar[tuple[str, ...]] = (
+        EMBEDDING_FILE,
+        NAMES_FILE,
+        SECOND_NETWORK_FILE,
+        SECOND_WEIGHTS_FILE,
+    )
 
     def __init__(
         self,
@@ -107,40 +177,48 @@ class TransformerClassifier:
         tokeniser: CommentTokeniser,
         linear: LinearTable,
         calibration: Calibration,
+        *,
         projection: Projection | None = None,
+        names: LinearTable | None = None,
+        second: Engine | None = None,
     ) -> None:
+        """Raise `ValueError` where a second network and its calibration do not come together."""
+        if (second is None) != (calibration.second is None):
+            raise ValueError("a second network and its calibration belong together")
         self._engine = engine
         self._tokeniser = tokeniser
         self._linear = linear
         self._calibration = calibration
         self._projection = projection
+        self._names = names
+        self._second = second
         self._lock = Lock()
-        self._remembered: OrderedDict[bytes, WindowScores] = OrderedDict()
+        self._remembered: dict[int, OrderedDict[bytes, WindowScores]] = {}
 
     @classmethod
     def read(cls, folder: Path, files: Mapping[str, bytes]) -> Self:
         """Return the classifier of a version's folder, whose files were read and checked.
 
-        The network is read from the folder itself, so that processes share its pages. Raise
+        The networks are read from the folder itself, so that processes share their pages. Raise
         `ValueError` or `KeyError` for content that is not one; nothing in it is ever executed.
         """
-        missing = [name for name in cls.FILES if name not in files]
-        if missing:
+        needed = list(cls.FILES)
+        numbers = read_calibration(files[CALIBRATION_FILE]) if CALIBRATION_FILE in files else None
+        if numbers and numbers.second:
+            needed += [SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE]
+        missing = [name for name in needed if name not in files]
+        if missing or numbers is None:
             # The engine would read a network that lies in the folder, checked or not.
             msg = f"the manifest does not list {', '.join(missing)}"
             raise ValueError(msg)
-        calibration = json.loads(files[CALIBRATION_FILE])
-        try:
-            numbers = Calibration(**calibration)
-        except TypeError as error:
-            msg = f"{CALIBRATION_FILE} does not hold the numbers of a calibration"
-            raise ValueError(msg) from error
         return cls(
             Engine(folder / NETWORK_FILE),
             CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
             read_table(files[LINEAR_FILE]),
             numbers,
-            read_projection(files[EMBEDDING_FILE]) if EMBEDDING_FILE in files else None,
+            projection=read_projection(files[EMBEDDING_FILE]) if EMBEDDING_FILE in files else None,
+            names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
+            second=Engine(folder / SECOND_NETWORK_FILE) if SECOND_NETWORK_FILE in files else None,
         )
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
@@ -149,41 +227,56 @@ class TransformerClassifier:
         Raise `ClassifierError` if the engine can't answer.
         """
         windows = [self._tokeniser.windows(one) for one in inputs]
-        scores = self._read([window for some in windows for window in some])
-        answers = []
-        start = 0
-        for one, some in zip(inputs, windows, strict=True):
-            mine = scores[start : start + len(some)]
-            start += len(some)
-            answers.append(self._answer(one, some, mine))
-        return answers
+        linear = [self._linear.sum_of(count_features(one)) for one in inputs]
+        names = [name_log_odds(one, self._names) for one in inputs]
+        first = self._read(self._engine, windows)
+        calibration, second = self._calibration, self._calibration.second
+        said = [join(calibration, *three) for three in zip(first, linear, names, strict=True)]
+        last = list(first)
+        if second is not None and self._second is not None:
+            again = [i for i, log_odds in enumerate(said) if second.doubts(log_odds)]
+            read = self._read(self._second, [windows[i] for i in again])
+            for i, scores in zip(again, read, strict=True):
+                last[i] = scores
+                said[i] = join(second, scores, linear[i], names[i])
+        return [self._answer(*one) for one in zip(inputs, windows, said, first, last, strict=True)]
 
-    def _read(self, windows: Sequence[Window]) -> list[WindowScores]:
-        """Return the network's scores; windows of the same tokens are read once."""
-        keys = [_key(window) for window in windows]
+    def _read(
+        self, engine: Engine, windows: Sequence[Sequence[Window]]
+    ) -> list[list[WindowScores]]:
+        """Return a network's scores for each comment; windows of the same tokens are read once."""
+        keys = [[_key(window) for window in some] for some in windows]
+        wanted = dict(zip(chain(*keys), chain(*windows), strict=True))
         with self._lock:
-            known = {key: self._remembered[key] for key in keys if key in self._remembered}
-        fresh = {k: w for k, w in zip(keys, windows, strict=True) if k not in known}
-        known.update(zip(fresh, self._engine.read(list(fresh.values())), strict=True))
+            remembered = self._remembered.setdefault(id(engine), OrderedDict())
+            known = {key: remembered[key] for key in wanted if key in remembered}
+        fresh = {key: window for key, window in wanted.items() if key not in known}
+        known.update(zip(fresh, engine.read(list(fresh.values())), strict=True))
         with self._lock:
             for key in fresh:
-                self._remembered[key] = known[key]
-            while len(self._remembered) > _REMEMBERED_WINDOWS:
-                self._remembered.popitem(last=False)
-        return [known[key] for key in keys]
+                remembered[key] = known[key]
+            while len(remembered) > _REMEMBERED_WINDOWS:
+                remembered.popitem(last=False)
+        return [[known[key] for key in some] for some in keys]
 
     def _answer(
-        self, one: ModelInput, windows: Sequence[Window], scores: Sequence[WindowScores]
+        self,
+        one: ModelInput,
+        windows: Sequence[Window],
+        log_odds: float,
+        first: Sequence[WindowScores],
+        last: Sequence[WindowScores],
     ) -> ModelOutput:
-        linear = self._linear.sum_of(count_features(one))
-        network = pool([s.spam for s in scores])
-        promotion = strongest_promotion([s.promotion for s in scores])
-        p_spam = logistic(self._calibration.log_odds(network, linear, promotion))
+        """Return the answer by both readings' scores; `last` is `first` where there was no doubt.
+
+        Voice and embedding are the first's, which has read every comment.
+        """
+        p_spam = logistic(log_odds)
         return ModelOutput(
             p_spam=p_spam,
-            promo_spans=self._mark(one, windows, scores) if p_spam >= MIN_P_SPAM_TO_MARK else (),
-            llm_voice=self._voice(scores),
-            embedding=self._embed(scores),
+            promo_spans=self._mark(one, windows, last) if p_spam >= MIN_P_SPAM_TO_MARK else (),
+            llm_voice=self._voice(first),
+            embedding=self._embed(first),
         )
 
     def _embed(self, scores: Sequence[WindowScores]) -> tuple[float, ...] | None:
@@ -203,6 +296,22 @@ class TransformerClassifier:
         return mark_stretches(
             one.text, windows, [s.promotion for s in scores], self._calibration.marks_from
         )
+
+
+def join(joining: Joining, scores: Sequence[WindowScores], linear: float, names: float) -> float:
+    """Return one log-odds of spam from a network's scores of all windows and what stands beside."""
+    return joining.log_odds(
+        pool([one.spam for one in scores]),
+        linear,
+        strongest_promotion([one.promotion for one in scores]),
+        names,
+    )
+
+
+def name_log_odds(one: ModelInput, names: LinearTable | None) -> float:
+    """Return what the author's name says of spam, 0 where there is none or no table knows names."""
+    features = count_name(one) if names is not None else None
+    return 0.0 if names is None or features is None else names.sum_of(features)
 
 
 def _key(window: Window) -> bytes:

@@ -1,4 +1,4 @@
-"""A version that a retraining may start from: one layer, taught nothing, beside a linear member."""
+"""A version to start a retraining from: two networks taught nothing, beside linear members."""
 
 from __future__ import annotations
 
@@ -13,22 +13,27 @@ from models.registry import Fusion, promote, write_version
 from models.transformer import (
     CALIBRATION_FILE,
     LINEAR_FILE,
+    NAMES_FILE,
     NETWORK_FILE,
+    SECOND_NETWORK_FILE,
+    SECOND_WEIGHTS_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
     Calibration,
+    SecondReading,
     TransformerClassifier,
 )
 from training.dataset import DEFAULT_DATA, read_dataset
 from training.evidence import signal_names
 from training.finetune import FineTuneConfig
-from training.joining import JoinConfig, fit_linear
+from training.joining import JoinConfig, fit_linear, fit_names
 from training.network import PACKAGED_BASE
 from training.partition import SEED, partition
 from training.retrain_config import RetrainConfig
 from training.simulated_world import SimulationConfig
 from training.teaching import TeachConfig
 from training.train import TrainConfig
+from training.tune import TuneConfig
 from training.weighing import WeighConfig
 
 TINY_DATA = [DEFAULT_DATA / "authored-t1.jsonl"]
@@ -43,9 +48,10 @@ TINY = RetrainConfig(
         ),
     ),
     train=TrainConfig(
-        layers=(0,),
-        from_teacher=False,
-        fine_tune=FineTuneConfig(epochs=0.2),
+        base=PACKAGED_BASE,
+        tune=TuneConfig(
+            exits=(1, 2), epochs=0.4, fine_tune=FineTuneConfig(max_windows=1, save_every_steps=2)
+        ),
         int8_windows=12,
         on_grid=FineTuneConfig(epochs=0.02),
         weigh=WeighConfig(histories=SimulationConfig(worlds=1, checked_worlds=1)),
@@ -73,9 +79,21 @@ def tiny_versions(tmp_path_factory, tiny_network, tokeniser_json) -> Path:
     """Return a folder of versions whose only one, `tiny`, is current. It is not to be changed."""
     folder = tmp_path_factory.mktemp("versions")
     parts = partition(read_dataset(TINY_DATA), seed=SEED)
-    linear = fit_linear(parts.train, JoinConfig())
+    linear, names = fit_linear(parts.train, JoinConfig()), fit_names(parts.train, JoinConfig())
+    assert names is not None
+    weights = tiny_network.with_name(WEIGHTS_FILE).read_bytes()
     calibration = Calibration(
-        offset=0.0, network=0.1, linear=1.0, marks_from=0.0, voice_offset=0.0, voice_slope=0.0
+        offset=0.0,
+        network=0.1,
+        linear=1.0,
+        names=0.1,
+        marks_from=0.0,
+        voice_offset=0.0,
+        voice_slope=0.0,
+        # The same network once more, which is heard a little louder.
+        second=SecondReading(
+            offset=0.0, network=0.2, linear=1.0, names=0.1, doubt_from=-0.5, doubt_to=0.5
+        ),
     )
     card = {
         "config": {"seed": SEED, "base": PACKAGED_BASE},
@@ -101,7 +119,10 @@ def tiny_versions(tmp_path_factory, tiny_network, tokeniser_json) -> Path:
         kind=TransformerClassifier.KIND,
         weights={
             NETWORK_FILE: tiny_network.read_bytes(),
-            WEIGHTS_FILE: tiny_network.with_name(WEIGHTS_FILE).read_bytes(),
+            WEIGHTS_FILE: weights,
+            SECOND_NETWORK_FILE: tiny_network.read_bytes(),
+            SECOND_WEIGHTS_FILE: weights,
+            NAMES_FILE: table_bytes(names),
             TOKENISER_FILE: tokeniser_json.encode("utf-8"),
             LINEAR_FILE: table_bytes(linear),
             CALIBRATION_FILE: json.dumps(asdict(calibration)).encode("utf-8"),

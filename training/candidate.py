@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from models.embedding import EMBEDDING_SIZE, Projection
 from models.linear import LinearTable
 from models.registry import Fusion
 from models.tokens import CommentTokeniser
 from models.transformer import Calibration
 from training.card import Measured
 from training.dataset import DataFile, Dataset
-from training.embed import SHRINKAGE, check_same, fit_projection, measure_meeting, pooled_of
 from training.evidence import signal_strengths
+from training.exits import ExitNetwork
 from training.finetune import Progress
 from training.fingerprint import fingerprint
 from training.fuse import VoiceWeight
 from training.joining import calibrate
-from training.members import Members, engine_of
-from training.network import Network, average
-from training.partition import Part, Partition
-from training.pooling import LAYER, with_pooling
+from training.members import Members
+from training.on_grid import export_on_grid
+from training.partition import Partition
 from training.reading import Read, all_evidence, labels, measure_part, p_spam_of
-from training.retrain_config import RetrainConfig
+from training.retrain_config import RetrainConfig, Start
 from training.run_folder import RunFolder
 from training.simulate_histories import GroupCheck, HistoryFit
-from training.train import exported, fine_tuned
 from training.trust import Taught
+from training.tune import plan_lessons, tune
 from training.update import guard_cutoffs
 from training.version_card import VersionCard, card_json, card_markdown
 from training.weigh import Outcome, weigh_and_measure
@@ -65,9 +61,7 @@ def weigh_candidate(
     says nothing, as nobody calibrates it here.
     """
     calibration = calibrate(reads[0], parts.calibration, (0.0, 0.0), config.train.join)
-    outcome = weigh_and_measure(
-        parts, reads, calibration, config.train.weigh, tell=tell, beside_tfidf=False
-    )
+    outcome = weigh_and_measure(parts, reads, calibration, config.train.weigh, tell=tell)
     return WeighedCandidate(linear=linear, calibration=calibration, outcome=outcome)
 
 
@@ -159,74 +153,51 @@ def write_cards(
     folder.write(CARD_PAGE, card_markdown(card).encode("utf-8"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Embedded:
-    """The graph with the output that embeddings are made from, the projection, what it is worth."""
-
-    network: bytes
-    projection: Projection
-    facts: dict[str, Any]
-
-
-def embed_network(
-    network: bytes,
-    weights: bytes,
-    tokeniser: CommentTokeniser,
-    parts: Partition,
-    config: RetrainConfig,
-    *,
-    threads: int,
-    advance: Callable[[float], None],
-) -> Embedded:
-    """Return the candidate's embedding, fitted on comments of the train part.
-
-    Every answer about spam is checked to stay the same. Raise `ValueError` if one does not.
-    """
-    layers = len(config.train.layers)
-    pooling = with_pooling(network, layer=min(LAYER, layers - 1))
-    engine = engine_of(pooling, weights, threads=threads)
-    if pooling != network:
-        before = engine_of(network, weights, threads=threads)
-        check_same(before, engine, tokeniser, parts.calibration)
-    rng = np.random.default_rng(config.seed)
-    order = rng.permutation(len(parts.train))[: config.embedding_comments]
-    some = [parts.train[i] for i in np.sort(order).tolist()]
-    pooled = pooled_of(engine, tokeniser, some)
-    projection = fit_projection(np.array([np.mean(p, axis=0) for p in pooled]))
-    advance(0.6)
-    facts: dict[str, Any] = {
-        "fitted_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "fitted_on": len(some),
-        "shrinkage": SHRINKAGE,
-        "size": EMBEDDING_SIZE,
-    }
-    for part in Part:
-        of_part = some if part is Part.TRAIN else getattr(parts, part.value)
-        # Without a campaign in it, a comparison with all other spam tells nothing.
-        spam = [e for e in of_part if e.is_spam]
-        embeddings = [projection.embed(p) for p in pooled_of(engine, tokeniser, spam)]
-        facts[part.value] = measure_meeting(spam, embeddings)
-    return Embedded(network=pooling, projection=projection, facts=facts)
-
-
 def fine_tune_from_base(
     parts: Partition,
     dataset: Dataset,
     decided: Sequence[Taught],
-    tokeniser: CommentTokeniser,
+    tokeniser_json: str,
     config: RetrainConfig,
     checkpoint: Path,
     tell: Callable[[Progress], None],
-) -> Network:
+) -> ExitNetwork:
     """Return the base's network, fine-tuned on the base corpora and the decisions in the parts."""
-    weights = {str(one.example.comment.id): one.weight for one in decided}
-    train = replace(config.train, seed=config.seed)
-    tuned = fine_tuned(parts, dataset, tokeniser, train, checkpoint, weights=weights, tell=tell)
-    return average(tuned.networks)
+    train = config.train
+    plan = plan_lessons(
+        parts.train,
+        range(len(parts.train)),
+        dataset.texts,
+        train.tune,
+        train.rotation,
+        name=Start.BASE,
+        weights={str(one.example.comment.id): one.weight for one in decided},
+    )
+    network, _ = tune(
+        plan,
+        tokeniser_json,
+        train.tune,
+        base=train.base,
+        seed=config.seed,
+        checkpoint=checkpoint,
+        tell=tell,
+    )
+    return network
 
 
 def export_from_base(
-    network: Network, parts: Partition, tokeniser: CommentTokeniser, config: RetrainConfig
-) -> tuple[bytes, bytes]:
-    """Return `network.xml` and `network.bin` of a network in int8."""
-    return exported(network, parts, tokeniser, replace(config.train, seed=config.seed))
+    network: ExitNetwork, parts: Partition, tokeniser: CommentTokeniser, config: RetrainConfig
+) -> list[tuple[bytes, bytes]]:
+    """Return graph and weights, in int8, of the network of each exit that serves."""
+    exits = network.exits if config.train.reads_twice else network.exits[:1]
+    return [
+        export_on_grid(
+            network.cut(after),
+            parts.train,
+            tokeniser,
+            config.train.on_grid,
+            windows=config.train.int8_windows,
+            seed=config.seed,
+        )
+        for after in exits
+    ]

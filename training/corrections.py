@@ -12,8 +12,6 @@ from service.domain.errors import InvalidInputError, Problem
 
 _DATA = Path(__file__).parents[1] / "data"
 LABEL_CORRECTIONS = _DATA / "label-corrections.jsonl"
-# Found wrong, and not corrected: see `training.label_audit`.
-TEST_LABEL_AUDIT = _DATA / "test-label-audit.jsonl"
 
 _MAX_PROBLEMS = 50
 

@@ -16,7 +16,6 @@ from service.domain.record import comment_from_record
 from service.scoring.inputs import model_input
 from training.corrections import (
     LABEL_CORRECTIONS,
-    TEST_LABEL_AUDIT,
     Correction,
     CorrectLabel,
     read_corrections,
@@ -64,7 +63,8 @@ class UnlabelledText:
 
     `kind` is one of `llm-text`, `human-text`, `llm-rewritten-human` and `mixed-boundary` in the
     known sources. `boundary` is the offset at which the second writer begins, which is a language
-    model in `mixset` and another person in `pan24`.
+    model in `mixset` and another person in `pan24`. `promo_spans` are the advertisements that were
+    woven in, None where nobody said.
     """
 
     id: str
@@ -73,6 +73,7 @@ class UnlabelledText:
     kind: str | None = None
     post_excerpt: str | None = None
     boundary: int | None = None
+    promo_spans: tuple[tuple[int, int], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +104,7 @@ class Dataset:
 def find_data_files(paths: Sequence[Path]) -> list[Path]:
     """Return the data files named, and those directly inside folders named, without repeats.
 
-    The files on labels, which lie among them, are left out: they hold no comments.
+    The file of corrections, which lies among them, is left out: it holds no comments.
     Raise `InvalidInputError` for a path that is not there, or holds no data file.
     """
     found: dict[Path, None] = {}
@@ -122,8 +123,7 @@ def find_data_files(paths: Sequence[Path]) -> list[Path]:
         found |= {p.resolve(): None for p in files}
     if problems:
         raise InvalidInputError(problems)
-    on_labels = {LABEL_CORRECTIONS.name, TEST_LABEL_AUDIT.name}
-    return sorted(path for path in found if path.name not in on_labels)
+    return sorted(path for path in found if path.name != LABEL_CORRECTIONS.name)
 
 
 def read_dataset(paths: Sequence[Path], *, corrections: Path | None = None) -> Dataset:
@@ -299,6 +299,7 @@ def _unlabelled_text(row: Mapping[str, object], path: Path) -> UnlabelledText:
         kind=_string(row, "kind"),
         post_excerpt=comment.post.excerpt,
         boundary=_boundary(row),
+        promo_spans=_marked_spans(row),
     )
 
 
@@ -336,9 +337,9 @@ def _promo_spans(row: Mapping[str, object]) -> tuple[tuple[int, int], ...] | Non
     link starts. It was set by rule and checked by eye; of the 52 there are, 4 go on for some
     polite words after the link (all read, 2026-11-21). Without a boundary the answer is None.
     """
-    spans, boundary, text = row.get("promo_spans"), row.get("boundary"), row["text"]
-    if isinstance(spans, list):
-        return tuple((span[0], span[1]) for span in spans)
+    spans, boundary, text = _marked_spans(row), row.get("boundary"), row["text"]
+    if spans is not None:
+        return spans
     if row["label"] == "ham":
         return ()
     if not isinstance(boundary, int) or not isinstance(text, str):
@@ -347,3 +348,8 @@ def _promo_spans(row: Mapping[str, object]) -> tuple[tuple[int, int], ...] | Non
     start = boundary + len(promotion) - len(promotion.lstrip())
     end = boundary + len(promotion.rstrip())
     return ((start, end),) if start < end else None
+
+
+def _marked_spans(row: Mapping[str, object]) -> tuple[tuple[int, int], ...] | None:
+    spans = row.get("promo_spans")
+    return tuple((span[0], span[1]) for span in spans) if isinstance(spans, list) else None

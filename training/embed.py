@@ -1,52 +1,22 @@
-"""Gives a version an embedding of comments and writes it as a new version that judges the same.
-
-    python -m training.embed --version models/artifacts/NAME --name NEW --data PATH ... [--promote]
-
-The network gets one more output, its weights stay byte for byte; the projection is fitted on the
-train part. Every answer about spam is checked to be the same bit for bit. Where there
-is an embedding already, its projection is fitted anew.
-"""
+"""Fits an embedding of comments to a network, whose other answers stay the same bit for bit."""
 
 from __future__ import annotations
 
-import argparse
-import json
-import sys
-import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from models.embedding import EMBEDDING_SIZE, Projection, projection_bytes
+from models.embedding import EMBEDDING_SIZE, Projection
 from models.engine import Engine, WindowScores
-from models.errors import ModelVersionError
-from models.registry import (
-    FUSION_FILE,
-    Fusion,
-    check_free,
-    load_version,
-    promote,
-    write_version,
-)
 from models.tokens import CommentTokeniser
-from models.transformer import (
-    EMBEDDING_FILE,
-    NETWORK_FILE,
-    TOKENISER_FILE,
-    WEIGHTS_FILE,
-    TransformerClassifier,
-)
-from training.command import exit_code_of, parse_version_options, version_parser
-from training.corrections import LABEL_CORRECTIONS
-from training.dataset import DEFAULT_DATA, Example, read_dataset
-from training.embedding_page import HEADING, embedding_lines
-from training.partition import Part, partition
-from training.pooling import with_pooling
+from training.dataset import Example
+from training.members import engine_of
+from training.partition import Part, Partition
+from training.pooling import LAYER, with_pooling
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -108,83 +78,56 @@ def measure_meeting(
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return 0, or 1 after one clear message on standard error."""
-    options = _parse(arguments)
-    return exit_code_of(lambda: _embed_version(options))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """The graph with the output that embeddings are made from, the projection, what it is worth."""
+
+    network: bytes
+    projection: Projection
+    facts: dict[str, Any]
 
 
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = version_parser("embed", __doc__)
-    return parse_version_options(parser, arguments, purpose="fit")
+def embed_network(
+    network: bytes,
+    weights: bytes,
+    tokeniser: CommentTokeniser,
+    fit_on: Sequence[Example],
+    parts: Partition,
+    *,
+    layer: int = LAYER,
+    threads: int | None = None,
+    advance: Callable[[float], None] = lambda _: None,
+) -> Embedded:
+    """Return a network's embedding, fitted on these comments, measured on the parts' spam.
 
-
-def _embed_version(options: argparse.Namespace) -> int:
-    started = time.monotonic()
-    folder = options.version.resolve()
-    out = options.out or folder.parent
-    check_free(out, options.name)
-    load_version(folder)
-    files = files_of(folder)
-    card = json.loads((folder / "card.json").read_bytes())
-    own = [] if options.no_own_data else [DEFAULT_DATA]
-    dataset = read_dataset([*own, *options.data], corrections=LABEL_CORRECTIONS)
-    parts = partition(dataset, seed=int(card["config"]["seed"]))
-    if len(parts.train) <= EMBEDDING_SIZE:
-        msg = (
-            f"an embedding needs more than {EMBEDDING_SIZE} comments in the train part, "
-            f"got {len(parts.train)}: name more files with --data"
-        )
+    Ham too is fitted on: by directions of spam alone all ham lies on one side, and looks alike.
+    Every answer about spam is checked to stay the same. Raise `ValueError` if one does not, or if
+    there are too few comments.
+    """
+    if len(fit_on) <= EMBEDDING_SIZE:
+        msg = f"an embedding needs more than {EMBEDDING_SIZE} comments, got {len(fit_on)}"
         raise ValueError(msg)
-
-    files[NETWORK_FILE] = with_pooling(files[NETWORK_FILE])
-    tokeniser = CommentTokeniser(files[TOKENISER_FILE].decode("utf-8"))
-    with tempfile.TemporaryDirectory() as staging:
-        for name in (NETWORK_FILE, WEIGHTS_FILE):
-            (Path(staging) / name).write_bytes(files[name])
-        engine = Engine(Path(staging) / NETWORK_FILE)
-    check_same(Engine(folder / NETWORK_FILE), engine, tokeniser, parts.calibration)
-    pooled = pooled_of(engine, tokeniser, parts.train)
-    # Ham too: by directions of spam alone all ham lies on one side, and looks alike.
+    pooling = with_pooling(network, layer=layer)
+    engine = engine_of(pooling, weights, threads=threads)
+    if pooling != network:
+        before = engine_of(network, weights, threads=threads)
+        check_same(before, engine, tokeniser, parts.calibration)
+    pooled = pooled_of(engine, tokeniser, fit_on)
     projection = fit_projection(np.array([np.mean(p, axis=0) for p in pooled]))
-    files[EMBEDDING_FILE] = projection_bytes(projection)
+    advance(0.6)
     facts: dict[str, Any] = {
-        "of": folder.name,
         "fitted_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "fitted_on": len(parts.train),
+        "fitted_on": len(fit_on),
         "shrinkage": SHRINKAGE,
         "size": EMBEDDING_SIZE,
     }
     for part in Part:
-        spam = [e for e in getattr(parts, part.value) if e.is_spam]
-        vectors = [projection.embed(p) for p in pooled_of(engine, tokeniser, spam)]
-        facts[part.value] = measure_meeting(spam, vectors)
-    facts["seconds"] = round(time.monotonic() - started)
-    made = write_version(
-        out,
-        options.name,
-        kind=TransformerClassifier.KIND,
-        weights=files,
-        fusion=_fusion_of(folder),
-        documents=_documents(folder, options.name, card, facts),
-    )
-    if options.promote:
-        promote(out, options.name)
-    print(f"{made}: {'promoted' if options.promote else 'not promoted'}; see its card.md")
-    return 0
-
-
-def files_of(folder: Path) -> dict[str, bytes]:
-    """Return the files of a version's members. Raise `ModelVersionError` if it has others."""
-    missing = [name for name in TransformerClassifier.FILES if not (folder / name).is_file()]
-    if missing:
-        msg = f"{folder} has no {', '.join(missing)}: only transformer versions have an embedding"
-        raise ModelVersionError(msg)
-    return {name: (folder / name).read_bytes() for name in TransformerClassifier.FILES}
-
-
-def _fusion_of(folder: Path) -> Fusion:
-    return Fusion(**json.loads((folder / FUSION_FILE).read_bytes()))
+        of_part = fit_on if part is Part.TRAIN else getattr(parts, part.value)
+        # Without a campaign in it, a comparison with all other spam tells nothing.
+        spam = [e for e in of_part if e.is_spam]
+        embeddings = [projection.embed(p) for p in pooled_of(engine, tokeniser, spam)]
+        facts[part.value] = measure_meeting(spam, embeddings)
+    return Embedded(network=pooling, projection=projection, facts=facts)
 
 
 def pooled_of(
@@ -215,22 +158,3 @@ def check_same(
     if changed:
         msg = f"the network would answer {changed} of {len(windows)} windows otherwise"
         raise ValueError(msg)
-
-
-def _documents(
-    folder: Path, name: str, card: dict[str, Any], facts: dict[str, Any]
-) -> dict[str, str]:
-    """Return the version's card with a part on its embedding; all else it says stays true."""
-    told = json.dumps(card | {"version": name, "embedding": facts}, ensure_ascii=False, indent=1)
-    page = (
-        (folder / "card.md").read_text("utf-8").partition(f"\n{HEADING}\n")[0].rstrip().split("\n")
-    )
-    page[0] = f"# {name}"
-    return {
-        "card.json": f"{told}\n",
-        "card.md": "\n".join([*page, "", *embedding_lines(facts)]) + "\n",
-    }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

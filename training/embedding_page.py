@@ -25,11 +25,10 @@ def embedding_lines(facts: dict[str, Any]) -> list[str]:
         HEADING,
         "",
         (
-            f"All members, weights and cutoffs are those of `{facts['of']}`, and so is every "
-            "figure above; its answers about spam are the same bit for bit. Added are an output of "
-            "the network (the hidden states of its second layer, each token by its probability of "
-            f"promotion) and a projection of it to {facts['size']} numbers, fitted on the "
-            f"{facts['fitted_on']:,} comments of the train part at {facts['fitted_at']}, "
+            "An output of the first network beside those about spam (the hidden states of its "
+            "second layer, each token by its probability of promotion) and a projection of it to "
+            f"{facts['size']} numbers, fitted on {facts['fitted_on']:,} comments at "
+            f"{facts['fitted_at']}, "
             "campaigns unseen. Each member of an authored campaign is compared with each spam "
             "comment of its part. The table has the share of its pairs that lie closer than the "
             "closest 1 of 10,000, 1,000 and 100 of the other pairs, and how often the nearest "
@@ -37,6 +36,4 @@ def embedding_lines(facts: dict[str, Any]) -> list[str]:
         ),
         "",
         *rows,
-        "",
-        "The encoder itself was fine-tuned on the train part.",
     ]

@@ -14,10 +14,8 @@ from training.card import Measured
 from training.dataset import Example
 from training.evidence_page import EVIDENCE_RATES
 from training.fuse import promised_cutoffs
-from training.label_audit import found_wrong
 from training.partition import AUTHORED
 from training.reading import all_evidence, logistic_of, logit_of
-from training.tfidf import TfidfFilter
 from training.weighing import Evidence, WeighConfig, Weighed, fit_weights
 
 FloatArray = npt.NDArray[np.float64]
@@ -42,35 +40,32 @@ def ways_of_judging(
     test: Evidence,
     weighed: Weighed,
     config: WeighConfig,
-    train: Sequence[Example],
 ) -> list[Way]:
-    """Return each way's p_spam on both parts; without comments to train on, TF-IDF is left out."""
-    ways = [
+    """Return each way's p_spam on both parts."""
+    silent, nothing = _without_model(calibration), logit_of(np.full(len(test.examples), 0.5))
+    weights, out_of_fold = fit_weights(silent, config)
+    return [
         Way(
             name="all evidence",
             calibration=weighed.out_of_fold,
             test=all_evidence(test.model_p_spam, test.strengths, weighed.fusion),
         ),
         Way(name="model alone", calibration=calibration.model_p_spam, test=test.model_p_spam),
-        _signals_alone(calibration, test, config),
+        Way(
+            name="signals alone",
+            calibration=out_of_fold,
+            test=logistic_of(weights.scores(nothing, test.strengths)),
+        ),
     ]
-    if train:
-        tfidf = TfidfFilter(train, calibration.examples)
-        scores = (logistic_of(tfidf.log_odds(e.examples)) for e in (calibration, test))
-        ways.append(Way(name="TF-IDF", calibration=next(scores), test=next(scores)))
-    return ways
 
 
-def _signals_alone(calibration: Evidence, test: Evidence, config: WeighConfig) -> Way:
-    """Return what the signals say without the model, their weights fitted anew for that."""
-    silent = replace(calibration, model_p_spam=np.full(len(calibration.examples), 0.5))
-    weights, out_of_fold = fit_weights(silent, config)
-    nothing = logit_of(np.full(len(test.examples), 0.5))
-    return Way(
-        name="signals alone",
-        calibration=out_of_fold,
-        test=logistic_of(weights.scores(nothing, test.strengths)),
-    )
+def signals_alone(evidence: Evidence, config: WeighConfig) -> FloatArray:
+    """Return what signals say without the model, by weights fitted for that on other folds."""
+    return fit_weights(_without_model(evidence), config)[1]
+
+
+def _without_model(evidence: Evidence) -> Evidence:
+    return replace(evidence, model_p_spam=np.full(len(evidence.examples), 0.5))
 
 
 def measure_ways(
@@ -107,19 +102,14 @@ def measure_ways(
 def _sources(examples: Sequence[Example]) -> Iterator[tuple[str, BoolArray]]:
     """Yield the whole part, what of it is no authored comment, then each source of it.
 
-    Authored files count as one. Where labels were found wrong, the first two come once more
-    without those comments.
+    Authored files count as one.
     """
     source = np.array(["authored" if e.source.startswith(AUTHORED) else e.source for e in examples])
-    wrong = found_wrong(examples)
     of_blogs = source != "authored"
     wholes = [("all", np.ones(len(examples), dtype=np.bool_))]
     if of_blogs.any() and not of_blogs.all():
         wholes.append(("blogs alone", of_blogs))
-    for name, mine in wholes:
-        yield name, mine
-        if (mine & wrong).any():
-            yield f"{name}, labels audited", mine & ~wrong
+    yield from wholes
     for name in sorted(set(source.tolist())):
         yield name, source == name
 

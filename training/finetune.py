@@ -14,15 +14,17 @@ from torch import nn
 from torch.nn import functional
 
 from models.tokens import CommentTokeniser, Window
+from training.exits import ExitNetwork
 from training.lessons import Lesson, Variation, collect_stock, vary
-from training.network import Network
-from training.ranks import Ranks
+from training.network import Network, Said
 
 # A span's token is taught 1 or 0; this marks those of which nothing is known.
 _UNKNOWN = -1.0
 # Batches are cut from runs of this many, sorted by length: hardly any padding, still mixed.
 _RUN_OF_BATCHES = 20
 _PAD_TO = 16
+# The windows of a batch are read in so many runs of like length.
+_READ_APART = 3
 # From how many log-odds on a comment that moves is charged by its distance, no longer its square,
 # and what that counts. With relative entropy in its place 266 decisions on one blog of the
 # calibration part left 1.8 points more of the rest to a person, so 0.8, at equal recall.
@@ -53,6 +55,8 @@ class FineTuneConfig:
     save_every_seconds: float | None = None
     # Without it a network that learns nothing new stays the same to the bit.
     dropout: bool = True
+    # What the earlier of several exits learn from the last, beside the labels.
+    exits_weight: float = 0.5
     # What lessons that keep the network as it was count, beside those that teach it something.
     as_before_weight: float = 1.0
 
@@ -68,7 +72,7 @@ class Progress:
 
 
 def fine_tune(
-    network: Network,
+    network: Network | ExitNetwork,
     tokeniser: CommentTokeniser,
     lessons: Sequence[Lesson],
     config: FineTuneConfig,
@@ -78,9 +82,8 @@ def fine_tune(
     tell: Callable[[Progress], None] = lambda _: None,
     before: Network | None = None,
     batches: Sequence[Sequence[int]] | None = None,
-    ranks: Ranks | None = None,
 ) -> float:
-    """Train the network in place; on a GPU if there is one, with other processes if there are.
+    """Train the network in place; on a GPU if there is one.
 
     Return the seconds it took, those until a last checkpoint included.
 
@@ -90,10 +93,8 @@ def fine_tune(
 
     With a `checkpoint`, a run that was cut off goes on from where it was last saved, a finished
     one is not run again; the file is the caller's to delete. The same seed and data give the same
-    order of lessons on every machine. Of several processes (`ranks`) each computes its share of
-    every batch and the first alone saves; all end with the same network.
+    order of lessons on every machine.
     """
-    ranks = ranks or Ranks()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device).train(config.dropout)
     if before is not None:
@@ -114,15 +115,10 @@ def fine_tune(
             continue
         torch.manual_seed(seed + step)
         rng = random.Random(f"{seed}-{step}")  # noqa: S311  # varying lessons is no secret
-        # All are varied by each process, so that a lesson varies alike however many there are.
         varied = [vary(lessons[i], config.variation, stock, rng) for i in batch]
-        share = ranks.share(varied)
         optimiser.zero_grad(set_to_none=True)
-        loss = torch.zeros(())
-        if share:
-            loss = _loss(network, _collate(share, tokeniser, config, rng, device), config, before)
-            loss.backward()  # type: ignore[no-untyped-call]  # torch gives it no types
-        ranks.add_up(network, len(share) / len(batch))
+        loss = _loss(network, _collate(varied, tokeniser, config, rng, device), config, before)
+        loss.backward()  # type: ignore[no-untyped-call]  # torch gives it no types
         nn.utils.clip_grad_norm_([p for p in network.parameters() if p.requires_grad], 1.0)
         optimiser.step()
         schedule.step()
@@ -131,7 +127,7 @@ def fine_tune(
         due = (step + 1) % config.save_every_steps == 0 or step + 1 == steps
         if config.save_every_seconds is not None:
             due = due or time.monotonic() - saved_at >= config.save_every_seconds
-        if checkpoint is not None and due and ranks.is_first:
+        if checkpoint is not None and due:
             seconds = before_this + time.monotonic() - began
             _save(checkpoint, step + 1, seconds, network, optimiser, schedule)
             saved_at = time.monotonic()
@@ -139,7 +135,7 @@ def fine_tune(
     return before_this + time.monotonic() - began
 
 
-def _optimiser(network: Network, config: FineTuneConfig) -> torch.optim.AdamW:
+def _optimiser(network: nn.Module, config: FineTuneConfig) -> torch.optim.AdamW:
     taught = [p for p in network.parameters() if p.requires_grad]
     matrices = [p for p in taught if p.dim() > 1]
     vectors = [p for p in taught if p.dim() <= 1]
@@ -243,19 +239,72 @@ def _known(values: Sequence[bool | None], device: torch.device) -> torch.Tensor:
 
 
 def _loss(
-    network: Network, batch: _Batch, config: FineTuneConfig, before: Network | None
+    network: Network | ExitNetwork, batch: _Batch, config: FineTuneConfig, before: Network | None
 ) -> torch.Tensor:
     with torch.autocast(batch.ids.device.type, torch.bfloat16):
-        spam, promotion, voice = network(batch.ids, batch.kinds, batch.mask)
+        answers = _answers(network, batch)
     count = len(batch.is_spam)
-    spam, voice = (_pool(said.float(), batch.owner, count) for said in (spam, voice))
-    loss = _one_a_lesson(spam, batch.is_spam, batch.weight, config.label_smoothing)
-    loss = loss + config.voice_weight * _one_a_lesson(voice, batch.is_llm_voice, batch.weight, 0.0)
-    loss = loss + config.promotion_weight * _token_loss(promotion.float(), batch.promotion)
+    pooled = [
+        (
+            _pool(spam.float(), batch.owner, count),
+            promotion.float(),
+            _pool(voice.float(), batch.owner, count),
+        )
+        for spam, promotion, voice in answers
+    ]
+    losses = [_loss_of_labels(said, batch, config) for said in pooled]
+    last = pooled[-1]
+    losses += [config.exits_weight * _loss_to_last(said, last, batch) for said in pooled[:-1]]
+    loss = torch.stack(losses).sum() / len(pooled)
     if before is None:
         return loss
-    kept = _loss_as_before((spam, promotion.float(), voice), batch, config, before)
-    return loss + config.as_before_weight * kept
+    return loss + config.as_before_weight * _loss_as_before(last, batch, config, before)
+
+
+def _answers(network: Network | ExitNetwork, batch: _Batch) -> list[Said]:
+    """Return what each exit says, windows of like length read together: less is padded."""
+    lengths = batch.mask.sum(1)
+    runs = torch.argsort(lengths, stable=True).tensor_split(_READ_APART)
+    runs = tuple(rows for rows in runs if len(rows))
+    said = []
+    for rows in runs:
+        longest = -(-int(lengths[rows].max()) // _PAD_TO) * _PAD_TO
+        said.append(
+            network.answers(*(t[rows, :longest] for t in (batch.ids, batch.kinds, batch.mask)))
+        )
+    back, width = torch.argsort(torch.cat(runs)), batch.ids.shape[1]
+    return [
+        (
+            torch.cat([one[0] for one in of_exit])[back],
+            torch.cat([functional.pad(one[1], (0, width - one[1].shape[1])) for one in of_exit])[
+                back
+            ],
+            torch.cat([one[2] for one in of_exit])[back],
+        )
+        for of_exit in zip(*said, strict=True)
+    ]
+
+
+def _loss_of_labels(
+    said: tuple[torch.Tensor, torch.Tensor, torch.Tensor], batch: _Batch, config: FineTuneConfig
+) -> torch.Tensor:
+    spam, promotion, voice = said
+    loss = _one_a_lesson(spam, batch.is_spam, batch.weight, config.label_smoothing)
+    loss = loss + config.voice_weight * _one_a_lesson(voice, batch.is_llm_voice, batch.weight, 0.0)
+    return loss + config.promotion_weight * _token_loss(promotion, batch.promotion)
+
+
+def _loss_to_last(
+    said: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    last: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    batch: _Batch,
+) -> torch.Tensor:
+    """Return how far an earlier exit's answers on spam lie from the last one's."""
+    each = functional.binary_cross_entropy_with_logits(
+        said[0], torch.sigmoid(last[0].detach()), reduction="none"
+    )
+    known = (batch.is_spam != _UNKNOWN).float() * batch.weight
+    return (each * known).sum() / len(each)
 
 
 def _loss_as_before(
@@ -322,7 +371,7 @@ def _save(
     checkpoint: Path,
     step: int,
     seconds: float,
-    network: Network,
+    network: nn.Module,
     optimiser: torch.optim.Optimizer,
     schedule: torch.optim.lr_scheduler.LambdaLR,
 ) -> None:
@@ -340,7 +389,7 @@ def _save(
 
 def _resume(
     checkpoint: Path | None,
-    network: Network,
+    network: nn.Module,
     optimiser: torch.optim.Optimizer,
     schedule: torch.optim.lr_scheduler.LambdaLR,
     device: torch.device,

@@ -22,7 +22,8 @@ from torch import nn
 from torch.nn.utils import parametrize
 
 from models.engine import POOLED
-from training.network import Network, load_network
+from training.network import Network
+from training.packaged_e5 import empty_encoder
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -36,6 +37,7 @@ SMOOTHING = "nncf_smooth_quant"
 _LINEAR, _BIAS = ("/aten::linear/MatMul", 1), ("/aten::linear/Add", 1)
 _GAIN, _SHIFT = ("/aten::layer_norm/Multiply_1", 1), ("/aten::layer_norm/Add", 1)
 _EMBEDDING = ("/aten::embedding/Gather", 0)
+_WORDS = "encoder.embeddings.word_embeddings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,16 +82,18 @@ def _parameters_of(module: nn.Module) -> dict[str, tuple[str, int]]:
     return {"weight": _EMBEDDING}
 
 
-def load_from_version(network: bytes, weights: bytes, *, base: str) -> tuple[Network, Served]:
+def load_from_version(network: bytes, weights: bytes) -> tuple[Network, Served]:
     """Return a version's network in torch, and what writes it back.
 
-    `base` is the encoder that the version was made of: its shape is taken, none of its weights.
-    Raise `ValueError` for a graph that is not of our export, or of another shape.
+    Raise `ValueError` for a graph that is not of our export, or of another shape than the encoders
+    that packages carry.
     """
     layers = {int(m[1]) for m in _LAYER.finditer(network.decode("utf-8"))}
-    if not layers:
+    words = _Graph(network, weights).place(f"__module.{_WORDS}{_EMBEDDING[0]}", _EMBEDDING[1])
+    if not layers or words is None:
         raise ValueError("the network cannot be fine-tuned: its graph has no layers of our export")
-    made = load_network(base, layers=tuple(range(max(layers) + 1)))
+    encoder = empty_encoder(vocabulary=words.shape[0], layers=max(layers) + 1)
+    made = Network(encoder, hidden=encoder.config.hidden_size)
     modules = {
         name: one
         for name, one in made.named_modules()
@@ -106,7 +110,7 @@ def load_from_version(network: bytes, weights: bytes, *, base: str) -> tuple[Net
         or prod(places[name].shape) != parameters[name].numel()
     )
     if wrong:
-        msg = f"the network has another shape than {base}: {', '.join(wrong)}"
+        msg = f"the network has another shape than ours: {', '.join(wrong)}"
         raise ValueError(msg)
     with torch.no_grad():
         for name, parameter in parameters.items():

@@ -12,22 +12,27 @@ import numpy as np
 import numpy.typing as npt
 
 from models.engine import Engine
+from models.inputs import ModelInput
 from models.linear import LinearTable, read_table
 from models.registry import FUSION_FILE, Fusion
 from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
     LINEAR_FILE,
+    NAMES_FILE,
     NETWORK_FILE,
+    SECOND_NETWORK_FILE,
+    SECOND_WEIGHTS_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
     Calibration,
+    read_calibration,
 )
 from service.domain.comment import Comment
 from service.scoring.inputs import model_input
 from training.dataset import Example
 from training.evidence import signal_names, strengths_of
-from training.reading import Read, WindowReader, all_evidence, p_spam_of, read_inputs
+from training.reading import Beside, Read, WindowReader, all_evidence, p_spam_of, read_inputs
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -41,6 +46,8 @@ class Members:
     linear: LinearTable
     calibration: Calibration
     fusion: Fusion
+    names: LinearTable | None = None
+    second: WindowReader | None = None
 
     def p_spam(self, examples: Sequence[Example], strengths: FloatArray) -> FloatArray:
         """Return each comment's p_spam for a sender never seen before.
@@ -55,14 +62,21 @@ class Members:
 
     def judge(self, comments: Sequence[Comment]) -> FloatArray:
         """Return each comment's p_spam with all evidence, for a sender never seen before."""
-        inputs = [model_input(comment) for comment in comments]
-        read = read_inputs(inputs, self.engine, self.tokeniser, self.linear)
+        read = self._read([model_input(comment) for comment in comments])
         model = p_spam_of(read, self.calibration)
         return all_evidence(model, strengths_of(comments), self.known_fusion)
 
     def read(self, examples: Sequence[Example]) -> Read:
         """Return what the members say of each comment, before calibration."""
-        return read_inputs([e.input for e in examples], self.engine, self.tokeniser, self.linear)
+        return self._read([e.input for e in examples])
+
+    def _read(self, inputs: Sequence[ModelInput]) -> Read:
+        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.beside)
+
+    @property
+    def beside(self) -> Beside:
+        """Return what stands beside the first network and the linear member."""
+        return Beside(names=self.names, second=self.second, calibration=self.calibration)
 
     @property
     def known_fusion(self) -> Fusion:
@@ -78,12 +92,19 @@ def read_members(
 
     `engine` runs the network in place of the one that serves, which takes so many `threads`.
     """
+    calibration = read_calibration(files[CALIBRATION_FILE])
+    second = None
+    if calibration.second:
+        network, weights = files[SECOND_NETWORK_FILE], files[SECOND_WEIGHTS_FILE]
+        second = engine_of(network, weights, threads=threads)
     return Members(
         engine=engine or engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE], threads=threads),
         tokeniser=CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
         linear=read_table(files[LINEAR_FILE]),
-        calibration=Calibration(**json.loads(files[CALIBRATION_FILE])),
+        calibration=calibration,
         fusion=Fusion(**json.loads(files[FUSION_FILE])),
+        names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
+        second=second,
     )
 
 

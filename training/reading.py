@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -16,7 +16,14 @@ from models.linear import LinearTable
 from models.registry import Fusion
 from models.stretches import Stretch
 from models.tokens import CommentTokeniser, Window
-from models.transformer import Calibration, mark_stretches, pool, strongest_promotion
+from models.transformer import (
+    Calibration,
+    Joining,
+    mark_stretches,
+    name_log_odds,
+    pool,
+    strongest_promotion,
+)
 from service.scoring.conclude import logistic, logit
 from service.scoring.model_signals import model_signals
 from training.dataset import Example
@@ -29,16 +36,29 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReadAgain:
+    """What a second network says of those comments that it was `asked` about; 0 of the others."""
+
+    asked: BoolArray
+    network: FloatArray
+    strongest: FloatArray
+    promotion: Sequence[Sequence[Sequence[float]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
     """What the members say of comments, before calibration. One row a comment."""
 
     network: FloatArray
     linear: FloatArray
+    # Of the author's name, 0 without one.
+    names: FloatArray
     voice: FloatArray
     # Of the words that promote most (`models.transformer.strongest_promotion`).
     strongest: FloatArray
     windows: Sequence[Sequence[Window]]
     promotion: Sequence[Sequence[Sequence[float]]]
+    second: ReadAgain | None = None
 
 
 class WindowReader(Protocol):
@@ -48,25 +68,91 @@ class WindowReader(Protocol):
         """Return each window's scores, in order."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What stands beside a version's first network and linear member, where it has them.
+
+    `second` reads again what `calibration` leaves in doubt.
+    """
+
+    names: LinearTable | None = None
+    second: WindowReader | None = None
+    calibration: Calibration | None = None
+
+
 def read_inputs(
     inputs: Sequence[ModelInput],
     engine: WindowReader,
     tokeniser: CommentTokeniser,
     linear: LinearTable,
+    beside: Beside | None = None,
 ) -> Read:
-    """Return what both members say, by the very code that serves around the engine."""
+    """Return what the members say, by the very code that serves around the engine."""
+    beside = beside or Beside()
     windows = [tokeniser.windows(one) for one in inputs]
-    scores = iter(engine.read([w for some in windows for w in some]))
-    of_comment = [[next(scores) for _ in some] for some in windows]
+    of_comment = read_windows(engine, windows)
     promotion = [[s.promotion for s in some] for some in of_comment]
-    return Read(
+    read = Read(
         network=np.array([pool([s.spam for s in some]) for some in of_comment]),
         linear=np.array([linear.sum_of(count_features(one)) for one in inputs]),
+        names=np.array([name_log_odds(one, beside.names) for one in inputs]),
         voice=np.array([pool([s.llm_voice for s in some]) for some in of_comment]),
         strongest=np.array([strongest_promotion(some) for some in promotion]),
         windows=windows,
         promotion=promotion,
     )
+    calibration = beside.calibration
+    if beside.second is None or calibration is None or calibration.second is None:
+        return read
+    asked = calibration.second.doubts(first_log_odds(read, calibration))
+    return replace(read, second=read_again(beside.second, windows, asked))
+
+
+def read_windows(
+    engine: WindowReader, windows: Sequence[Sequence[Window]]
+) -> list[list[WindowScores]]:
+    """Return a network's scores of each comment's windows."""
+    scores = iter(engine.read([w for some in windows for w in some]))
+    return [[next(scores) for _ in some] for some in windows]
+
+
+def read_again(
+    engine: WindowReader, windows: Sequence[Sequence[Window]], asked: BoolArray
+) -> ReadAgain:
+    """Return what a second network says of the comments that it is asked about."""
+    of_asked = iter(read_windows(engine, [w for w, a in zip(windows, asked, strict=True) if a]))
+    of_comment = [next(of_asked) if a else [] for a in asked]
+    promotion = [[s.promotion for s in some] for some in of_comment]
+    return ReadAgain(
+        asked=asked,
+        network=np.array([pool([s.spam for s in some]) for some in of_comment]),
+        strongest=np.array([strongest_promotion(s) if s else 0.0 for s in promotion]),
+        promotion=promotion,
+    )
+
+
+def first_log_odds(read: Read, joining: Joining) -> FloatArray:
+    """Return the log-odds of spam by the first reading alone."""
+    return joining.log_odds(read.network, read.linear, read.strongest, read.names)
+
+
+def read_twice(read: Read, calibration: Calibration) -> BoolArray:
+    """Say of which comments the second reading's answer counts."""
+    if read.second is None or calibration.second is None:
+        return np.zeros(len(read.network), dtype=np.bool_)
+    doubts = calibration.second.doubts(first_log_odds(read, calibration))
+    answer: BoolArray = read.second.asked & doubts
+    return answer
+
+
+def log_odds_of(read: Read, calibration: Calibration) -> FloatArray:
+    """Return the model's log-odds of spam: the first reading's, the second's where it counts."""
+    first = first_log_odds(read, calibration)
+    again, joining = read.second, calibration.second
+    if again is None or joining is None:
+        return first
+    second = joining.log_odds(again.network, read.linear, again.strongest, read.names)
+    return np.where(read_twice(read, calibration), second, first)
 
 
 def labels(examples: Sequence[Example]) -> BoolArray:
@@ -76,7 +162,7 @@ def labels(examples: Sequence[Example]) -> BoolArray:
 
 def p_spam_of(read: Read, calibration: Calibration) -> FloatArray:
     """Return what the model alone states, calibrated."""
-    return logistic_of(calibration.log_odds(read.network, read.linear, read.strongest))
+    return logistic_of(log_odds_of(read, calibration))
 
 
 def voice_strengths(read: Read, calibration: Calibration) -> FloatArray:
@@ -99,13 +185,27 @@ def logit_of(p_spam: FloatArray) -> FloatArray:
     return np.array([logit(float(p)) for p in p_spam])
 
 
+def last_promotion(read: Read, twice: BoolArray) -> list[Sequence[Sequence[float]]]:
+    """Return what the last network that read each comment says of its words."""
+    if read.second is None:
+        return list(read.promotion)
+    pairs = zip(twice, read.promotion, read.second.promotion, strict=True)
+    return [second if again else first for again, first, second in pairs]
+
+
 def marked(
-    read: Read, examples: Sequence[Example], p_spam: FloatArray, marks_from: float
+    read: Read,
+    examples: Sequence[Example],
+    p_spam: FloatArray,
+    calibration: Calibration,
 ) -> MarkedTokens:
     """Return how what serving would mark agrees with what was marked by hand."""
+    promotion = last_promotion(read, read_twice(read, calibration))
     spans: list[tuple[Stretch, ...]] = [
-        mark_stretches(e.comment.text, w, p, marks_from) if s >= MIN_P_SPAM_TO_MARK else ()
-        for e, w, p, s in zip(examples, read.windows, read.promotion, p_spam, strict=True)
+        mark_stretches(e.comment.text, w, p, calibration.marks_from)
+        if s >= MIN_P_SPAM_TO_MARK
+        else ()
+        for e, w, p, s in zip(examples, read.windows, promotion, p_spam, strict=True)
     ]
     return compare_tokens(examples, spans)
 
@@ -126,8 +226,13 @@ def measure_part(
     strengths: FloatArray,
     calibration: Calibration,
     fusion: Fusion,
+    *,
+    p_spam: FloatArray | None = None,
 ) -> MeasuredPart:
-    """Return everything that a card says about one part."""
+    """Return everything that a card says about one part.
+
+    `p_spam` is what all evidence says where that is not by these very weights.
+    """
     model_p_spam = p_spam_of(read, calibration)
     return MeasuredPart(
         name=name,
@@ -136,7 +241,9 @@ def measure_part(
             network=logistic_of(read.network),
             linear=logistic_of(read.linear),
             model=model_p_spam,
-            all_evidence=all_evidence(model_p_spam, strengths, fusion),
+            all_evidence=(
+                all_evidence(model_p_spam, strengths, fusion) if p_spam is None else p_spam
+            ),
         ),
-        marked=marked(read, examples, model_p_spam, calibration.marks_from),
+        marked=marked(read, examples, model_p_spam, calibration),
     )

@@ -26,6 +26,7 @@ def fit_table(
     seed: int,
     apart: npt.NDArray[np.bool_] | None = None,
     by_ratio: bool = False,
+    weights: FloatArray | None = None,
 ) -> LinearTable:
     """Return the table under which rows labelled true score high.
 
@@ -33,7 +34,8 @@ def fit_table(
     hardly differ from 0. Rows that are `apart` get an intercept of their own, which is dropped
     afterwards: it takes up that spam is commoner among them, so that no word has to. `by_ratio`
     lets features that lean to one label learn with less of a ridge than those that do not: each is
-    multiplied by how far it leans, as naive Bayes counts it (Wang and Manning 2012).
+    multiplied by how far it leans, as naive Bayes counts it (Wang and Manning 2012). `weights` says
+    how much each row counts.
     """
     rows_with = np.bincount(features.indices, minlength=features.shape[1])
     ids = np.flatnonzero(rows_with >= min_rows)
@@ -46,7 +48,7 @@ def fit_table(
     columns = columns @ sparse.diags_array(scale)
     if apart is not None:
         columns = sparse.hstack([columns, sparse.csr_matrix(apart[:, None], dtype=float)]).tocsr()
-    model.fit(columns, labels)
+    model.fit(columns, labels, sample_weight=weights)
     coefficients = scale * model.coef_[0][: len(ids)]
     kept = np.abs(coefficients) >= _MIN_COEFFICIENT
     return LinearTable(

@@ -28,7 +28,6 @@ from models.registry import (
     write_version,
 )
 from models.transformer import (
-    EMBEDDING_FILE,
     TransformerClassifier,
 )
 from training.command import exit_code_of
@@ -181,10 +180,7 @@ class _Run(RunSteps):
             name = free_name(versions, f"retrained-{stamp}")
             self.folder.write_json("version.json", {"version": name})
         name = str(self.folder.read_json("version.json")["version"])
-        files = self._files((*TransformerClassifier.FILES, FUSION_FILE))
-        embedding = self.folder.path / "candidate" / EMBEDDING_FILE
-        if embedding.exists():
-            files[EMBEDDING_FILE] = embedding.read_bytes()
+        files = self._files(self._candidate_files())
         weights = {n: content for n, content in files.items() if n != FUSION_FILE}
         if (versions / name).exists():
             if all((versions / name / n).read_bytes() == files[n] for n in weights):

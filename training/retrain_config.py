@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from training.compare import Criteria
-from training.finetune import FineTuneConfig
 from training.partition import SEED, Partition
 from training.teaching import TeachConfig
 from training.train import TrainConfig
@@ -53,13 +52,8 @@ class RetrainConfig:
     update: UpdateConfig = field(default_factory=UpdateConfig)
     # What the network is taught from the current version's on.
     teach: TeachConfig = field(default_factory=TeachConfig)
-    # From the base, and everything that follows the network, as `training.train` does it, but
-    # without a teacher: six layers were seen to take 9.7 GiB, where a site's own machine trains.
-    train: TrainConfig = field(
-        default_factory=lambda: TrainConfig(
-            from_teacher=False, fine_tune=FineTuneConfig(epochs=3.0)
-        )
-    )
+    # From the base, and everything that follows the network, as `training.train` does it.
+    train: TrainConfig = field(default_factory=TrainConfig)
     # So many comments of the train part fix the embedding's directions, drawn by the seed: 384
     # numbers a comment have long settled by then, and reading more takes the longest.
     embedding_comments: int = 4_000

@@ -24,7 +24,7 @@ from training.evidence import signal_strengths
 from training.finetune import Progress
 from training.fingerprint import fingerprint
 from training.members import Members, read_members
-from training.partition import Partition, partition
+from training.partition import Partition, check_labels, partition
 from training.phrase_check import phrases_to_json
 from training.retrain_config import RetrainConfig, Start
 from training.retrain_parts import (
@@ -36,7 +36,6 @@ from training.retrain_parts import (
     taught_to_json,
 )
 from training.run_folder import RunFolder, digest
-from training.train import check_labels
 from training.trust import clean_decisions
 from training.weigh import card_of, files_of
 

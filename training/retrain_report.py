@@ -172,7 +172,7 @@ def candidate_documents(
     }
     embedding = folder.path / "embedding.json"
     if embedding.exists():
-        facts["embedding"] = folder.read_json("embedding.json") | {"of": name}
+        facts["embedding"] = folder.read_json("embedding.json")
         page = ["\n".join(page).rstrip(), "", *embedding_lines(facts["embedding"])]
     page = ["\n".join(page).rstrip(), "", *_retrained_lines(report, provenance)]
     told = json.dumps(card | facts, ensure_ascii=False, indent=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,22 +14,24 @@ import numpy as np
 from models.embedding import EMBEDDING_SIZE, projection_bytes
 from models.engine import Engine
 from models.linear import LinearTable, read_table, table_bytes
-from models.registry import (
-    FUSION_FILE,
-)
+from models.registry import FUSION_FILE
 from models.tokens import CommentTokeniser
 from models.transformer import (
     CALIBRATION_FILE,
     EMBEDDING_FILE,
     LINEAR_FILE,
+    NAMES_FILE,
     NETWORK_FILE,
+    SECOND_NETWORK_FILE,
+    SECOND_WEIGHTS_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
     TransformerClassifier,
+    calibration_bytes,
 )
+from models.view import view_text
 from training.candidate import (
     WeighedCandidate,
-    embed_network,
     export_from_base,
     fine_tune_from_base,
     fusion_bytes,
@@ -40,25 +42,24 @@ from training.candidate import (
 from training.compare import Check, compare
 from training.dataset import Example
 from training.decided_parts import Use
+from training.embed import embed_network
 from training.evidence import signal_strengths
 from training.from_version import load_from_version
-from training.joining import fit_linear
+from training.joining import fit_linear, fit_names
 from training.members import Members, engine_of, read_members
 from training.network import read_tokeniser
 from training.phrase_check import check_phrases, phrases_from_json, trigger_check
-from training.reading import Read, read_inputs
-from training.retrain_config import (
-    Start,
-)
+from training.pooling import LAYER
+from training.reading import Beside, Read, labels, read_again, read_inputs
+from training.retrain_config import Start
 from training.retrain_inputs import RunInputs
-from training.retrain_parts import (
-    compared_part,
-)
+from training.retrain_parts import compared_part
 from training.rounding import (
     BEFORE_ROUNDING,
     WEIGHTS_ON_GRID,
+    compare_rounding,
     draw_to_compare,
-    measure_rounding,
+    network_reader,
 )
 from training.teaching import repeat_for_linear, teach
 from training.update import correct_linear
@@ -81,7 +82,13 @@ class RunSteps(RunInputs):
         of = self.decided.of[Use.TEACH]
         if self.start is Start.BASE:
             network = fine_tune_from_base(
-                self.parts, self.dataset, of, self.tokeniser, self.config, checkpoint, tell
+                self.parts,
+                self.dataset,
+                of,
+                self.tokeniser_json.decode(),
+                self.config,
+                checkpoint,
+                tell,
             )
             return network, None
         network, served = self._current_network()
@@ -102,22 +109,28 @@ class RunSteps(RunInputs):
 
     def _current_network(self) -> tuple[Any, Any]:
         files = self.current_files
-        return load_from_version(
-            files[NETWORK_FILE], files[WEIGHTS_FILE], base=str(self.current_card["config"]["base"])
-        )
+        return load_from_version(files[NETWORK_FILE], files[WEIGHTS_FILE])
 
     def _export(self) -> None:
         network, served = self._tuned()
         if served is not None:
+            # What reads again, and what names say, stay the current version's.
+            kept = (NAMES_FILE, SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE)
+            current = self.current_files
+            self._write({name: current[name] for name in kept if name in current})
             xml, weights = served.write(network)
-        else:
-            xml, weights = export_from_base(network, self.parts, self.tokeniser, self.config)
-        self._write({NETWORK_FILE: xml, WEIGHTS_FILE: weights})
+            self._write({NETWORK_FILE: xml, WEIGHTS_FILE: weights})
+            return
+        names = ((NETWORK_FILE, WEIGHTS_FILE), (SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE))
+        made = export_from_base(network, self.parts, self.tokeniser, self.config)
+        for pair, files in zip(names, made, strict=False):
+            self._write(dict(zip(pair, files, strict=True)))
 
     @cached_property
     def tokeniser_json(self) -> bytes:
         if self.start is Start.BASE:
-            return read_tokeniser(self.config.train.base).encode("utf-8")
+            texts = (view_text(e.comment.text).text for e in self.parts.train)
+            return read_tokeniser(self.config.train.base, texts).encode("utf-8")
         return self.current_files[TOKENISER_FILE]
 
     @property
@@ -127,15 +140,18 @@ class RunSteps(RunInputs):
     @property
     def engine(self) -> Engine:
         """Return the candidate's engine: what follows is about the very network that serves."""
-        files = self._files((NETWORK_FILE, WEIGHTS_FILE))
-        return engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE], threads=self.options.threads)
+        return self._engine(NETWORK_FILE, WEIGHTS_FILE)
+
+    def _engine(self, network: str, weights: str) -> Engine:
+        files = self._files((network, weights))
+        return engine_of(files[network], files[weights], threads=self.options.threads)
 
     def _weigh(self) -> None:
         found = self._weigh_anew() if self.start is Start.BASE else self._update()
         self._write(
             {
                 LINEAR_FILE: table_bytes(found.linear),
-                CALIBRATION_FILE: json.dumps(asdict(found.calibration), indent=2).encode(),
+                CALIBRATION_FILE: calibration_bytes(found.calibration),
                 TOKENISER_FILE: self.tokeniser_json,
                 FUSION_FILE: fusion_bytes(found.outcome.weighed.fusion),
             }
@@ -153,13 +169,24 @@ class RunSteps(RunInputs):
         self.folder.write_arrays("core.npz", p_spam=core, strengths=found.outcome.test_strengths)
 
     def _weigh_anew(self) -> WeighedCandidate:
-        linear = fit_linear(
-            repeat_for_linear(
-                self.base.train, self.decided.of[Use.TEACH], times=self.config.linear_times
-            ),
-            self.config.train.join,
+        taught = repeat_for_linear(
+            self.base.train, self.decided.of[Use.TEACH], times=self.config.linear_times
         )
-        linear, reads = self._read_both(linear)
+        names = fit_names(taught, self.config.train.join)
+        if names is not None:
+            self._write({NAMES_FILE: table_bytes(names)})
+        linear, reads = self._read_both(
+            fit_linear(taught, self.config.train.join), Beside(names=names)
+        )
+        if self.config.train.reads_twice:
+            second = self._engine(SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE)
+            on_calibration, on_test = (
+                replace(
+                    read, second=read_again(second, read.windows, np.ones(len(read.linear), bool))
+                )
+                for read in reads
+            )
+            reads = (on_calibration, on_test)
         return weigh_candidate(self.parts, reads, linear, self.config, tell=self._say)
 
     def _update(self) -> WeighedCandidate:
@@ -177,7 +204,7 @@ class RunSteps(RunInputs):
             current.calibration,
             config,
         )
-        linear, reads = self._read_both(linear)
+        linear, reads = self._read_both(linear, current.beside)
         return update_candidate(
             self.parts,
             reads,
@@ -187,43 +214,47 @@ class RunSteps(RunInputs):
             self.current_card,
         )
 
-    def _read_both(self, linear: LinearTable) -> tuple[LinearTable, tuple[Read, Read]]:
+    def _read_both(
+        self, linear: LinearTable, beside: Beside
+    ) -> tuple[LinearTable, tuple[Read, Read]]:
         """Return the table as it will be read, and what the members say of both held-out parts."""
         # Read back, so that what is measured is what serves, whichever process goes on.
         linear = read_table(table_bytes(linear))
         self.folder.advance(0.2)
         engine = self.engine
         read, read_test = (
-            read_inputs([e.input for e in part], engine, self.tokeniser, linear)
+            read_inputs([e.input for e in part], engine, self.tokeniser, linear, beside)
             for part in (self.parts.calibration, self.parts.test)
         )
         self.folder.advance(0.5)
         return linear, (read, read_test)
 
     def _rounding(self, found: WeighedCandidate) -> dict[str, Any]:
-        """Return what rounding to int8 changes on some of the test part."""
-        against = BEFORE_ROUNDING
+        """Return what rounding the first network to int8 changes on some of the test part."""
+        against, files = WEIGHTS_ON_GRID, self._files((NETWORK_FILE, WEIGHTS_FILE))
         if self.start is Start.BASE:
-            network, _ = self._tuned()
+            against, exits = BEFORE_ROUNDING, self._tuned()[0]
+            network = exits.cut(exits.exits[0])
         else:
-            against = WEIGHTS_ON_GRID
-            files = self._files((NETWORK_FILE, WEIGHTS_FILE))
-            network, _ = load_from_version(
-                files[NETWORK_FILE],
-                files[WEIGHTS_FILE],
-                base=str(self.current_card["config"]["base"]),
-            )
+            network, _ = load_from_version(files[NETWORK_FILE], files[WEIGHTS_FILE])
         some = draw_to_compare(len(self.base.test), self.config.rounding_comments, self.config.seed)
-        return measure_rounding(
-            network,
-            [self.base.test[i] for i in some],
+        examples = [self.base.test[i] for i in some]
+        exact = replace(self._candidate(), engine=network_reader(network, exact=True))
+        return compare_rounding(
+            exact.p_spam(examples, signal_strengths(examples)),
             found.outcome.parts[0].scored.all_evidence[some],
-            self.tokeniser,
-            found.linear,
-            found.calibration,
+            labels(examples),
             found.outcome.weighed.fusion,
             against=against,
         )
+
+    def _candidate(self) -> Members:
+        return read_members(self._files(self._candidate_files()), threads=self.options.threads)
+
+    def _candidate_files(self) -> list[str]:
+        """Return the names of the candidate's files that are there by now."""
+        names = (*TransformerClassifier.FILES, *TransformerClassifier.MORE_FILES, FUSION_FILE)
+        return [name for name in names if (self.folder.path / "candidate" / name).exists()]
 
     def _embed(self) -> None:
         if self.start is Start.CURRENT and EMBEDDING_FILE in self.current_files:
@@ -234,12 +265,15 @@ class RunSteps(RunInputs):
         if len(self.parts.train) <= EMBEDDING_SIZE:
             return
         files = self._files((NETWORK_FILE, WEIGHTS_FILE))
+        train = self.parts.train
+        drawn = draw_to_compare(len(train), self.config.embedding_comments, self.config.seed)
         made = embed_network(
             files[NETWORK_FILE],
             files[WEIGHTS_FILE],
             self.tokeniser,
+            [train[i] for i in drawn],
             self.parts,
-            self.config,
+            layer=min(LAYER, self.config.train.tune.exits[0] - 1),
             threads=self.options.threads,
             advance=self.folder.advance,
         )
@@ -251,10 +285,7 @@ class RunSteps(RunInputs):
     def _evaluate(self) -> None:
         core = self.folder.read_arrays("core.npz")
         current = self._current_members()
-        candidate = read_members(
-            self._files((*TransformerClassifier.FILES, FUSION_FILE)),
-            threads=self.options.threads,
-        )
+        candidate = self._candidate()
         on_core = current.p_spam(self.base.test, core["strengths"])
         self.folder.advance(0.7)
         self._try_phrases(current, candidate)

@@ -15,7 +15,7 @@ from models.engine import INPUTS, PAD_TO, WindowScores
 from models.tokens import Window
 from models.transformer import NETWORK_FILE, WEIGHTS_FILE
 from training.from_version import load_from_version
-from training.network import PACKAGED_BASE, Network
+from training.network import Network
 
 # Tokens of a batch, padding included: enough to fill a large GPU, and what a CPU's caches hold.
 GPU_TOKENS, CPU_TOKENS = 131_072, 4_096
@@ -67,7 +67,7 @@ def torch_engine(files: Mapping[str, bytes], device: torch.device) -> TorchEngin
 
     Raise `ValueError` for a network that is not of our export.
     """
-    network, _ = load_from_version(files[NETWORK_FILE], files[WEIGHTS_FILE], base=PACKAGED_BASE)
+    network, _ = load_from_version(files[NETWORK_FILE], files[WEIGHTS_FILE])
     return TorchEngine(network, device=device)
 
 

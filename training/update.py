@@ -25,7 +25,7 @@ from models.transformer import Calibration
 from service.scoring.conclude import logistic, logit
 from training.dataset import Example
 from training.evidence import to_matrix
-from training.reading import Read, logit_of
+from training.reading import Read, log_odds_of, logit_of, read_twice
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -76,9 +76,13 @@ def correct_linear(
     columns = columns[columns >= COUNTED_SLOTS]
     if not len(columns):
         return before
-    x = matrix[:, columns] * calibration.linear
-    kept = to_matrix([count_features(e.input) for e in replayed])[:, columns] * calibration.linear
-    offset = calibration.log_odds(read.network, read.linear, read.strongest)
+    first, again = calibration.linear, calibration.second
+    second = again.linear if again else first
+    # What the table says counts differently in the two readings.
+    counts = np.where(read_twice(read, calibration), second, first)
+    x = (sparse.diags_array(counts) @ matrix[:, columns]).tocsr()
+    kept = to_matrix([count_features(e.input) for e in replayed])[:, columns] * max(first, second)
+    offset = log_odds_of(read, calibration)
     is_spam = np.array([e.is_spam for e in taught], dtype=np.float64)
     found = minimize(
         _loss,

@@ -6,7 +6,7 @@ import json
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.metadata import version as installed_version
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.registry import Fusion
-from models.transformer import Calibration
+from models.transformer import Calibration, Joining
 from service.scoring.cutoffs import clopper_pearson
 from service.scoring.metrics import brier_score
 from training.card import (
@@ -47,7 +47,6 @@ from training.dataset import DataFile, Dataset, Example
 from training.embedding_page import embedding_lines
 from training.evidence_page import evidence_page, history_parts
 from training.fuse import VoiceWeight
-from training.label_audit import found_wrong
 from training.partition import AUTHORED, Partition, describe
 from training.promotion import MarkedTokens
 from training.simulate_histories import HistoryFit
@@ -58,25 +57,17 @@ BoolArray = npt.NDArray[np.bool_]
 PACKAGES = ("torch", "transformers", "openvino", "nncf", "tokenizers", "numpy", "scikit-learn")
 
 KNOWN_WEAKNESSES = (
-    "The encoder's vocabulary is English: other scripts are read nearly letter by letter.",
+    "Languages that the data hold little of are read by a vocabulary cut to what the data need.",
     (
-        "Where spam is rarer than in the calibration part, p_spam is stated too high; the cutoffs "
-        "are promises about each label on its own and do not depend on it."
+        "Where spam is rarer than in these data, p_spam is stated too high; the cutoffs are "
+        "promises about each label on its own and do not depend on it."
     ),
     "Account-aging spam and some author-link-only spam read exactly like ham (hardness 3).",
     "Most ham of the public sources is about software, and in English.",
     (
-        "Labels of the public sources are 0.2 to 5 % wrong; corrections were made in train and "
-        "calibration alone, so some of the worst ham lost on the test part is spam left over: the "
-        "figures with labels audited leave out what two readers agreed on."
-    ),
-    (
-        "That the spam cutoff follows the tail of the ham was decided after another way, its "
-        "highest few comments, had failed on the shipped versions' test sources (0.36 % of ham "
-        "called spam instead of 0.1 %): for that one choice they are not unseen. Nor for the "
-        "next: that it keeps the promise with 95 % of the estimates of that tail, and on the ham "
-        "alone of blogs that nothing was learnt of, was decided after 0.24 % of their ham (0.12 % "
-        "with labels audited) had been called spam by a cutoff without."
+        "Labels of the public sources are 0.2 to 5 % wrong. Those that readers found wrong were "
+        "corrected before anything was learnt or measured (`data/label-corrections.jsonl`); they "
+        "looked where a score and a label disagreed most."
     ),
     (
         "No sender history is in the data: what earlier decisions and sightings weigh comes from a "
@@ -86,9 +77,9 @@ KNOWN_WEAKNESSES = (
 )
 
 _EVIDENCE_NOTE = (
-    "On the test part, by source held out whole (of the authored posts 15 %), for senders never "
-    "seen before. Each way's cutoffs keep the same promises on the calibration part; the last "
-    "three columns are what they come to here. Intervals are exact binomial, 95 %."
+    "For senders never seen before. Each way's cutoffs keep the same promises on the same "
+    "comments; the last three columns are what they come to in each source. Intervals are exact "
+    "binomial, 95 %."
 )
 
 _WAYS = {
@@ -123,46 +114,13 @@ class MeasuredPart:
         """Return the labels, in the order of the scores."""
         return np.array([e.is_spam for e in self.examples], dtype=np.bool_)
 
-    def only(self, kept: BoolArray) -> MeasuredPart:
-        """Return these comments of the part alone; what was marked is counted of the whole."""
-        scores = (self.scored.network, self.scored.linear, self.scored.model)
-        network, linear, model = (score[kept] for score in scores)
-        return replace(
-            self,
-            examples=tuple(e for e, keep in zip(self.examples, kept, strict=True) if keep),
-            scored=Scored(
-                network=network,
-                linear=linear,
-                model=model,
-                all_evidence=self.scored.all_evidence[kept],
-            ),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reweighed:
-    """Whose members a version has, where only the evidence was weighed again.
-
-    With `linear_anew` the linear member is not the other version's, with `less_rounding` the
-    network is the other's but for what it rounds of activations. `notes` says in sentences where
-    what was read differs from what those were trained with.
-    """
-
-    version: str
-    weighed_at: datetime
-    seconds: float
-    linear_anew: bool
-    notes: Sequence[str]
-    less_rounding: bool = False
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionCard:
-    """All that a card is written from; `parts` holds the test part first.
+    """All that a card is written from; what matters most is first in `parts`.
 
-    `trained_at`, `seconds`, `config`, `voice` and `rounding` are about the training, also where
-    the version was only weighed again. `embedding` is what `training.embed` measured of the one
-    that it was made of, None where it has none.
+    `partition` are the parts that a retraining keeps apart. `embedding` is what `training.embed`
+    measured of the embedding, None where there is none.
     """
 
     version: str
@@ -180,10 +138,9 @@ class VersionCard:
     voice_weight: VoiceWeight
     rounding: Measured
     parts: Sequence[MeasuredPart]
-    # What each network whose mean this is was worth, on the calibration part.
-    seeds: Sequence[Measured] = ()
-    reweighed: Reweighed | None = None
     embedding: Measured | None = None
+    # Of a version whose figures are out of fold: which sources were left out together.
+    rotation: Measured | None = None
 
 
 def card_json(card: VersionCard) -> str:
@@ -196,8 +153,8 @@ def card_json(card: VersionCard) -> str:
         "config": dict(card.config),
         "environment": environment(PACKAGES),
         # Whoever measures this version looks here for what it has learnt from.
-        "data": [_file_facts(f) for f in card.files if not _is_tested_on(f, card.partition)],
-        "test_data": [_file_facts(f) for f in card.files if _is_tested_on(f, card.partition)],
+        "data": [_file_facts(f) for f in card.files if not _is_tested_on(card, f)],
+        "test_data": [_file_facts(f) for f in card.files if _is_tested_on(card, f)],
         "partition": describe(card.partition),
         "calibration": asdict(card.calibration),
         "cutoffs": cutoff_facts(card.fusion),
@@ -210,15 +167,10 @@ def card_json(card: VersionCard) -> str:
         "parts": {part.name: _part_facts(card, part) for part in card.parts},
         "known_weaknesses": list(KNOWN_WEAKNESSES),
     }
-    if card.seeds:
-        facts["seeds"] = list(card.seeds)
-    if card.reweighed:
-        facts["reweighed"] = asdict(card.reweighed) | {
-            "weighed_at": card.reweighed.weighed_at.isoformat(timespec="seconds"),
-            "notes": list(card.reweighed.notes),
-        }
     if card.embedding:
         facts["embedding"] = card.embedding
+    if card.rotation:
+        facts["rotation"] = card.rotation
     return json.dumps(facts, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
 
@@ -226,8 +178,11 @@ def _file_facts(file: DataFile) -> Measured:
     return asdict(file) | {"licence": licence(file.name)}
 
 
-def _is_tested_on(file: DataFile, parts: Partition) -> bool:
+def _is_tested_on(card: VersionCard, file: DataFile) -> bool:
     """Say whether a file holds comments of a source that the test part has wholly."""
+    parts = card.partition
+    if card.rotation is not None:
+        return False
     source = file.name.partition(".")[0]
     learnt = {e.source for e in (*parts.train, *parts.calibration)}
     return source not in learnt and any(e.source == source for e in parts.test)
@@ -235,10 +190,8 @@ def _is_tested_on(file: DataFile, parts: Partition) -> bool:
 
 def _part_facts(card: VersionCard, part: MeasuredPart) -> Measured:
     of_part = _as_card(card, part)
-    wrong = found_wrong(part.examples)
     return {
         **_separation_facts(card, part),
-        **({"labels_audited": _separation_facts(card, part.only(~wrong))} if wrong.any() else {}),
         "reliability": [asdict(b) for b in filled_bins(part.is_spam, part.scored.all_evidence)],
         "at_the_cutoffs": _at_the_cutoffs(card, part.is_spam, part.scored.all_evidence),
         "slices": slices(of_part),
@@ -342,7 +295,6 @@ def card_markdown(card: VersionCard) -> str:
         _voice_line(card),
         "## Rounding to int8",
         *_rounding_lines(card.rounding),
-        *_seed_lines(card.seeds),
         "## Known weaknesses",
         "\n".join(f"- {weakness}" for weakness in KNOWN_WEAKNESSES),
         "## Data",
@@ -352,7 +304,7 @@ def card_markdown(card: VersionCard) -> str:
             [
                 [
                     f.name,
-                    "test alone" if _is_tested_on(f, card.partition) else "all parts",
+                    "test alone" if _is_tested_on(card, f) else "all parts",
                     f.n_spam,
                     f.n_ham,
                     f.n_unlabelled,
@@ -371,60 +323,71 @@ def card_markdown(card: VersionCard) -> str:
 def _opening(card: VersionCard) -> list[str]:
     c = card.calibration
     packages = ", ".join(f"{name} {installed_version(name)}" for name in PACKAGES)
-    return [
-        f"# {card.version}",
-        (
-            "A fine-tuned transformer in int8 beside a linear member on hashed n-grams, "
-            f"calibrated together: log-odds = {c.offset:+.3f} + {c.network:.3f} x network + "
-            f"{c.linear:.3f} x linear + {c.promotion:.3f} x strongest promotion. "
-            f"Trained {card.trained_at:%Y-%m-%d %H:%M} UTC in "
-            f"{card.seconds / 60:.0f} minutes on {len(card.partition.train):,} comments, "
-            f"calibrated on {len(card.partition.calibration):,} others, tested on "
-            f"{len(card.partition.test):,}. "
-            f"Seed {card.config['seed']}, Python {platform.python_version()}, {packages}."
-        ),
-        (
-            "The test part holds whole sources and whole authored posts of which nothing was "
-            "learnt, no number was fitted on it, and its labels were not corrected; two choices "
-            "were made in knowledge of it, see the known weaknesses."
-        ),
-        *_reweighed_lines(card),
-    ]
-
-
-def _reweighed_lines(card: VersionCard) -> list[str]:
-    again = card.reweighed
-    if again is None:
-        return []
-    member = "linear member, the " * again.linear_anew
-    kept, fitted = "network and linear member, their calibration", "Weights and cutoffs"
-    if again.linear_anew:
-        kept = "network"
-    if again.linear_anew or again.less_rounding:
-        fitted = f"The {member}calibration, weights and cutoffs"
-    said = (
-        f"Its {kept}, and the sections on LLM voice and on rounding, are those of "
-        f"`{again.version}`, unchanged. "
+    made = (
+        "A fine-tuned transformer in int8 beside linear members on hashed n-grams of text and "
+        f"name, calibrated together: log-odds = {_joined(c)}. "
     )
-    if again.less_rounding:
-        kept = "network's weights" + " and linear member" * (not again.linear_anew)
-        said = (
-            f"Its {kept} are those of `{again.version}`, unchanged; of activations only "
-            "what the encoder's matrices multiply is rounded to int8. "
+    if c.second:
+        made += (
+            f"From {c.second.doubt_from:+.2f} to {c.second.doubt_to:+.2f} a larger one reads "
+            f"again, and the log-odds become {_joined(c.second)}. "
         )
-    said += (
-        f"{fitted} were fitted "
-        f"again {again.weighed_at:%Y-%m-%d %H:%M} UTC in {again.seconds / 60:.0f} minutes; every "
-        "other figure here was measured then."
+    made += (
+        f"Trained {card.trained_at:%Y-%m-%d %H:%M} UTC in {card.seconds / 60:.0f} minutes. "
+        f"Seed {card.config['seed']}, Python {platform.python_version()}, {packages}."
     )
-    return [" ".join([said, *again.notes])]
+    return [f"# {card.version}", made, *_how_measured(card)]
+
+
+def _joined(c: Joining) -> str:
+    return (
+        f"{c.offset:+.3f} + {c.network:.3f} x network + {c.linear:.3f} x linear + "
+        f"{c.promotion:.3f} x strongest promotion + {c.names:.3f} x name"
+    )
+
+
+def _how_measured(card: VersionCard) -> list[str]:
+    """Return what the figures are figures of."""
+    if card.rotation is None:
+        parts = card.partition
+        return [
+            (
+                f"It learnt from {len(parts.train):,} comments, was calibrated on "
+                f"{len(parts.calibration):,} and measured on {len(parts.test):,}. The version that "
+                "it was made from may have learnt from all of them: the figures tell what was "
+                "forgotten, not what is worth on other blogs."
+            )
+        ]
+    facts = card.rotation
+    learnt, twice = facts["learnt_by"], facts["read_twice"]
+    folds = "; ".join(", ".join(f"`{s}`" for s in some) for some in facts["sources"].values())
+    of_folds = ", ".join(f"{n:,}" for stage, n in learnt.items() if stage in facts["sources"])
+    worst = facts["worst_fold"]
+    return [
+        (
+            "Every figure is the recipe's, out of fold: whole sources were left out in turn, "
+            f"authored comments by post and campaign, in {facts['n_folds']} folds, and each "
+            f"comment was judged by members that had learnt from the others ({of_folds} comments, "
+            "near-copies of what was left out taken away). How members join, the weights and the "
+            "cutoffs were fitted on these answers. What ships then learnt from all "
+            f"{max(learnt.values()):,} by the same settings and was rounded to int8; the folds' "
+            f"networks were not. Left out together: {folds}."
+        ),
+        (
+            f"Read twice: {twice['hits']:,} of {twice['count']:,} "
+            f"({percent(twice['hits'] / max(1, twice['count']))}). Of the worst fold "
+            f"{worst['ham_called_spam']['hits']} of {worst['ham_called_spam']['count']:,} ham are "
+            f"called spam, and {worst['spam_called_ham']['hits']} of "
+            f"{worst['spam_called_ham']['count']:,} spam ham."
+        ),
+    ]
 
 
 def _part_page(card: VersionCard, part: MeasuredPart) -> list[str]:
     is_spam = part.is_spam
     of_part = _as_card(card, part)
     return [
-        f"# The {part.name} part",
+        f"# {part.name.capitalize()}",
         (
             f"{len(is_spam):,} comments, {int(is_spam.sum()):,} spam, "
             f"{int((~is_spam).sum()):,} ham (prevalence {percent(float(is_spam.mean()))})."
@@ -432,7 +395,6 @@ def _part_page(card: VersionCard, part: MeasuredPart) -> list[str]:
         "## How well spam and ham part",
         _separation_table(card, part),
         "Rows of a slice set its spam, by all evidence, against all ham of the part.",
-        *_audited_page(card, part),
         "## What the cutoffs make of it",
         _cutoff_table(card, part),
         "## Do stated probabilities come true",
@@ -456,23 +418,6 @@ def _separation_table(card: VersionCard, part: MeasuredPart) -> str:
         for name, spam in _hard_spam(part).items()
     ]
     return table(FIGURES_HEAD, rows)
-
-
-def _audited_page(card: VersionCard, part: MeasuredPart) -> list[str]:
-    wrong = found_wrong(part.examples)
-    if not wrong.any():
-        return []
-    n_ham = int((wrong & ~part.is_spam).sum())
-    return [
-        "## The same with labels audited",
-        (
-            f"Two readers, who saw neither label nor score, found {n_ham} of the ham to be spam "
-            f"and {int(wrong.sum()) - n_ham} of the spam to be ham, among those that one of six "
-            "ways of judging had ranked highest or lowest (`data/README.md`). Here those are left "
-            "out; nothing was fitted to them."
-        ),
-        _separation_table(card, part.only(~wrong)),
-    ]
 
 
 def _cutoff_table(card: VersionCard, part: MeasuredPart) -> str:
@@ -516,7 +461,7 @@ def _voice_line(card: VersionCard) -> str:
         f"On {voice['n_spam']:,} texts by language models and {voice['n_ham']:,} by people, of the "
         f"same sources but not trained on: AUC {voice['roc_auc']:.3f} ({low:.3f} to {high:.3f}). "
         "It is shown to moderators and weighs nothing, as a machine's voice is no intent. If it "
-        f"were let, the calibration part would give it {weight.if_free:.3f} (told of "
+        f"were let, these comments would give it {weight.if_free:.3f} (told of "
         f"{weight.fired_on_spam} spam and {weight.fired_on_ham} ham there)."
     )
 
@@ -531,7 +476,7 @@ def _rounding_line(rounding: Measured) -> str:
     # Older cards do not say what they compared with.
     against = rounding.get("against", "the network before rounding")
     return (
-        f"Of {rounding['n']:,} test comments, drawn by the seed, "
+        f"Of {rounding['n']:,} comments, drawn by the seed, "
         f"{rounding['outcomes_changed']} got "
         f"another outcome than from {against} (95 %: {percent(low)} to "
         f"{percent(high)}), {rounding['ham_to_spam_or_back']} from ham to spam or back. p_spam "
@@ -541,18 +486,7 @@ def _rounding_line(rounding: Measured) -> str:
     )
 
 
-def _seed_lines(seeds: Sequence[Measured]) -> list[str]:
-    if not seeds:
-        return []
-    rows = [[one["network"], *figures_row(one)] for one in seeds]
-    return [
-        "## Seeds",
-        "Each network alone, not rounded, on the calibration part; their mean if there are more.",
-        table(FIGURES_HEAD, rows),
-    ]
-
-
 def _dropped_line(parts: Partition) -> str:
     counts = Counter(parts.dropped.values())
     reasons = ", ".join(f"{count} {reason}" for reason, count in counts.most_common())
-    return f"Left out of train and calibration: {reasons or 'nothing'}."
+    return f"Left out of the parts that a retraining keeps apart: {reasons or 'nothing'}."

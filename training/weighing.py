@@ -40,6 +40,8 @@ class WeighConfig:
     max_false_positive_rate: float = 0.001
     max_missed_spam_rate: float = 0.01
     histories: SimulationConfig = field(default_factory=SimulationConfig)
+    # So many comments the simulated senders send, drawn by the seed: every world acts them all out.
+    simulated_comments: int = 3_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,9 +90,11 @@ def weigh(calibration: Evidence, campaigns: Sequence[Example], config: WeighConf
         max_missed_spam_rate=config.max_missed_spam_rate,
         is_new=calibration.is_new,
     )
+    scores, count = logit_of(out_of_fold), len(out_of_fold)
+    drawn = np.random.default_rng(config.seed).permutation(count)[: config.simulated_comments]
     told = [
-        Told(example=e, score=float(s))
-        for e, s in zip(calibration.examples, logit_of(out_of_fold), strict=True)
+        Told(example=calibration.examples[i], score=float(scores[i]))
+        for i in np.sort(drawn).tolist()
     ]
     fit = fit_histories(
         told,

@@ -34,9 +34,8 @@ from tests.benchmarks.peer_filters import (
 from tests.benchmarks.peer_mail import bogofilter, spamassassin_bayes
 from tests.benchmarks.peer_report import count_slices, measure, slices_of, to_markdown
 from training.corrections import LABEL_CORRECTIONS
-from training.dataset import Dataset, Example, read_dataset
-from training.partition import TEST_SOURCES, partition
-from training.train import DEFAULT_DATA, TrainConfig
+from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
+from training.partition import SEED, TEST_SOURCES, partition
 
 _VERSION = "version"
 TITLES = {
@@ -54,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parse(arguments)
     try:
         dataset = read_dataset(given.data, corrections=given.corrections)
-        parts = partition(dataset, seed=TrainConfig().seed)
+        parts = partition(dataset, seed=SEED)
         rows = Rows(train=parts.train, calibration=parts.calibration, test=parts.test)
         record = start_record(dataset, rows, earlier=_read(given.out))
         for name, (title, function) in _filters(given, dataset).items():
@@ -135,25 +134,31 @@ def _filters(given: argparse.Namespace, dataset: Dataset) -> dict[str, tuple[str
     filters = {name: (TITLES[name], function) for name, function in functions.items()}
     if given.version:
         folder = given.version.resolve()
-        # Not what is tested on alone: a version's card does not name it among what it learnt from.
-        read = frozenset(
-            file.sha256
-            for file in dataset.files
-            if (file.n_spam or file.n_ham) and file.name.partition(".")[0] not in TEST_SOURCES
-        )
-        measure_version = partial(_version, folder=folder, read=read)
+        labelled = [file for file in dataset.files if file.n_spam or file.n_ham]
+        tested = {f.sha256 for f in labelled if f.name.partition(".")[0] in TEST_SOURCES}
+        read = frozenset(f.sha256 for f in labelled) - tested
+        measure_version = partial(score_version, folder=folder, read=read, tested=frozenset(tested))
         filters[f"{_VERSION} {folder.name}"] = (f"Slopsieve {folder.name}", measure_version)
     return filters
 
 
-def _version(rows: Rows, folder: Path, read: frozenset[str]) -> Scored:
-    """Score with a version, and note which of the files `read` (SHA-256) its card doesn't name."""
+def score_version(rows: Rows, folder: Path, read: frozenset[str], tested: frozenset[str]) -> Scored:
+    """Score with a version, and note what its card says that it learnt from.
+
+    `read` are the files (SHA-256) that it should have learnt from, `tested` those that are tested
+    on alone. What learnt from these too has figures of its own out of fold, in its card.
+    """
     scored = version_model(rows, folder)
-    unnamed = len(read - trained_on(folder.name, folder.parent))
-    if not unnamed:
-        return scored
-    warning = f"its card does not name {unnamed} of the {len(read)} data files"
-    return replace(scored, note=f"{scored.note}; {warning}")
+    learnt = trained_on(folder.name, folder.parent)
+    notes = [scored.note]
+    if unnamed := len(read - learnt):
+        notes.append(f"its card does not name {unnamed} of the {len(read)} data files")
+    if seen := len(tested & learnt):
+        notes.append(
+            f"it LEARNT {seen} of the {len(tested)} files that are tested on alone: no fair "
+            "comparison, see the out-of-fold figures in its card"
+        )
+    return replace(scored, note="; ".join(notes))
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

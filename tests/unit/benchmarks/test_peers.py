@@ -10,10 +10,11 @@ import pytest
 
 from models.inputs import ModelInput
 from service.domain.comment import Author, Post
+from tests.benchmarks import peers
 from tests.benchmarks.peer_filters import NotInstalledError, Rows, Scored
 from tests.benchmarks.peer_mail import to_mail, to_mbox
 from tests.benchmarks.peer_report import slices_of, to_markdown
-from tests.benchmarks.peers import is_wanted, measure_filter, start_record
+from tests.benchmarks.peers import is_wanted, measure_filter, score_version, start_record
 from tests.factories import make_comment
 from training.dataset import Dataset, Example
 
@@ -142,3 +143,22 @@ def test_each_figure_is_told_with_its_counts():
 
     assert "## all: 2 spam, 2 ham" in markdown
     assert "| half | 1.000 (0.158 to 1.000) | 2 (100.0 %; 0)" in markdown
+
+
+@pytest.mark.parametrize(
+    ("learnt", "said"),
+    [
+        ({"a", "b"}, ["its model"]),
+        ({"a"}, ["its model", "its card does not name 1 of the 2 data files"]),
+        ({"a", "b", "t"}, ["its model", "it LEARNT 1 of the 2 files that are tested on alone"]),
+    ],
+)
+def test_what_a_version_learnt_is_noted_beside_its_figures(monkeypatch, tmp_path, learnt, said):
+    scored = Scored(scores=np.zeros(4), train_seconds=None, note="its model")
+    monkeypatch.setattr(peers, "version_model", lambda *_: scored)
+    monkeypatch.setattr(peers, "trained_on", lambda *_: frozenset(learnt))
+
+    found = score_version(make_rows(), tmp_path, frozenset({"a", "b"}), frozenset({"t", "u"}))
+
+    notes = found.note.split("; ")
+    assert [note.partition(":")[0] for note in notes] == said

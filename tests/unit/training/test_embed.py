@@ -1,10 +1,10 @@
-"""One command gives a version an embedding and leaves every answer about spam as it is."""
+"""An embedding is fitted to a network, and leaves every answer about spam as it is."""
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +12,14 @@ import pytest
 
 from models.engine import Engine
 from models.inputs import ModelInput
-from models.registry import SHIPPED_DIR, load_version, read_current_name
 from models.transformer import NETWORK_FILE, WEIGHTS_FILE
-from training.dataset import DEFAULT_DATA
-from training.embed import fit_projection, main
+from tests.tiny_version import TINY_DATA
+from training.dataset import read_dataset
+from training.embed import check_same, embed_network, fit_projection, pooled_of
+from training.embedding_page import embedding_lines
+from training.partition import SEED, Partition, partition
 from training.pooling import with_pooling
 
-SHIPPED = SHIPPED_DIR / read_current_name(SHIPPED_DIR)
 COMMENTS = [
     ModelInput(text="Thanks! Cheap valves at https://valves-and-more.shop"),
     ModelInput(text="The valve is behind the boiler. " * 60, post_title="Bleeding a radiator"),
@@ -27,14 +28,13 @@ COMMENTS = [
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Path:
-    """Return a version that the command made of the shipped one and promoted."""
-    out = tmp_path_factory.mktemp("models")
-    data = [str(DEFAULT_DATA / f"authored-t{n}.jsonl") for n in (1, 2)]
-    asked = ["--version", str(SHIPPED), "--name", "again", "--out", str(out), "--promote"]
-    assert main([*asked, "--no-own-data", "--data", *data]) == 0
-    assert read_current_name(out) == "again"
-    return out / "again"
+def parts() -> Partition:
+    return partition(read_dataset(TINY_DATA), seed=SEED)
+
+
+@pytest.fixture(scope="module")
+def weights(tiny_network) -> bytes:
+    return tiny_network.with_name(WEIGHTS_FILE).read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -46,45 +46,42 @@ def pooling_network(tmp_path_factory, tiny_network) -> Path:
     return folder / NETWORK_FILE
 
 
-def test_the_new_version_says_the_same_of_spam(made):
-    new, old = load_version(made), load_version(SHIPPED)
+def test_a_network_is_given_an_embedding_that_its_facts_describe(
+    tiny_network, weights, tokeniser, parts, pooling_network
+):
+    fit_on = parts.train[:80]
 
-    answers = zip(
-        new.classifier.score_batch(COMMENTS), old.classifier.score_batch(COMMENTS), strict=True
-    )
+    made = embed_network(tiny_network.read_bytes(), weights, tokeniser, fit_on, parts, layer=0)
 
-    for one, other in answers:
-        assert (one.p_spam, one.promo_spans, one.llm_voice) == (
-            other.p_spam,
-            other.promo_spans,
-            other.llm_voice,
+    assert made.network == pooling_network.read_bytes()
+    (pooled,) = pooled_of(Engine(pooling_network), tokeniser, fit_on[:1])
+    assert math.isclose(math.hypot(*made.projection.embed(pooled)), 1.0, abs_tol=1e-9)
+    assert made.facts["fitted_on"] == 80
+    assert made.facts["train"]["compared_with"] == sum(e.is_spam for e in fit_on)
+    assert made.facts["test"]["compared_with"] == sum(e.is_spam for e in parts.test)
+    assert "fitted on 80 comments" in "\n".join(embedding_lines(made.facts))
+
+
+def test_too_few_comments_are_told(tiny_network, weights, tokeniser, parts):
+    with pytest.raises(ValueError, match="more than 64 comments, got 64"):
+        embed_network(
+            tiny_network.read_bytes(), weights, tokeniser, parts.train[:64], parts, layer=0
         )
-        assert one.embedding is not None
-        assert math.isclose(math.hypot(*one.embedding), 1.0, abs_tol=1e-9)
-    assert (new.signal_weights, new.spam_cutoff) == (old.signal_weights, old.spam_cutoff)
-    assert (made / WEIGHTS_FILE).read_bytes() == (SHIPPED / WEIGHTS_FILE).read_bytes()
 
 
-def test_the_card_says_what_the_embedding_was_fitted_on(made):
-    card = json.loads((made / "card.json").read_text("utf-8"))
-    page = (made / "card.md").read_text("utf-8")
+def test_a_network_that_answers_otherwise_is_refused(tiny_network, tokeniser, parts):
+    class Louder(Engine):
+        def read(self, windows):
+            return [replace(one, spam=one.spam + 0.001) for one in super().read(windows)]
 
-    assert card["version"] == "again"
-    assert card["embedding"]["of"] == SHIPPED.name
-    assert card["embedding"]["train"]["campaigns"] > 0
-    assert page.startswith("# again\n")
-    assert page.count("## Embedding") == 1
+    with pytest.raises(ValueError, match=r"would answer 3 of 3 windows otherwise"):
+        check_same(
+            Engine(tiny_network), Louder(tiny_network), tokeniser, _of_one_window(tokeniser, parts)
+        )
 
 
-def test_too_few_comments_are_told(tmp_path, capsys):
-    rows = (DEFAULT_DATA / "authored-t1.jsonl").read_text("utf-8").splitlines()[:40]
-    (tmp_path / "authored-few.jsonl").write_text("\n".join(rows), "utf-8")
-    asked = ["--version", str(SHIPPED), "--name", "few", "--out", str(tmp_path)]
-
-    code = main([*asked, "--no-own-data", "--data", str(tmp_path / "authored-few.jsonl")])
-
-    assert code == 1
-    assert "more than 64 comments" in capsys.readouterr().err
+def _of_one_window(tokeniser, parts):
+    return [e for e in parts.test if len(tokeniser.windows(e.input)) == 1][:3]
 
 
 def test_a_network_answers_the_same_with_one_more_output(pooling_network, tiny_network, tokeniser):

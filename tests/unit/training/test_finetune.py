@@ -11,7 +11,7 @@ import torch
 from models.inputs import ModelInput
 from training.finetune import FineTuneConfig, fine_tune
 from training.lessons import Lesson, Variation
-from training.network import PACKAGED_BASE, Network, average, load_network
+from training.network import PACKAGED_BASE, Network, load_network
 
 SEED = 11
 ADVERTS = ("Buy cheap {} at https://{}.example/shop", "Best {} of the year, call us, {} for all")
@@ -176,22 +176,4 @@ def test_layers_that_the_base_lacks_are_refused(layers):
 
 def test_a_base_that_is_not_at_hand_is_refused(tmp_path):
     with pytest.raises(ValueError, match="cannot be loaded"):
-        load_network(str(tmp_path / "nowhere"))
-
-
-def test_averaged_weights_lie_half_way_between_both():
-    torch.manual_seed(1)
-    mine = load_network(PACKAGED_BASE, layers=(0,))
-    other = load_network(PACKAGED_BASE, layers=(1,))
-
-    mean = average([mine, other])
-
-    for name, one in mean.state_dict().items():
-        assert torch.allclose(one, (mine.state_dict()[name] + other.state_dict()[name]) / 2)
-
-
-def test_networks_of_different_shapes_are_not_averaged():
-    one, two = (load_network(PACKAGED_BASE, layers=some) for some in ((0,), (0, 1)))
-
-    with pytest.raises(ValueError, match="different shapes"):
-        average([one, two])
+        load_network(str(tmp_path / "nowhere"), tokeniser_file="{}")

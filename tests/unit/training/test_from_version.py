@@ -12,7 +12,6 @@ from models.registry import SHIPPED_DIR, read_current_name
 from models.transformer import NETWORK_FILE, WEIGHTS_FILE
 from tests.unit.training.read_comments import COMMENTS
 from training.from_version import load_from_version
-from training.network import PACKAGED_BASE
 
 SHIPPED = SHIPPED_DIR / read_current_name(SHIPPED_DIR)
 
@@ -53,7 +52,7 @@ def ask_without_rounded_activations(path, windows) -> np.ndarray:
 
 def test_the_shipped_network_says_in_torch_what_its_graph_says(shipped_files, tokeniser):
     windows = [tokeniser.windows(one)[0] for one in COMMENTS]
-    network, _ = load_from_version(*shipped_files, base=PACKAGED_BASE)
+    network, _ = load_from_version(*shipped_files)
 
     said = ask(network, windows)
 
@@ -65,7 +64,7 @@ def test_the_shipped_network_says_in_torch_what_its_graph_says(shipped_files, to
 
 
 def test_a_network_that_learnt_nothing_is_written_back_byte_for_byte(tiny_files):
-    network, served = load_from_version(*tiny_files, base=PACKAGED_BASE)
+    network, served = load_from_version(*tiny_files)
 
     assert served.write(network) == tiny_files
 
@@ -74,7 +73,7 @@ def test_a_network_on_the_grid_says_the_same_and_is_written_back_byte_for_byte(
     tiny_files, tokeniser
 ):
     windows = [tokeniser.windows(one)[0] for one in COMMENTS]
-    network, served = load_from_version(*tiny_files, base=PACKAGED_BASE)
+    network, served = load_from_version(*tiny_files)
     before = ask(network, windows)
 
     served.keep_on_grid(network)
@@ -85,7 +84,7 @@ def test_a_network_on_the_grid_says_the_same_and_is_written_back_byte_for_byte(
 
 def test_what_was_learnt_is_served_as_it_was_trained(tiny_files, tokeniser, tmp_path):
     windows = [tokeniser.windows(one)[0] for one in COMMENTS]
-    network, served = load_from_version(*tiny_files, base=PACKAGED_BASE)
+    network, served = load_from_version(*tiny_files)
     served.keep_on_grid(network)
     torch.manual_seed(3)
     with torch.no_grad():
@@ -98,14 +97,14 @@ def test_what_was_learnt_is_served_as_it_was_trained(tiny_files, tokeniser, tmp_
     (tmp_path / NETWORK_FILE).write_bytes(xml)
     (tmp_path / WEIGHTS_FILE).write_bytes(weights)
     expected = ask_without_rounded_activations(tmp_path / NETWORK_FILE, windows)
-    again, _ = load_from_version(xml, weights, base=PACKAGED_BASE)
+    again, _ = load_from_version(xml, weights)
     assert weights != tiny_files[1]
     assert np.abs(said - expected).max() < 0.02
     assert np.abs(ask(again, windows) - said).max() < 0.02
 
 
 def test_the_gradient_passes_the_rounding(tiny_files, tokeniser):
-    network, served = load_from_version(*tiny_files, base=PACKAGED_BASE)
+    network, served = load_from_version(*tiny_files)
     served.keep_on_grid(network)
     arrays = (torch.from_numpy(a) for a in input_arrays(tokeniser.windows(COMMENTS[0])[0]).values())
 
@@ -123,9 +122,9 @@ def test_a_graph_that_lacks_weights_is_refused_by_their_names(tiny_files):
     with pytest.raises(
         ValueError, match=r"lacks encoder\.encoder\.layer\.0\.output\.dense\.weight"
     ):
-        load_from_version(network, tiny_files[1], base=PACKAGED_BASE)
+        load_from_version(network, tiny_files[1])
 
 
 def test_a_graph_of_another_make_is_refused():
     with pytest.raises(ValueError, match="no layers of our export"):
-        load_from_version(b"<net><layers/><edges/></net>", b"", base=PACKAGED_BASE)
+        load_from_version(b"<net><layers/><edges/></net>", b"")

