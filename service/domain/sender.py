@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import ipaddress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from service.domain.author_name import normal_name
 from service.domain.comment import Sender
@@ -54,6 +55,19 @@ def parse_address(address: str) -> IpAddress:
     parsed = ipaddress.ip_address(address.strip())
     mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
     return mapped or parsed
+
+
+@lru_cache(maxsize=1_024)
+def one_client(address: str) -> str:
+    """Return what a single client holds: an IPv4 address, or the /64 of an IPv6 one.
+
+    What is no address stays as it is.
+    """
+    try:
+        parsed = parse_address(address)
+    except ValueError:
+        return address
+    return str(parsed) if parsed.version == 4 else _network(parsed, _NETWORK_BITS[6])
 
 
 def _address_values(parsed: IpAddress | None) -> dict[str, str | None]:
