@@ -65,6 +65,7 @@ class _Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress ships no typ
     """
 
     arrived = 0.0
+    client = ""
     empty: bool
 
     def __init__(self, adj: Adjustments) -> None:
@@ -164,12 +165,13 @@ class _Channel(HTTPChannel):  # type: ignore[misc]  # waitress ships no types
 
     def client(self) -> str:
         """Return who is on the other end: behind proxies whom they name, once they have."""
-        forwarded: list[str] = []
-        if self.request and self.request.headers_finished and self.server.trusted_proxies:
-            forwarded = self.request.headers.get("X_FORWARDED_FOR", "").split(",")
-        if len(forwarded) < max(1, self.server.trusted_proxies):
+        hops = self.server.trusted_proxies
+        if not hops or not self.request or not self.request.headers_finished:
             return one_client(self.addr[0])
-        return one_client(forwarded[-self.server.trusted_proxies])
+        if not self.request.client:
+            named = self.request.headers.get("X_FORWARDED_FOR", "").rsplit(",", hops)[-hops:]
+            self.request.client = one_client(named[0] if len(named) == hops else self.addr[0])
+        return self.request.client
 
     def end_if_late(self, now: float) -> None:
         """Refuse a request that does not come in in time; close if nothing else goes on."""

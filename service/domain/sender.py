@@ -16,6 +16,8 @@ IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 # The customary sizes of one household's or office's network, and of one customer's of a host.
 _NETWORK_BITS = {4: 24, 6: 64}
 _WIDE_BITS = 48
+# An IPv6 address with an IPv4 one at its end has 45, a zone comes on top.
+_MOST_ADDRESS_CHARS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -57,12 +59,16 @@ def parse_address(address: str) -> IpAddress:
     return mapped or parsed
 
 
-@lru_cache(maxsize=1_024)
 def one_client(address: str) -> str:
     """Return what a single client holds: an IPv4 address, or the /64 of an IPv6 one.
 
-    What is no address stays as it is.
+    What is no address stays as it is, cut to the length of one.
     """
+    return _one_client(address.strip()[:_MOST_ADDRESS_CHARS])
+
+
+@lru_cache(maxsize=1_024)
+def _one_client(address: str) -> str:
     try:
         parsed = parse_address(address)
     except ValueError:
