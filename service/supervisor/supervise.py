@@ -50,6 +50,7 @@ _STOP_SECONDS = {
     "trainer": 30.0,
     "valkey": 15.0,
 }
+_MAY_STAY = {"model", "judging"}
 _MODULES = {
     "api": "service.app",
     "worker": "service.worker",
@@ -325,7 +326,9 @@ def _python(
 
 
 def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
-    """Wait until every part is there; return the one problem that may stay: a missing model.
+    """Wait until every part is there; return a problem that may stay: no model, no verdicts.
+
+    What came in is kept all the same.
 
     Raises `StartError` when a part says that it cannot start, or time is over.
     """
@@ -338,8 +341,8 @@ def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
                 raise StartError(msg, ExitCode(code))
         parts = _ask_ready(listener)
         missing = {name: state for name, state in parts.items() if state != "ok"}
-        if parts and not missing.keys() - {"model"} and _is_settled(missing):
-            return missing.get("model")
+        if parts and not missing.keys() - _MAY_STAY and _is_settled(missing):
+            return next(iter(missing.values()), None)
         time.sleep(_LOOK_EVERY_SECONDS)
     states = "; ".join(f"{name}: {state}" for name, state in parts.items()) or "the API is silent"
     msg = f"not everything became ready in {_READY_SECONDS:.0f} s: {states}"
