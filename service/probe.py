@@ -82,7 +82,7 @@ def _sign_of_life(settings: Settings, kind: str) -> str | None:
     from service.tasks.heartbeat import live_workers
     from service.wiring import find_valkey_url
 
-    client = open_client(find_valkey_url(settings, DataFolder(settings.data_dir)))
+    client = open_client(find_valkey_url(settings, DataFolder(settings.data_dir, prove=False)))
     try:
         prove_write(client)
         names = [sign.name for sign in live_workers(client, kind)]
@@ -100,7 +100,7 @@ def _schema(settings: Settings) -> str | None:
     from service.stores.migrations import SchemaState, schema_state
     from service.wiring import open_engine
 
-    engine = open_engine(settings, DataFolder(settings.data_dir))
+    engine = open_engine(settings, DataFolder(settings.data_dir, prove=False))
     try:
         state = schema_state(engine)
     finally:

@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from datetime import timedelta
 
-from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
+from service import remedies
+from service.domain.errors import StoreUnavailableError
 from service.stores.sql import ping, prove_write
 from service.tasks import broker
-from service.tasks.heartbeat import COURIERS, WorkerSign, live_workers
+from service.tasks.heartbeat import (
+    COURIERS,
+    STUCK_SECONDS,
+    WorkerSign,
+    are_stuck,
+    live_workers,
+)
 from service.web.health import Checks, Unready
 from service.wiring import Wired
 
 # A commit waits for the disk, and `/readyz` answers whoever asks: in between a read is enough.
 _PROOF_LASTS_SECONDS = 5.0
-# What the queue lost is judged half a minute later, what met a store that was away likewise.
-STUCK_SECONDS = 60.0
 
-_DATABASE_REMEDIES: dict[type[StoreUnavailableError], str] = {
-    StoreFullError: "Make room on its disk; bound what is kept: SLOPSIEVE_KEEP_COMMENTS_DAYS.",
-    StoreDamagedError: (
-        "Stop everything, and slopsieve restore the last backup into an empty data folder."
-    ),
-    StoreUnavailableError: "See that it runs and may be written; slopsieve doctor says more.",
-}
-_QUEUE_REMEDIES: dict[type[StoreUnavailableError], str] = {
-    StoreFullError: "Make room on Valkey's disk, or raise its maxmemory; nothing kept is lost.",
-    StoreUnavailableError: "See that Valkey runs; comments are kept meanwhile and judged later.",
-}
 _NO_WORKER = Unready(
     says="no worker has given a sign of life lately",
     remedy="Start a worker; comments are kept meanwhile and judged later.",
@@ -59,10 +52,10 @@ def readiness_checks(wired: Wired) -> Checks:
     )
 
     def database() -> Unready | None:
-        return _problem(database_proof.renew, _DATABASE_REMEDIES)
+        return _problem(database_proof.renew, remedies.for_database)
 
     def queue() -> Unready | None:
-        return _problem(queue_proof.renew, _QUEUE_REMEDIES)
+        return _problem(queue_proof.renew, remedies.for_queue)
 
     def while_queue(ask: Callable[[], Unready | None]) -> Callable[[], Unready | None]:
         """Ask only while the queue takes writes: otherwise nobody can give a sign of life."""
@@ -78,11 +71,9 @@ def readiness_checks(wired: Wired) -> Checks:
         try:
             oldest = services.backlog.oldest_unjudged()
         except StoreUnavailableError as error:
-            return _unready(error, _DATABASE_REMEDIES)
-        long_ago = services.clock() - timedelta(seconds=STUCK_SECONDS)
-        if oldest is None or oldest > long_ago:
-            return None
-        return judge_progress(live_workers(client), since=long_ago.timestamp())
+            return Unready(says=str(error), remedy=remedies.for_database(error))
+        stuck = are_stuck(live_workers(client), oldest=oldest, now=services.clock())
+        return _STUCK if stuck else None
 
     def callbacks() -> Unready | None:
         return None if live_workers(client, COURIERS) else _NO_COURIER
@@ -104,15 +95,6 @@ def judge_models(workers: list[WorkerSign]) -> Unready | None:
     problem = next((sign.model_problem for sign in workers if sign.model_problem), None)
     remedy = "slopsieve models list, slopsieve models promote VERSION; all is unsure meanwhile."
     return Unready(says=problem, remedy=remedy) if problem else None
-
-
-def judge_progress(workers: list[WorkerSign], *, since: float) -> Unready | None:
-    """Find workers that live and stored no verdict since a moment, while comments wait for one.
-
-    Whatever keeps them from it. Workers that are away are told of elsewhere.
-    """
-    stuck = workers and all(sign.judged_at < since for sign in workers)
-    return _STUCK if stuck else None
 
 
 class WriteProof:
@@ -144,17 +126,10 @@ class WriteProof:
 
 
 def _problem(
-    ask: Callable[[], object], remedies: dict[type[StoreUnavailableError], str]
+    ask: Callable[[], object], remedy: Callable[[StoreUnavailableError], str]
 ) -> Unready | None:
     try:
         ask()
     except StoreUnavailableError as error:
-        return _unready(error, remedies)
+        return Unready(says=str(error), remedy=remedy(error))
     return None
-
-
-def _unready(
-    error: StoreUnavailableError, remedies: dict[type[StoreUnavailableError], str]
-) -> Unready:
-    remedy = remedies.get(type(error), remedies[StoreUnavailableError])
-    return Unready(says=str(error), remedy=remedy)

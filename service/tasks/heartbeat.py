@@ -7,8 +7,9 @@ import json
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import redis
@@ -26,6 +27,8 @@ BEATS = "slopsieve.beats"
 INTERVAL_SECONDS = 2.0
 # A worker is silent while it judges a batch; the slowest plausible batch takes some seconds.
 _ALIVE_FOR_SECONDS = 15.0
+# What the queue lost is judged half a minute later, what met a store that was away likewise.
+STUCK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +60,17 @@ def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
         for name, value in fields.items()
         if time.time() - (sign := _read(value))["at"] < _ALIVE_FOR_SECONDS
     ]
+
+
+def are_stuck(workers: Sequence[WorkerSign], *, oldest: datetime | None, now: datetime) -> bool:
+    """Say whether workers live, a comment waits, and none stored a verdict for `STUCK_SECONDS`.
+
+    Whatever keeps them from it. `oldest` is when the comment came in that waits longest.
+    """
+    long_ago = now - timedelta(seconds=STUCK_SECONDS)
+    if not workers or oldest is None or oldest > long_ago:
+        return False
+    return all(sign.judged_at < long_ago.timestamp() for sign in workers)
 
 
 def own_name() -> str:

@@ -13,18 +13,23 @@ from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavai
 from service.moderation.sites import add_site
 from service.ports import NewComment
 from service.readiness import (
-    STUCK_SECONDS,
     WriteProof,
     judge_models,
-    judge_progress,
     readiness_checks,
 )
 from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import COURIERS, WORKERS, Signs, WorkerSign
+from service.tasks.heartbeat import (
+    COURIERS,
+    STUCK_SECONDS,
+    WORKERS,
+    Signs,
+    WorkerSign,
+    are_stuck,
+)
 from service.wiring import wire
-from tests.factories import make_comment
+from tests.factories import NOW, make_comment
 from tests.servers import running_valkey
 
 
@@ -83,9 +88,14 @@ def sign(*, judged_at: float, problem: str | None = None) -> WorkerSign:
 def test_workers_that_store_nothing_while_comments_wait_are_told_of():
     stuck = [sign(judged_at=90.0), sign(judged_at=10.0)]
 
-    assert judge_progress(stuck, since=100.0) is not None
-    assert judge_progress([*stuck, sign(judged_at=101.0)], since=100.0) is None
-    assert judge_progress([], since=100.0) is None
+    def told_of(workers, oldest=NOW - timedelta(hours=1)):
+        return are_stuck(workers, oldest=oldest, now=NOW)
+
+    assert told_of(stuck)
+    assert not told_of([*stuck, sign(judged_at=NOW.timestamp())])
+    assert not told_of([])
+    assert not told_of(stuck, oldest=None)
+    assert not told_of(stuck, oldest=NOW)
 
 
 def test_a_model_is_not_asked_for_where_a_worker_is_missing():
