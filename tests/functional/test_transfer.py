@@ -18,6 +18,7 @@ from service.commands.sources.imported import Broken
 from service.commands.sources.opened import OpenedFile
 from service.commands.sources.rows import read_csv
 from service.commands.sources.wxr import read_wxr
+from service.commands.sources.xml_stream import read_elements
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import Ruling
@@ -613,3 +614,19 @@ def test_rows_that_an_unclosed_quote_swallows_are_named(tmp_path):
     assert swallowed.problems[0].problem == (
         "lines 3 to the last are left out: a quoted cell does not end"
     )
+
+
+@pytest.mark.parametrize("begins", [b'<b c="', b"<!-- ", b"<?x "])
+def test_a_tag_without_end_is_refused_before_it_fills_the_memory(begins):
+    stream = io.BytesIO(b"<a>text</a>".replace(b"text", begins + b"x" * 8_000_000))
+
+    with pytest.raises(InvalidInputError, match="without end"):
+        list(read_elements(stream))
+
+    assert stream.tell() < 2_000_000
+
+
+def test_a_text_of_many_megabytes_is_no_tag_without_end():
+    *_, end = read_elements(io.BytesIO(b"<a><![CDATA[" + b"x" * 4_000_000 + b"]]></a>"))
+
+    assert (end.local, end.begins, len(end.text)) == ("a", False, 1 << 20)
