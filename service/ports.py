@@ -1443,6 +1443,12 @@ class BacklogStore(Protocol):
     def count(self) -> Backlog:
         """Return what waits now, all as of one moment; served by indexes alone."""
 
+    def oldest_unjudged(self) -> datetime | None:
+        """Return when the comment came in that waits longest for its verdict, None if none does.
+
+        It costs the same however many wait.
+        """
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedBatch:

@@ -85,8 +85,13 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
     warnings.simplefilter("ignore", SecurityWarning)
     app = make_celery(wired.valkey_url)
 
+    judged_at = time.time()
+
     def judge(ids: Sequence[CommentId]) -> None:
+        nonlocal judged_at
         stored = judge_batch(ids, services)
+        if stored:
+            judged_at = time.time()
         # The verdicts are there for whoever waits; what the shadow says comes after.
         if has_shadow(services):
             spare.remember(stored)
@@ -143,6 +148,7 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
         WORKERS,
         name,
         lambda: (services.current_model().version, wired.models.problem),
+        lambda: judged_at,
     )
     register_heartbeat(app, signs)
     worker = app.Worker(

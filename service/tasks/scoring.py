@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from celery import Celery, bootsteps
+from celery import Celery
 from kombu import Consumer, Queue
 
 from service.domain.comment import CommentId, Lane
 from service.tasks.batcher import Batcher, LanePlan
 from service.tasks.names import COMMENT_ID_FIELD, LANE_QUEUES
+from service.tasks.own_consumer import OwnConsumerStep
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +73,7 @@ def register_scoring(
     return lambda: sum(len(batcher) for batcher in batchers)
 
 
-class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ships no types
+class _ScoringStep(OwnConsumerStep):
     """Starts with every broker connection of the worker, stops with it, keeps its ids across."""
 
     judge_ids: Callable[[Sequence[CommentId]], object]
