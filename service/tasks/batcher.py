@@ -127,10 +127,8 @@ class Batcher:
     def _size(self, lane: Lane) -> int:
         """Return how many a full batch of a lane holds now."""
         most = self._plans[lane].batch_size
-        bounds = [
-            self._longest(one) for one in self._plans if one is lane or self._about(one, lane)
-        ]
-        seconds = min(bounds)
+        about = [one for one in self._before(lane) if self._is_about(one)]
+        seconds = min(self._longest(one) for one in (lane, *about))
         if not self._pace.is_known or seconds == math.inf:
             return most
         return min(max(self._pace.size_within(seconds), _SMALLEST_BATCH), most)
@@ -141,11 +139,13 @@ class Batcher:
             return math.inf
         return max(plan.longest_seconds, self._pace.fixed_seconds / plan.fixed_share)
 
-    def _about(self, earlier: Lane, lane: Lane) -> bool:
-        """Say whether a lane goes before another and has been in use lately."""
+    def _before(self, lane: Lane) -> list[Lane]:
+        """Return the lanes that go first."""
         lanes = list(self._plans)
-        is_earlier = lanes.index(earlier) < lanes.index(lane)
-        return is_earlier and self._monotonic() - self._judged_at[earlier] < _ABOUT_SECONDS
+        return lanes[: lanes.index(lane)]
+
+    def _is_about(self, lane: Lane) -> bool:
+        return self._monotonic() - self._judged_at[lane] < _ABOUT_SECONDS
 
     def forget_messages(self, call_after: Callable[[float, Callable[[], None]], object]) -> None:
         """Keep the ids but not their messages, which died with a connection; go on by a new loop.
@@ -184,8 +184,7 @@ class Batcher:
             self._look_again(last)
 
     def _gives_way(self, lane: Lane) -> bool:
-        lanes = list(self._plans)
-        taken = sum(self._share(earlier) for earlier in lanes[: lanes.index(lane)])
+        taken = sum(self._share(earlier) for earlier in self._before(lane))
         rest = self._plans[lane].gives_way_seconds * min(taken, 1.0)
         return self._monotonic() - self._judged_at[lane] < rest
 
