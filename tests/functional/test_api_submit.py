@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -175,6 +176,49 @@ def test_waiting_answers_as_soon_as_the_verdict_is_there(api, services):
     timer.join()
     assert body["state"] == "judged"
     assert body["verdict"]["outcome"] == "unsure"
+
+
+def test_without_a_verdict_in_time_the_answer_says_when_to_read_the_comment(api, services):
+    services.queue.judges = False
+
+    waited = api.post("/v1/comments?wait=0.02", json={"text": "One."})
+    unwaited = api.post("/v1/comments", json={"text": "Two."})
+
+    assert waited.get_json()["verdict"] is None
+    assert int(waited.headers["Retry-After"]) > 0
+    assert "Retry-After" not in unwaited.headers
+
+
+def test_behind_a_line_longer_than_its_wait_a_comment_is_accepted_at_once(api, services, waits):
+    services.queue.judges = False
+    api.post("/v1/comments?wait=0.02", json={"text": "First."})
+    waits.clear()
+    # Nobody may come in behind one that waits longer than oneself would.
+    time.sleep(0.05)
+
+    answer = api.post("/v1/comments?wait=0.02", json={"text": "Second."})
+
+    assert answer.status_code == 202
+    assert answer.get_json()["verdict"] is None
+    assert int(answer.headers["Retry-After"]) > 0
+    assert not any(waits)
+    assert services.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 1}
+    assert services.comments.count_pending() == {Lane.INTERACTIVE: 1, Lane.BULK: 1}
+
+
+def test_what_stepped_out_of_the_line_is_judged_and_a_repeat_answers_it(api, services):
+    services.queue.judges = False
+    api.post("/v1/comments?wait=0.02", json={"text": "First."})
+    time.sleep(0.05)
+    headers = {"Idempotency-Key": "k1"}
+    stepped_out = api.post("/v1/comments?wait=0.02", json={"text": "Two."}, headers=headers)
+
+    services.queue.run()
+    again = api.post("/v1/comments?wait=0.02", json={"text": "Two."}, headers=headers)
+
+    assert again.get_json()["id"] == stepped_out.get_json()["id"]
+    assert again.get_json()["verdict"] is not None
+    assert "Retry-After" not in again.headers
 
 
 @pytest.mark.parametrize("wait", ["-1", "5.01", "soon", "nan", "inf", "", "1&wait=2"])
