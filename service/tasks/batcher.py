@@ -79,8 +79,9 @@ class Batcher:
 
     `judge` may raise `StoreUnavailableError`, upon which the batch is kept and tried again after
     each of `RETRY_SECONDS`, all later ones waiting behind it; then it is left to the sweep. Any
-    other exception leaves the batch to the sweep at once. `call_after(seconds, function)` is the
-    event loop's; everything happens in its one thread. `monotonic` times the batches.
+    other exception leaves the comment that provokes it to the sweep, and no other one.
+    `call_after(seconds, function)` is the event loop's; everything happens in its one thread.
+    `monotonic` times the batches.
     """
 
     def __init__(
@@ -212,7 +213,7 @@ class Batcher:
         batch = self._waiting[lane][:size]
         began = self._monotonic()
         try:
-            self._judge([w.comment_id for w in batch])
+            self._judge_apart([w.comment_id for w in batch])
         except StoreUnavailableError:
             if self._retries < len(RETRY_SECONDS):
                 self._pause()
@@ -220,17 +221,29 @@ class Batcher:
             log.error(  # noqa: TRY400  # the store has said all there is to say
                 "stores stay away, the sweep will queue again", extra={"batch": len(batch)}
             )
-        except Exception as error:  # noqa: BLE001  # a worker must outlive any one batch
-            log.error(  # noqa: TRY400  # a traceback could carry a comment's text
-                "a batch failed, the sweep will queue again",
-                extra={"batch": len(batch), "error": type(error).__name__},
-            )
         else:
             self._remember_pace(lane, self._monotonic() - began, len(batch))
         self._retries = 0
         self._last_size[lane] = len(batch)
         del self._waiting[lane][:size]
         _acknowledge([w.message for w in batch if w.message is not None])
+
+    def _judge_apart(self, ids: Sequence[CommentId]) -> None:
+        """Judge a batch; where that fails, halve it until the comment that provokes it is alone."""
+        try:
+            self._judge(ids)
+        except StoreUnavailableError:
+            raise
+        except Exception as error:  # noqa: BLE001  # a worker must outlive any one comment
+            if len(ids) == 1:
+                log.error(  # noqa: TRY400  # a traceback could carry a comment's text
+                    "a comment failed, the sweep will queue again",
+                    extra={"comment_id": ids[0], "error": type(error).__name__},
+                )
+                return
+            half = len(ids) // 2
+            self._judge_apart(ids[:half])
+            self._judge_apart(ids[half:])
 
     def _remember_pace(self, lane: Lane, seconds: float, count: int) -> None:
         self._pace.learn(seconds, count)

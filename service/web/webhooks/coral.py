@@ -61,16 +61,17 @@ def serve(received: Received, tools: Tools) -> Response:
     # Coral tells no id. The same request again is the same comment, asked about again.
     key = f"coral:{hashlib.sha256(received.body).hexdigest()}"
     new = as_comment(draft, received.site, tools.services, idempotency_key=key)
-    seconds = received.arrived + WAIT_BUDGET_SECONDS - time.perf_counter()
+    until = received.arrived + WAIT_BUDGET_SECONDS
     is_waited_for = received.site.settings.mode is not Mode.OBSERVE
     kept = keep_in_line(
         new,
         tools.submit,
         tools.waiting,
-        seconds=seconds if is_waited_for else UNWAITED_SECONDS,
+        seconds=until - time.perf_counter() if is_waited_for else UNWAITED_SECONDS,
     )
     case = None
     if is_waited_for and (kept.in_time or kept.is_repeat):
+        seconds = until - time.perf_counter()
         case = tools.waiting.for_verdict(kept.added.comment_id, seconds=seconds)
     if case is None:
         comment = replace(new.comment, id=kept.added.comment_id)

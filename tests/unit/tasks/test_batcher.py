@@ -178,13 +178,20 @@ def test_jitter_parts_workers_that_lost_the_same_store(loop, judge):
     assert judge.batches == [["a", "b", "c", "d"]]
 
 
-def test_an_unforeseen_error_costs_one_batch_and_not_the_worker(batcher, judge):
-    judge.raises = [RuntimeError("unforeseen")]
+def test_an_unforeseen_error_costs_one_comment_and_neither_its_neighbours_nor_the_worker(loop):
+    judged = []
+
+    def judge(ids):
+        if "b" in ids:
+            raise RuntimeError(ids)
+        judged.extend(ids)
+
+    batcher = Batcher(judge, PLANS, call_after=loop.call_after)
     messages = receive(batcher, "a", "b", "c", "d")
 
     receive(batcher, "e", "f", "g", "h")
 
-    assert judge.batches == [["e", "f", "g", "h"]]
+    assert judged == ["a", "c", "d", "e", "f", "g", "h"]
     assert [m.acknowledged for m in messages] == [1, 1, 1, 1]
 
 
