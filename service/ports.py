@@ -134,6 +134,9 @@ class CommentStore(Protocol):
         A comment that takes the whole worker down is recognised by this count.
         """
 
+    def lower_attempts(self, to: Mapping[CommentId, int]) -> None:
+        """Let `attempts` of each id be no more than given: what was counted since was no death."""
+
     def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
         """Remember that these ids were handed to the queue at `at`, each in its own lane."""
 

@@ -14,6 +14,7 @@ from typing import Any
 from celery.platforms import SecurityWarning
 
 from service.domain.comment import CommentId
+from service.moderation.attempts import AttemptCount
 from service.moderation.back_score import back_score_chunk, feed_back_scorings
 from service.moderation.drift import count_traffic
 from service.moderation.group import GroupingMemory, group_fresh
@@ -84,12 +85,13 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
     # Celery warns root about messages that run code; ours are JSON with ids in them.
     warnings.simplefilter("ignore", SecurityWarning)
     app = make_celery(wired.valkey_url)
+    counting = AttemptCount()
 
     judged_at = time.time()
 
     def judge(ids: Sequence[CommentId]) -> None:
         nonlocal judged_at
-        stored = judge_batch(ids, services)
+        stored = judge_batch(ids, services, counting)
         if stored:
             judged_at = time.time()
         # The verdicts are there for whoever waits; what the shadow says comes after.

@@ -207,6 +207,14 @@ class MemoryCommentStore:
                 if comment_id in self._state.comments:
                     self._state.comments[comment_id].attempts += 1
 
+    def lower_attempts(self, to: Mapping[CommentId, int]) -> None:
+        """See `CommentStore.lower_attempts`."""
+        with self._state.lock:
+            for comment_id, most in to.items():
+                if comment_id in self._state.comments:
+                    kept = self._state.comments[comment_id]
+                    kept.attempts = min(kept.attempts, most)
+
     def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
         """See `CommentStore.mark_queued`."""
         with self._state.lock:

@@ -219,7 +219,7 @@ def wait_query(max_seconds: float) -> type[WaitQuery]:
         default=None,
         description=(
             "Wait up to this many seconds for the verdict; it is null if it did not come in time, "
-            "or at once if too many requests wait already."
+            "or at once if the line is longer. `Retry-After` then says when to read the comment."
         ),
     )
     return create_model(

@@ -323,6 +323,18 @@ def test_attempts_are_counted_where_they_are_named(stores):
     assert [a.attempts for a in attempts] == [2, 0]
 
 
+def test_attempts_are_lowered_to_what_they_were_and_never_raised(stores):
+    once, thrice, untried = keep(stores, make_comment(), make_comment(), make_comment())
+    for ids in ([once, thrice], [thrice], [thrice]):
+        stores.comments.count_attempt(ids)
+
+    for _ in range(2):
+        stores.comments.lower_attempts({once: 0, thrice: 2, untried: 2, CommentId("no"): 0})
+
+    attempts = stores.comments.load_unjudged([once, thrice, untried])
+    assert [a.attempts for a in attempts] == [0, 2, 0]
+
+
 def find_stranded(stores, lane: Lane = Lane.BULK) -> list[str]:
     found = stores.comments.find_stranded(
         lane,

@@ -87,6 +87,12 @@ class SqlCommentStore:
         """See `CommentStore.count_attempt`."""
         self._update(ids, {"attempts": comments.c.attempts + 1})
 
+    def lower_attempts(self, to: Mapping[CommentId, int]) -> None:
+        """See `CommentStore.lower_attempts`."""
+        for number in set(to.values()):
+            ids = [comment_id for comment_id, most in to.items() if most == number]
+            self._update(ids, {"attempts": _least(comments.c.attempts, number)})
+
     def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
         """See `CommentStore.mark_queued`."""
         self._update(ids, {"queued_at": at})
@@ -205,6 +211,10 @@ class SqlCommentStore:
         """See `CommentStore.erase_senders`."""
         self._update(ids, sender_values(Sender()))
         write(self._engine, lambda connection: delete_traits(connection, ids))
+
+
+def _least(column: sa.ColumnElement[int], most: int) -> sa.ColumnElement[int]:
+    return sa.case((column > most, most), else_=column)
 
 
 def _withdraw_one(connection: sa.Connection, comment_id: CommentId, at: datetime) -> None:
