@@ -718,8 +718,20 @@ class SiteStore(Protocol):
     def add(self, site: Site) -> None:
         """Keep a site. Raise `ConflictError` if its name is taken."""
 
-    def update_settings(self, site_id: SiteId, settings: SiteSettings) -> Site:
-        """Replace a site's settings. Raise `NotFoundError` for an unknown site."""
+    def change_settings(
+        self,
+        site_id: SiteId,
+        how: Callable[[SiteSettings], SiteSettings],
+        *,
+        act: Callable[[SiteSettings, SiteSettings], AuditEntry] | None = None,
+    ) -> tuple[Site, Site]:
+        """Replace a site's settings by what `how` makes of them; return it before and after.
+
+        Nobody else changes them in between. The log's entry that `act` returns of the settings
+        before and after is kept in the same transaction. Both may be called more than once; what
+        they raise is raised, and nothing is changed then. Raise `NotFoundError` for an unknown
+        site.
+        """
 
     def get(self, site_id: SiteId) -> Site:
         """Return a site. Raise `NotFoundError` for an unknown one."""

@@ -759,12 +759,20 @@ class MemorySiteStore:
                 raise ConflictError("there is a site of that name already")
             self._state.sites[site.id] = site
 
-    def update_settings(self, site_id: SiteId, settings: SiteSettings) -> Site:
-        """See `SiteStore.update_settings`."""
+    def change_settings(
+        self,
+        site_id: SiteId,
+        how: Callable[[SiteSettings], SiteSettings],
+        *,
+        act: Callable[[SiteSettings, SiteSettings], AuditEntry] | None = None,
+    ) -> tuple[Site, Site]:
+        """See `SiteStore.change_settings`."""
         with self._state.lock:
-            site = replace(self._state.site(site_id), settings=settings)
-            self._state.sites[site_id] = site
-            return site
+            before = self._state.site(site_id)
+            after = replace(before, settings=how(before.settings))
+            self._state.audit_log.extend([act(before.settings, after.settings)] if act else [])
+            self._state.sites[site_id] = after
+            return before, after
 
     def get(self, site_id: SiteId) -> Site:
         """See `SiteStore.get`."""

@@ -126,7 +126,7 @@ def test_what_the_site_itself_rules_is_told_without_delay(services):
 
 
 def test_a_site_without_undo_time_is_told_at_once(services):
-    services.sites.update_settings(SITE, SiteSettings(undo_seconds=0))
+    services.sites.change_settings(SITE, lambda _: SiteSettings(undo_seconds=0))
     comment_id = submit(services)
 
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
