@@ -90,11 +90,11 @@ class FailingAt:
     """Services whose stores fail at one call of all, the `at`-th, and answer all others.
 
     It fails before it has done anything or, with `answer_lost`, after it has done everything.
-    With `at` 0 none fails; `calls` says how many there were.
+    With `at` 0 none fails; `calls` names the methods that were called, in order.
     """
 
     def __init__(self, services: Services, at: int = 0, *, answer_lost: bool = False) -> None:
-        self.calls = 0
+        self.calls: list[str] = []
         self._at = at
         self._answer_lost = answer_lost
         wrapped: dict[str, Any] = {
@@ -104,8 +104,8 @@ class FailingAt:
 
     def call(self, method: Any, *given: Any, **named: Any) -> Any:
         """Call a store's method, unless it is to fail."""
-        self.calls += 1
-        fails = self.calls == self._at
+        self.calls.append(method.__name__)
+        fails = len(self.calls) == self._at
         if fails and not self._answer_lost:
             raise StoreUnavailableError("the store went away")
         answer = method(*given, **named)
