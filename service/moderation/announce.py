@@ -24,22 +24,17 @@ Endpoints = Mapping[SiteId, Endpoint | None]
 _MAX_REASONS = 20
 
 
-def announce(case: Case, event: EventKind, services: Services) -> int:
-    """Put a message about a case as it stands; return how many were put, 0 or 1.
-
-    A site that does not want it gets none. What happened has happened: a store that is away costs
-    the message, which is logged, and nothing else.
-    """
-    return _put([case], services, lambda: write_messages([(case, event)], services))
-
-
 def announce_decisions(cases: Sequence[Case], services: Services, *, at_once: bool = False) -> int:
-    """Put messages about rulings as cases stand, as `announce` does; return how many."""
+    """Put messages about rulings as cases stand; return how many.
+
+    A site that does not want them gets none. What happened has happened: a store that is away costs
+    the messages, which is logged, and nothing else.
+    """
     return _put(cases, services, lambda: write_decision_messages(cases, services, at_once=at_once))
 
 
 def announce_verdicts(cases: Sequence[Case], services: Services) -> int:
-    """Put messages about verdicts as cases stand, as `announce` does; return how many."""
+    """Put messages about verdicts as cases stand, as `announce_decisions` does; return how many."""
     return _put(cases, services, lambda: write_verdict_messages(cases, services))
 
 

@@ -59,6 +59,7 @@ def report_comment(
     if comment_id is None:
         services.reports.add(report)
     elif site.settings.reports_decide:
+        # Told of by the ruling alone.
         services.reports.add(report)
         decide_comment(
             comment_id,
@@ -70,13 +71,14 @@ def report_comment(
         )
     else:
         endpoints = {site.id: services.endpoints.get(site.id)}
-        services.reports.add(
+        is_new = services.reports.add(
             report,
             tell=lambda cases: write_messages(
                 [(case, EventKind.REVIEW) for case in cases], services, endpoints
             ),
         )
-        wake_deliverers(services)
+        if is_new and endpoints[site.id]:
+            wake_deliverers(services)
     return report
 
 

@@ -109,7 +109,7 @@ class CommentsLife(RuleBasedStateMachine):
             text,
             id=comment_id,
             site_comment_id=f"wp-{number}",
-            sender=make_sender(email=who, secret=self.services.sender_secret),
+            sender=make_sender(address=None, email=who, secret=self.services.sender_secret),
         )
         new = NewComment(comment=comment, lane=Lane.BULK)
         self.do(lambda services: submit_comments([new], services), fault)
