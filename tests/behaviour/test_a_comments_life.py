@@ -1,5 +1,7 @@
-"""Whatever happens to comments in whatever order, and whatever store fails meanwhile: each act
-stands once in the log, undoing takes back what was seen, and the site ends with what holds.
+"""Whatever happens to comments, in whatever order, and whatever store fails: the same holds.
+
+Each act stands once in the log, undoing takes back only what was seen, and what a site is told last
+is what holds.
 """
 
 from __future__ import annotations

@@ -223,7 +223,7 @@ def withdraw_untold(connection: sa.Connection, undone: Sequence[Decision]) -> Wi
             continue
         rulings = [row for row in untold if row.event == EventKind.DECISION.value]
         known -= {row.decision_id for row in rulings if not row.corrects_told}
-        lack_verdict |= {row.comment_id for row in untold if row not in rulings}
+        lack_verdict |= {row.comment_id for row in untold if row.event != EventKind.DECISION.value}
         left = sa.select(_d.decision_id).where(_d.decision_id.in_([one.id for one in some]))
         known |= set(connection.scalars(left))
         _let_first_in_line_be_due(connection, [one.comment_id for one in some])
