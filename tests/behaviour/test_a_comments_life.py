@@ -275,7 +275,7 @@ class CommentsLife(RuleBasedStateMachine):
         self.judge()
         remember_open(self.services)
         self.services.notifier.status = 204
-        self.services.clock.advance(hours=2)
+        self.services.clock.advance(days=1)
         while due := take_deliveries(self.services, limit=99):
             for one in due:
                 deliver(one, self.services)
