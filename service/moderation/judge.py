@@ -22,7 +22,7 @@ from service.domain.history import History
 from service.domain.site import SiteSettings
 from service.domain.stage import Stage
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.announce import wake_deliverers, write_verdict_messages
+from service.moderation.announce import endpoints_of, wake_deliverers, write_verdict_messages
 from service.moderation.attempts import AttemptCount
 from service.moderation.laps import Laps
 from service.moderation.rebuild import gather_whole
@@ -271,9 +271,16 @@ def _store(
     )
     attempted = {a.comment.id: a for a in attempts}
     cases = [_case(verdict, attempted[verdict.comment_id], audit) for verdict in verdicts]
-    messages = write_verdict_messages(cases, services)
+    endpoints = endpoints_of(cases, services)
+    messages = write_verdict_messages(cases, services, endpoints)
     traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
-    stored = services.verdicts.add(verdicts, audit=audit, deliveries=messages, traits=traits)
+    stored = services.verdicts.add(
+        verdicts,
+        audit=audit,
+        deliveries=messages,
+        tell=lambda spoken_of: write_verdict_messages(spoken_of, services, endpoints),
+        traits=traits,
+    )
     _log_judged([verdict.comment_id for verdict in verdicts], frozenset(stored))
     _count_hits(verdicts, frozenset(stored), services)
     if messages:

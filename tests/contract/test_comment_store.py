@@ -305,7 +305,7 @@ def test_only_kept_comments_without_a_verdict_are_loaded_each_once_in_order(stor
 
 def test_loaded_comments_come_with_their_sites_settings(stores):
     strict = SiteSettings(spam_cutoff=0.8, languages=("de", "en-GB"))
-    stores.sites.update_settings(OTHER_SITE, strict)
+    stores.sites.change_settings(OTHER_SITE, lambda _: strict)
     ids = keep(stores, make_comment(), make_comment(site_id=OTHER_SITE))
 
     attempts = stores.comments.load_unjudged(ids)
