@@ -34,6 +34,7 @@ from service.stores.passwords import Argon2PasswordHasher
 from service.stores.reputation_lists import ListFolder
 from service.stores.sql import Connections, create_engine, sql_stores
 from service.stores.systems import open_systems
+from service.stores.taught import TaughtKeeper
 from service.stores.valkey_history import ValkeyHistoryStore
 from service.stores.valkey_rebuild import ValkeyRebuildPlace
 from service.stores.version_shelf import FolderVersionShelf
@@ -167,6 +168,14 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         find_system=open_systems(settings.systems_file),
         list_entries=stores.list_entries,
         entries_in_force=BookKeeper(stores.list_entries, _now).current,
+        taught=TaughtKeeper(
+            stores.decisions,
+            stores.cases,
+            stores.sites,
+            stores.users,
+            audit_share=settings.audit_share,
+            salt=int.from_bytes(_derive(secret, "what sites taught")[:8]),
+        ).current,
         retrainings=stores.retrainings,
         versions=FolderVersionShelf(partial(versions_folder, settings)),
         trainer_queue=trainer_queue,

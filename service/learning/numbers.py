@@ -47,3 +47,7 @@ SPAM_CUTOFF_LOWER_BY = 2.0
 # They stay this far from the outermost comment that they rest on.
 CUTOFF_MARGIN = 0.5
 HAM_CALLED_SPAM, SPAM_CALLED_HAM = 0.001, 0.01
+
+# Old decisions go in blocks, so that one more does not have all others learnt again.
+MOST_LESSONS = 20_000
+LESSON_BLOCK = 5_000

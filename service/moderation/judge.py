@@ -22,6 +22,8 @@ from service.domain.history import History
 from service.domain.site import SiteSettings
 from service.domain.stage import Stage
 from service.domain.verdict import Outcome, Verdict
+from service.learning.judging import lean_on
+from service.learning.taught import Taught
 from service.moderation.announce import wake_deliverers, write_verdict_messages
 from service.moderation.laps import Laps
 from service.moderation.rebuild import gather_whole
@@ -49,16 +51,25 @@ def judge_comments(
     now: datetime,
     settings: Sequence[SiteSettings] | None = None,
     book: EntryBook | None = None,
+    taught: Taught | None = None,
 ) -> list[Verdict]:
     """Return a verdict a comment, in order: one call of the classifier for all of them.
 
     `histories` None means that they could not be fetched, and `ModelUnavailableError` from the
     classifier that it could not answer: either way the verdicts are degraded. `book` is what
-    moderators allow and block; without it, as in every evaluation, the evidence alone decides.
+    moderators allow and block, `taught` what decisions taught; without them, as in every
+    evaluation, the version's evidence alone decides.
     Any other exception is the caller's to split the batch by.
     """
     judged = _judge_comments(
-        comments, model, histories=histories, now=now, settings=settings, book=book, laps=Laps()
+        comments,
+        model,
+        histories=histories,
+        now=now,
+        settings=settings,
+        book=book,
+        taught=taught,
+        laps=Laps(),
     )
     return [one.verdict for one in judged]
 
@@ -79,6 +90,7 @@ def _judge_comments(
     now: datetime,
     settings: Sequence[SiteSettings] | None,
     book: EntryBook | None,
+    taught: Taught | None,
     laps: Laps,
 ) -> list[_Judged]:
     """See `judge_comments`."""
@@ -104,7 +116,17 @@ def _judge_comments(
             judged_at=now,
             instruction=entry.instruction if entry else None,
         )
-        judged.append(_Judged(verdict=verdict, output=outputs[index]))
+        output = outputs[index]
+        if taught is not None:
+            verdict = lean_on(
+                verdict,
+                comment,
+                taught,
+                word_hashes=output.word_hashes if output else None,
+                promised=model.cutoffs,
+                settings=settings[index] if settings else None,
+            )
+        judged.append(_Judged(verdict=verdict, output=output))
         laps.end(Stage.CONCLUDE)
     return judged
 
@@ -141,7 +163,8 @@ def _try_batch(attempts: Sequence[Attempt], services: Services) -> list[CommentI
     histories = _gather([a.comment for a in attempts], services)
     laps.end(Stage.GATHER)
     model = services.current_model()
-    judged = _judge_or_split(attempts, histories, model, book, services.clock(), laps)
+    taught = services.taught()
+    judged = _judge_or_split(attempts, histories, model, book, taught, services.clock(), laps)
     stored = _store(judged, attempts, services)
     laps.end(Stage.STORE)
     _tell_observer(judged, attempts, stored, services, began=began, laps=laps)
@@ -173,6 +196,7 @@ def _judge_or_split(
     histories: Sequence[History] | None,
     model: JudgingModel,
     book: EntryBook,
+    taught: Taught,
     now: datetime,
     laps: Laps,
 ) -> list[_Judged]:
@@ -185,6 +209,7 @@ def _judge_or_split(
             now=now,
             settings=[a.settings for a in attempts],
             book=book,
+            taught=taught,
             laps=laps,
         )
     except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
@@ -198,7 +223,7 @@ def _judge_or_split(
     judged: list[_Judged] = []
     for part in (slice(None, half), slice(half, None)):
         some = histories[part] if histories is not None else None
-        judged += _judge_or_split(attempts[part], some, model, book, now, laps)
+        judged += _judge_or_split(attempts[part], some, model, book, taught, now, laps)
     return judged
 
 
