@@ -167,6 +167,17 @@ def revoke_command(key_id: str, data_dir: str | None) -> None:
     default=None,
     help="Whether unsure members of a campaign that people rejected are rejected without a person.",
 )
+@click.option(
+    "--learns/--learns-not",
+    "learns",
+    default=None,
+    help="Whether its decisions help with the next comments at once.",
+)
+@click.option(
+    "--forget-taught",
+    is_flag=True,
+    help="Forget what its decisions taught so far; the decisions themselves stay.",
+)
 @click.option("--blog", default=None, help="Its front page; Akismet callbacks go there alone.")
 @data_dir_option
 @json_option
@@ -183,6 +194,8 @@ def set_command(
     holds_unsure: bool | None,
     reports_decide: bool | None,
     rejects_campaigns: bool | None,
+    learns: bool | None,
+    forget_taught: bool,
     promised_cutoffs: bool,
     as_json: bool,
 ) -> None:
@@ -206,6 +219,8 @@ def set_command(
                 ),
                 blog=old.blog if blog is None else _checked_blog(blog),
                 undo_seconds=old.undo_seconds if undo_seconds is None else undo_seconds,
+                learns=old.learns if learns is None else learns,
+                learns_since=services.clock() if forget_taught else old.learns_since,
             )
         except ValueError as error:
             problem = Problem(
@@ -255,6 +270,12 @@ def _site_row(site: Site) -> dict[str, object]:
         "rejects_campaigns": site.settings.rejects_campaigns,
         "blog": site.settings.blog,
         "undo_seconds": site.settings.undo_seconds,
+        "learns": site.settings.learns,
+        "learns_since": (
+            site.settings.learns_since.isoformat(timespec="seconds")
+            if site.settings.learns_since
+            else None
+        ),
         "created_at": site.created_at.isoformat(timespec="seconds"),
     }
 

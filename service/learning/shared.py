@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from service.domain.comment import SiteId
 from service.learning.lesson import Features
-from service.learning.numbers import SHARED_BOUND, SHARED_RATE
+from service.learning.numbers import MOST_SLOT_BITS, SHARED_BOUND, SHARED_RATE
 from service.learning.residual import Residual
 
 _NOBODY: Final = -1
@@ -24,7 +24,9 @@ class Shared:
 
     __slots__ = ("_first", "_known_to_two", "_numbers", "_residual")
 
-    def __init__(self, *, bits: int) -> None:
+    def __init__(self) -> None:
+        # Always of one size: a newcomer's many decisions must not even change which words collide.
+        bits = MOST_SLOT_BITS
         self._residual = Residual(bits=bits, rate=SHARED_RATE, bound=SHARED_BOUND)
         self._first: npt.NDArray[np.int32] = np.full(1 << bits, _NOBODY, dtype=np.int32)
         self._known_to_two: npt.NDArray[np.bool_] = np.zeros(1 << bits, dtype=np.bool_)

@@ -64,7 +64,7 @@ class Taught:
     salt: int = 0
     learnt: tuple[Learnt, ...] = ()
     sites: Mapping[SiteId, SiteTaught] = field(default_factory=dict)
-    shared: Shared = field(default_factory=lambda: Shared(bits=slot_bits(0)))
+    shared: Shared = field(default_factory=Shared)
     n_lessons: Counter[SiteId] = field(default_factory=Counter)
     records: Mapping[str, Record] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
@@ -98,7 +98,7 @@ class Taught:
         records = record_hands(new, self.records)
         at_odds = teachers_at_odds(records)
         n_lessons = self.n_lessons + _count(new, at_odds)
-        grows = slot_bits(n_lessons.total()) != slot_bits(self.n_lessons.total()) or any(
+        grows = any(
             slot_bits(n_lessons[site_id]) != slot_bits(n) for site_id, n in self.n_lessons.items()
         )
         if grows or at_odds != teachers_at_odds(self.records):
@@ -115,7 +115,6 @@ def learn_all(lessons: Sequence[Lesson], *, salt: int) -> Taught:
     n_lessons = _count(lessons, teachers_at_odds(records))
     begun = Taught(
         salt=salt,
-        shared=Shared(bits=slot_bits(n_lessons.total())),
         n_lessons=n_lessons,
         records=records,
     )

@@ -129,8 +129,9 @@ def test_a_residual_that_only_hurts_goes_unused():
     assert evidence.mixed_loss < evidence.frozen_loss + math.log(3) + 0.02 * 200
 
 
+@pytest.mark.parametrize("contradicts", [False, True])
 @pytest.mark.parametrize("hand", [Hand.ACCOUNT, Hand.SITE, Hand.REPORT])
-def test_nothing_that_a_newcomer_decides_moves_another_site(hand):
+def test_nothing_that_a_newcomer_decides_moves_another_site(hand, contradicts):
     known = [
         make_lesson(n, is_spam=bool(n % 2), site_id=at("two" if n % 3 else "three"))
         for n in range(1, 40)
@@ -139,7 +140,15 @@ def test_nothing_that_a_newcomer_decides_moves_another_site(hand):
 
     poisoned = before.after(
         [
-            make_lesson(100 + n, HAM.format(n), hand=hand, teacher="newcomer", site_id=at("one"))
+            make_lesson(
+                100 + n,
+                HAM.format(n),
+                hand=hand,
+                teacher="newcomer",
+                site_id=at("one"),
+                frozen=-5.0 if contradicts else 0.5,
+                confident=contradicts,
+            )
             for n in range(29)
         ]
     )
