@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from models.inputs import ModelInput, ModelOutput
 from service.campaigns.traits import Traits
@@ -57,10 +57,12 @@ from service.domain.tally import Tally
 from service.domain.traffic import Sighting, Traffic, TrafficDay
 from service.domain.user import User
 from service.domain.verdict import Verdict
-from service.learning.taught import Taught
 from service.scoring.entry_book import EntryBook
 from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
+
+if TYPE_CHECKING:
+    from service.learning.taught import Taught
 
 Clock = Callable[[], datetime]
 """Returns the present moment, in UTC and time-zone aware."""
@@ -1534,6 +1536,14 @@ class JudgingModel:
     cutoffs: Cutoffs
 
 
+def nothing_taught() -> Taught:
+    """Return what is taught where nobody has decided."""
+    # Imported late: what makes pages has no numpy and is never asked.
+    from service.learning.taught import Taught
+
+    return Taught()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """What the use cases are handed. Built in one place, `service.wiring`.
@@ -1609,7 +1619,7 @@ class Services:
     versions: VersionShelf
     trainer_queue: TrainerQueue
     backlog: BacklogStore
-    taught: Callable[[], Taught] = Taught
+    taught: Callable[[], Taught] = nothing_taught
     audit_share: float = 0.02
     one_moment: Callable[[], AbstractContextManager[None]] = nullcontext
     observer: Observer = UNOBSERVED
