@@ -10,6 +10,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -56,14 +57,37 @@ class Features:
 
 def count_features(inputs: ModelInput) -> Features:
     """Return the vector of one comment; it depends on that comment alone."""
+    return _count(inputs, normalise(inputs.text))
+
+
+def count_with_words(inputs: ModelInput) -> tuple[Features, bytes]:
+    """Return `count_features(inputs)` and `hash_words(inputs.text)`, reading the text once."""
     text = normalise(inputs.text)
-    counted = properties_block(count_properties(inputs, text))
-    return join_features([counted, *_blocks(inputs, text)])
+    return _count(inputs, text), _hash_words(text, _TEXT).tobytes()
+
+
+def hash_words(text: str) -> bytes:
+    """Return a 64-bit hash for each word and each pair of neighbours, in the machine's order.
+
+    The same for every version. No word can be read back from its hash, but one can be guessed.
+    """
+    return _hash_words(normalise(text), _TEXT).tobytes()
+
+
+def spell_words(text: str) -> list[str]:
+    """Return the words, then the pairs of neighbours, that `hash_words` hashes, in its order."""
+    words = _WORD.findall(normalise(text))
+    return [*words, *(f"{a} {b}" for a, b in pairwise(words))]
 
 
 def count_text(text: str) -> Features:
     """Return the n-grams of a stretch of text alone, as they count within a whole comment."""
     return join_features(_text_blocks(normalise(text)))
+
+
+def _count(inputs: ModelInput, text: str) -> Features:
+    counted = properties_block(count_properties(inputs, text))
+    return join_features([counted, *_blocks(inputs, text)])
 
 
 def properties_block(properties: Sequence[float]) -> Features:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from models.embedding import Projection, read_projection
 from models.engine import Engine, WindowScores
-from models.features import count_features
+from models.features import count_with_words
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable, read_table
 from models.log_odds import logistic
@@ -175,7 +175,8 @@ class TransformerClassifier:
     def _answer(
         self, one: ModelInput, windows: Sequence[Window], scores: Sequence[WindowScores]
     ) -> ModelOutput:
-        linear = self._linear.sum_of(count_features(one))
+        features, word_hashes = count_with_words(one)
+        linear = self._linear.sum_of(features)
         network = pool([s.spam for s in scores])
         promotion = strongest_promotion([s.promotion for s in scores])
         p_spam = logistic(self._calibration.log_odds(network, linear, promotion))
@@ -184,6 +185,7 @@ class TransformerClassifier:
             promo_spans=self._mark(one, windows, scores) if p_spam >= MIN_P_SPAM_TO_MARK else (),
             llm_voice=self._voice(scores),
             embedding=self._embed(scores),
+            word_hashes=word_hashes,
         )
 
     def _embed(self, scores: Sequence[WindowScores]) -> tuple[float, ...] | None:

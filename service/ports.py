@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from models.inputs import ModelInput, ModelOutput
 from service.campaigns.traits import Traits
@@ -60,6 +60,9 @@ from service.domain.verdict import Verdict
 from service.scoring.entry_book import EntryBook
 from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
+
+if TYPE_CHECKING:
+    from service.learning.taught import Taught
 
 Clock = Callable[[], datetime]
 """Returns the present moment, in UTC and time-zone aware."""
@@ -338,6 +341,20 @@ class DecisionStore(Protocol):
         """Return decisions in force in the order they were made in, from the first if `after` is 0.
 
         A page's `next_after` is the next one's `after`. What is decided meanwhile comes later.
+        """
+
+    def find_teaching(self) -> list[tuple[int, CommentId]]:
+        """Return the number and the comment of every decision that can teach at once, in order.
+
+        Those are people's, in force, on comments that were judged with all their evidence and that
+        were not withdrawn.
+        """
+
+    def last_change(self) -> tuple[int, int]:
+        """Return two numbers of which one rises with whatever changes what decisions teach.
+
+        The first is the newest decision's, the second the newest act's in the audit log, as every
+        undoing, withdrawal, erasure and change of a site's settings is an act.
         """
 
 
@@ -1588,6 +1605,14 @@ class JudgingModel:
     cutoffs: Cutoffs
 
 
+def nothing_taught() -> Taught:
+    """Return what is taught where nobody has decided."""
+    # Imported late: what makes pages has no numpy and is never asked.
+    from service.learning.taught import Taught
+
+    return Taught()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """What the use cases are handed. Built in one place, `service.wiring`.
@@ -1603,7 +1628,8 @@ class Services:
     `sender_secret` those of Akismet keys and of clients held to a rate. `find_system(address)`
     returns the number of the autonomous system that announces an address, None for an unknown one.
     `entries_in_force` returns what moderators allow and block, as it was at most a second ago; it
-    is asked once a batch. `audit_share` is the share of confident verdicts, in [0, 1], that goes to
+    is asked once a batch, as is `taught`: what decisions taught, as they were at most a second ago;
+    by default nothing. `audit_share` is the share of confident verdicts, in [0, 1], that goes to
     a moderator as the audit sample. `second_factor_secret` keys the second factors: without it,
     what is kept of them makes no code. `one_moment()` is a context within which all that a thread
     reads from the stores is of one moment, that of its first reading, until it writes: what it
@@ -1662,6 +1688,7 @@ class Services:
     versions: VersionShelf
     trainer_queue: TrainerQueue
     backlog: BacklogStore
+    taught: Callable[[], Taught] = nothing_taught
     audit_share: float = 0.02
     one_moment: Callable[[], AbstractContextManager[None]] = nullcontext
     observer: Observer = UNOBSERVED

@@ -168,6 +168,17 @@ def revoke_command(key_id: str, data_dir: str | None) -> None:
     default=None,
     help="Whether unsure members of a campaign that people rejected are rejected without a person.",
 )
+@click.option(
+    "--learns/--learns-not",
+    "learns",
+    default=None,
+    help="Whether its decisions help with the next comments at once.",
+)
+@click.option(
+    "--forget-taught",
+    is_flag=True,
+    help="Forget what its decisions taught so far; the decisions themselves stay.",
+)
 @click.option("--blog", default=None, help="Its front page; Akismet callbacks go there alone.")
 @data_dir_option
 @json_option
@@ -184,6 +195,8 @@ def set_command(
     holds_unsure: bool | None,
     reports_decide: bool | None,
     rejects_campaigns: bool | None,
+    learns: bool | None,
+    forget_taught: bool,
     promised_cutoffs: bool,
     as_json: bool,
 ) -> None:
@@ -198,6 +211,7 @@ def set_command(
         "rejects_campaigns": rejects_campaigns,
         "blog": None if blog is None else _checked_blog(blog),
         "undo_seconds": undo_seconds,
+        "learns": learns,
     }
     asked = {name: value for name, value in given.items() if value is not None}
     with open_services(data_dir=data_dir) as services:
@@ -206,6 +220,8 @@ def set_command(
         def change(old: SiteSettings) -> SiteSettings:
             if promised_cutoffs:
                 old = replace(old, ham_cutoff=None, spam_cutoff=None)
+            if forget_taught:
+                old = replace(old, learns_since=services.clock())
             return replace(old, **asked)
 
         try:
@@ -257,6 +273,12 @@ def _site_row(site: Site) -> dict[str, object]:
         "rejects_campaigns": site.settings.rejects_campaigns,
         "blog": site.settings.blog,
         "undo_seconds": site.settings.undo_seconds,
+        "learns": site.settings.learns,
+        "learns_since": (
+            site.settings.learns_since.isoformat(timespec="seconds")
+            if site.settings.learns_since
+            else None
+        ),
         "created_at": site.created_at.isoformat(timespec="seconds"),
     }
 

@@ -22,6 +22,8 @@ from service.domain.history import History
 from service.domain.site import SiteSettings
 from service.domain.stage import Stage
 from service.domain.verdict import Outcome, Verdict
+from service.learning.judging import lean_on
+from service.learning.taught import Taught
 from service.moderation.announce import endpoints_of, wake_deliverers, write_verdict_messages
 from service.moderation.attempts import AttemptCount
 from service.moderation.laps import Laps
@@ -54,16 +56,25 @@ def judge_comments(
     now: datetime,
     settings: Sequence[SiteSettings] | None = None,
     book: EntryBook | None = None,
+    taught: Taught | None = None,
 ) -> list[Verdict]:
     """Return a verdict a comment, in order: one call of the classifier for all of them.
 
     `histories` None means that they could not be fetched, and `ModelUnavailableError` from the
     classifier that it could not answer: either way the verdicts are degraded. `book` is what
-    moderators allow and block; without it, as in every evaluation, the evidence alone decides.
+    moderators allow and block, `taught` what decisions taught; without them, as in every
+    evaluation, the version's evidence alone decides.
     Any other exception is the caller's to split the batch by.
     """
     judged = _judge_comments(
-        comments, model, histories=histories, now=now, settings=settings, book=book, laps=Laps()
+        comments,
+        model,
+        histories=histories,
+        now=now,
+        settings=settings,
+        book=book,
+        taught=taught,
+        laps=Laps(),
     )
     return [one.verdict for one in judged]
 
@@ -84,6 +95,7 @@ def _judge_comments(
     now: datetime,
     settings: Sequence[SiteSettings] | None,
     book: EntryBook | None,
+    taught: Taught | None,
     laps: Laps,
 ) -> list[_Judged]:
     """See `judge_comments`."""
@@ -109,7 +121,17 @@ def _judge_comments(
             judged_at=now,
             instruction=entry.instruction if entry else None,
         )
-        judged.append(_Judged(verdict=verdict, output=outputs[index]))
+        output = outputs[index]
+        if taught is not None:
+            verdict = lean_on(
+                verdict,
+                comment,
+                taught,
+                word_hashes=output.word_hashes if output else None,
+                promised=model.cutoffs,
+                settings=settings[index] if settings else None,
+            )
+        judged.append(_Judged(verdict=verdict, output=output))
         laps.end(Stage.CONCLUDE)
     return judged
 
@@ -199,6 +221,7 @@ def _try_batch(
             now=services.clock(),
             settings=[a.settings for a in attempts],
             book=book,
+            taught=services.taught(),
             laps=laps,
         )
     stored = _store(judged, attempts, services)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from service.campaigns.traits import Traits
+from service.domain.campaign import is_by_person
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
 from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.cutoff_preview import CutoffPreview
@@ -564,6 +565,30 @@ class MemoryDecisionStore:
     def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
         """See `DecisionStore.find_in_force`."""
         return self._page(None, after=after, limit=limit)
+
+    def find_teaching(self) -> list[tuple[int, CommentId]]:
+        """See `DecisionStore.find_teaching`."""
+        with self._state.lock:
+            return [
+                (number, comment_id)
+                for number, (decision_id, comment_id) in enumerate(self._state.decided, 1)
+                if self._teaches(decision_id, comment_id)
+            ]
+
+    def _teaches(self, decision_id: str, comment_id: CommentId) -> bool:
+        kept, decision = self._state.kept(comment_id), self._precedent(comment_id, decision_id)
+        return (
+            decision.decision.undone_at is None
+            and is_by_person(decision.decision)
+            and kept.withdrawn_at is None
+            and kept.verdict is not None
+            and not kept.verdict.degraded
+        )
+
+    def last_change(self) -> tuple[int, int]:
+        """See `DecisionStore.last_change`."""
+        with self._state.lock:
+            return len(self._state.decided), len(self._state.audit_log)
 
     def _page(self, stroke_id: str | None, *, after: int, limit: int) -> PrecedentPage:
         with self._state.lock:

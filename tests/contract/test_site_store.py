@@ -53,6 +53,8 @@ def test_every_setting_of_a_site_comes_back_as_it_was(stores):
         rejects_campaigns=True,
         blog="https://heizung.example/blog",
         undo_seconds=7,
+        learns=False,
+        learns_since=NOW,
     )
     untouched = [
         field.name

@@ -8,6 +8,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import CommentId
 from service.domain.decision import Decision
 from service.domain.delivery import Delivery
@@ -20,7 +21,13 @@ from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.deliveries import insert_deliveries, withdraw_untold
 from service.stores.sql.engine import reading, write
 from service.stores.sql.rows import Row, comment_from, decision_from, decision_values
-from service.stores.sql.schema import comments, decisions, is_of_stroke_in_force, is_unremembered
+from service.stores.sql.schema import (
+    audit_log,
+    comments,
+    decisions,
+    is_of_stroke_in_force,
+    is_unremembered,
+)
 from service.stores.sql.schema_acts import stroke_sites, strokes
 from service.stores.sql.standing import STANDING, rank_of
 from service.stores.sql.statements import chunks, insert_if_free
@@ -165,6 +172,31 @@ class SqlDecisionStore:
     def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
         """See `DecisionStore.find_in_force`."""
         return self._page(decisions.c.undone_at.is_(None), after=after, limit=limit)
+
+    def find_teaching(self) -> list[tuple[int, CommentId]]:
+        """See `DecisionStore.find_teaching`."""
+        query = (
+            sa.select(decisions.c.seq, decisions.c.comment_id)
+            .join(comments, comments.c.id == decisions.c.comment_id)
+            .where(
+                decisions.c.undone_at.is_(None),
+                decisions.c.decided_by != CAMPAIGN_POLICY,
+                comments.c.withdrawn_at.is_(None),
+                comments.c.outcome.is_not(None),
+                comments.c.degraded.is_(False),
+            )
+            .order_by(decisions.c.seq)
+        )
+        with reading(self._engine) as connection:
+            return [(row.seq, row.comment_id) for row in connection.execute(query)]
+
+    def last_change(self) -> tuple[int, int]:
+        """See `DecisionStore.last_change`."""
+        decision = sa.select(sa.func.max(decisions.c.seq)).scalar_subquery()
+        act = sa.select(sa.func.max(audit_log.c.seq)).scalar_subquery()
+        with reading(self._engine) as connection:
+            row = connection.execute(sa.select(decision.label("decision"), act.label("act"))).one()
+            return row.decision or 0, row.act or 0
 
     def _page(self, wanted: sa.ColumnElement[bool], *, after: int, limit: int) -> PrecedentPage:
         query = (
