@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from models.features import count_features
+from models.features import count_with_words
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable
 from models.log_odds import logistic
@@ -44,10 +44,11 @@ class BaselineClassifier:
         return [self._score(one) for one in inputs]
 
     def _score(self, one: ModelInput) -> ModelOutput:
-        total = self._table.sum_of(count_features(one))
+        features, word_hashes = count_with_words(one)
+        total = self._table.sum_of(features)
         p_spam = logistic(self._slope * total + self._offset)
         spans = self._marker.mark(one) if p_spam >= MIN_P_SPAM_TO_MARK else ()
-        return ModelOutput(p_spam=p_spam, promo_spans=spans)
+        return ModelOutput(p_spam=p_spam, promo_spans=spans, word_hashes=word_hashes)
 
     def to_bytes(self) -> bytes:
         """Return everything that `from_bytes` needs, as a compressed archive of arrays."""

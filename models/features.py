@@ -55,14 +55,31 @@ class Features:
 
 def count_features(inputs: ModelInput) -> Features:
     """Return the vector of one comment; it depends on that comment alone."""
+    return _count(inputs, normalise(inputs.text))
+
+
+def count_with_words(inputs: ModelInput) -> tuple[Features, bytes]:
+    """Return `count_features(inputs)` and `hash_words(inputs.text)`, reading the text once."""
     text = normalise(inputs.text)
-    counted = properties_block(count_properties(inputs, text))
-    return join_features([counted, *_blocks(inputs, text)])
+    return _count(inputs, text), _hash_words(text, _TEXT).tobytes()
+
+
+def hash_words(text: str) -> bytes:
+    """Return a 64-bit hash for each word and each pair of neighbours, in the machine's order.
+
+    The same for every version. No word can be read back from its hash, but one can be guessed.
+    """
+    return _hash_words(normalise(text), _TEXT).tobytes()
 
 
 def count_text(text: str) -> Features:
     """Return the n-grams of a stretch of text alone, as they count within a whole comment."""
     return join_features(_text_blocks(normalise(text)))
+
+
+def _count(inputs: ModelInput, text: str) -> Features:
+    counted = properties_block(count_properties(inputs, text))
+    return join_features([counted, *_blocks(inputs, text)])
 
 
 def properties_block(properties: Sequence[float]) -> Features:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 # Below it a classifier itself says "rather ham", and marking promotion would mislead.
 MIN_P_SPAM_TO_MARK = 0.5
@@ -30,13 +30,15 @@ class ModelOutput:
     probability that a language model wrote or rewrote the text, None if the classifier can't tell;
     it says nothing about spam. `embedding` has unit length: comments of one campaign lie close
     together in it; None if the classifier has none. It says nothing about spam either, and can be
-    compared only with those of the same version.
+    compared only with those of the same version. `word_hashes` is what `models.features.hash_words`
+    returns for the text, handed on so that nobody reads it twice; None if the classifier didn't.
     """
 
     p_spam: float
     promo_spans: tuple[tuple[int, int], ...] = ()
     llm_voice: float | None = None
     embedding: tuple[float, ...] | None = None
+    word_hashes: bytes | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.p_spam <= 1.0:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from models.embedding import Projection, read_projection
 from models.engine import Engine, WindowScores
-from models.features import count_features
+from models.features import count_with_words
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable, read_table
 from models.log_odds import logistic
@@ -227,7 +227,8 @@ class TransformerClassifier:
         Raise `ClassifierError` if the engine can't answer.
         """
         windows = [self._tokeniser.windows(one) for one in inputs]
-        linear = [self._linear.sum_of(count_features(one)) for one in inputs]
+        counted = [count_with_words(one) for one in inputs]
+        linear = [self._linear.sum_of(features) for features, _ in counted]
         names = [name_log_odds(one, self._names) for one in inputs]
         first = self._read(self._engine, windows)
         calibration, second = self._calibration, self._calibration.second
@@ -239,7 +240,9 @@ class TransformerClassifier:
             for i, scores in zip(again, read, strict=True):
                 last[i] = scores
                 said[i] = join(second, scores, linear[i], names[i])
-        return [self._answer(*one) for one in zip(inputs, windows, said, first, last, strict=True)]
+        words = [hashes for _, hashes in counted]
+        rows = zip(inputs, windows, said, first, last, words, strict=True)
+        return [self._answer(*row) for row in rows]
 
     def _read(
         self, engine: Engine, windows: Sequence[Sequence[Window]]
@@ -266,6 +269,7 @@ class TransformerClassifier:
         log_odds: float,
         first: Sequence[WindowScores],
         last: Sequence[WindowScores],
+        word_hashes: bytes,
     ) -> ModelOutput:
         """Return the answer by both readings' scores; `last` is `first` where there was no doubt.
 
@@ -277,6 +281,7 @@ class TransformerClassifier:
             promo_spans=self._mark(one, windows, last) if p_spam >= MIN_P_SPAM_TO_MARK else (),
             llm_voice=self._voice(first),
             embedding=self._embed(first),
+            word_hashes=word_hashes,
         )
 
     def _embed(self, scores: Sequence[WindowScores]) -> tuple[float, ...] | None:

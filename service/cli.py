@@ -37,6 +37,7 @@ _COMMANDS = {
     "decisions": "service.commands.decisions:decisions_group",
     "drift": "service.commands.drift:drift_command",
     "audit": "service.commands.audit:audit_command",
+    "replay": "service.commands.replay:replay_command",
     "score": "service.commands.offline:score_command",
     "evaluate": "service.commands.offline:evaluate_command",
     "signals": "service.commands.signals:signals_group",

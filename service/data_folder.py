@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import tempfile
@@ -11,27 +12,42 @@ from pathlib import Path
 from service.start_error import ExitCode, StartError
 
 _PRIVATE_FOLDER = 0o700
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 # A key of fewer characters could be guessed; the one made here has 43.
 MIN_SECRET_CHARS = 32
 
 
 class DataFolder:
-    """A folder that exists, is writable and is ours; knows where everything in it lies."""
+    """A folder that is ours; knows where everything in it lies."""
 
-    def __init__(self, path: Path) -> None:
-        """Make the folder where it is missing. Raise `StartError` if it cannot be used."""
+    def __init__(self, path: Path, *, prove: bool = True) -> None:
+        """Make the folder where it is missing. Raise `StartError` if it cannot be used.
+
+        Without `prove` it is left as it is, usable or not.
+        """
         self.path = path.resolve()
+        if prove and (wrong := self.find_fault()):
+            msg = f"the data folder {self.path} cannot be used: {wrong[0]}; {wrong[1]}"
+            raise StartError(msg, ExitCode.DATA_FOLDER)
+
+    def find_fault(self) -> tuple[str, str] | None:
+        """Make the folder where it is missing, and write into it.
+
+        Return None, or what keeps it from being used and what to do about it.
+        """
         try:
             self.path.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=self.path) as probe:
                 probe.write(b"can this folder be written to?")
         except OSError as error:
+            if error.errno in _NO_ROOM:
+                return "its disk is full", "make room there; what is kept is not lost"
             reason = "it is a file" if self.path.is_file() else error.strerror
-            msg = (
-                f"the data folder {self.path} cannot be used: {reason}; "
-                "choose a folder that you may write to with --data-dir or SLOPSIEVE_DATA_DIR"
+            return (
+                str(reason),
+                "choose a folder that you may write to with --data-dir or SLOPSIEVE_DATA_DIR",
             )
-            raise StartError(msg, ExitCode.DATA_FOLDER) from error
+        return None
 
     @property
     def database_file(self) -> Path:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from models.inputs import ModelInput, ModelOutput
 from service.campaigns.traits import Traits
@@ -60,6 +60,9 @@ from service.domain.verdict import Verdict
 from service.scoring.entry_book import EntryBook
 from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
+
+if TYPE_CHECKING:
+    from service.learning.taught import Taught
 
 Clock = Callable[[], datetime]
 """Returns the present moment, in UTC and time-zone aware."""
@@ -134,6 +137,9 @@ class CommentStore(Protocol):
         A comment that takes the whole worker down is recognised by this count.
         """
 
+    def lower_attempts(self, to: Mapping[CommentId, int]) -> None:
+        """Let `attempts` of each id be no more than given: what was counted since was no death."""
+
     def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
         """Remember that these ids were handed to the queue at `at`, each in its own lane."""
 
@@ -164,15 +170,18 @@ class CommentStore(Protocol):
         At most a thousand may be asked for.
         """
 
-    def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
+    def withdraw(
+        self, comment_id: CommentId, *, at: datetime, act: AuditEntry | None = None
+    ) -> None:
         """Honour a deletion: blank the comment's words, names and sender, and leave the queue.
 
         Gone are the text, the author, the sender's keys, the user agent, the post's excerpt, its
         traits and what moderators noted of it, and it leaves its campaign.
         Verdict, decisions and log stay, so that figures stay true, and so do the keys by which a
         repeat is recognised: sending it again is a REPEAT. A withdrawn comment is never judged,
-        swept, counted as pending or listed for review. Withdrawing twice is harmless. Raise
-        `NotFoundError` for an unknown comment.
+        swept, counted as pending or listed for review. Withdrawing twice is harmless. `act` is the
+        log's entry, kept in the same transaction the first time. Raise `NotFoundError` for an
+        unknown comment.
         """
 
     def count_pending(self) -> Mapping[Lane, int]:
@@ -203,6 +212,13 @@ class CommentStore(Protocol):
         """
 
 
+Tell = Callable[[Sequence[Case]], Sequence[Delivery]]
+"""Returns what sites are to be told of cases as they stand.
+
+A store calls it within a transaction, perhaps more than once: it must ask no store for anything.
+"""
+
+
 class VerdictStore(Protocol):
     """Keeps verdicts, one a comment, for good."""
 
@@ -212,6 +228,7 @@ class VerdictStore(Protocol):
         *,
         audit: frozenset[CommentId],
         deliveries: Sequence[Delivery] = (),
+        tell: Tell | None = None,
         traits: Sequence[Traits] = (),
     ) -> list[CommentId]:
         """Store the verdicts of comments that have none yet; return whose were stored.
@@ -220,7 +237,8 @@ class VerdictStore(Protocol):
         already has a verdict keeps it untouched. `audit` names the comments that go to a
         moderator as part of the random audit sample. Of `deliveries` those about comments whose
         verdict was stored now are kept in the same transaction, so that none is ever lost, and so
-        are their `traits`, to be grouped afterwards.
+        are their `traits`, to be grouped afterwards. Of comments that somebody has decided or
+        reported by then nothing of `deliveries` is kept, but what `tell` returns.
         """
 
 
@@ -232,6 +250,7 @@ class DecisionStore(Protocol):
         decision: Decision,
         *,
         deliveries: Sequence[Delivery] = (),
+        acts: Acts | None = None,
         instead_of: Collection[str] | None = None,
     ) -> Decision | None:
         """Append a decision; return the one it replaces, marked as undone by it, if any.
@@ -239,7 +258,10 @@ class DecisionStore(Protocol):
         Both happen in one transaction, so that at most one decision of a comment is in force
         however many moderators rule at once. `deliveries` are kept in the same transaction, so
         that neither is there without the other. What was to tell the replaced decision and nobody
-        has tried to send yet is withdrawn. With `instead_of` it replaces one of these ids alone.
+        has tried to send yet is withdrawn; if a verdict's message was, because it told that
+        decision too, those of `deliveries` that tell the verdict are kept in its place, and left
+        out else. So are the log's entries that `acts` returns of the decisions that changed, the
+        replaced one first. With `instead_of` it replaces one of these ids alone.
         Raise `NotFoundError` if the comment is not kept, `ConflictError` if the decision's id is
         taken or another decision than those is in force; nothing is kept then.
         """
@@ -249,6 +271,7 @@ class DecisionStore(Protocol):
         decisions: Sequence[Decision],
         *,
         deliveries: Sequence[Delivery] = (),
+        acts: Acts | None = None,
         open_only: bool = False,
     ) -> list[Decision]:
         """Append decisions on at most 500 comments; return what changed.
@@ -259,19 +282,28 @@ class DecisionStore(Protocol):
         ruled alike already, with `open_only` on any that are ruled at all, those on a comment that
         their stroke has decided before, even if that was undone, and all of them if their stroke
         is unknown or was taken back. The stroke's counts and sites are kept in step. Of
-        `deliveries` those on comments decided now are kept, all in one transaction. Raise
-        `ConflictError`, and keep nothing, if an id is taken.
+        `deliveries` those on comments decided now are kept as `add` keeps them, and what `acts`
+        returns, all in one transaction. Raise `ConflictError`, and keep nothing, if an id is taken.
         """
 
     def undo(
-        self, comment_id: CommentId, *, by: str, at: datetime, deliveries: Sequence[Delivery] = ()
+        self,
+        comment_id: CommentId,
+        *,
+        by: str,
+        at: datetime,
+        deliveries: Sequence[Delivery] = (),
+        acts: Acts | None = None,
+        decision_id: str | None = None,
     ) -> Decision:
         """Mark the decision in force as undone and return it so marked.
 
+        With `decision_id` that one alone: raise `ConflictError` if another is in force.
         `deliveries` are kept in the same transaction, but if the site was told neither of this
         decision nor of one that it replaced: then what was to tell it is withdrawn, and the site is
-        told nothing at all. Raise `NotFoundError` if the comment has no decision in force; nothing
-        is kept then.
+        told nothing of it at all. Those that tell the verdict are kept where `add` keeps them, and
+        so is what `acts` returns. Raise `NotFoundError` if the comment has no decision in force;
+        nothing is kept then.
         """
 
     def undo_many(
@@ -281,11 +313,12 @@ class DecisionStore(Protocol):
         by: str,
         at: datetime,
         deliveries: Sequence[Delivery] = (),
+        acts: Acts | None = None,
     ) -> list[Decision]:
         """Undo those of at most 500 decisions that are in force; return them so marked.
 
         For each what holds for `undo` holds; `deliveries` of comments of which nothing is undone
-        are left out.
+        are left out. `acts` is asked once for all of them, and not if there are none.
         """
 
     def find_of_stroke(self, stroke_id: str, *, after: int, limit: int) -> PrecedentPage:
@@ -310,20 +343,40 @@ class DecisionStore(Protocol):
         A page's `next_after` is the next one's `after`. What is decided meanwhile comes later.
         """
 
+    def find_teaching(self) -> list[tuple[int, CommentId]]:
+        """Return the number and the comment of every decision that can teach at once, in order.
+
+        Those are people's, in force, on comments that were judged with all their evidence and that
+        were not withdrawn.
+        """
+
+    def last_change(self) -> tuple[int, int]:
+        """Return two numbers of which one rises with whatever changes what decisions teach.
+
+        The first is the newest decision's, the second the newest act's in the audit log, as every
+        undoing, withdrawal, erasure and change of a site's settings is an act.
+        """
+
 
 class StrokeStore(Protocol):
     """Keeps acts on many comments; `DecisionStore.add_many` keeps their counts."""
 
-    def begin(self, stroke: Stroke) -> Stroke:
-        """Keep a stroke before its first decision; return the kept one if its id is known."""
+    def begin(self, stroke: Stroke, *, act: StrokeAct | None = None) -> Stroke:
+        """Keep a stroke before its first decision; return the kept one if its id is known.
+
+        The log's entry that `act` returns is kept in the same transaction, if the stroke is new.
+        """
 
     def get(self, stroke_id: str) -> Stroke:
         """Return a stroke. Raise `NotFoundError` for an unknown one."""
 
-    def take_back(self, stroke_id: str, *, by: str, at: datetime) -> Stroke:
+    def take_back(
+        self, stroke_id: str, *, by: str, at: datetime, act: StrokeAct | None = None
+    ) -> Stroke:
         """Mark a stroke as undone, so that it decides nothing more; return it so marked.
 
-        One that is undone already stays as it is. Raise `NotFoundError` for an unknown one.
+        The log's entry that `act` returns is kept in the same transaction. One that is undone
+        already stays as it is. Raise `NotFoundError` for an unknown one.
         """
 
     def recent(
@@ -414,8 +467,8 @@ class SavedViewStore(Protocol):
     def get(self, view_id: str) -> SavedView | None:
         """Return a view."""
 
-    def remove(self, view_id: str) -> None:
-        """Forget a view; harmless if there is none."""
+    def remove(self, *view_ids: str, act: AuditEntry | None = None) -> None:
+        """Forget views, with the log's entry, in one transaction; unknown ones are left out."""
 
     def all(self) -> list[SavedView]:
         """Return every account's views, by id."""
@@ -685,8 +738,20 @@ class SiteStore(Protocol):
     def add(self, site: Site) -> None:
         """Keep a site. Raise `ConflictError` if its name is taken."""
 
-    def update_settings(self, site_id: SiteId, settings: SiteSettings) -> Site:
-        """Replace a site's settings. Raise `NotFoundError` for an unknown site."""
+    def change_settings(
+        self,
+        site_id: SiteId,
+        how: Callable[[SiteSettings], SiteSettings],
+        *,
+        act: Callable[[SiteSettings, SiteSettings], AuditEntry] | None = None,
+    ) -> tuple[Site, Site]:
+        """Replace a site's settings by what `how` makes of them; return it before and after.
+
+        Nobody else changes them in between. The log's entry that `act` returns of the settings
+        before and after is kept in the same transaction. Both may be called more than once; what
+        they raise is raised, and nothing is changed then. Raise `NotFoundError` for an unknown
+        site.
+        """
 
     def get(self, site_id: SiteId) -> Site:
         """Return a site. Raise `NotFoundError` for an unknown one."""
@@ -821,10 +886,17 @@ class PersonalDataStore(Protocol):
         were called spam and that no decision in force approves.
         """
 
-    def withdraw(self, ids: Sequence[CommentId], *, at: datetime) -> int:
+    def withdraw(
+        self,
+        ids: Sequence[CommentId],
+        *,
+        at: datetime,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> int:
         """Withdraw these comments as `CommentStore.withdraw` does, in one transaction.
 
-        Return how many were not withdrawn before; unknown ones are left out.
+        Return how many were not withdrawn before; unknown ones are left out. `act` returns the
+        log's entry of so many, which is kept in the same transaction, of none of them too.
         """
 
 
@@ -861,6 +933,13 @@ class AuditPage:
     next_after: int | None = None
 
 
+Acts = Callable[[Sequence[Decision]], Sequence[AuditEntry]]
+"""Returns the log's entries of decisions that were made or undone, as they stand afterwards."""
+
+StrokeAct = Callable[[Stroke], AuditEntry]
+"""Returns the log's entry of a stroke that begins or is taken back."""
+
+
 class AuditLog(Protocol):
     """Remembers every act of a person."""
 
@@ -884,13 +963,14 @@ class AuditLog(Protocol):
 class ReportStore(Protocol):
     """Keeps reports."""
 
-    def add(self, report: Report) -> bool:
+    def add(self, report: Report, *, tell: Tell | None = None) -> bool:
         """Keep a report; return whether it was new.
 
         A second report of one comment with the label of its newest report changes nothing, nor
         does a known id. A report of a comment that has its verdict, no decision, and the other
-        outcome brings it into the review queue, in the same transaction. Raise `NotFoundError`
-        for an unknown site or comment, or a comment of another site.
+        outcome brings it into the review queue, in the same transaction; if it did not wait there
+        before, what `tell` returns is kept in it, too. Raise `NotFoundError` for an unknown site or
+        comment, or a comment of another site.
         """
 
 
@@ -1443,6 +1523,12 @@ class BacklogStore(Protocol):
     def count(self) -> Backlog:
         """Return what waits now, all as of one moment; served by indexes alone."""
 
+    def oldest_unjudged(self) -> datetime | None:
+        """Return when the comment came in that waits longest for its verdict, None if none does.
+
+        It costs the same however many wait.
+        """
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedBatch:
@@ -1519,6 +1605,14 @@ class JudgingModel:
     cutoffs: Cutoffs
 
 
+def nothing_taught() -> Taught:
+    """Return what is taught where nobody has decided."""
+    # Imported late: what makes pages has no numpy and is never asked.
+    from service.learning.taught import Taught
+
+    return Taught()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     """What the use cases are handed. Built in one place, `service.wiring`.
@@ -1534,7 +1628,8 @@ class Services:
     `sender_secret` those of Akismet keys and of clients held to a rate. `find_system(address)`
     returns the number of the autonomous system that announces an address, None for an unknown one.
     `entries_in_force` returns what moderators allow and block, as it was at most a second ago; it
-    is asked once a batch. `audit_share` is the share of confident verdicts, in [0, 1], that goes to
+    is asked once a batch, as is `taught`: what decisions taught, as they were at most a second ago;
+    by default nothing. `audit_share` is the share of confident verdicts, in [0, 1], that goes to
     a moderator as the audit sample. `second_factor_secret` keys the second factors: without it,
     what is kept of them makes no code. `one_moment()` is a context within which all that a thread
     reads from the stores is of one moment, that of its first reading, until it writes: what it
@@ -1593,6 +1688,7 @@ class Services:
     versions: VersionShelf
     trainer_queue: TrainerQueue
     backlog: BacklogStore
+    taught: Callable[[], Taught] = nothing_taught
     audit_share: float = 0.02
     one_moment: Callable[[], AbstractContextManager[None]] = nullcontext
     observer: Observer = UNOBSERVED

@@ -74,16 +74,17 @@ def _beat(settings: Settings) -> str | None:
 def _sign_of_life(settings: Settings, kind: str) -> str | None:
     """Look for a sign that a process of this host gave lately.
 
-    While Valkey is away nobody can give one, and starting anew would help nobody: that is no
-    fault of this process.
+    While Valkey is away or full nobody can give one, and starting anew would help nobody: that is
+    no fault of this process.
     """
     from service.data_folder import DataFolder
-    from service.tasks.broker import open_client
+    from service.tasks.broker import open_client, prove_write
     from service.tasks.heartbeat import live_workers
     from service.wiring import find_valkey_url
 
-    client = open_client(find_valkey_url(settings, DataFolder(settings.data_dir)))
+    client = open_client(find_valkey_url(settings, DataFolder(settings.data_dir, prove=False)))
     try:
+        prove_write(client)
         names = [sign.name for sign in live_workers(client, kind)]
     except StoreUnavailableError:
         return None
@@ -99,7 +100,7 @@ def _schema(settings: Settings) -> str | None:
     from service.stores.migrations import SchemaState, schema_state
     from service.wiring import open_engine
 
-    engine = open_engine(settings, DataFolder(settings.data_dir))
+    engine = open_engine(settings, DataFolder(settings.data_dir, prove=False))
     try:
         state = schema_state(engine)
     finally:

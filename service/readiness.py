@@ -3,62 +3,98 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
+from service import remedies
 from service.domain.errors import StoreUnavailableError
 from service.stores.sql import ping, prove_write
-from service.tasks.broker import open_client
-from service.tasks.heartbeat import COURIERS, WorkerSign, live_workers
+from service.tasks import broker
+from service.tasks.heartbeat import (
+    COURIERS,
+    STUCK_SECONDS,
+    WorkerSign,
+    are_stuck,
+    live_workers,
+)
+from service.web.health import Checks, Unready
 from service.wiring import Wired
 
 # A commit waits for the disk, and `/readyz` answers whoever asks: in between a read is enough.
 _PROOF_LASTS_SECONDS = 5.0
 
+_NO_WORKER = Unready(
+    says="no worker has given a sign of life lately",
+    remedy="Start a worker; comments are kept meanwhile and judged later.",
+)
+_NO_COURIER = Unready(
+    says="nobody tells sites: no sign of life lately",
+    remedy="Start the callbacks process; what sites are to be told is kept meanwhile.",
+)
+_NO_QUEUE = Unready(
+    says="unknown while the queue cannot be used", remedy="Put the queue right; then ask again."
+)
+_STUCK = Unready(
+    says=f"comments wait, and workers stored no verdict for {STUCK_SECONDS:.0f} s",
+    remedy="slopsieve doctor looks for damage and want of room; a worker's last lines say more.",
+)
 
-def readiness_checks(wired: Wired) -> Mapping[str, Callable[[], str | None]]:
-    """Return one check a part; each gives None, or one line on what is wrong."""
-    client = open_client(wired.valkey_url)
-    proof = WriteProof(
+
+def readiness_checks(wired: Wired) -> Checks:
+    """Return one check a part; each gives None, or what is wrong and what to do."""
+    services = wired.services
+    client = broker.open_client(wired.valkey_url)
+    database_proof = WriteProof(
         ping=lambda: ping(wired.engine),
-        prove_write=lambda: prove_write(wired.engine, at=wired.services.clock()),
+        prove_write=lambda: prove_write(wired.engine, at=services.clock()),
+    )
+    queue_proof = WriteProof(
+        ping=services.queue.depth, prove_write=lambda: broker.prove_write(client)
     )
 
-    def database() -> str | None:
-        return _problem(proof.renew)
+    def database() -> Unready | None:
+        return _problem(database_proof.renew, remedies.for_database)
 
-    def queue() -> str | None:
-        return _problem(wired.services.queue.depth)
+    def queue() -> Unready | None:
+        return _problem(queue_proof.renew, remedies.for_queue)
 
-    def workers() -> list[WorkerSign]:
-        return live_workers(client)
+    def while_queue(ask: Callable[[], Unready | None]) -> Callable[[], Unready | None]:
+        """Ask only while the queue takes writes: otherwise nobody can give a sign of life."""
+        return lambda: _NO_QUEUE if queue() else ask()
 
-    def worker() -> str | None:
-        problem = _problem(workers)
-        return problem or (None if workers() else "no worker has given a sign of life lately")
+    def worker() -> Unready | None:
+        return None if live_workers(client) else _NO_WORKER
 
-    def model() -> str | None:
-        problem = _problem(workers)
-        if problem:
-            return problem
-        signs = workers()
-        if not signs:
-            return "unknown while there is no worker"
-        return next((s.model_problem for s in signs if s.model_problem), None)
+    def model() -> Unready | None:
+        return judge_models(live_workers(client))
 
-    def callbacks() -> str | None:
-        def couriers() -> list[WorkerSign]:
-            return live_workers(client, COURIERS)
+    def judging() -> Unready | None:
+        try:
+            oldest = services.backlog.oldest_unjudged()
+        except StoreUnavailableError as error:
+            return Unready(says=str(error), remedy=remedies.for_database(error))
+        stuck = are_stuck(live_workers(client), oldest=oldest, now=services.clock())
+        return _STUCK if stuck else None
 
-        problem = _problem(couriers)
-        return problem or (None if couriers() else "nobody tells sites: no sign of life lately")
+    def callbacks() -> Unready | None:
+        return None if live_workers(client, COURIERS) else _NO_COURIER
 
     return {
         "database": database,
         "queue": queue,
-        "worker": worker,
-        "model": model,
-        "callbacks": callbacks,
+        "worker": while_queue(worker),
+        "model": while_queue(model),
+        "judging": while_queue(judging),
+        "callbacks": while_queue(callbacks),
     }
+
+
+def judge_models(workers: list[WorkerSign]) -> Unready | None:
+    """Find a worker that has no model."""
+    if not workers:
+        return Unready(says="unknown while there is no worker", remedy=_NO_WORKER.remedy)
+    problem = next((sign.model_problem for sign in workers if sign.model_problem), None)
+    remedy = "slopsieve models list, slopsieve models promote VERSION; all is unsure meanwhile."
+    return Unready(says=problem, remedy=remedy) if problem else None
 
 
 class WriteProof:
@@ -67,7 +103,7 @@ class WriteProof:
     def __init__(
         self,
         *,
-        ping: Callable[[], None],
+        ping: Callable[[], object],
         prove_write: Callable[[], None],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -89,9 +125,11 @@ class WriteProof:
         self._proven_until = self._monotonic() + _PROOF_LASTS_SECONDS
 
 
-def _problem(ask: Callable[[], object]) -> str | None:
+def _problem(
+    ask: Callable[[], object], remedy: Callable[[StoreUnavailableError], str]
+) -> Unready | None:
     try:
         ask()
     except StoreUnavailableError as error:
-        return str(error)
+        return Unready(says=str(error), remedy=remedy(error))
     return None

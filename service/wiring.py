@@ -6,13 +6,13 @@ import hashlib
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import sqlalchemy as sa
 from prometheus_client import CollectorRegistry
@@ -32,7 +32,7 @@ from service.stores.model_promise import read_promise, read_shadow
 from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.reputation_lists import ListFolder
-from service.stores.sql import Connections, create_engine, sql_stores
+from service.stores.sql import Connections, SqlStores, create_engine, sql_stores
 from service.stores.systems import open_systems
 from service.stores.valkey_history import ValkeyHistoryStore
 from service.stores.valkey_rebuild import ValkeyRebuildPlace
@@ -45,6 +45,10 @@ from service.training_program import Bounds, TrainingProcesses
 from service.versions import own_versions_folder, versions_folder
 from service.watching.counting import CountingObserver
 from service.watching.several import SeveralObservers
+
+if TYPE_CHECKING:
+    from service.learning.taught import Taught
+    from service.stores.taught import TaughtKeeper
 
 _VALKEY_SCHEMES = {"redis", "rediss", "unix"}
 _CLUSTER = "+cluster"
@@ -167,6 +171,7 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         find_system=open_systems(settings.systems_file),
         list_entries=stores.list_entries,
         entries_in_force=BookKeeper(stores.list_entries, _now).current,
+        taught=_open_taught(stores, settings, _derive(secret, "what sites taught")),
         retrainings=stores.retrainings,
         versions=FolderVersionShelf(partial(versions_folder, settings)),
         trainer_queue=trainer_queue,
@@ -221,6 +226,24 @@ def _count_errors(engine: sa.Engine, counting: CountingObserver) -> None:
         counting.database_failed(type(context.original_exception).__name__)
 
     sa.event.listen(engine, "handle_error", failed)
+
+
+def _open_taught(stores: SqlStores, settings: Settings, key: bytes) -> Callable[[], Taught]:
+    @cache
+    def keeper() -> TaughtKeeper:
+        # Imported late: what makes pages has no numpy and never asks.
+        from service.stores.taught import TaughtKeeper
+
+        return TaughtKeeper(
+            stores.decisions,
+            stores.cases,
+            stores.sites,
+            stores.users,
+            audit_share=settings.audit_share,
+            salt=int.from_bytes(key[:8]),
+        )
+
+    return lambda: keeper().current()
 
 
 def _now() -> datetime:

@@ -14,6 +14,7 @@ from typing import Any
 from celery.platforms import SecurityWarning
 
 from service.domain.comment import CommentId
+from service.moderation.attempts import AttemptCount
 from service.moderation.back_score import back_score_chunk, feed_back_scorings
 from service.moderation.drift import count_traffic
 from service.moderation.group import GroupingMemory, group_fresh
@@ -84,9 +85,15 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
     # Celery warns root about messages that run code; ours are JSON with ids in them.
     warnings.simplefilter("ignore", SecurityWarning)
     app = make_celery(wired.valkey_url)
+    counting = AttemptCount()
+
+    judged_at = time.time()
 
     def judge(ids: Sequence[CommentId]) -> None:
-        stored = judge_batch(ids, services)
+        nonlocal judged_at
+        stored = judge_batch(ids, services, counting)
+        if stored:
+            judged_at = time.time()
         # The verdicts are there for whoever waits; what the shadow says comes after.
         if has_shadow(services):
             spare.remember(stored)
@@ -143,6 +150,7 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
         WORKERS,
         name,
         lambda: (services.current_model().version, wired.models.problem),
+        lambda: judged_at,
     )
     register_heartbeat(app, signs)
     worker = app.Worker(

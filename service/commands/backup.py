@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,6 +22,7 @@ from models.errors import ModelVersionError
 from models.registry import (
     CURRENT_FILE,
     PREVIOUS_FILE,
+    check_version,
     read_current_name,
     read_previous_name,
 )
@@ -29,6 +31,7 @@ from service.commands.whole_files import open_whole
 from service.data_folder import DataFolder
 from service.settings import load_settings
 from service.start_error import ExitCode, StartError
+from service.stores.sql.damage import is_whole
 from service.supervisor.lock import only_one
 
 _MANIFEST = "backup.json"
@@ -48,6 +51,9 @@ _PRIVATE = 0o600
 def backup_command(file: str, data_dir: str | None) -> None:
     """Write the embedded database, the secret key, imported lists and own models into FILE (.tar).
 
+    All of it is checked first, as restore does: what is damaged is not backed up, the command ends
+    with another code than 0, and an earlier FILE stays. Delete older backups only after a 0.
+
     Slopsieve may run meanwhile: the database is copied as it is at one moment. Histories are not
     in it: they are filled again from its decisions. Of the models that were trained here, the
     current one and the one before are in it. Keep the file as safe as the machine itself.
@@ -65,15 +71,20 @@ def backup_command(file: str, data_dir: str | None) -> None:
         raise StartError(msg, ExitCode.DATA_FOLDER)
     with tempfile.TemporaryDirectory(dir=folder.path, prefix=".backup-") as staging:
         copied = Path(staging) / _DATABASE
-        _copy_database(folder.database_file, copied)
-        parts = dict(_parts(folder, copied))
-        with (
-            open_whole(file, mode=_PRIVATE) as stream,
-            tarfile.open(fileobj=stream, mode="w|") as archive,
-        ):
-            _add_bytes(archive, _MANIFEST, _manifest(parts))
-            for name, path in parts.items():
-                _add_file(archive, name, path)
+        try:
+            _copy_database(folder.database_file, copied)
+            parts = dict(_parts(folder, copied))
+            with (
+                open_whole(file, mode=_PRIVATE) as stream,
+                tarfile.open(fileobj=stream, mode="w|") as archive,
+            ):
+                manifest = _manifest(parts)
+                _add_bytes(archive, _MANIFEST, json.dumps(manifest, indent=1).encode())
+                for name, path in parts.items():
+                    _add_file(archive, name, path, sha256=manifest["files"][name])
+        except (OSError, sqlite3.Error) as error:
+            msg_0 = f"{type(error).__name__}, {_reason(error)}"
+            raise _not_backed_up(msg_0) from error
     folder.last_backup_file.touch(mode=_PRIVATE)
     click.echo(f"Backed up: {len(parts)} files.", err=True)
 
@@ -111,13 +122,37 @@ def restore_command(file: str, data_dir: str | None) -> None:
 
 
 def _copy_database(source: Path, target: Path) -> None:
-    """Copy the database as it is at one moment, whoever writes meanwhile."""
+    """Copy the database as it is at one moment, whoever writes meanwhile.
+
+    Raise `StartError` for one that is damaged: its copy could never be restored.
+    """
     target.touch(mode=_PRIVATE)
-    with (
-        closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as one,
-        closing(sqlite3.connect(target)) as other,
-    ):
-        one.backup(other)
+    try:
+        with (
+            closing(sqlite3.connect(f"{source.as_uri()}?mode=ro", uri=True)) as one,
+            closing(sqlite3.connect(target)) as other,
+        ):
+            one.backup(other)
+        damaged = not is_whole(target)
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise
+        damaged = True
+    if damaged:
+        msg = (
+            f"the database {source} is damaged. Stop Slopsieve, keep a copy of that folder, and "
+            "slopsieve restore the last backup that was made whole into an empty one"
+        )
+        raise _not_backed_up(msg)
+
+
+def _not_backed_up(why: str) -> StartError:
+    return StartError(f"nothing was backed up, earlier backups are as they were: {why}")
+
+
+def _reason(error: OSError | sqlite3.Error) -> str:
+    said = error.strerror if isinstance(error, OSError) else None
+    return said or "see that the disks of the data folder and of the backup have room"
 
 
 def _parts(folder: DataFolder, database: Path) -> Iterator[tuple[str, Path]]:
@@ -138,6 +173,7 @@ def _models(folder: Path) -> Iterator[tuple[str, Path]]:
     except ModelVersionError:
         return
     for name in filter(None, dict.fromkeys((current, read_previous_name(folder)))):
+        _check_version(folder / name)
         for path in sorted((folder / name).glob("[!.]*")):
             yield f"{_MODELS}/{name}/{path.name}", path
     for name in (PREVIOUS_FILE, CURRENT_FILE):
@@ -145,10 +181,18 @@ def _models(folder: Path) -> Iterator[tuple[str, Path]]:
             yield f"{_MODELS}/{name}", folder / name
 
 
-def _manifest(parts: dict[str, Path]) -> bytes:
+def _check_version(version: Path) -> None:
+    try:
+        check_version(version)
+    except ModelVersionError as error:
+        msg = f"{error}. slopsieve models list, and promote a version that is whole"
+        raise _not_backed_up(msg) from error
+
+
+def _manifest(parts: dict[str, Path]) -> dict[str, Any]:
     files = {name: _sha256(path) for name, path in parts.items()}
     made = datetime.now(UTC).isoformat(timespec="seconds")
-    return json.dumps({"format": _FORMAT, "made_at": made, "files": files}, indent=1).encode()
+    return {"format": _FORMAT, "made_at": made, "files": files}
 
 
 def _sha256(path: Path) -> str:
@@ -159,10 +203,15 @@ def _sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _add_file(archive: tarfile.TarFile, name: str, path: Path) -> None:
-    entry = _entry(name, path.stat().st_size)
+def _add_file(archive: tarfile.TarFile, name: str, path: Path, *, sha256: str) -> None:
+    """Add a file. Raise `StartError` if it is another than the one with this checksum by now."""
     with path.open("rb") as file:
-        archive.addfile(entry, file)
+        digest = hashlib.file_digest(file, "sha256")
+        file.seek(0)
+        if digest.hexdigest() != sha256:
+            msg = f"{name} was changed meanwhile; call it again"
+            raise _not_backed_up(msg)
+        archive.addfile(_entry(name, os.fstat(file.fileno()).st_size), file)
 
 
 def _add_bytes(archive: tarfile.TarFile, name: str, content: bytes) -> None:
@@ -222,11 +271,6 @@ def _take(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> No
 
 
 def _check_database(path: Path) -> None:
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-        try:
-            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-        except sqlite3.DatabaseError as error:
-            found = str(error)
-    if found != "ok":
+    if not is_whole(path):
         msg = "the database in the backup is damaged: nothing was restored"
         raise StartError(msg)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import click
 
@@ -11,16 +12,16 @@ from service.commands.output import data_dir_option, json_option, print_rows
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
-from service.domain.site import MAX_UNDO_SECONDS, Site, SiteKey
+from service.domain.site import MAX_UNDO_SECONDS, Site, SiteKey, SiteSettings
 from service.moderation.sites import (
     IssuedKey,
     add_site,
+    change_site_settings,
     is_blog,
     issue_akismet_key,
     issue_key,
     revoke_key,
     rotate_keys,
-    update_site_settings,
 )
 from service.ports import Services
 from service.wiring import open_services
@@ -167,6 +168,17 @@ def revoke_command(key_id: str, data_dir: str | None) -> None:
     default=None,
     help="Whether unsure members of a campaign that people rejected are rejected without a person.",
 )
+@click.option(
+    "--learns/--learns-not",
+    "learns",
+    default=None,
+    help="Whether its decisions help with the next comments at once.",
+)
+@click.option(
+    "--forget-taught",
+    is_flag=True,
+    help="Forget what its decisions taught so far; the decisions themselves stay.",
+)
 @click.option("--blog", default=None, help="Its front page; Akismet callbacks go there alone.")
 @data_dir_option
 @json_option
@@ -183,30 +195,37 @@ def set_command(
     holds_unsure: bool | None,
     reports_decide: bool | None,
     rejects_campaigns: bool | None,
+    learns: bool | None,
+    forget_taught: bool,
     promised_cutoffs: bool,
     as_json: bool,
 ) -> None:
     """Change a site's settings; what is not named stays."""
+    given: dict[str, Any] = {
+        "mode": Mode(mode) if mode else None,
+        "ham_cutoff": ham_cutoff,
+        "spam_cutoff": spam_cutoff,
+        "languages": languages or None,
+        "holds_unsure": holds_unsure,
+        "reports_decide": reports_decide,
+        "rejects_campaigns": rejects_campaigns,
+        "blog": None if blog is None else _checked_blog(blog),
+        "undo_seconds": undo_seconds,
+        "learns": learns,
+    }
+    asked = {name: value for name, value in given.items() if value is not None}
     with open_services(data_dir=data_dir) as services:
         found = find_site(site, services)
-        old = found.settings
-        if promised_cutoffs:
-            old = replace(old, ham_cutoff=None, spam_cutoff=None)
+
+        def change(old: SiteSettings) -> SiteSettings:
+            if promised_cutoffs:
+                old = replace(old, ham_cutoff=None, spam_cutoff=None)
+            if forget_taught:
+                old = replace(old, learns_since=services.clock())
+            return replace(old, **asked)
+
         try:
-            settings = replace(
-                old,
-                mode=Mode(mode) if mode else old.mode,
-                ham_cutoff=old.ham_cutoff if ham_cutoff is None else ham_cutoff,
-                spam_cutoff=old.spam_cutoff if spam_cutoff is None else spam_cutoff,
-                languages=languages or old.languages,
-                holds_unsure=old.holds_unsure if holds_unsure is None else holds_unsure,
-                reports_decide=old.reports_decide if reports_decide is None else reports_decide,
-                rejects_campaigns=(
-                    old.rejects_campaigns if rejects_campaigns is None else rejects_campaigns
-                ),
-                blog=old.blog if blog is None else _checked_blog(blog),
-                undo_seconds=old.undo_seconds if undo_seconds is None else undo_seconds,
-            )
+            changed = change_site_settings(found.id, change, services, actor=_ACTOR)
         except ValueError as error:
             problem = Problem(
                 field="--ham-cutoff, --spam-cutoff",
@@ -214,7 +233,6 @@ def set_command(
                 remedy="give a ham cutoff that is not above the spam cutoff",
             )
             raise InvalidInputError([problem]) from None
-        changed = update_site_settings(found.id, settings, services, actor=_ACTOR)
     print_rows([_site_row(changed)], as_json=as_json, empty="")
 
 
@@ -255,6 +273,12 @@ def _site_row(site: Site) -> dict[str, object]:
         "rejects_campaigns": site.settings.rejects_campaigns,
         "blog": site.settings.blog,
         "undo_seconds": site.settings.undo_seconds,
+        "learns": site.settings.learns,
+        "learns_since": (
+            site.settings.learns_since.isoformat(timespec="seconds")
+            if site.settings.learns_since
+            else None
+        ),
         "created_at": site.created_at.isoformat(timespec="seconds"),
     }
 

@@ -60,6 +60,7 @@ class Counts:
     new: int = 0
     repeats: int = 0
     conflicts: int = 0
+    cut: int = 0
     left_out: int = 0
     broken: int = 0
     decisions: int = 0
@@ -91,7 +92,8 @@ def import_command(
 
     An interrupted import goes on where it stopped when the same command is given again; comments
     that are known already are not judged twice. An entry that cannot be read is reported and left
-    out; the command then ends with 1.
+    out; the command then ends with 1. Of a text over 64 KiB beginning and end are kept; whatever
+    of an entry cannot be kept is told.
     """
     with (
         open_services(data_dir=data_dir) as services,
@@ -170,6 +172,11 @@ class _Importing:
             return
         new = new_comment(given, self._site, self._services, lane=Lane.BULK, key=None)
         read.append((new, entry))
+        if entry.cut:
+            self._counts.cut += 1
+            if self._counts.cut <= _MAX_FAULTS_SHOWN:
+                what = f"imported, but not all of it can be kept: {', '.join(entry.cut)}"
+                click.echo(f"Entry {entry.number}: {what}.", err=True)
 
     def _fault(self, number: int, refusal: InvalidInputError | EdgeError) -> None:
         self._counts.broken += 1

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from service import remedies
 from service.data_folder import DataFolder
 from service.doctor.finding import Finding, bytes_in_words, fail, warn, well
 from service.domain.errors import StoreUnavailableError
 from service.stores.migrations import SchemaState, schema_state
 from service.stores.sql import prove_write
+from service.stores.sql.damage import is_whole
 from service.stores.sql.engine import reading
 
 # The oldest that its makers still mend.
@@ -29,19 +31,13 @@ def check_database(
     try:
         schema = schema_state(engine)
     except StoreUnavailableError as error:
-        remedy = (
-            "See that the file is not damaged and may be read and written by this user."
-            if engine.dialect.name == "sqlite"
-            else "See that the server runs and that SLOPSIEVE_DATABASE_URL names it rightly."
-        )
-        yield fail("database", str(error), remedy)
+        yield fail("database", str(error), remedies.for_database(error))
         return
     yield judge_schema(schema)
-    if schema is not SchemaState.UP_TO_DATE:
-        return
-    yield _writes(engine, now)
+    if schema is SchemaState.UP_TO_DATE:
+        yield _writes(engine, now)
     if engine.dialect.name == "sqlite":
-        yield from check_sqlite(engine, folder.database_file, deep=deep)
+        yield from check_sqlite(folder.database_file, deep=deep)
     else:
         yield from check_postgresql(engine)
 
@@ -63,30 +59,22 @@ def _writes(engine: sa.Engine, now: datetime) -> Finding:
     try:
         prove_write(engine, at=now)
     except StoreUnavailableError as error:
-        return fail(
-            "database", str(error), "See that its disk has room and that it may be written."
-        )
+        return fail("database", str(error), remedies.for_database(error))
     return well("database", f"{engine.dialect.name} answers and takes a write")
 
 
-def check_sqlite(engine: sa.Engine, path: Path, *, deep: bool) -> Iterator[Finding]:
+def check_sqlite(path: Path, *, deep: bool) -> Iterator[Finding]:
     """Check an embedded database's integrity and its write-ahead log."""
     if deep:
-        with reading(engine) as connection:
-            yield judge_integrity(str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()))
+        yield judge_integrity(whole=is_whole(path))
     log = path.with_name(f"{path.name}-wal")
     yield judge_log(log.stat().st_size if log.exists() else 0)
 
 
-def judge_integrity(said: str) -> Finding:
-    """Find a damaged file in what SQLite says of it."""
-    if said != "ok":
-        # Its words may quote what lies in the file.
-        return fail(
-            "integrity",
-            "the database file is damaged",
-            "Stop everything, and slopsieve restore the last backup into an empty data folder.",
-        )
+def judge_integrity(*, whole: bool) -> Finding:
+    """Find a damaged file."""
+    if not whole:
+        return fail("integrity", "the database file is damaged", remedies.RESTORE)
     return well("integrity", "SQLite finds the file whole")
 
 

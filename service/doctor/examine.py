@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import timedelta
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+import sqlalchemy as sa
 
 from service.data_folder import DataFolder
 from service.doctor.database_checks import check_database
@@ -17,19 +20,27 @@ from service.doctor.judging_checks import (
     check_versions,
     check_workers,
     judge_histories,
+    judge_progress,
     read_flags,
     usable_threads,
 )
 from service.doctor.settings_checks import check_combinations, check_names, name_of, wrong_settings
 from service.doctor.valkey_checks import check_valkey
 from service.domain.case import CaseFilter
-from service.domain.errors import ModerationError
+from service.domain.errors import ModerationError, StoreUnavailableError
 from service.outbound.sender import trusted_authorities
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
-from service.tasks.broker import open_client
+from service.stores.sql import SqlStores, sql_stores
+from service.tasks.broker import open_client, prove_write
 from service.tasks.heartbeat import BEATS, COURIERS, WORKERS, live_workers
 from service.versions import versions_folder
-from service.wiring import Wired, find_history_server, find_valkey_url, wire
+from service.wiring import (
+    find_history_server,
+    find_valkey_url,
+    open_engine,
+    open_history,
+    wire,
+)
 
 _RATE_DAYS = 7
 _FEW_COMMENTS = 100
@@ -40,7 +51,7 @@ def examine(
 ) -> Iterator[Finding]:
     """Yield the findings, as they are made; `deep` reads the whole of an embedded database.
 
-    Nothing is changed but for the one row by which a write is proven.
+    Nothing is changed but for the row and the key by which writes are proven.
     """
     try:
         settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
@@ -60,47 +71,87 @@ def examine(
             "Start once with slopsieve up, or name another folder with --data-dir.",
         )
         return
+    yield from _safely("settings", lambda: _wiring(settings))
+    yield from _installation(settings, deep=deep)
+
+
+def _wiring(settings: Settings) -> Iterator[Finding]:
+    """Find what keeps a process from starting with these settings."""
     try:
-        wired = wire(settings)
+        wire(settings).close()
     except (SettingsError, ModerationError) as error:
         yield fail("settings", str(error), "Put it right; .env.example explains every setting.")
-        return
-    try:
-        yield from _installation(wired, deep=deep)
-    finally:
-        wired.close()
 
 
-def _installation(wired: Wired, *, deep: bool) -> Iterator[Finding]:
-    services, settings = wired.services, wired.settings
-    now, embedded = services.clock(), settings.database_url is None
-    stores = list(
-        _safely("database", lambda: check_database(wired.engine, wired.folder, deep=deep, now=now))
-    )
-    yield from stores
-    has_stores = all(finding.state != "fail" for finding in stores)
-    grows = _growth(wired) if embedded and has_stores else None
-    yield from _safely(
-        "data folder",
-        lambda: check_folder(
-            wired.folder, embedded=embedded, grows_a_day=grows, now=now.timestamp()
-        ),
-    )
-    yield from _valkeys(settings, wired.folder)
-    client = open_client(wired.valkey_url)
-    yield from _safely(
-        "workers",
-        lambda: check_workers(*(live_workers(client, kind) for kind in (WORKERS, COURIERS, BEATS))),
-    )
-    client.close()
-    if has_stores:
-        yield from _safely("queue", lambda: check_backlog(services.backlog.count(), now=now))
-        yield from _safely("histories", lambda: [_histories(wired)])
+def _installation(settings: Settings, *, deep: bool) -> Iterator[Finding]:
+    """Check part by part, each with what it needs alone: none is left out for another's fault."""
+    folder = DataFolder(settings.data_dir, prove=False)
+    now, embedded = datetime.now(UTC), settings.database_url is None
+    with closing(_Database(settings, folder)) as database:
+        yield from _safely(
+            "database",
+            lambda: check_database(database.engine(), folder, deep=deep, now=now),
+        )
+        yield from _safely(
+            "data folder",
+            lambda: check_folder(
+                folder,
+                embedded=embedded,
+                grows_a_day=_growth(database, folder, now) if embedded else None,
+                now=now.timestamp(),
+            ),
+        )
+        yield from _safely("valkey", lambda: _valkeys(settings, folder))
+        yield from _safely("workers", lambda: _workers(settings, folder, database, now))
+        yield from _safely(
+            "queue", lambda: check_backlog(database.stores().backlog.count(), now=now)
+        )
+        yield from _safely("histories", lambda: [_histories(settings, folder, database)])
 
 
-def _histories(wired: Wired) -> Finding:
-    decided = wired.services.decisions.find_in_force(after=0, limit=1).precedents
-    return judge_histories(is_blank=wired.history.is_blank(), has_decisions=bool(decided))
+class _Database:
+    """The database, opened by the first check that asks for it: what fails, fails in each."""
+
+    def __init__(self, settings: Settings, folder: DataFolder) -> None:
+        self._settings, self._folder = settings, folder
+        self._engine: sa.Engine | None = None
+
+    def engine(self) -> sa.Engine:
+        if self._engine is None:
+            self._engine = open_engine(self._settings, self._folder)
+        return self._engine
+
+    def stores(self) -> SqlStores:
+        return sql_stores(self.engine())
+
+    def close(self) -> None:
+        if self._engine is not None:
+            self._engine.dispose()
+
+
+def _workers(
+    settings: Settings, folder: DataFolder, database: _Database, now: datetime
+) -> Iterator[Finding]:
+    with closing(open_client(find_valkey_url(settings, folder))) as client:
+        try:
+            prove_write(client)
+            signs = [live_workers(client, kind) for kind in (WORKERS, COURIERS, BEATS)]
+        except StoreUnavailableError as error:
+            yield warn(
+                "workers",
+                f"unknown, as they give signs of life through Valkey: {error}",
+                "Put right what was found of valkey, then call slopsieve doctor again.",
+            )
+            return
+    yield from check_workers(*signs)
+    oldest = database.stores().backlog.oldest_unjudged()
+    yield judge_progress(signs[0], oldest=oldest, now=now)
+
+
+def _histories(settings: Settings, folder: DataFolder, database: _Database) -> Finding:
+    decided = database.stores().decisions.find_in_force(after=0, limit=1).precedents
+    with closing(open_history(settings, find_valkey_url(settings, folder))) as history:
+        return judge_histories(is_blank=history.is_blank(), has_decisions=bool(decided))
 
 
 def _valkeys(settings: Settings, folder: DataFolder) -> Iterator[Finding]:
@@ -119,14 +170,17 @@ def _valkey(check: str, url: str, variable: str) -> Iterator[Finding]:
     client.close()
 
 
-def _growth(wired: Wired) -> float | None:
+def _growth(database: _Database, folder: DataFolder, now: datetime) -> float | None:
     """Return by how many bytes a day the database grew this week, None if by hardly any."""
-    cases, now = wired.services.cases, wired.services.clock()
-    every = cases.count(CaseFilter())
-    lately = cases.count(CaseFilter(received_from=now - timedelta(days=_RATE_DAYS)))
+    try:
+        cases = database.stores().cases
+        every = cases.count(CaseFilter())
+        lately = cases.count(CaseFilter(received_from=now - timedelta(days=_RATE_DAYS)))
+    except StoreUnavailableError:
+        return None
     if lately < _FEW_COMMENTS:
         return None
-    return wired.folder.database_file.stat().st_size / every * lately / _RATE_DAYS
+    return folder.database_file.stat().st_size / every * lately / _RATE_DAYS
 
 
 def _secrets(settings: Settings) -> Iterator[Finding]:

@@ -103,6 +103,8 @@ def check_folder(
     folder: DataFolder, *, embedded: bool, grows_a_day: float | None, now: float
 ) -> Iterator[Finding]:
     """Check all of a data folder."""
+    if wrong := folder.find_fault():
+        yield fail("data folder", f"{folder.path} cannot be used: {wrong[0]}", f"{wrong[1]}.")
     yield check_rights(folder.path, user_id=os.geteuid())
     yield check_key_file(folder.path / "secret.key")
     usage = shutil.disk_usage(folder.path)

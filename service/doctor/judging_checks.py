@@ -12,7 +12,7 @@ from models.registry import SHIPPED_DIR, check_version, list_versions, read_curr
 from service.doctor.finding import Finding, fail, time_in_words, warn, well
 from service.domain.backlog import Backlog, ReviewPart
 from service.domain.comment import Lane
-from service.tasks.heartbeat import WorkerSign
+from service.tasks.heartbeat import STUCK_SECONDS, WorkerSign, are_stuck
 
 _SLOW_SECONDS = {Lane.INTERACTIVE: 60.0, Lane.BULK: 3_600.0}
 _LONG_REVIEW_SECONDS = 2 * 86_400.0
@@ -125,6 +125,19 @@ def check_workers(
         yield well("scheduler", "1 alive")
 
 
+def judge_progress(
+    workers: Sequence[WorkerSign], *, oldest: datetime | None, now: datetime
+) -> Finding:
+    """Find workers that live and store no verdict, whatever keeps them from it."""
+    if are_stuck(workers, oldest=oldest, now=now):
+        return fail(
+            "judging",
+            f"comments wait, and workers stored no verdict for {STUCK_SECONDS:.0f} s",
+            "Put right what else was found: damage, want of room. Else see workers' last lines.",
+        )
+    return well("judging", "verdicts are stored, or none is wanted")
+
+
 def check_backlog(backlog: Backlog, *, now: datetime) -> Iterator[Finding]:
     """Find what has waited for too long: for a verdict, for a person, for its site."""
     for lane, waiting in backlog.unjudged.items():
@@ -132,7 +145,7 @@ def check_backlog(backlog: Backlog, *, now: datetime) -> Iterator[Finding]:
         says = f"{waiting.number} without a verdict, the oldest for {time_in_words(age)}"
         if age > _SLOW_SECONDS[lane]:
             yield warn(
-                f"queue, {lane.value}", says, "See that workers live; start another if they do."
+                f"queue, {lane.value}", says, "See that workers get on; start another if they do."
             )
         else:
             yield well(f"queue, {lane.value}", says if waiting.number else "nothing waits")

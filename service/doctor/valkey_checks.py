@@ -7,8 +7,11 @@ from collections.abc import Iterator, Mapping
 
 import redis
 
+from service import remedies
 from service.doctor.database_checks import judge_clock
 from service.doctor.finding import Finding, bytes_in_words, fail, warn, well
+from service.domain.errors import StoreUnavailableError
+from service.tasks.broker import prove_write
 
 _OLDEST = 7
 _MOST_MEMORY_SHARE = 0.9
@@ -32,6 +35,10 @@ def check_valkey(client: redis.Redis, check: str, *, variable: str) -> Iterator[
         )
         return
     yield judge_version(info, check)
+    try:
+        prove_write(client)
+    except StoreUnavailableError as error:
+        yield fail(check, f"it takes no writes: {error}", remedies.for_queue(error))
     yield judge_memory(info, check)
     yield judge_persistence(info, check)
     there = seconds + microseconds / 1e6

@@ -65,8 +65,9 @@ class Delivery:
 
     Deliveries about one comment go out in the order of `seq`; a later one waits for an earlier.
     `decision_id` names the decision that it tells, if it is to be taken back with that as long as
-    nobody has tried to send it. `corrects_told` says that the site may know of an earlier ruling,
-    which that decision replaced; the store says so.
+    nobody has tried to send it: a ruling in its undo time, and a verdict that came after a ruling.
+    `corrects_told` says that the site may know of an earlier ruling, which that decision replaced;
+    the store says so.
     """
 
     id: str

@@ -26,6 +26,14 @@ class StoreUnavailableError(ModerationError):
     """A store or the queue cannot be reached now; the same call may succeed later."""
 
 
+class StoreFullError(StoreUnavailableError):
+    """A store takes no write for want of room: its disk or its memory is full."""
+
+
+class StoreDamagedError(StoreUnavailableError):
+    """A store's own files are damaged; no call heals that, a backup does."""
+
+
 class HistoryBlankError(StoreUnavailableError):
     """The history store answers, but has lost what it knew, or was never filled."""
 

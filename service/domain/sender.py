@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import ipaddress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from service.domain.author_name import normal_name
 from service.domain.comment import Sender
@@ -15,6 +16,8 @@ IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 # The customary sizes of one household's or office's network, and of one customer's of a host.
 _NETWORK_BITS = {4: 24, 6: 64}
 _WIDE_BITS = 48
+# An IPv6 address with an IPv4 one at its end has 45, a zone comes on top.
+_MOST_ADDRESS_CHARS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -54,6 +57,23 @@ def parse_address(address: str) -> IpAddress:
     parsed = ipaddress.ip_address(address.strip())
     mapped = parsed.ipv4_mapped if isinstance(parsed, ipaddress.IPv6Address) else None
     return mapped or parsed
+
+
+def one_client(address: str) -> str:
+    """Return what a single client holds: an IPv4 address, or the /64 of an IPv6 one.
+
+    What is no address stays as it is, cut to the length of one.
+    """
+    return _one_client(address.strip()[:_MOST_ADDRESS_CHARS])
+
+
+@lru_cache(maxsize=1_024)
+def _one_client(address: str) -> str:
+    try:
+        parsed = parse_address(address)
+    except ValueError:
+        return address
+    return str(parsed) if parsed.version == 4 else _network(parsed, _NETWORK_BITS[6])
 
 
 def _address_values(parsed: IpAddress | None) -> dict[str, str | None]:

@@ -28,7 +28,8 @@ class SiteSettings:
     of the site's front page: Akismet clients get late verdicts under its host alone. A moderator's
     ruling is told `undo_seconds` after it was made, so that an undo before then tells nothing; 0
     tells it at once. With `rejects_campaigns` an unsure comment is rejected without a person if
-    people rejected enough of its campaign and approved none.
+    people rejected enough of its campaign and approved none. With `learns` its decisions help with
+    the next comments at once; those made before `learns_since` are forgotten for that.
     """
 
     mode: Mode = Mode.HOLD
@@ -40,6 +41,8 @@ class SiteSettings:
     rejects_campaigns: bool = False
     blog: str | None = None
     undo_seconds: int = DEFAULT_UNDO_SECONDS
+    learns: bool = True
+    learns_since: datetime | None = None
 
     def __post_init__(self) -> None:
         for name in ("ham_cutoff", "spam_cutoff"):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from service.domain.case import Case
-from service.domain.comment import CommentId
+from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision
 from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ModerationError
@@ -17,22 +17,25 @@ from service.ports import Services
 
 log = logging.getLogger(__name__)
 
+Endpoints = Mapping[SiteId, Endpoint | None]
+"""Where sites want to be told, None where they want nothing."""
+
 # Receivers expect messages below some 20 kB; this many reasons are more than anybody reads.
 _MAX_REASONS = 20
 
 
-def announce(case: Case, event: EventKind, services: Services) -> int:
-    """Put a message about a case as it stands; return how many were put, 0 or 1.
-
-    A site that does not want it gets none. What happened has happened: a store that is away costs
-    the message, which is logged, and nothing else.
-    """
-    return _put([case], services, lambda: write_messages([(case, event)], services))
-
-
 def announce_decisions(cases: Sequence[Case], services: Services, *, at_once: bool = False) -> int:
-    """Put messages about rulings as cases stand, as `announce` does; return how many."""
+    """Put messages about rulings as cases stand; return how many.
+
+    A site that does not want them gets none. What happened has happened: a store that is away costs
+    the messages, which is logged, and nothing else.
+    """
     return _put(cases, services, lambda: write_decision_messages(cases, services, at_once=at_once))
+
+
+def announce_verdicts(cases: Sequence[Case], services: Services) -> int:
+    """Put messages about verdicts as cases stand, as `announce_decisions` does; return how many."""
+    return _put(cases, services, lambda: write_verdict_messages(cases, services))
 
 
 def tell_of_decisions(
@@ -69,27 +72,55 @@ def _put(cases: Sequence[Case], services: Services, write: Callable[[], list[Del
     return len(messages)
 
 
-def write_verdict_messages(cases: Sequence[Case], services: Services) -> list[Delivery]:
-    """Return what sites want to know of fresh verdicts: the verdict, and if a person must look.
+def write_verdict_messages(
+    cases: Sequence[Case], services: Services, endpoints: Endpoints | None = None
+) -> list[Delivery]:
+    """Return what sites want to know of verdicts: the verdict, and if a person must look.
 
     They are to be kept together with the verdicts, so that neither is there without the other.
+    With `endpoints`, as `endpoints_of` returns them, no store is asked for anything.
     """
     events = []
     for case in cases:
         events.append((case, EventKind.VERDICT))
         if case.needs_review:
             events.append((case, EventKind.REVIEW))
-    return write_messages(events, services)
+    return write_messages(events, services, endpoints)
 
 
-def write_messages(events: Sequence[tuple[Case, EventKind]], services: Services) -> list[Delivery]:
+def write_messages(
+    events: Sequence[tuple[Case, EventKind]],
+    services: Services,
+    endpoints: Endpoints | None = None,
+) -> list[Delivery]:
     """Return a message for each event that its site wants to be told of, in order."""
-    site_ids = {case.comment.site_id for case, _ in events}
-    endpoints = {site_id: services.endpoints.get(site_id) for site_id in site_ids}
+    if endpoints is None:
+        endpoints = endpoints_of((case for case, _ in events), services)
     return [
         _delivery(case, event, endpoint, services)
         for case, event in events
         if (endpoint := endpoints[case.comment.site_id]) and event in endpoint.events
+    ]
+
+
+def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
+    """Return where the sites of these cases want to be told."""
+    site_ids = {case.comment.site_id for case in cases}
+    return {site_id: services.endpoints.get(site_id) for site_id in site_ids}
+
+
+def write_ruling_messages(
+    cases: Sequence[Case], services: Services, *, at_once: bool = False
+) -> list[Delivery]:
+    """Return what is to be kept together with rulings, or with their undoing, as cases stand.
+
+    That is what sites want to know of them, and their verdicts' messages anew: a store keeps those
+    in place of such as told another ruling and were withdrawn with it (`DecisionStore.add`).
+    """
+    judged = [case for case in cases if case.verdict is not None]
+    return [
+        *write_decision_messages(cases, services, at_once=at_once),
+        *write_verdict_messages(judged, services),
     ]
 
 
@@ -143,6 +174,10 @@ def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Servic
         url=endpoint.url,
         payload=_payload(case, event, _happened_at(case, event) or now),
         created_at=now,
+        # Of a verdict that came after a ruling the site hears as long as that ruling stands.
+        decision_id=(
+            case.decision.id if case.decision and event is not EventKind.DECISION else None
+        ),
     )
 
 

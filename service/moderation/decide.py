@@ -6,20 +6,19 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from service.domain.campaign import is_by_person
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
 from service.domain.precedent import Precedent
-from service.moderation.acts import record_act
+from service.moderation.acts import acts_on_comments
 from service.moderation.announce import (
     announce_decisions,
+    announce_verdicts,
     wake_deliverers,
-    write_decision_messages,
+    write_ruling_messages,
 )
-from service.moderation.policy import recheck_policy
 from service.moderation.remember import remember
 from service.ports import Services
 
@@ -42,9 +41,9 @@ def decide_comment(
     """Record a ruling and return the case as it stands then.
 
     The same ruling again changes nothing; another one undoes the first, so that the log shows
-    both. What its site wants to be told is kept with the ruling and goes out when the site's undo
-    time has passed, without delay if it is the site itself that rules (`at_once`). Histories learn
-    from it; if they are away, the decision stands all the same and they learn of it later. Raises
+    both. What its site wants to be told and the log's entry are kept with the ruling; the site
+    hears of it when its undo time has passed, without delay if it is the site itself that rules
+    (`at_once`). What else follows is done at once or, if a store fails, soon (`remember`). Raises
     `NotFoundError` for a comment that is not kept or belongs to another site, `ConflictError` for
     one that its site has withdrawn, and, with `instead_of`, if another decision than these is in
     force by the time it is recorded: nobody is overruled unknowingly. `seconds` passed from
@@ -64,44 +63,58 @@ def decide_comment(
         seconds=seconds,
     )
     told = _messages(case, services, decision=decision, at_once=at_once)
-    replaced = services.decisions.add(decision, deliveries=told, instead_of=instead_of)
-    if replaced is not None:
-        record_act(services, actor=decided_by, act="undo", subject=comment_id)
-    record_act(services, actor=decided_by, act=ruling.value, subject=comment_id)
+    replaced = services.decisions.add(
+        decision, deliveries=told, acts=acts_on_comments, instead_of=instead_of
+    )
     changed = [replaced, decision] if replaced is not None else [decision]
     remember([Precedent(decision=one, comment=case.comment) for one in changed], services)
-    _recheck_policy(case, replaced, services)
     return _tell(case, told, services, at_once=at_once)
 
 
 def undo_decision(
-    comment_id: CommentId, services: Services, *, undone_by: str, site_id: SiteId | None = None
+    comment_id: CommentId,
+    services: Services,
+    *,
+    undone_by: str,
+    decision_id: str | None = None,
+    site_id: SiteId | None = None,
 ) -> Case:
-    """Take the decision in force back and return the case as it stands then.
+    """Take a decision back and return the case as it stands then.
 
-    A site that was not told of it yet is told nothing. Raises `NotFoundError` if there is no such
-    comment or no decision in force, `ConflictError` if its site has withdrawn the comment.
+    `decision_id` names it; without it, it is the one in force now. One that was named and is undone
+    already changes nothing. A site that was not told of it yet is told nothing. Raises
+    `NotFoundError` if there is no such comment or no decision to undo, `ConflictError` if its site
+    has withdrawn the comment, or if another decision is in force: nobody takes back unknowingly
+    what somebody else decided in the meantime.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)
-    if case.decision is None:
+    current = case.decision
+    if current is None:
+        if any(one.id == decision_id for one in case.decisions):
+            return case
         msg = "this comment has no decision to undo"
         raise NotFoundError(msg)
-    now = services.clock()
+    if decision_id not in (None, current.id):
+        msg = f"{current.decided_by} decided this comment in the meantime: {current.ruling}"
+        raise ConflictError(msg)
     told = _messages(case, services, decision=None, at_once=True)
-    undone = services.decisions.undo(comment_id, by=undone_by, at=now, deliveries=told)
-    record_act(services, actor=undone_by, act="undo", subject=comment_id)
+    try:
+        undone = services.decisions.undo(
+            comment_id,
+            by=undone_by,
+            at=services.clock(),
+            deliveries=told,
+            acts=acts_on_comments,
+            decision_id=current.id,
+        )
+    except NotFoundError:
+        if decision_id is None:
+            raise
+        # Somebody undid it a moment earlier.
+        return services.cases.get(comment_id)
     remember([Precedent(decision=undone, comment=case.comment)], services)
-    _recheck_policy(case, undone, services)
     return _tell(case, told, services, at_once=True)
-
-
-def _recheck_policy(case: Case, undone: Decision | None, services: Services) -> None:
-    """Look again at what a policy rejected because people rejected this one too."""
-    if undone is None or undone.ruling is not Ruling.REJECT or not is_by_person(undone):
-        return
-    if case.campaign_id is not None:
-        recheck_policy({case.campaign_id}, services)
 
 
 def refuse_note(note: str | None, *, seconds: float | None = None) -> None:
@@ -139,15 +152,19 @@ def _messages(
     It is to be kept together with the decision, so that neither is there without the other.
     """
     ruled = replace(case, decisions=(decision,) if decision else ())
-    return write_decision_messages([ruled], services, at_once=at_once)
+    return write_ruling_messages([ruled], services, at_once=at_once)
 
 
 def _tell(seen: Case, told: Sequence[Delivery], services: Services, *, at_once: bool) -> Case:
     """Have what was kept delivered, and return the case as it stands now."""
+    if told:
+        wake_deliverers(services)
     case = services.cases.get(seen.comment.id)
     if told and case.verdict != seen.verdict:
         # It came while the message was written, which therefore does not know it.
-        announce_decisions([case], services, at_once=at_once)
-    elif told:
-        wake_deliverers(services)
+        if case.decision is not None:
+            announce_decisions([case], services, at_once=at_once)
+        if seen.decision is not None:
+            # What told it knew of a decision that is none any more, and was perhaps withdrawn.
+            announce_verdicts([case], services)
     return case

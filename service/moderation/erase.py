@@ -6,13 +6,14 @@ import itertools
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from datetime import datetime
+from functools import partial
 from typing import Any
 
 from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
 from service.domain.person import Person
-from service.moderation.acts import record_act
 from service.moderation.forget import (
     entry_keys,
     forget_records,
@@ -21,7 +22,7 @@ from service.moderation.forget import (
     person_keys,
 )
 from service.moderation.saved_views import forget_views
-from service.ports import Services
+from service.ports import AuditEntry, Services
 
 log = logging.getLogger(__name__)
 
@@ -107,20 +108,27 @@ def erase_person(
             break
         after = ids[-1] if ids else None
         # The first entry is written even if nothing was found: that somebody asked is an act.
-        now = services.personal_data.withdraw(ids, at=services.clock())
-        erased += now
-        record_act(
-            services,
-            actor=by,
-            act="erase person",
-            subject="person",
-            detail=f"{now} comments erased",
+        at = services.clock()
+        erased += services.personal_data.withdraw(
+            ids,
+            at=at,
+            act=partial(_act, at, by),
         )
         show(erased)
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
     forget_records(person.sender, services)
     log.info("a person's comments were erased", extra={"comments": erased})
     return erased
+
+
+def _act(at: datetime, by: str, erased: int) -> AuditEntry:
+    return AuditEntry(
+        at=at,
+        actor=by,
+        act="erase person",
+        subject="person",
+        detail=f"{erased} comments erased",
+    )
 
 
 def _record(case: Case) -> Mapping[str, Any]:

@@ -22,7 +22,10 @@ from service.domain.history import History
 from service.domain.site import SiteSettings
 from service.domain.stage import Stage
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.announce import wake_deliverers, write_verdict_messages
+from service.learning.judging import lean_on
+from service.learning.taught import Taught
+from service.moderation.announce import endpoints_of, wake_deliverers, write_verdict_messages
+from service.moderation.attempts import AttemptCount
 from service.moderation.laps import Laps
 from service.moderation.rebuild import gather_whole
 from service.ports import Attempt, JudgedBatch, JudgingModel, Services
@@ -38,6 +41,10 @@ log = logging.getLogger(__name__)
 # A comment whose judging began this often without ending in a verdict has probably taken the
 # worker down with it; it goes to a person without being tried again.
 MAX_ATTEMPTS = 3
+# One failure of a store that answers again at once is no reason to wait for the sweep.
+_TRIES_ALONE = 2
+# What a verdict of a comment that could not be judged lacks.
+_JUDGING = "judging"
 _IDS_A_LINE = 100
 
 
@@ -49,16 +56,25 @@ def judge_comments(
     now: datetime,
     settings: Sequence[SiteSettings] | None = None,
     book: EntryBook | None = None,
+    taught: Taught | None = None,
 ) -> list[Verdict]:
     """Return a verdict a comment, in order: one call of the classifier for all of them.
 
     `histories` None means that they could not be fetched, and `ModelUnavailableError` from the
     classifier that it could not answer: either way the verdicts are degraded. `book` is what
-    moderators allow and block; without it, as in every evaluation, the evidence alone decides.
+    moderators allow and block, `taught` what decisions taught; without them, as in every
+    evaluation, the version's evidence alone decides.
     Any other exception is the caller's to split the batch by.
     """
     judged = _judge_comments(
-        comments, model, histories=histories, now=now, settings=settings, book=book, laps=Laps()
+        comments,
+        model,
+        histories=histories,
+        now=now,
+        settings=settings,
+        book=book,
+        taught=taught,
+        laps=Laps(),
     )
     return [one.verdict for one in judged]
 
@@ -79,6 +95,7 @@ def _judge_comments(
     now: datetime,
     settings: Sequence[SiteSettings] | None,
     book: EntryBook | None,
+    taught: Taught | None,
     laps: Laps,
 ) -> list[_Judged]:
     """See `judge_comments`."""
@@ -104,26 +121,46 @@ def _judge_comments(
             judged_at=now,
             instruction=entry.instruction if entry else None,
         )
-        judged.append(_Judged(verdict=verdict, output=outputs[index]))
+        output = outputs[index]
+        if taught is not None:
+            verdict = lean_on(
+                verdict,
+                comment,
+                taught,
+                word_hashes=output.word_hashes if output else None,
+                promised=model.cutoffs,
+                settings=settings[index] if settings else None,
+            )
+        judged.append(_Judged(verdict=verdict, output=output))
         laps.end(Stage.CONCLUDE)
     return judged
 
 
-def judge_batch(ids: Sequence[CommentId], services: Services) -> list[CommentId]:
+def judge_batch(
+    ids: Sequence[CommentId], services: Services, counting: AttemptCount | None = None
+) -> list[CommentId]:
     """Judge those of `ids` that have no verdict yet; return whose verdict was stored now.
 
     Comments that were tried before are judged one by one, so that one that crashes its worker
-    takes no other down a second time, and after `MAX_ATTEMPTS` it goes to a person untried.
-    Raises `StoreUnavailableError`; the whole call can safely be repeated.
+    takes no other down a second time, and after `MAX_ATTEMPTS` it goes to a person untried. A
+    verdict that cannot be stored while the store takes other writes is left to the sweep. Raises
+    `StoreUnavailableError` if the store takes none; the whole call can safely be repeated.
+    `counting` is the process's own, so that an outage counts as no attempt however long it is.
     """
+    counting = counting or AttemptCount()
+    counting.settle(services)
     attempts = services.comments.load_unjudged(ids)
     fresh = [a for a in attempts if a.attempts == 0]
-    stored = _try_batch(fresh, services) if fresh else []
+    stored = _try_apart(fresh, services, counting) if fresh else []
     for attempt in attempts:
         if attempt.attempts >= MAX_ATTEMPTS:
-            stored += _give_up(attempt, services)
+            log.error(
+                "judging never ended, the comment goes to a person",
+                extra={"comment_id": attempt.comment.id, "attempts": attempt.attempts},
+            )
+            stored += _try_apart([attempt], services, counting, untried=True)
         elif attempt.attempts > 0:
-            stored += _try_batch([attempt], services)
+            stored += _try_apart([attempt], services, counting)
     return stored
 
 
@@ -133,15 +170,60 @@ def is_audited(comment_id: CommentId, share: float) -> bool:
     return int.from_bytes(digest[:8]) < share * 2**64
 
 
-def _try_batch(attempts: Sequence[Attempt], services: Services) -> list[CommentId]:
+def _try_apart(
+    attempts: Sequence[Attempt],
+    services: Services,
+    counting: AttemptCount,
+    *,
+    untried: bool = False,
+) -> list[CommentId]:
+    """Judge a batch; where that fails, halve it until whatever provokes the failure is alone.
+
+    With `untried` its comments go to a person instead of being judged.
+    """
+    for _ in range(_TRIES_ALONE if len(attempts) == 1 else 1):
+        try:
+            return _try_batch(attempts, services, counting, untried=untried)
+        except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
+            # Raises if the store takes no writes at all: then it is no single comment's doing.
+            counting.take_back(attempts, services)
+            failure = error
+    if len(attempts) > 1:
+        half = len(attempts) // 2
+        first = _try_apart(attempts[:half], services, counting)
+        return first + _try_apart(attempts[half:], services, counting)
+    # A traceback could carry the comment's text.
+    told = {"comment_id": attempts[0].comment.id, "error": type(failure).__name__}
+    if untried or isinstance(failure, StoreUnavailableError):
+        log.error("a verdict cannot be stored, the sweep will queue again", extra=told)
+        return []
+    log.error("judging failed, the comment goes to a person", extra=told)
+    return _try_apart(attempts, services, counting, untried=True)
+
+
+def _try_batch(
+    attempts: Sequence[Attempt], services: Services, counting: AttemptCount, *, untried: bool
+) -> list[CommentId]:
     laps = Laps(services.observer.monotonic)
     began = services.clock()
     book = services.entries_in_force()
-    services.comments.count_attempt([a.comment.id for a in attempts])
-    histories = _gather([a.comment for a in attempts], services)
-    laps.end(Stage.GATHER)
-    model = services.current_model()
-    judged = _judge_or_split(attempts, histories, model, book, services.clock(), laps)
+    counting.begin(attempts, services)
+    if untried:
+        judged = [_unjudgeable(attempt, services) for attempt in attempts]
+    else:
+        comments = [a.comment for a in attempts]
+        histories = _gather(comments, services)
+        laps.end(Stage.GATHER)
+        judged = _judge_comments(
+            comments,
+            services.current_model(),
+            histories=histories,
+            now=services.clock(),
+            settings=[a.settings for a in attempts],
+            book=book,
+            taught=services.taught(),
+            laps=laps,
+        )
     stored = _store(judged, attempts, services)
     laps.end(Stage.STORE)
     _tell_observer(judged, attempts, stored, services, began=began, laps=laps)
@@ -168,64 +250,19 @@ def _tell_observer(
     services.observer.judged(batch)
 
 
-def _judge_or_split(
-    attempts: Sequence[Attempt],
-    histories: Sequence[History] | None,
-    model: JudgingModel,
-    book: EntryBook,
-    now: datetime,
-    laps: Laps,
-) -> list[_Judged]:
-    """Judge a batch; where that raises, halve it until the poisonous comment is alone."""
-    try:
-        return _judge_comments(
-            [a.comment for a in attempts],
-            model,
-            histories=histories,
-            now=now,
-            settings=[a.settings for a in attempts],
-            book=book,
-            laps=laps,
-        )
-    except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
-        if len(attempts) == 1:
-            log.error(  # noqa: TRY400  # a traceback could carry the comment's text
-                "judging failed, the comment goes to a person",
-                extra={"comment_id": attempts[0].comment.id, "error": type(error).__name__},
-            )
-            return [_Judged(verdict=_unjudgeable(attempts[0], model, now))]
-    half = len(attempts) // 2
-    judged: list[_Judged] = []
-    for part in (slice(None, half), slice(half, None)):
-        some = histories[part] if histories is not None else None
-        judged += _judge_or_split(attempts[part], some, model, book, now, laps)
-    return judged
-
-
-def _unjudgeable(attempt: Attempt, model: JudgingModel, now: datetime) -> Verdict:
-    return conclude(
+def _unjudgeable(attempt: Attempt, services: Services) -> _Judged:
+    model = services.current_model()
+    verdict = conclude(
         attempt.comment.id,
         signals=(),
         output=None,
-        missing=("detectors", "judging"),
+        missing=("detectors", _JUDGING),
         model_version=model.version,
         weights=model.weights,
         cutoffs=cutoffs_of(attempt.settings, model.cutoffs),
-        judged_at=now,
+        judged_at=services.clock(),
     )
-
-
-def _give_up(attempt: Attempt, services: Services) -> list[CommentId]:
-    log.error(
-        "judging never ended, the comment goes to a person",
-        extra={"comment_id": attempt.comment.id, "attempts": attempt.attempts},
-    )
-    laps, began = Laps(services.observer.monotonic), services.clock()
-    judged = [_Judged(verdict=_unjudgeable(attempt, services.current_model(), began))]
-    stored = _store(judged, [attempt], services)
-    laps.end(Stage.STORE)
-    _tell_observer(judged, [attempt], stored, services, began=began, laps=laps)
-    return stored
+    return _Judged(verdict=verdict)
 
 
 def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[ModelOutput | None]:
@@ -257,9 +294,16 @@ def _store(
     )
     attempted = {a.comment.id: a for a in attempts}
     cases = [_case(verdict, attempted[verdict.comment_id], audit) for verdict in verdicts]
-    messages = write_verdict_messages(cases, services)
+    endpoints = endpoints_of(cases, services)
+    messages = write_verdict_messages(cases, services, endpoints)
     traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
-    stored = services.verdicts.add(verdicts, audit=audit, deliveries=messages, traits=traits)
+    stored = services.verdicts.add(
+        verdicts,
+        audit=audit,
+        deliveries=messages,
+        tell=lambda spoken_of: write_verdict_messages(spoken_of, services, endpoints),
+        traits=traits,
+    )
     _log_judged([verdict.comment_id for verdict in verdicts], frozenset(stored))
     _count_hits(verdicts, frozenset(stored), services)
     if messages:
@@ -276,9 +320,12 @@ def _log_judged(ids: Sequence[CommentId], stored: frozenset[CommentId]) -> None:
 
 
 def _traits(judged: _Judged, attempt: Attempt) -> Traits | None:
-    """Return what a comment is grouped by, None for ham: readers who agree are no campaign."""
+    """Return what a comment is grouped by, None for ham: readers who agree are no campaign.
+
+    None too for what could not be judged: what it is grouped by may be what could not be stored.
+    """
     verdict = judged.verdict
-    if verdict.outcome is Outcome.HAM:
+    if verdict.outcome is Outcome.HAM or _JUDGING in verdict.degraded_by:
         return None
     try:
         return traits_of(

@@ -8,11 +8,9 @@ from dataclasses import replace
 
 from service.domain.campaign import CAMPAIGN_POLICY, PeoplesRulings
 from service.domain.case import Case
-from service.domain.precedent import Precedent
-from service.moderation.acts import record_act
-from service.moderation.announce import wake_deliverers, write_decision_messages
-from service.moderation.remember import remember
-from service.ports import Services
+from service.domain.decision import Decision
+from service.moderation.announce import wake_deliverers, write_ruling_messages
+from service.ports import AuditEntry, Services
 
 log = logging.getLogger(__name__)
 
@@ -33,20 +31,14 @@ def recheck_policy(campaign_ids: Collection[str], services: Services) -> int:
 
     Called after people's rejections were taken back. The comments wait for a person again, and
     their sites are told what they were told of the rejection. May be made again after a crash.
-    Return how many were taken back. Raises `StoreUnavailableError`.
+    Return how many were taken back; the log tells it by campaign, at most 250 in an entry. Raises
+    `StoreUnavailableError`.
     """
-    taken_back = 0
-    for campaign_id in sorted(campaign_ids):
-        if may_reject(services.campaigns.peoples_rulings(campaign_id)):
-            continue
-        now = _take_back(campaign_id, services)
-        taken_back += now
-        if now:
-            detail = f"{now} rejections taken back: people no longer reject enough of it"
-            record_act(
-                services, actor=CAMPAIGN_POLICY, act="undo", subject=campaign_id, detail=detail
-            )
-    return taken_back
+    return sum(
+        _take_back(campaign_id, services)
+        for campaign_id in sorted(campaign_ids)
+        if not may_reject(services.campaigns.peoples_rulings(campaign_id))
+    )
 
 
 def _take_back(campaign_id: str, services: Services) -> int:
@@ -56,7 +48,7 @@ def _take_back(campaign_id: str, services: Services) -> int:
             campaign_id, site_ids=None, waiting_only=False, cursor=cursor, limit=_PORTION
         )
         rejected = [case for case in page.cases if _is_by_policy(case)]
-        taken_back += _undo(rejected, services) if rejected else 0
+        taken_back += _undo(campaign_id, rejected, services) if rejected else 0
         cursor = page.next_cursor
         if cursor is None:
             return taken_back
@@ -71,18 +63,27 @@ def _is_by_policy(case: Case) -> bool:
     )
 
 
-def _undo(cases: Sequence[Case], services: Services) -> int:
-    told = write_decision_messages([replace(case, decisions=()) for case in cases], services)
+def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
+    told = write_ruling_messages([replace(case, decisions=()) for case in cases], services)
+    now = services.clock()
+
+    def act(undone: Sequence[Decision]) -> list[AuditEntry]:
+        detail = f"{len(undone)} rejections taken back: people no longer reject enough of it"
+        return [
+            AuditEntry(
+                at=now, actor=CAMPAIGN_POLICY, act="undo", subject=campaign_id, detail=detail
+            )
+        ]
+
     undone = services.decisions.undo_many(
         [case.decision for case in cases if case.decision],
         by=CAMPAIGN_POLICY,
-        at=services.clock(),
+        at=now,
         deliveries=told,
+        acts=act,
     )
-    comments = {case.comment.id: case.comment for case in cases}
-    remember(
-        [Precedent(decision=one, comment=comments[one.comment_id]) for one in undone], services
-    )
+    # Nobody learns from what a policy does.
+    services.decisions.mark_remembered(undone)
     if told:
         wake_deliverers(services)
     return len(undone)

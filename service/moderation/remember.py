@@ -1,8 +1,9 @@
-"""Lets histories know of every decision and every undoing, at once or as soon as they can.
+"""Lets what follows from every decision and every undoing happen, at once or as soon as it can.
 
-The database says what they do not know yet: a decision is written down as unremembered in its own
-transaction and struck off after histories have learnt it. Whatever fails or dies in between is made
-good by `remember_open`. Everything may happen twice: histories count a decision once.
+Histories learn of it, and policies that went on in people's stead are looked at again. The database
+says what is open: a decision is written down as unremembered in its own transaction and struck off
+once all has followed. Whatever fails or dies in between is made good by `remember_open`. Everything
+may happen twice: histories count a decision once, a policy's is taken back once.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import logging
 from collections.abc import Sequence
 
 from service.domain.campaign import is_by_person
-from service.domain.decision import Decision
+from service.domain.decision import Decision, Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.precedent import Precedent
+from service.moderation.policy import recheck_policy
 from service.ports import Services
 
 log = logging.getLogger(__name__)
@@ -24,24 +26,26 @@ _MOST_AT_ONCE = 500
 
 
 def remember(precedents: Sequence[Precedent], services: Services) -> None:
-    """Let histories know of decisions as they stand; if a store is away, that is done later."""
+    """Do what follows from decisions as they stand; if a store is away, that is done later."""
     try:
+        _recheck_policies(precedents, services)
         told = [one.decision for one in precedents if teach(one, services)]
         services.decisions.mark_remembered(told)
     except StoreUnavailableError:
         log.warning(
-            "histories do not know of a decision yet",
+            "not all that follows from a decision was done yet",
             extra={"ids": ",".join(one.decision.id for one in precedents)},
         )
 
 
 def remember_open(services: Services) -> int:
-    """Let histories know of what they missed, the oldest first; return how many, at most 500.
+    """Do what did not follow from decisions yet, the oldest first; return of how many, at most 500.
 
     Ends where the store fails, with what was told before struck off. Safe to run at any time, twice
     too. Raises `StoreUnavailableError`.
     """
     waiting = services.decisions.find_unremembered(limit=_MOST_AT_ONCE)
+    _recheck_policies(waiting, services)
     told: list[Decision] = []
     try:
         for one in waiting:
@@ -52,6 +56,20 @@ def remember_open(services: Services) -> int:
             services.decisions.mark_remembered(told)
             log.info("histories were told what they missed", extra={"decisions": len(told)})
     return len(told)
+
+
+def _recheck_policies(precedents: Sequence[Precedent], services: Services) -> None:
+    """Look again at what policies rejected because people rejected what they now took back."""
+    taken_back = [
+        one.comment.id
+        for one in precedents
+        if one.decision.undone_at is not None
+        and one.decision.ruling is Ruling.REJECT
+        and is_by_person(one.decision)
+    ]
+    if taken_back:
+        found = {case.campaign_id for case in services.cases.find(taken_back)}
+        recheck_policy({one for one in found if one is not None}, services)
 
 
 def teach(precedent: Precedent, services: Services) -> bool:

@@ -14,7 +14,7 @@ from service.domain.errors import NotFoundError
 from service.domain.normal_form import content_key, same_address
 from service.domain.report import Label, Report
 from service.domain.site import Site
-from service.moderation.announce import announce
+from service.moderation.announce import wake_deliverers, write_messages
 from service.moderation.decide import decide_comment
 from service.ports import Services
 
@@ -56,9 +56,11 @@ def report_comment(
         comment_id=comment_id,
         reported_by=name,
     )
-    before = services.cases.get(comment_id) if comment_id else None
-    services.reports.add(report)
-    if comment_id and site.settings.reports_decide:
+    if comment_id is None:
+        services.reports.add(report)
+    elif site.settings.reports_decide:
+        # Told of by the ruling alone.
+        services.reports.add(report)
         decide_comment(
             comment_id,
             Ruling.REJECT if label is Label.SPAM else Ruling.APPROVE,
@@ -67,10 +69,16 @@ def report_comment(
             site_id=site.id,
             at_once=True,
         )
-    elif before is not None and not before.needs_review:
-        case = services.cases.get(before.comment.id)
-        if case.needs_review:
-            announce(case, EventKind.REVIEW, services)
+    else:
+        endpoints = {site.id: services.endpoints.get(site.id)}
+        is_new = services.reports.add(
+            report,
+            tell=lambda cases: write_messages(
+                [(case, EventKind.REVIEW) for case in cases], services, endpoints
+            ),
+        )
+        if is_new and endpoints[site.id]:
+            wake_deliverers(services)
     return report
 
 

@@ -98,7 +98,9 @@ def undo_as_seen(
     """
     case = services.cases.get(comment_id)
     _refuse_stale(case, seen_decision_id, ruling=None)
-    return undo_decision(comment_id, services, undone_by=undone_by) if case.decision else case
+    if case.decision is None:
+        return case
+    return undo_decision(comment_id, services, undone_by=undone_by, decision_id=case.decision.id)
 
 
 def _refuse_stale(case: Case, seen_decision_id: str | None, *, ruling: Ruling | None) -> None:

@@ -12,7 +12,7 @@ from service.domain.search_words import words_of
 from service.domain.user import Permission, User
 from service.moderation.acts import record_act
 from service.moderation.search import read_line
-from service.ports import Services
+from service.ports import AuditEntry, Services
 
 MAX_VIEWS = 50
 
@@ -67,9 +67,10 @@ def rename_view(view_id: str, name: str, services: Services, *, user: User) -> S
 def remove_view(view_id: str, services: Services, *, user: User) -> None:
     """Forget a view. Raises `NotFoundError` for one that is not this account's to change."""
     view = _may_change(view_id, services, user=user)
-    services.saved_views.remove(view.id)
-    if view.shared:
-        record_act(services, actor=user.name, act="remove shared view", subject=view.id)
+    act = AuditEntry(
+        at=services.clock(), actor=user.name, act="remove shared view", subject=view.id
+    )
+    services.saved_views.remove(view.id, act=act if view.shared else None)
 
 
 def forget_views(name: str, services: Services, *, by: str) -> int:
@@ -81,16 +82,15 @@ def forget_views(name: str, services: Services, *, by: str) -> int:
     """
     wanted = words_of(name)
     found = [view for view in services.saved_views.all() if _names(view, wanted)]
-    for view in found:
-        services.saved_views.remove(view.id)
     if found:
-        record_act(
-            services,
+        act = AuditEntry(
+            at=services.clock(),
             actor=by,
             act="erase person",
             subject="person",
             detail=f"{len(found)} saved views removed",
         )
+        services.saved_views.remove(*(view.id for view in found), act=act)
     return len(found)
 
 

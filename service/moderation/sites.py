@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -19,7 +20,7 @@ from service.domain.errors import (
 )
 from service.domain.site import AKISMET_KEY_ID, Site, SiteKey, SiteSettings
 from service.moderation.acts import record_act
-from service.ports import Services
+from service.ports import AuditEntry, Services
 
 _KEY_PREFIX = "slop_"
 _MAX_NAME_CHARS = 100
@@ -162,28 +163,37 @@ def revoke_key(
     return key
 
 
-def update_site_settings(
-    site_id: SiteId, settings: SiteSettings, services: Services, *, actor: str
+def change_site_settings(
+    site_id: SiteId,
+    how: Callable[[SiteSettings], SiteSettings],
+    services: Services,
+    *,
+    actor: str,
 ) -> Site:
-    """Replace a site's settings. Raises `NotFoundError` for an unknown site.
+    """Replace a site's settings by what `how` makes of those of this moment.
 
+    So a change of one setting leaves the others as somebody else may have set them a moment ago.
     The log tells which were changed, from what to what. With another mode other comments stand
     wrong while they wait, so the site's waiting ones are placed anew in the review queue, some
-    hundreds at a time; if that is interrupted, setting the mode once more does the rest.
+    hundreds at a time; if that is interrupted, setting the mode once more does the rest. Raises
+    `NotFoundError` for an unknown site, and what `how` raises.
     """
-    before = services.sites.get(site_id).settings
-    site = services.sites.update_settings(site_id, settings)
-    changes = [
-        f"{one.name}: {_logged(old)} to {_logged(new)}"
-        for one in fields(SiteSettings)
-        if (old := getattr(before, one.name)) != (new := getattr(settings, one.name))
-    ]
-    record_act(
-        services, actor=actor, act="change settings", subject=site_id, detail="; ".join(changes)
-    )
-    if before.mode is not settings.mode or before == settings:
+    now = services.clock()
+
+    def act(before: SiteSettings, after: SiteSettings) -> AuditEntry:
+        changes = [
+            f"{one.name}: {_logged(old)} to {_logged(new)}"
+            for one in fields(SiteSettings)
+            if (old := getattr(before, one.name)) != (new := getattr(after, one.name))
+        ]
+        return AuditEntry(
+            at=now, actor=actor, act="change settings", subject=site_id, detail="; ".join(changes)
+        )
+
+    before, after = services.sites.change_settings(site_id, how, act=act)
+    if before.settings.mode is not after.settings.mode or before == after:
         _place_anew(site_id, services)
-    return site
+    return after
 
 
 def _place_anew(site_id: SiteId, services: Services) -> None:
@@ -239,8 +249,16 @@ def register_blog(site: Site, blog: str, services: Services, *, actor: str) -> S
     """Take the first `blog` that comes with a valid key for the site's own; keep it afterwards."""
     if site.settings.blog is not None:
         return site
-    settings = replace(site.settings, blog=blog)
-    return update_site_settings(site.id, settings, services, actor=actor)
+
+    def register(present: SiteSettings) -> SiteSettings:
+        if present.blog is not None:
+            raise ConflictError("another blog came first")
+        return replace(present, blog=blog)
+
+    try:
+        return change_site_settings(site.id, register, services, actor=actor)
+    except ConflictError:
+        return services.sites.get(site.id)
 
 
 def _refuse_lockout(key_id: str, site_id: SiteId, services: Services) -> None:

@@ -11,16 +11,15 @@ from service.domain.decision import Decision, Ruling
 from service.domain.errors import ConflictError
 from service.domain.precedent import Precedent, PrecedentPage
 from service.domain.stroke import Stroke, StrokeOf
-from service.moderation.acts import record_act
-from service.moderation.announce import tell_of_decisions, write_decision_messages
+from service.moderation.acts import act_on_stroke
+from service.moderation.announce import tell_of_decisions, write_ruling_messages
 from service.moderation.decide import refuse_note
-from service.moderation.policy import recheck_policy
 from service.moderation.remember import remember
 from service.ports import Services
 
 # Comments ruled on in one transaction: other writers wait for one portion, not for the whole act.
 PORTION = 250
-# Decisions that histories learn within the request, 0.1 s of it; upkeep teaches them the others.
+# Decisions of which what follows is done within the request, 0.1 s of it; upkeep does the others'.
 _LEARNT_AT_ONCE = 250
 
 
@@ -56,11 +55,11 @@ def decide_together(
         decided_at=services.clock(),
         n_left_out=len(wanted),
     )
-    stroke = services.strokes.begin(new)
+    stroke = services.strokes.begin(new, act=act_on_stroke)
     if (stroke.what, stroke.ruling, stroke.decided_by) != (what, ruling, decided_by):
         msg = "this stroke was made before, in another way"
         raise ConflictError(msg)
-    learnt = 0
+    changed_at_once: list[Precedent] = []
     for some in _portions(wanted):
         cases = [
             case
@@ -68,10 +67,9 @@ def decide_together(
             if _is_open(case, stroke) and (site_ids is None or case.comment.site_id in site_ids)
         ]
         changed = _decide_portion(cases, stroke, services, note=note, open_only=open_only)
-        if learnt < _LEARNT_AT_ONCE:
-            remember(changed[: _LEARNT_AT_ONCE - learnt], services)
-        learnt += len(changed)
-    return _log(stroke.id, services, actor=decided_by, act=f"{ruling.value} together")
+        changed_at_once += changed[: _LEARNT_AT_ONCE - len(changed_at_once)]
+    remember(changed_at_once, services)
+    return services.strokes.get(stroke.id)
 
 
 def undo_stroke(stroke_id: str, services: Services, *, undone_by: str) -> Stroke:
@@ -83,19 +81,14 @@ def undo_stroke(stroke_id: str, services: Services, *, undone_by: str) -> Stroke
     """
     now = services.clock()
     # First of all, so that whoever is still deciding it goes no further.
-    stroke = services.strokes.take_back(stroke_id, by=undone_by, at=now)
-    learnt = 0
-    campaign_ids: set[str] = set()
+    stroke = services.strokes.take_back(stroke_id, by=undone_by, at=now, act=act_on_stroke)
+    changed_at_once: list[Precedent] = []
     for page in _pages(stroke_id, services):
         cases = services.cases.find([one.comment.id for one in page.precedents])
-        campaign_ids |= {case.campaign_id for case in cases if case.campaign_id is not None}
         changed = _undo_portion(cases, stroke, services, undone_by=undone_by)
-        if learnt < _LEARNT_AT_ONCE:
-            remember(changed[: _LEARNT_AT_ONCE - learnt], services)
-        learnt += len(changed)
-    if stroke.ruling is Ruling.REJECT:
-        recheck_policy(campaign_ids, services)
-    return _log(stroke_id, services, actor=undone_by, act="undo together")
+        changed_at_once += changed[: _LEARNT_AT_ONCE - len(changed_at_once)]
+    remember(changed_at_once, services)
+    return services.strokes.get(stroke_id)
 
 
 def list_strokes(
@@ -135,7 +128,7 @@ def _decide_portion(
         for comment_id in cases
     ]
     ruled = [replace(cases[one.comment_id], decisions=(one,)) for one in decisions]
-    told = write_decision_messages(ruled, services)
+    told = write_ruling_messages(ruled, services)
     changed = services.decisions.add_many(decisions, deliveries=told, open_only=open_only)
     if told:
         tell_of_decisions({one.comment_id: cases[one.comment_id] for one in changed}, services)
@@ -167,25 +160,13 @@ def _undo_portion(
         if case.withdrawn_at is None and case.decision and case.decision.stroke_id == stroke.id
     }
     decisions = [case.decision for case in known.values() if case.decision]
-    told = write_decision_messages(
-        [replace(case, decisions=()) for case in known.values()], services
-    )
+    told = write_ruling_messages([replace(case, decisions=()) for case in known.values()], services)
     undone = services.decisions.undo_many(
         decisions, by=undone_by, at=services.clock(), deliveries=told
     )
     if told:
         tell_of_decisions({one.comment_id: known[one.comment_id] for one in undone}, services)
     return [Precedent(decision=one, comment=known[one.comment_id].comment) for one in undone]
-
-
-def _log(stroke_id: str, services: Services, *, actor: str, act: str) -> Stroke:
-    """Write one entry for the act, however often it was begun, and return the stroke."""
-    stroke = services.strokes.get(stroke_id)
-    if all(entry.act != act for entry in services.audit_log.recent(subject=stroke_id)):
-        detail = f"{stroke.n_decided} decided, {stroke.n_in_force} of them in force, "
-        detail += f"{stroke.n_left_out} left out"
-        record_act(services, actor=actor, act=act, subject=stroke_id, detail=detail)
-    return stroke
 
 
 def _portions(ids: Sequence[CommentId]) -> Iterator[Sequence[CommentId]]:

@@ -48,7 +48,7 @@ def _put(ids: Sequence[CommentId], lane: Lane, services: Services) -> bool:
     try:
         services.queue.put(ids, lane)
     except StoreUnavailableError:
-        log.warning("queue is away, the sweep will queue later", extra={"comments": len(ids)})
+        # The sweep queues them later. The queue itself says that it is away, once.
         return False
     return True
 

@@ -9,9 +9,10 @@ from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.precedent import Precedent
-from service.moderation.announce import tell_of_decisions, write_decision_messages
+from service.moderation.acts import acts_on_comments
+from service.moderation.announce import tell_of_decisions, write_ruling_messages
 from service.moderation.remember import remember
-from service.ports import AuditEntry, Services
+from service.ports import Services
 
 
 def take_over_rulings(
@@ -53,14 +54,10 @@ def _record(
     ]
     ruled = [replace(cases[one.comment_id], decisions=(one,)) for one in decisions]
     # Of the site itself, whose undo time nobody waits for.
-    told = write_decision_messages(ruled, services, at_once=True)
+    told = write_ruling_messages(ruled, services, at_once=True)
     # Who decides one meanwhile is not overruled.
-    made = services.decisions.add_many(decisions, deliveries=told, open_only=True)
-    services.audit_log.append_all(
-        [
-            AuditEntry(at=now, actor=decided_by, act=ruling.value, subject=one.comment_id)
-            for one in made
-        ]
+    made = services.decisions.add_many(
+        decisions, deliveries=told, acts=acts_on_comments, open_only=True
     )
     remember(
         [Precedent(decision=one, comment=cases[one.comment_id].comment) for one in made], services

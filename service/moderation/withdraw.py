@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 
 from service.domain.comment import CommentId, SiteId
-from service.moderation.acts import record_act
-from service.ports import Services
+from service.ports import AuditEntry, Services
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +21,8 @@ def withdraw_comment(
     case = services.cases.get(comment_id, site_id=site_id)
     if case.withdrawn_at is not None:
         return False
-    services.comments.withdraw(comment_id, at=services.clock())
-    record_act(services, actor=by, act="withdraw", subject=comment_id)
+    now = services.clock()
+    act = AuditEntry(at=now, actor=by, act="withdraw", subject=comment_id)
+    services.comments.withdraw(comment_id, at=now, act=act)
     log.info("comment withdrawn", extra={"comment_id": comment_id})
     return True

@@ -9,12 +9,14 @@ from service.domain.comment import Comment
 from service.domain.opinion import Opinion, Origin
 from service.domain.verdict import Signal, Verdict
 from service.scoring.conclude import conclude
+from service.scoring.lean import SITE_DECISIONS, add_lean, recorded_lean
 from service.scoring.model_signals import LLM_VOICE
 from service.scoring.seam import PROMOTION_SEAM, place_seam
 from service.scoring.weights import Cutoffs, Weights
 
 # What the classifier that judged saw besides spam; another classifier sees for itself.
 _OF_THE_CLASSIFIER = frozenset({LLM_VOICE, PROMOTION_SEAM})
+_ADDED_LATER = _OF_THE_CLASSIFIER | {SITE_DECISIONS}
 
 
 def form_opinion(
@@ -38,7 +40,7 @@ def form_opinion(
     The opinion of the very version that judged, at the cutoffs it judged by, is the verdict, unless
     that followed an entry or its classifier was away.
     """
-    concluded = conclude(
+    found = conclude(
         comment.id,
         signals=_evidence(comment, verdict, output, weights),
         output=output,
@@ -48,6 +50,8 @@ def form_opinion(
         cutoffs=cutoffs,
         judged_at=formed_at,
     )
+    # What decisions taught is beside every version, and was what it was.
+    concluded = found if found.degraded else add_lean(found, recorded_lean(verdict), cutoffs)
     return Opinion(
         comment_id=comment.id,
         model_version=model_version,
@@ -61,7 +65,7 @@ def form_opinion(
 def _evidence(
     comment: Comment, verdict: Verdict, output: ModelOutput, weights: Weights
 ) -> tuple[Signal, ...]:
-    seen = tuple(one.signal for one in verdict.signals if one.signal.name not in _OF_THE_CLASSIFIER)
+    seen = tuple(one.signal for one in verdict.signals if one.signal.name not in _ADDED_LATER)
     # Placing a seam takes as long as all detectors, and no version weighs it so far. What
     # it moves besides, the place of `abrupt_shift`, has no part in the score.
     return place_seam(comment, seen, output) if weights.of(PROMOTION_SEAM) else seen

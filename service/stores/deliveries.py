@@ -2,10 +2,39 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from service.domain.delivery import Delivery, DeliveryState
+from service.domain.comment import CommentId
+from service.domain.delivery import Delivery, DeliveryState, EventKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Withdrawn:
+    """What followed from withdrawing the messages that were to tell decisions.
+
+    `unheard` are the decisions of which the site knows nothing now, nor of one that they replaced.
+    `lack_verdict` are the comments that lost a verdict's message, which told a decision too.
+    """
+
+    unheard: frozenset[str]
+    lack_verdict: frozenset[CommentId]
+
+
+def kept_of(
+    told: Iterable[Delivery], withdrawn: Withdrawn, *, silent: Collection[CommentId] = ()
+) -> list[Delivery]:
+    """Return those messages that are to be kept; of `silent` comments no ruling is told."""
+    return [
+        one
+        for one in told
+        if (
+            one.comment_id not in silent
+            if one.event is EventKind.DECISION
+            else one.comment_id in withdrawn.lack_verdict
+        )
+    ]
 
 
 def after_attempt(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from service.campaigns.traits import Traits
+from service.domain.campaign import is_by_person
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
 from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.cutoff_preview import CutoffPreview
@@ -23,6 +24,7 @@ from service.domain.tally import Tally
 from service.domain.user import User
 from service.domain.verdict import Outcome, Verdict
 from service.ports import (
+    Acts,
     Added,
     AddOutcome,
     Attempt,
@@ -30,12 +32,14 @@ from service.ports import (
     AuditFilter,
     AuditPage,
     NewComment,
+    Tell,
 )
 from service.scoring.policy import decide
 from service.scoring.review_order import review_at
 from service.scoring.weights import Cutoffs
 from service.stores.batches import refuse_mixed
 from service.stores.cursor import Place, decode_cursor, encode_cursor, place_of
+from service.stores.deliveries import kept_of
 from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
 from service.stores.memory_accounts import MemorySecondFactorStore, MemorySessionStore
 from service.stores.memory_backlog import MemoryBacklogStore
@@ -207,6 +211,14 @@ class MemoryCommentStore:
                 if comment_id in self._state.comments:
                     self._state.comments[comment_id].attempts += 1
 
+    def lower_attempts(self, to: Mapping[CommentId, int]) -> None:
+        """See `CommentStore.lower_attempts`."""
+        with self._state.lock:
+            for comment_id, most in to.items():
+                if comment_id in self._state.comments:
+                    kept = self._state.comments[comment_id]
+                    kept.attempts = min(kept.attempts, most)
+
     def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
         """See `CommentStore.mark_queued`."""
         with self._state.lock:
@@ -317,10 +329,13 @@ class MemoryCommentStore:
             }
         return {name: held.comment_id for name, held in found.items() if held is not None}
 
-    def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
+    def withdraw(
+        self, comment_id: CommentId, *, at: datetime, act: AuditEntry | None = None
+    ) -> None:
         """See `CommentStore.withdraw`."""
         with self._state.lock:
             kept = self._state.kept(comment_id)
+            self._state.audit_log.extend([act] if act and kept.withdrawn_at is None else [])
             kept.withdrawn_at = kept.withdrawn_at or at
             kept.comment = blanked(kept.comment)
             kept.content_key = None
@@ -342,6 +357,7 @@ class MemoryVerdictStore:
         *,
         audit: frozenset[CommentId],
         deliveries: Sequence[Delivery] = (),
+        tell: Tell | None = None,
         traits: Sequence[Traits] = (),
     ) -> list[CommentId]:
         """See `VerdictStore.add`."""
@@ -359,7 +375,14 @@ class MemoryVerdictStore:
             for one in traits:
                 if one.comment_id in stored:
                     self._state.traits[one.comment_id] = KeptTraits(traits=one)
-        self._deliveries.add([one for one in deliveries if one.comment_id in stored])
+            spoken_of = [
+                case
+                for case in (self._state.case(self._state.kept(one)) for one in stored)
+                if case.decision is not None or case.reports
+            ]
+            told = [one for one in deliveries if one.comment_id in stored]
+            told = [one for one in told if one.comment_id not in {c.comment.id for c in spoken_of}]
+            self._deliveries.add([*told, *(tell(spoken_of) if tell and spoken_of else ())])
         return stored
 
 
@@ -378,24 +401,31 @@ class MemoryDecisionStore:
         decision: Decision,
         *,
         deliveries: Sequence[Delivery] = (),
+        acts: Acts | None = None,
         instead_of: Collection[str] | None = None,
     ) -> Decision | None:
         """See `DecisionStore.add`."""
         with self._state.lock:
-            in_force = [
-                one.id
-                for one in self._state.kept(decision.comment_id).decisions
-                if one.undone_at is None
-            ]
-            if instead_of is not None and any(one not in instead_of for one in in_force):
-                raise ConflictError("somebody decided this comment in the meantime")
-            return self._append(decision, deliveries)
+            if instead_of is not None:
+                self._refuse_another(decision.comment_id, instead_of)
+            replaced = self._append(decision, deliveries)
+            self._log([replaced, decision] if replaced else [decision], acts)
+            return replaced
+
+    def _refuse_another(self, comment_id: CommentId, known: Collection[str]) -> None:
+        decisions = self._state.kept(comment_id).decisions
+        if any(one.undone_at is None and one.id not in known for one in decisions):
+            raise ConflictError("somebody decided this comment in the meantime")
+
+    def _log(self, changed: Sequence[Decision], acts: Acts | None) -> None:
+        self._state.audit_log.extend(acts(changed) if acts and changed else ())
 
     def add_many(
         self,
         decisions: Sequence[Decision],
         *,
         deliveries: Sequence[Delivery] = (),
+        acts: Acts | None = None,
         open_only: bool = False,
     ) -> list[Decision]:
         """See `DecisionStore.add_many`."""
@@ -414,7 +444,9 @@ class MemoryDecisionStore:
                 if one.stroke_id is not None:
                     site_id = self._state.kept(one.comment_id).comment.site_id
                     self._strokes.count(one.stroke_id, [site_id])
-            return [*(one for one in replaced if one is not None), *new]
+            changed = [*(one for one in replaced if one is not None), *new]
+            self._log(changed, acts)
+            return changed
 
     def _is_open(self, decision: Decision, *, open_only: bool) -> bool:
         kept = self._state.comments.get(decision.comment_id)
@@ -440,8 +472,11 @@ class MemoryDecisionStore:
         replaced = _take_back(decisions, by=decision.decided_by, at=decision.decided_at)
         # Refuses before anything has changed.
         self._deliveries.refuse_stray(deliveries)
-        corrects = replaced is not None and not self._deliveries.withdraw_untold([replaced.id])
-        self._deliveries.add([replace(one, corrects_told=corrects) for one in deliveries])
+        withdrawn = self._deliveries.withdraw_untold([replaced.id] if replaced else [])
+        corrects = replaced is not None and replaced.id not in withdrawn.unheard
+        self._deliveries.add(
+            [replace(one, corrects_told=corrects) for one in kept_of(deliveries, withdrawn)]
+        )
         kept.decisions = [*decisions, decision]
         self._state.decided.append((decision.id, decision.comment_id))
         self._state.unremembered[decision.id] = decision.decided_at
@@ -450,21 +485,32 @@ class MemoryDecisionStore:
         return replaced
 
     def undo(
-        self, comment_id: CommentId, *, by: str, at: datetime, deliveries: Sequence[Delivery] = ()
+        self,
+        comment_id: CommentId,
+        *,
+        by: str,
+        at: datetime,
+        deliveries: Sequence[Delivery] = (),
+        acts: Acts | None = None,
+        decision_id: str | None = None,
     ) -> Decision:
         """See `DecisionStore.undo`."""
         with self._state.lock:
             kept = self._state.kept(comment_id)
+            if decision_id is not None:
+                self._refuse_another(comment_id, [decision_id])
             decisions = [*kept.decisions]
             undone = _take_back(decisions, by=by, at=at)
             if undone is None:
                 msg = f"comment {comment_id!r} has no decision in force"
                 raise NotFoundError(msg)
             self._deliveries.refuse_stray(deliveries)
-            if not self._deliveries.withdraw_untold([undone.id]):
-                self._deliveries.add(deliveries)
+            withdrawn = self._deliveries.withdraw_untold([undone.id])
+            silent = [comment_id] if undone.id in withdrawn.unheard else []
+            self._deliveries.add(kept_of(deliveries, withdrawn, silent=silent))
             kept.decisions = decisions
             self._state.unremembered[undone.id] = at
+            self._log([undone], acts)
             return undone
 
     def undo_many(
@@ -474,10 +520,11 @@ class MemoryDecisionStore:
         by: str,
         at: datetime,
         deliveries: Sequence[Delivery] = (),
+        acts: Acts | None = None,
     ) -> list[Decision]:
         """See `DecisionStore.undo_many`."""
         with self._state.lock:
-            return [
+            undone = [
                 self.undo(
                     one.comment_id,
                     by=by,
@@ -487,6 +534,8 @@ class MemoryDecisionStore:
                 for one in decisions
                 if self._precedent(one.comment_id, one.id).decision.undone_at is None
             ]
+            self._log(undone, acts)
+            return undone
 
     def find_of_stroke(self, stroke_id: str, *, after: int, limit: int) -> PrecedentPage:
         """See `DecisionStore.find_of_stroke`."""
@@ -516,6 +565,30 @@ class MemoryDecisionStore:
     def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
         """See `DecisionStore.find_in_force`."""
         return self._page(None, after=after, limit=limit)
+
+    def find_teaching(self) -> list[tuple[int, CommentId]]:
+        """See `DecisionStore.find_teaching`."""
+        with self._state.lock:
+            return [
+                (number, comment_id)
+                for number, (decision_id, comment_id) in enumerate(self._state.decided, 1)
+                if self._teaches(decision_id, comment_id)
+            ]
+
+    def _teaches(self, decision_id: str, comment_id: CommentId) -> bool:
+        kept, decision = self._state.kept(comment_id), self._precedent(comment_id, decision_id)
+        return (
+            decision.decision.undone_at is None
+            and is_by_person(decision.decision)
+            and kept.withdrawn_at is None
+            and kept.verdict is not None
+            and not kept.verdict.degraded
+        )
+
+    def last_change(self) -> tuple[int, int]:
+        """See `DecisionStore.last_change`."""
+        with self._state.lock:
+            return len(self._state.decided), len(self._state.audit_log)
 
     def _page(self, stroke_id: str | None, *, after: int, limit: int) -> PrecedentPage:
         with self._state.lock:
@@ -550,20 +623,25 @@ def _take_back(decisions: list[Decision], *, by: str, at: datetime) -> Decision 
 class MemoryReportStore:
     """Keeps reports in memory; see `ReportStore`."""
 
-    def __init__(self, state: _State) -> None:
+    def __init__(self, state: _State, deliveries: MemoryDeliveryStore) -> None:
         self._state = state
+        self._deliveries = deliveries
 
-    def add(self, report: Report) -> bool:
+    def add(self, report: Report, *, tell: Tell | None = None) -> bool:
         """See `ReportStore.add`."""
         with self._state.lock:
             self._state.site(report.site_id)
             earlier = self._of_comment(report)
             if report.id in self._state.reports or (earlier and earlier[-1].label is report.label):
                 return False
+            kept = self._state.kept(report.comment_id) if report.comment_id else None
+            waited = kept is not None and self._state.case(kept).needs_review
             self._state.reports[report.id] = report
             earlier.append(report)
-            if report.comment_id is not None:
-                self._state.place_anew(self._state.kept(report.comment_id))
+            if kept is not None:
+                self._state.place_anew(kept)
+                case = self._state.case(kept)
+                self._deliveries.add(tell([case]) if tell and case.needs_review > waited else ())
             return True
 
     def _of_comment(self, report: Report) -> list[Report]:
@@ -714,12 +792,20 @@ class MemorySiteStore:
                 raise ConflictError("there is a site of that name already")
             self._state.sites[site.id] = site
 
-    def update_settings(self, site_id: SiteId, settings: SiteSettings) -> Site:
-        """See `SiteStore.update_settings`."""
+    def change_settings(
+        self,
+        site_id: SiteId,
+        how: Callable[[SiteSettings], SiteSettings],
+        *,
+        act: Callable[[SiteSettings, SiteSettings], AuditEntry] | None = None,
+    ) -> tuple[Site, Site]:
+        """See `SiteStore.change_settings`."""
         with self._state.lock:
-            site = replace(self._state.site(site_id), settings=settings)
-            self._state.sites[site_id] = site
-            return site
+            before = self._state.site(site_id)
+            after = replace(before, settings=how(before.settings))
+            self._state.audit_log.extend([act(before.settings, after.settings)] if act else [])
+            self._state.sites[site_id] = after
+            return before, after
 
     def get(self, site_id: SiteId) -> Site:
         """See `SiteStore.get`."""
@@ -917,7 +1003,7 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
     """Return a fresh set of memory adapters that share one state, with these sites in it."""
     state = _State(sites={site.id: site for site in sites})
     deliveries = MemoryDeliveryStore(lambda comment_id: state.kept(comment_id).comment.site_id)
-    strokes = MemoryStrokeStore(state.count_in_force, state.lock)
+    strokes = MemoryStrokeStore(state.count_in_force, state.lock, state.audit_log)
     cases = MemoryCaseStore(state)
     comments = MemoryCommentStore(state)
     return MemoryStores(
@@ -928,7 +1014,7 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
         strokes=strokes,
         cases=cases,
         search=MemoryCaseSearch(cases.all),
-        saved_views=MemorySavedViewStore(),
+        saved_views=MemorySavedViewStore(state.audit_log),
         sender_records=MemorySenderRecords(cases.all),
         figures=MemoryFigureStore(cases.all, lambda: tuple(state.decided)),
         traffic=MemoryTrafficStore(state.lock, state.uncounted),
@@ -944,9 +1030,9 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
         users=MemoryUserStore(state),
         sessions=MemorySessionStore(lambda user_id: user_id in state.users),
         second_factors=MemorySecondFactorStore(lambda user_id: user_id in state.users),
-        personal_data=MemoryPersonalDataStore(state.cases, comments.withdraw),
+        personal_data=MemoryPersonalDataStore(state.cases, comments.withdraw, state.audit_log),
         audit_log=MemoryAuditLog(state),
-        reports=MemoryReportStore(state),
+        reports=MemoryReportStore(state, deliveries),
         endpoints=MemoryEndpointStore(state.site),
         deliveries=deliveries,
         inbound=MemoryInboundStore(state.site),

@@ -50,6 +50,10 @@ class MemoryBacklogStore:
             ),
         )
 
+    def oldest_unjudged(self) -> datetime | None:
+        """See `BacklogStore.oldest_unjudged`."""
+        return min((at for _, at in self._pending()), default=None)
+
 
 def _part(case: Case) -> ReviewPart:
     is_unsure = case.verdict is not None and case.verdict.outcome is Outcome.UNSURE

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from service.domain.comment import CommentId, SiteId
-from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
+from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, EventKind
 from service.domain.errors import NotFoundError
-from service.stores.deliveries import after_attempt, revived
+from service.stores.deliveries import Withdrawn, after_attempt, revived
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,19 +61,28 @@ class MemoryDeliveryStore:
                 msg = f"there is no comment {delivery.comment_id!r}"
                 raise NotFoundError(msg)
 
-    def withdraw_untold(self, decision_ids: Collection[str]) -> frozenset[str]:
-        """Drop what was to tell these decisions and nobody has tried to send yet.
-
-        Return the ids of those of which the site knows nothing now, nor of one they replaced.
-        """
+    def withdraw_untold(self, decision_ids: Collection[str]) -> Withdrawn:
+        """Drop what was to tell these decisions and nobody has tried to send yet."""
         with self._lock:
             of_them = [k for k in self._kept.values() if k.delivery.decision_id in decision_ids]
             untold = [kept for kept in of_them if self._is_untold(kept)]
             for kept in untold:
                 del self._kept[kept.delivery.id]
-            unknown = {k.delivery.decision_id for k in untold if not k.delivery.corrects_told}
             known = {k.delivery.decision_id for k in of_them if k not in untold}
-        return frozenset(one for one in unknown - known if one is not None)
+        gone = [kept.delivery for kept in untold]
+        return Withdrawn(
+            unheard=frozenset(
+                one.decision_id
+                for one in gone
+                if one.event is EventKind.DECISION
+                and not one.corrects_told
+                and one.decision_id is not None
+                and one.decision_id not in known
+            ),
+            lack_verdict=frozenset(
+                one.comment_id for one in gone if one.event is not EventKind.DECISION
+            ),
+        )
 
     def _is_untold(self, kept: _Kept) -> bool:
         tried = any(one.delivery_id == kept.delivery.id for one in self._attempts)

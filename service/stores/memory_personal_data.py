@@ -12,6 +12,7 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.person import Person
 from service.domain.verdict import Outcome
+from service.ports import AuditEntry
 from service.stores.personal_keys import personal_keys
 
 
@@ -22,8 +23,11 @@ class _Withdraw(Protocol):
 class MemoryPersonalDataStore:
     """Finds and forgets comments in memory; see `PersonalDataStore`."""
 
-    def __init__(self, cases: Callable[[], list[Case]], withdraw: _Withdraw) -> None:
+    def __init__(
+        self, cases: Callable[[], list[Case]], withdraw: _Withdraw, audit_log: list[AuditEntry]
+    ) -> None:
         self._cases = cases
+        self._audit_log = audit_log
         self._withdraw = withdraw
 
     def find(self, person: Person, *, after: CommentId | None, limit: int) -> list[CommentId]:
@@ -50,12 +54,19 @@ class MemoryPersonalDataStore:
             and (not spam_only or _is_spam(case))
         ][:limit]
 
-    def withdraw(self, ids: Sequence[CommentId], *, at: datetime) -> int:
+    def withdraw(
+        self,
+        ids: Sequence[CommentId],
+        *,
+        at: datetime,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> int:
         """See `PersonalDataStore.withdraw`."""
         still_kept = {c.comment.id for c in self._cases() if c.withdrawn_at is None}
         wanted = still_kept.intersection(ids)
         for comment_id in wanted:
             self._withdraw(comment_id, at=at)
+        self._audit_log.extend([act(len(wanted))] if act else [])
         return len(wanted)
 
 

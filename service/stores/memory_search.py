@@ -22,6 +22,7 @@ from service.domain.sender_record import (
     keys_of,
     person_keys,
 )
+from service.ports import AuditEntry
 from service.reputation.linked_domains import linked_domains
 from service.stores.cursor import Place, decode_cursor, encode_cursor
 from service.stores.search_terms import case_terms, hosts_of, needs_of, satisfies
@@ -91,8 +92,9 @@ class MemoryCaseSearch:
 class MemorySavedViewStore:
     """Keeps views in memory; see `SavedViewStore`."""
 
-    def __init__(self) -> None:
+    def __init__(self, audit_log: list[AuditEntry]) -> None:
         self._views: dict[str, SavedView] = {}
+        self._audit_log = audit_log
 
     def put(self, view: SavedView) -> None:
         """See `SavedViewStore.put`."""
@@ -102,9 +104,11 @@ class MemorySavedViewStore:
         """See `SavedViewStore.get`."""
         return self._views.get(view_id)
 
-    def remove(self, view_id: str) -> None:
+    def remove(self, *view_ids: str, act: AuditEntry | None = None) -> None:
         """See `SavedViewStore.remove`."""
-        self._views.pop(view_id, None)
+        for view_id in view_ids:
+            self._views.pop(view_id, None)
+        self._audit_log.extend([act] if act else [])
 
     def all(self) -> list[SavedView]:
         """See `SavedViewStore.all`."""

@@ -10,25 +10,37 @@ from datetime import datetime
 from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
 from service.domain.stroke import Stroke
+from service.ports import AuditEntry, StrokeAct
 
 
 class MemoryStrokeStore:
     """Keeps acts on many comments in memory; see `StrokeStore`.
 
     `count_in_force` returns how many decisions of a stroke are in force. `lock` is the one under
-    which decisions are made.
+    which decisions are made, `audit_log` where acts go.
     """
 
-    def __init__(self, count_in_force: Callable[[str], int], lock: threading.RLock) -> None:
+    def __init__(
+        self,
+        count_in_force: Callable[[str], int],
+        lock: threading.RLock,
+        audit_log: list[AuditEntry],
+    ) -> None:
         self._count_in_force = count_in_force
+        self._audit_log = audit_log
         self._lock = lock
         self._strokes: dict[str, Stroke] = {}
 
-    def begin(self, stroke: Stroke) -> Stroke:
+    def begin(self, stroke: Stroke, *, act: StrokeAct | None = None) -> Stroke:
         """See `StrokeStore.begin`."""
         with self._lock:
-            self._strokes.setdefault(stroke.id, stroke)
+            if stroke.id not in self._strokes:
+                self._strokes[stroke.id] = stroke
+                self._log(stroke, act)
             return self.get(stroke.id)
+
+    def _log(self, stroke: Stroke, act: StrokeAct | None) -> None:
+        self._audit_log.extend([act(stroke)] if act else [])
 
     def get(self, stroke_id: str) -> Stroke:
         """See `StrokeStore.get`."""
@@ -38,12 +50,16 @@ class MemoryStrokeStore:
                 raise NotFoundError(msg)
             return replace(self._strokes[stroke_id], n_in_force=self._count_in_force(stroke_id))
 
-    def take_back(self, stroke_id: str, *, by: str, at: datetime) -> Stroke:
+    def take_back(
+        self, stroke_id: str, *, by: str, at: datetime, act: StrokeAct | None = None
+    ) -> Stroke:
         """See `StrokeStore.take_back`."""
         with self._lock:
             stroke = self.get(stroke_id)
             if stroke.undone_at is None:
-                self._strokes[stroke_id] = replace(stroke, undone_at=at, undone_by=by)
+                stroke = replace(stroke, undone_at=at, undone_by=by)
+                self._strokes[stroke_id] = stroke
+                self._log(stroke, act)
             return self.get(stroke_id)
 
     def recent(

@@ -15,6 +15,7 @@ from http.client import HTTPConnection, HTTPException
 
 import redis
 
+from service.data_folder import DataFolder
 from service.domain.errors import StoreUnavailableError
 from service.listening import base_url, listen, reachable_address
 from service.logs import LogFormat, configure_logging, line_of_another
@@ -27,7 +28,12 @@ from service.supervisor.lock import only_one
 from service.supervisor.options import UpOptions
 from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
 from service.supervisor.report import Running, as_json, as_text
-from service.supervisor.valkey import prepare_valkey, wait_for_valkey
+from service.supervisor.valkey import (
+    prepare_valkey,
+    put_log_back,
+    set_log_aside,
+    wait_for_valkey,
+)
 from service.tasks.broker import open_client
 from service.wiring import Wired, find_valkey_url, wire
 
@@ -50,6 +56,7 @@ _STOP_SECONDS = {
     "trainer": 30.0,
     "valkey": 15.0,
 }
+_MAY_STAY = {"model", "judging"}
 _MODULES = {
     "api": "service.app",
     "worker": "service.worker",
@@ -222,7 +229,7 @@ def _start_all(
     settings = wired.settings
     _check_database(wired)
     if settings.valkey_url is None:
-        url = _start_valkey(crew, wired, lock)
+        url = _start_valkey(crew, wired.folder, lock)
     else:
         url = find_valkey_url(settings, wired.folder)
         _check_valkey(url)
@@ -242,10 +249,38 @@ def _start_all(
     return wire(settings)
 
 
-def _start_valkey(crew: _Crew, wired: Wired, lock: int) -> str:
-    """Start the embedded server on a socket or, if that does not answer, on a loopback port."""
+def _start_valkey(crew: _Crew, folder: DataFolder, lock: int) -> str:
+    """Start the embedded server and return where it answers.
+
+    Where it ends over its append-only file, that is set aside, never deleted: the database is the
+    record, from which workers queue and learn again what it held. Raises `StartError`.
+    """
+    url, died = _try_valkey(crew, folder, lock)
+    if url is None and died and (aside := set_log_aside(folder)):
+        url, _ = _try_valkey(crew, folder, lock)
+        if url is None:
+            # It was not to blame.
+            put_log_back(folder, aside)
+        else:
+            log.warning(
+                "Valkey could not start on its append-only file, which is damaged; it starts "
+                "empty, and queue and histories are filled again from the database",
+                extra={"set_aside_as": str(aside)},
+            )
+    if url is None:
+        msg = f"Valkey did not start, its own lines say why; its files: {folder.valkey_folder}"
+        raise StartError(msg, ExitCode.VALKEY)
+    return url
+
+
+def _try_valkey(crew: _Crew, folder: DataFolder, lock: int) -> tuple[str | None, bool]:
+    """Start the embedded server on a socket or, if that does not answer, on a loopback port.
+
+    Return where it answers, None if nowhere, and whether it ended by itself.
+    """
+    died = False
     for use_socket in (True, False):
-        valkey = prepare_valkey(wired.folder, use_socket=use_socket)
+        valkey = prepare_valkey(folder, use_socket=use_socket)
         recipe = Recipe(
             name="valkey",
             command=valkey.command,
@@ -257,10 +292,10 @@ def _start_valkey(crew: _Crew, wired: Wired, lock: int) -> str:
         )
         part = crew.add(recipe)
         if wait_for_valkey(valkey.url, died=part.has_died):
-            return valkey.url
+            return valkey.url, False
+        died = part.has_died()
         crew.remove(part)
-    msg = f"Valkey did not start, its own lines say why; its files: {wired.folder.valkey_folder}"
-    raise StartError(msg, ExitCode.VALKEY)
+    return None, died
 
 
 def _check_valkey(url: str) -> None:
@@ -325,7 +360,9 @@ def _python(
 
 
 def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
-    """Wait until every part is there; return the one problem that may stay: a missing model.
+    """Wait until every part is there; return a problem that may stay: no model, no verdicts.
+
+    What came in is kept all the same.
 
     Raises `StartError` when a part says that it cannot start, or time is over.
     """
@@ -338,8 +375,8 @@ def _wait_until_ready(crew: _Crew, listener: socket.socket) -> str | None:
                 raise StartError(msg, ExitCode(code))
         parts = _ask_ready(listener)
         missing = {name: state for name, state in parts.items() if state != "ok"}
-        if parts and not missing.keys() - {"model"} and _is_settled(missing):
-            return missing.get("model")
+        if parts and not missing.keys() - _MAY_STAY and _is_settled(missing):
+            return next(iter(missing.values()), None)
         time.sleep(_LOOK_EVERY_SECONDS)
     states = "; ".join(f"{name}: {state}" for name, state in parts.items()) or "the API is silent"
     msg = f"not everything became ready in {_READY_SECONDS:.0f} s: {states}"

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 import redis
@@ -91,26 +92,52 @@ def prepare_valkey(folder: DataFolder, *, use_socket: bool = True) -> EmbeddedVa
 
 
 def wait_for_valkey(url: str, *, died: Callable[[], bool]) -> bool:
-    """Wait until the server answers; return False if it died or takes too long."""
+    """Wait until the server answers; return False if it died or takes too long.
+
+    While it says that it reads its files it is waited for, however large they are.
+    """
     client = open_client(url)
     deadline = time.monotonic() + _ANSWER_SECONDS
     try:
         while time.monotonic() < deadline and not died():
-            if _answers(client):
-                return True
+            try:
+                if client.ping():
+                    return True
+            except redis.BusyLoadingError:
+                deadline = time.monotonic() + _ANSWER_SECONDS
+            except redis.AuthenticationError:
+                raise
+            except (redis.RedisError, OSError):
+                pass
             time.sleep(_LOOK_EVERY_SECONDS)
     finally:
         client.close()
     return False
 
 
-def _answers(client: redis.Redis) -> bool:
-    try:
-        return bool(client.ping())
-    except redis.AuthenticationError:
-        raise
-    except (redis.RedisError, OSError):
-        return False
+def set_log_aside(folder: DataFolder) -> Path | None:
+    """Give the server's append-only files another name, with the date; return where they are then.
+
+    Return None if there are none.
+    """
+    files = _log_folder(folder)
+    if not files.is_dir():
+        return None
+    aside = files.with_name(f"{files.name}.damaged-{datetime.now(UTC):%Y-%m-%d-%H%M%S}")
+    files.rename(aside)
+    return aside
+
+
+def put_log_back(folder: DataFolder, aside: Path) -> None:
+    """Undo `set_log_aside`; what a server began meanwhile is set aside in its place."""
+    files = _log_folder(folder)
+    if files.exists():
+        files.rename(aside.with_name(f"{aside.name}-unused"))
+    aside.rename(files)
+
+
+def _log_folder(folder: DataFolder) -> Path:
+    return folder.valkey_folder / "appendonlydir"
 
 
 def _binary() -> Path:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from celery import Celery, bootsteps
+from celery import Celery
 from kombu import Consumer, Queue
 
 from service.tasks.names import CHUNK_FIELD, JOB_FIELD, QueueName
+from service.tasks.own_consumer import OwnConsumerStep
 from service.tasks.spare_time import SpareTime
 
 log = logging.getLogger(__name__)
@@ -27,7 +28,7 @@ def register_back_scoring(app: Celery, spare: SpareTime) -> None:
     app.steps["consumer"].add(BackScoringStep)
 
 
-class _BackScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ships no types
+class _BackScoringStep(OwnConsumerStep):
     """Starts with every broker connection of the worker, stops with it."""
 
     spare_time: SpareTime

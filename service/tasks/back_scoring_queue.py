@@ -10,8 +10,7 @@ from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
 from service.domain.back_scoring import Chunk
-from service.domain.errors import StoreUnavailableError
-from service.tasks.broker import PRODUCER_OPTIONS, kombu_url, open_client
+from service.tasks.broker import PRODUCER_OPTIONS, kombu_url, open_client, unavailable
 from service.tasks.names import CHUNK_FIELD, JOB_FIELD, QueueName
 
 _OUTSIDE_REASONS = (KombuError, RedisError, OSError)
@@ -43,20 +42,15 @@ class CeleryBackScoringQueue:
                         serializer="json",
                     )
         except _OUTSIDE_REASONS as error:
-            raise _unavailable(error) from error
+            raise unavailable("the queue", error) from error
 
     def depth(self) -> int:
         """See `BackScoringQueue.depth`."""
         try:
             return int(self._client.llen(QueueName.BACK_SCORING.value))
         except _OUTSIDE_REASONS as error:
-            raise _unavailable(error) from error
+            raise unavailable("the queue", error) from error
 
     def close(self) -> None:
         """Close the connection; the next call opens it again."""
         self._client.close()
-
-
-def _unavailable(error: Exception) -> StoreUnavailableError:
-    # The message of a driver's error may hold the server's address; its type says enough.
-    return StoreUnavailableError(f"the queue cannot be used now: {type(error).__name__}")

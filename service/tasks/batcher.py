@@ -13,6 +13,7 @@ from typing import Protocol
 
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
+from service.tasks.pace import Pace
 
 log = logging.getLogger(__name__)
 
@@ -21,8 +22,13 @@ log = logging.getLogger(__name__)
 RETRY_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 # Workers that lost the same database must not all come back at the same moment.
 _JITTER = 0.25
-# However slow judging is: a batch has a cost of its own, which few would not carry.
+# However slow judging is, and while the cost of a batch of its own is not told apart.
 _SMALLEST_BATCH = 4
+# Every so manyth batch is half as large: only batches of different sizes tell the two costs apart.
+_HALF_EVERY = 3
+# People are about if one of them was judged this lately; then a batch for those who do not wait is
+# no longer than one for those who do.
+_ABOUT_SECONDS = 10.0
 # A lane that gave way is looked at again after this long.
 _LOOK_AGAIN_SECONDS = 0.1
 # What share of the time a lane takes is measured over about so long.
@@ -45,7 +51,9 @@ class LanePlan:
     ones are needed.
 
     A batch holds no more than what can be judged in `longest_seconds`, as the last ones went: while
-    one is judged nobody else is, and no one's verdict is there before the whole batch's.
+    one is judged nobody else is, and no one's verdict is there before the whole batch's. Where the
+    fixed cost of a batch would take more than `fixed_share` of that, it may take longer, until it
+    does not: else a long line is served slowly just when the machine is busy.
 
     A lane with `gives_way_seconds` rests so long from batch to batch while the lanes before it take
     all of the time, half as long while they take half of it.
@@ -56,6 +64,7 @@ class LanePlan:
     rush_size: int = 4
     rush_wait_seconds: float | None = None
     longest_seconds: float | None = None
+    fixed_share: float = 1.0
     gives_way_seconds: float = 0.0
 
 
@@ -70,8 +79,9 @@ class Batcher:
 
     `judge` may raise `StoreUnavailableError`, upon which the batch is kept and tried again after
     each of `RETRY_SECONDS`, all later ones waiting behind it; then it is left to the sweep. Any
-    other exception leaves the batch to the sweep at once. `call_after(seconds, function)` is the
-    event loop's; everything happens in its one thread. `monotonic` times the batches.
+    other exception leaves the comment that provokes it to the sweep, and no other one.
+    `call_after(seconds, function)` is the event loop's; everything happens in its one thread.
+    `monotonic` times the batches.
     """
 
     def __init__(
@@ -88,7 +98,8 @@ class Batcher:
         self._call_after = call_after
         self._random_share = random_share
         self._monotonic = monotonic
-        self._seconds_each = 0.0
+        self._pace = Pace()
+        self._batches = 0
         self._judged_at = dict.fromkeys(plans, -math.inf)
         self._busy_seconds = dict.fromkeys(plans, 0.0)
         self._looks_again: set[Lane] = set()
@@ -101,10 +112,9 @@ class Batcher:
         """Take one id in; judges at once if its lane's batch is now full."""
         waiting = self._waiting[lane]
         waiting.append(_Waiting(comment_id=comment_id, message=message))
-        plan = self._plans[lane]
         if self._paused:
             return
-        if len(waiting) >= self._size(plan):
+        if len(waiting) >= self._size(lane):
             self._flush_up_to(lane)
         elif len(waiting) == 1:
             self._call_after(self._wait(lane), partial(self._flush_if_waiting, lane))
@@ -115,11 +125,28 @@ class Batcher:
             return plan.wait_seconds
         return plan.rush_wait_seconds
 
-    def _size(self, plan: LanePlan) -> int:
-        if plan.longest_seconds is None or self._seconds_each <= 0.0:
-            return plan.batch_size
-        in_time = int(plan.longest_seconds / self._seconds_each)
-        return min(max(in_time, _SMALLEST_BATCH), plan.batch_size)
+    def _size(self, lane: Lane) -> int:
+        """Return how many a full batch of a lane holds now."""
+        most = self._plans[lane].batch_size
+        about = [one for one in self._before(lane) if self._is_about(one)]
+        seconds = min(self._longest(one) for one in (lane, *about))
+        if not self._pace.is_known or seconds == math.inf:
+            return most
+        return min(max(self._pace.size_within(seconds), _SMALLEST_BATCH), most)
+
+    def _longest(self, lane: Lane) -> float:
+        plan = self._plans[lane]
+        if plan.longest_seconds is None:
+            return math.inf
+        return max(plan.longest_seconds, self._pace.fixed_seconds / plan.fixed_share)
+
+    def _before(self, lane: Lane) -> list[Lane]:
+        """Return the lanes that go first."""
+        lanes = list(self._plans)
+        return lanes[: lanes.index(lane)]
+
+    def _is_about(self, lane: Lane) -> bool:
+        return self._monotonic() - self._judged_at[lane] < _ABOUT_SECONDS
 
     def forget_messages(self, call_after: Callable[[float, Callable[[], None]], object]) -> None:
         """Keep the ids but not their messages, which died with a connection; go on by a new loop.
@@ -158,8 +185,7 @@ class Batcher:
             self._look_again(last)
 
     def _gives_way(self, lane: Lane) -> bool:
-        lanes = list(self._plans)
-        taken = sum(self._share(earlier) for earlier in lanes[: lanes.index(lane)])
+        taken = sum(self._share(earlier) for earlier in self._before(lane))
         rest = self._plans[lane].gives_way_seconds * min(taken, 1.0)
         return self._monotonic() - self._judged_at[lane] < rest
 
@@ -180,22 +206,20 @@ class Batcher:
         self._call_after(_LOOK_AGAIN_SECONDS, look)
 
     def _flush_one_batch(self, lane: Lane) -> None:
-        size = self._size(self._plans[lane])
+        size = self._size(lane)
+        is_bounded = self._plans[lane].longest_seconds is not None
+        if is_bounded and len(self._waiting[lane]) >= size and self._batches % _HALF_EVERY == 0:
+            size = max(size // 2, _SMALLEST_BATCH)
         batch = self._waiting[lane][:size]
         began = self._monotonic()
         try:
-            self._judge([w.comment_id for w in batch])
+            self._judge_apart([w.comment_id for w in batch])
         except StoreUnavailableError:
             if self._retries < len(RETRY_SECONDS):
                 self._pause()
                 return
             log.error(  # noqa: TRY400  # the store has said all there is to say
                 "stores stay away, the sweep will queue again", extra={"batch": len(batch)}
-            )
-        except Exception as error:  # noqa: BLE001  # a worker must outlive any one batch
-            log.error(  # noqa: TRY400  # a traceback could carry a comment's text
-                "a batch failed, the sweep will queue again",
-                extra={"batch": len(batch), "error": type(error).__name__},
             )
         else:
             self._remember_pace(lane, self._monotonic() - began, len(batch))
@@ -204,10 +228,26 @@ class Batcher:
         del self._waiting[lane][:size]
         _acknowledge([w.message for w in batch if w.message is not None])
 
+    def _judge_apart(self, ids: Sequence[CommentId]) -> None:
+        """Judge a batch; where that fails, halve it until the comment that provokes it is alone."""
+        try:
+            self._judge(ids)
+        except StoreUnavailableError:
+            raise
+        except Exception as error:  # noqa: BLE001  # a worker must outlive any one comment
+            if len(ids) == 1:
+                log.error(  # noqa: TRY400  # a traceback could carry a comment's text
+                    "a comment failed, the sweep will queue again",
+                    extra={"comment_id": ids[0], "error": type(error).__name__},
+                )
+                return
+            half = len(ids) // 2
+            self._judge_apart(ids[:half])
+            self._judge_apart(ids[half:])
+
     def _remember_pace(self, lane: Lane, seconds: float, count: int) -> None:
-        """Take half of the last pace and half of this one: one odd batch says little."""
-        last = self._seconds_each or seconds / count
-        self._seconds_each = (last + seconds / count) / 2
+        self._pace.learn(seconds, count)
+        self._batches += 1
         self._busy_seconds[lane] = self._share(lane) * _SHARE_SECONDS + seconds
         self._judged_at[lane] = self._monotonic()
 

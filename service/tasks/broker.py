@@ -1,13 +1,15 @@
-"""Says how kombu reaches Valkey: its form of the URL, its keys, its time limits."""
+"""Says how Valkey is reached: kombu's form of the URL, its keys, its time limits, its refusals."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+
+from service.domain.errors import StoreFullError, StoreUnavailableError
 
 # Longer than any batch takes and than its retries last (tests hold the two together), short enough
 # that a comment whose worker was killed comes back while its site still remembers it.
@@ -47,6 +49,11 @@ CONSUMER_OPTIONS: Mapping[str, object] = {
     "socket_timeout": 10.0,
 }
 
+_MEMORY_FULL = "its memory is full"
+_DISK_FULL = "its disk takes no writes"
+_PROBE_KEY = "slopsieve.write_probe"
+_PROBE_LASTS_SECONDS = 60
+
 
 def open_client(valkey_url: str) -> redis.Redis:
     """Return a client that answers or fails within two seconds; nothing is opened yet."""
@@ -57,6 +64,57 @@ def open_client(valkey_url: str) -> redis.Redis:
         socket_timeout=1.0,
         retry=Retry(NoBackoff(), 0),
     )
+
+
+def prove_write(client: redis.Redis) -> None:
+    """Return once the server took a write, of one key that goes by itself.
+
+    A full server answers every question and takes nothing. Raise `StoreUnavailableError`.
+    """
+    try:
+        client.set(_PROBE_KEY, "", ex=_PROBE_LASTS_SECONDS)
+    except (redis.RedisError, OSError) as error:
+        raise unavailable("the queue", error) from error
+
+
+def causes(error: object) -> Iterator[BaseException]:
+    """Yield an error and what caused it, the last one being where it began."""
+    while isinstance(error, BaseException):
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def is_of_valkey(error: BaseException) -> bool:
+    """Say whether an error is the server's own, or that of the way to it."""
+    return isinstance(error, redis.RedisError | OSError)
+
+
+def why_unusable(error: BaseException) -> str:
+    """Return in a few words why Valkey is away or refuses, none of them the server's own.
+
+    Those may hold its address, or what was to be written.
+    """
+    error = next(filter(is_of_valkey, causes(error)), error)
+    if isinstance(error, redis.OutOfMemoryError):
+        return _MEMORY_FULL
+    if isinstance(error, redis.ResponseError) and str(error).startswith("MISCONF"):
+        return _DISK_FULL
+    if isinstance(error, redis.ReadOnlyError):
+        return "it is a replica and takes no writes"
+    if isinstance(error, redis.BusyLoadingError):
+        return "it is loading its data"
+    if isinstance(error, redis.AuthenticationError):
+        return "it refuses this user or password"
+    if isinstance(error, OSError | redis.ConnectionError | redis.TimeoutError):
+        return "it does not answer"
+    return type(error).__name__
+
+
+def unavailable(what: str, error: BaseException) -> StoreUnavailableError:
+    """Return what to raise where Valkey cannot be used; `what` says for what."""
+    why = why_unusable(error)
+    kind = StoreFullError if why in (_MEMORY_FULL, _DISK_FULL) else StoreUnavailableError
+    return kind(f"{what} cannot be used now: {why}")
 
 
 def kombu_url(valkey_url: str) -> str:

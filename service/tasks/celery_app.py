@@ -7,7 +7,9 @@ from celery.signals import setup_logging
 from kombu import Queue
 
 from service.tasks.broker import CONSUMER_OPTIONS, kombu_url
+from service.tasks.gate import GatedConnection
 from service.tasks.names import QueueName, TaskName
+from service.tasks.queue_notice import QUEUE_NOTICE, speak_plainly
 
 # A comment that the queue lost waits for the sweep, so it runs often; with nothing stranded it
 # costs one indexed query. Messages that no worker took in time expire rather than pile up.
@@ -68,7 +70,9 @@ def make_celery(valkey_url: str, *, retrains: bool = False) -> Celery:
     as others would pile them up.
     """
     setup_logging.connect(_leave_logging_alone)
+    speak_plainly(QUEUE_NOTICE)
     app = Celery("slopsieve", broker=kombu_url(valkey_url), set_as_current=False)
+    app.amqp.Connection = GatedConnection
     app.conf.update(
         accept_content=["json"],
         task_serializer="json",
@@ -85,6 +89,8 @@ def make_celery(valkey_url: str, *, retrains: bool = False) -> Celery:
         broker_transport_options=dict(CONSUMER_OPTIONS),
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
+        # A server that is full refuses single calls. It is waited for as one that is away.
+        broker_channel_error_retry=True,
         worker_pool="solo",
         worker_concurrency=1,
         worker_prefetch_multiplier=1,

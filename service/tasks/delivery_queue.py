@@ -9,8 +9,7 @@ from kombu import Queue
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
-from service.domain.errors import StoreUnavailableError
-from service.tasks.broker import PRODUCER_OPTIONS, kombu_url, open_client
+from service.tasks.broker import PRODUCER_OPTIONS, kombu_url, open_client, unavailable
 from service.tasks.names import QueueName, TaskName
 
 # The clock asks every second anyway, so an older message says nothing new.
@@ -55,8 +54,7 @@ class CeleryWaker:
                     ignore_result=True,
                 )
         except _OUTSIDE_REASONS as error:
-            msg = f"the queue cannot be used now: {type(error).__name__}"
-            raise StoreUnavailableError(msg) from error
+            raise unavailable("the queue", error) from error
 
     def close(self) -> None:
         """Close the connections; the next call opens them again."""

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import logging
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import redis
 from celery import Celery, bootsteps
 from redis.exceptions import RedisError
 
-from service.domain.errors import StoreUnavailableError
-
-log = logging.getLogger(__name__)
+from service.tasks.broker import unavailable
+from service.tasks.queue_notice import QUEUE_NOTICE
 
 # Who gives signs: those who judge, those who tell sites, those who retrain, the one who schedules.
 WORKERS = "slopsieve.workers"
@@ -27,15 +27,21 @@ BEATS = "slopsieve.beats"
 INTERVAL_SECONDS = 2.0
 # A worker is silent while it judges a batch; the slowest plausible batch takes some seconds.
 _ALIVE_FOR_SECONDS = 15.0
+# What the queue lost is judged half a minute later, what met a store that was away likewise.
+STUCK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSign:
-    """One living worker; `model_problem` says in one line why it has no model, if so."""
+    """One living worker; `model_problem` says in one line why it has no model, if so.
+
+    `judged_at` is when it last stored a verdict, or began, in seconds since 1970.
+    """
 
     name: str
     model_version: str
     model_problem: str | None = None
+    judged_at: float = 0.0
 
 
 def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
@@ -43,16 +49,28 @@ def live_workers(client: redis.Redis, kind: str = WORKERS) -> list[WorkerSign]:
     try:
         fields: Any = client.hgetall(kind)
     except (RedisError, OSError) as error:
-        msg = f"workers cannot be asked now: {type(error).__name__}"
-        raise StoreUnavailableError(msg) from error
-    signs = []
-    for name, value in fields.items():
-        sign = json.loads(value)
-        if time.time() - sign["at"] < _ALIVE_FOR_SECONDS:
-            signs.append(
-                WorkerSign(name=name, model_version=sign["model"], model_problem=sign["problem"])
-            )
-    return signs
+        raise unavailable("the queue", error) from error
+    return [
+        WorkerSign(
+            name=name,
+            model_version=sign["model"],
+            model_problem=sign["problem"],
+            judged_at=sign["judged_at"],
+        )
+        for name, value in fields.items()
+        if time.time() - (sign := _read(value))["at"] < _ALIVE_FOR_SECONDS
+    ]
+
+
+def are_stuck(workers: Sequence[WorkerSign], *, oldest: datetime | None, now: datetime) -> bool:
+    """Say whether workers live, a comment waits, and none stored a verdict for `STUCK_SECONDS`.
+
+    Whatever keeps them from it. `oldest` is when the comment came in that waits longest.
+    """
+    long_ago = now - timedelta(seconds=STUCK_SECONDS)
+    if not workers or oldest is None or oldest > long_ago:
+        return False
+    return all(sign.judged_at < long_ago.timestamp() for sign in workers)
 
 
 def own_name() -> str:
@@ -63,7 +81,9 @@ def own_name() -> str:
 class Signs:
     """Gives one process's signs of life; `model` returns its version and problem.
 
-    Valkey being away is logged and stops nobody.
+    `judged_at` returns when it last stored a verdict, or began.
+
+    Valkey being away or full is told once, and stops nobody.
     """
 
     def __init__(
@@ -72,21 +92,36 @@ class Signs:
         kind: str,
         name: str,
         model: Callable[[], tuple[str, str | None]] = lambda: ("", None),
+        judged_at: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._client = client
         self._kind = kind
         self._name = name
         self._model = model
+        self._judged_at = judged_at
 
     def give(self) -> None:
         """Give a sign now."""
         version, problem = self._model()
-        value = json.dumps({"at": time.time(), "model": version, "problem": problem})
-        _quietly(lambda: _write(self._client, self._kind, self._name, value))
+        value = json.dumps(
+            {
+                "at": time.time(),
+                "model": version,
+                "problem": problem,
+                "judged_at": self._judged_at(),
+            }
+        )
+        try:
+            _write(self._client, self._kind, self._name, value)
+        except (RedisError, OSError) as error:
+            QUEUE_NOTICE.away(error)
+        else:
+            QUEUE_NOTICE.back()
 
     def take_back(self) -> None:
         """Take the sign back: this process takes no more work."""
-        _quietly(lambda: self._client.hdel(self._kind, self._name))
+        with contextlib.suppress(RedisError, OSError):
+            self._client.hdel(self._kind, self._name)
 
 
 def register_heartbeat(app: Celery, signs: Signs) -> None:
@@ -126,11 +161,20 @@ def _table(client: redis.Redis, kind: str) -> dict[str, str]:
 
 
 def _is_stale(value: str) -> bool:
-    return time.time() - float(json.loads(value)["at"]) > 2 * _ALIVE_FOR_SECONDS
+    given_at: float = _read(value)["at"]
+    return time.time() - given_at > 2 * _ALIVE_FOR_SECONDS
 
 
-def _quietly(act: Callable[[], object]) -> None:
+def _read(value: str) -> dict[str, Any]:
+    """Return what a sign says; what is none of ours was given in 1970."""
     try:
-        act()
-    except (RedisError, OSError) as error:
-        log.warning("a sign of life was not written", extra={"error": type(error).__name__})
+        sign = json.loads(value)
+        return {
+            "at": float(sign["at"]),
+            "model": sign["model"],
+            "problem": sign["problem"],
+            # A worker of an earlier version, during an upgrade, does not say.
+            "judged_at": float(sign.get("judged_at", sign["at"])),
+        }
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {"at": 0.0, "model": "", "problem": None, "judged_at": 0.0}

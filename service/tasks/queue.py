@@ -12,8 +12,9 @@ from redis.exceptions import RedisError
 
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
-from service.tasks.broker import PRODUCER_OPTIONS, kombu_url, open_client
+from service.tasks.broker import PRODUCER_OPTIONS, kombu_url, open_client, unavailable
 from service.tasks.names import COMMENT_ID_FIELD, LANE_QUEUES
+from service.tasks.queue_notice import QUEUE_NOTICE
 
 # 2026-11-20: 1,000 ids in pipelines of 500 take 48 ms; one by one they take 270 ms.
 _PIPELINE_LENGTH = 500
@@ -55,7 +56,7 @@ class CeleryScoringQueue:
                     pipeline.llen(queue.value)
                 return dict(zip(LANE_QUEUES, pipeline.execute(), strict=True))
         except _OUTSIDE_REASONS as error:
-            raise _unavailable(error) from error
+            raise unavailable("the queue", error) from error
 
     def close(self) -> None:
         """Close the connections; the next call opens them again."""
@@ -78,7 +79,9 @@ class CeleryScoringQueue:
         except _OUTSIDE_REASONS as error:
             self._disconnect()
             self._away_until = time.monotonic() + _AWAY_SECONDS
-            raise _unavailable(error) from error
+            QUEUE_NOTICE.away(error)
+            raise unavailable("the queue", error) from error
+        QUEUE_NOTICE.back()
 
     def _connected(self) -> Producer:
         if self._producer is None:
@@ -91,8 +94,3 @@ class CeleryScoringQueue:
         connection, self._connection, self._producer = self._connection, None, None
         if connection is not None:
             connection.release()
-
-
-def _unavailable(error: Exception) -> StoreUnavailableError:
-    # The message of a driver's error may hold the server's address; its type says enough.
-    return StoreUnavailableError(f"the queue cannot be used now: {type(error).__name__}")

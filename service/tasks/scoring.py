@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from celery import Celery, bootsteps
+from celery import Celery
 from kombu import Consumer, Queue
 
 from service.domain.comment import CommentId, Lane
 from service.tasks.batcher import Batcher, LanePlan
 from service.tasks.names import COMMENT_ID_FIELD, LANE_QUEUES
+from service.tasks.own_consumer import OwnConsumerStep
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +28,10 @@ _BULK_WAIT_SECONDS = 0.25
 # Of the 0.6 s that an Akismet client may wait, so that its comment can wait for the batch that is
 # being judged, one of the bulk lane as well, and then be judged in one.
 _LONGEST_BATCH_SECONDS = 0.12
+# What share of a batch its fixed cost may take: people wait for the batch, so theirs are shorter;
+# what nobody waits for is to be done soon as a whole.
+_INTERACTIVE_FIXED_SHARE = 1 / 6
+_BULK_FIXED_SHARE = 1 / 16
 # Whoever waits in the bulk lane was told that it will take a while. A batch in so long keeps its
 # messages from being delivered again.
 _BULK_GIVES_WAY_SECONDS = 1.0
@@ -42,11 +47,13 @@ def lane_plans(batch_size: int) -> Mapping[Lane, LanePlan]:
             rush_size=_INTERACTIVE_RUSH_SIZE,
             rush_wait_seconds=_INTERACTIVE_RUSH_WAIT_SECONDS,
             longest_seconds=_LONGEST_BATCH_SECONDS,
+            fixed_share=_INTERACTIVE_FIXED_SHARE,
         ),
         Lane.BULK: LanePlan(
             batch_size=batch_size,
             wait_seconds=_BULK_WAIT_SECONDS,
             longest_seconds=_LONGEST_BATCH_SECONDS,
+            fixed_share=_BULK_FIXED_SHARE,
             gives_way_seconds=_BULK_GIVES_WAY_SECONDS,
         ),
     }
@@ -72,7 +79,7 @@ def register_scoring(
     return lambda: sum(len(batcher) for batcher in batchers)
 
 
-class _ScoringStep(bootsteps.ConsumerStep):  # type: ignore[misc]  # Celery ships no types
+class _ScoringStep(OwnConsumerStep):
     """Starts with every broker connection of the worker, stops with it, keeps its ids across."""
 
     judge_ids: Callable[[Sequence[CommentId]], object]

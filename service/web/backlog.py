@@ -10,9 +10,14 @@ from service.domain.comment import CommentId
 # What is aimed at, of the time that a comment has: a batch more than usual still fits then. A
 # shorter line costs no throughput: the workers are never idle while there is one.
 _AIMED_SHARE = 0.8
-# As few may always wait at once; also what is needed to see that things go well again.
-_FEWEST = 24
-# How much one verdict changes the limit: they come by the dozen, and single ones are odd.
+# No line is longer than this takes, however long those in it would wait: who comes next, with the
+# shorter patience of most, would be behind them all.
+LONGEST_LINE_SECONDS = 2.0
+# As few may always wait at once: a batch of them shows that things go well again.
+_FEWEST = 4
+# No verdicts come faster, as far as can be told from a line that holds as many as it may.
+_QUICKEST_SECONDS = 0.5
+# How much one verdict changes the rate: they come by the dozen, and single ones are odd.
 _NEW_SHARE = 0.1
 # With nobody sent for so long, the next one is: it finds out how things stand.
 _PROBE_EVERY_SECONDS = 1.0
@@ -35,16 +40,16 @@ class _Place:
 class Backlog:
     """The comments in a first-in, first-out lane that have no verdict yet, and how many may be.
 
-    Each verdict tells how long a line may be: if the twentieth in line waited half of the time
-    that is aimed at, forty can wait. A model that got slower is followed within some dozens of
-    verdicts, and so is a second worker. `now` is seconds of any clock that never goes back. Not
-    safe to share between threads.
+    Each verdict tells how many a second there are: if the twentieth in line waited half a second,
+    forty. A model that got slower is followed within some dozens of verdicts, and so is a second
+    worker. `now` is seconds of any clock that never goes back. Not safe to share between threads.
     """
 
     def __init__(self, *, most: int) -> None:
         """Let at most `most` wait at once, however quickly verdicts come."""
         self._most = float(most)
-        self._limit = self._most
+        self._quickest = self._most / _QUICKEST_SECONDS
+        self._rate = self._quickest
         self._places: dict[CommentId, _Place] = {}
         self._last_joined = -math.inf
 
@@ -63,7 +68,8 @@ class Backlog:
         if now - self._last_joined > _PROBE_EVERY_SECONDS or not self._places:
             return True
         first = next(iter(self._places.values()))
-        return len(self._places) < self._limit and now - first.joined <= seconds
+        limit = min(max(self._rate * _aimed(seconds), _FEWEST), self._most)
+        return len(self._places) < limit and now - first.joined <= seconds
 
     def join(self, comment_id: CommentId, *, seconds: float, now: float) -> None:
         """Put a comment that may wait for `seconds` behind all others."""
@@ -77,13 +83,11 @@ class Backlog:
         if place is None:
             return
         self._drop_before(place.joined - _OVERTAKEN_BY_SECONDS)
-        aimed = place.seconds * _AIMED_SHARE
         waited = max(now - place.joined, 0.001)
-        affordable = place.number * aimed / waited
+        rate = place.number / waited
         # A short line in good time says nothing against a longer one.
-        if waited > aimed or affordable > self._limit:
-            limit = self._limit + _NEW_SHARE * (affordable - self._limit)
-            self._limit = min(max(limit, _FEWEST), self._most)
+        if waited > _aimed(place.seconds) or rate > self._rate:
+            self._rate = min(self._rate + _NEW_SHARE * (rate - self._rate), self._quickest)
 
     def forget(self, comment_id: CommentId) -> None:
         """Take out a comment that never got into the lane."""
@@ -100,3 +104,8 @@ class Backlog:
             if place.joined >= moment:
                 return
             del self._places[comment_id]
+
+
+def _aimed(seconds: float) -> float:
+    """Return how long a line may take to which a comment comes that may wait for `seconds`."""
+    return min(seconds, LONGEST_LINE_SECONDS) * _AIMED_SHARE

@@ -11,7 +11,7 @@ from service.moderation.teaching import list_teaching
 from service.ports import Services
 from service.web.answers import CommentAnswer, CommentPage, PageLinks
 from service.web.api import Call, Reply, Route
-from service.web.schemas import DecisionRequest, ListQuery
+from service.web.schemas import DecisionRequest, ListQuery, UndoQuery
 
 _TAG = "Comments"
 _DECISIONS = "Decisions"
@@ -80,6 +80,7 @@ def comment_routes(services: Services) -> list[Route]:
             tag=_DECISIONS,
             summary="Undo the decision in force",
             view=lambda call: _undo(call, services),
+            query=UndoQuery,
             answer=CommentAnswer,
             answered="The comment as it stands now.",
             problems=(409,),
@@ -140,7 +141,11 @@ def _decide(call: Call, services: Services) -> Reply:
 
 def _undo(call: Call, services: Services) -> Reply:
     case = undo_decision(
-        _comment_id(call), services, undone_by=_decider(None), site_id=call.site.id
+        _comment_id(call),
+        services,
+        undone_by=_decider(None),
+        decision_id=call.query(UndoQuery).decision,
+        site_id=call.site.id,
     )
     return Reply(answer=CommentAnswer.of(case))
 

@@ -11,7 +11,7 @@ class WebConfig:
 
     `limiter_storage_url` is a `redis://` or `redis+unix://` URL, None counts in memory.
     `trusted_proxies` is how many reverse proxies in front may be believed about the client.
-    `failures_per_minute` is how many wrong keys or passwords an address may try: a key mistyped in
+    `failures_per_minute` is how many wrong keys or tokens an address may try: a key mistyped in
     a plugin is tried now and then, guessing tries all the time.
     `max_waiting` bounds how many requests may wait for verdicts at once, so that waiting never
     takes every thread of the server; a request beyond it is answered without waiting.

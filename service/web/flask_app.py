@@ -20,8 +20,9 @@ from service.web.figures import figure_routes
 from service.web.headers import note_comments, register_headers
 from service.web.health import Checks, register_health
 from service.web.ids import IdConverter
-from service.web.intake import Submit, intake_routes
+from service.web.intake import intake_routes
 from service.web.limits import register_limits
+from service.web.line import Submit
 from service.web.metrics import Metrics, register_metrics
 from service.web.openapi import describe
 from service.web.review import register_review

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from flask import Flask, Response
 
@@ -12,22 +13,20 @@ from service.web.auth import open_to_all
 
 log = logging.getLogger(__name__)
 
-Checks = Mapping[str, Callable[[], str | None]]
-"""By part: returns None if it is there, otherwise one line, free of secrets, on what is wrong."""
-
-
-_REMEDIES: Mapping[str, str] = {
-    "database": "See that the database runs and its disk has room; slopsieve doctor says more.",
-    "queue": "See that Valkey runs and has memory; comments are kept meanwhile and judged later.",
-    "worker": "Start a worker; comments are kept meanwhile and judged later.",
-    "model": "slopsieve models list, slopsieve models promote VERSION; all is unsure meanwhile.",
-    "callbacks": "Start the callbacks process; what sites are to be told is kept meanwhile.",
-}
+OK = "ok"
 _ELSE = "slopsieve doctor examines everything and says what to do."
 
 
-def _remedy(part: str) -> str:
-    return _REMEDIES.get(part, _ELSE)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unready:
+    """What is wrong with a part, and what to do about it: one line each, free of secrets."""
+
+    says: str
+    remedy: str
+
+
+Checks = Mapping[str, Callable[[], Unready | None]]
+"""By part: returns None if it is there, otherwise what is wrong."""
 
 
 def register_health(app: Flask, checks: Checks) -> None:
@@ -39,23 +38,25 @@ def register_health(app: Flask, checks: Checks) -> None:
 
     @open_to_all
     def readyz() -> Response:
-        parts = {name: _ask(name, check) for name, check in checks.items()}
-        ready = all(state == "ok" for state in parts.values())
-        remedies = {name: _remedy(name) for name, state in parts.items() if state != "ok"}
-        answer = ReadyAnswer(ready=ready, parts=parts, remedies=remedies)
-        return _respond(answer, 200 if ready else 503)
+        asked = {name: _ask(name, check) for name, check in checks.items()}
+        answer = ReadyAnswer(
+            ready=not any(asked.values()),
+            parts={name: found.says if found else OK for name, found in asked.items()},
+            remedies={name: found.remedy for name, found in asked.items() if found},
+        )
+        return _respond(answer, 200 if answer.ready else 503)
 
     app.add_url_rule("/livez", view_func=livez, provide_automatic_options=False)
     app.add_url_rule("/readyz", view_func=readyz, provide_automatic_options=False)
 
 
-def _ask(name: str, check: Callable[[], str | None]) -> str:
+def _ask(name: str, check: Callable[[], Unready | None]) -> Unready | None:
     try:
-        return check() or "ok"
+        return check()
     except Exception as error:  # noqa: BLE001  # a check that fails says that its part is away
         # The message stays out of the answer: it may hold a URL with a password.
         log.warning("a check failed", extra={"part": name, "error": type(error).__name__})
-        return f"the check failed ({type(error).__name__})"
+        return Unready(says=f"the check failed ({type(error).__name__})", remedy=_ELSE)
 
 
 def _respond(answer: Answer, status: int) -> Response:

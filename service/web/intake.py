@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import replace
 
 from service.domain.case import Case
@@ -27,6 +26,7 @@ from service.web.batch import NDJSON, Item, read_items
 from service.web.config import WebConfig
 from service.web.errors import EdgeError, problem_of, status_of
 from service.web.headers import note_comments
+from service.web.line import UNWAITED_SECONDS, Submit, keep_in_line
 from service.web.reading import validate
 from service.web.schemas import (
     MAX_BATCH,
@@ -44,8 +44,9 @@ _TAG = "Comments"
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
 _ACCEPTED = 202
 
-Submit = Callable[[NewComment], Added]
-"""Keeps one comment and queues it, together with whatever else comes in at that moment."""
+# When to read a comment whose verdict did not come in the time that its request had. The line is
+# full then, and a comment that stepped out of it is judged when the rush is over.
+_ASK_AGAIN_SECONDS = 10
 
 
 def intake_routes(
@@ -70,7 +71,10 @@ def intake_routes(
             takes_idempotency_key=True,
             status=_ACCEPTED,
             answer=CommentAnswer,
-            answered="The comment is kept. Its verdict is null until it has been judged.",
+            answered=(
+                "The comment is kept. Its verdict is null until it has been judged; where it was "
+                "waited for in vain, `Retry-After` says when to read it at `links.self`."
+            ),
             problems=(409,),
         ),
         Route(
@@ -104,14 +108,19 @@ def _submit(call: Call, services: Services, submit: Submit, waiting: Waiting) ->
         lane=Lane.INTERACTIVE,
         key=call.reading.idempotency_key,
     )
-    added = submit(new)
-    if added.outcome is AddOutcome.CONFLICT:
-        raise _conflict(added)
-    kept = Case(comment=replace(new.comment, id=added.comment_id), mode=call.site.settings.mode)
     seconds = call.query(WaitQuery).wait or 0.0
-    case = waiting.for_verdict(kept.comment.id, seconds=seconds) or _look_up(kept, services)
+    kept = keep_in_line(new, submit, waiting, seconds=seconds or UNWAITED_SECONDS)
+    if kept.added.outcome is AddOutcome.CONFLICT:
+        raise _conflict(kept.added)
+    comment = replace(new.comment, id=kept.added.comment_id)
+    case = waiting.for_verdict(comment.id, seconds=seconds if kept.in_time else 0.0)
+    if case is None:
+        case = _look_up(Case(comment=comment, mode=call.site.settings.mode), services)
     answer = CommentAnswer.of(case)
-    return Reply(answer=answer, status=_ACCEPTED, headers={"Location": answer.links.self})
+    headers = {"Location": answer.links.self}
+    if seconds and case.verdict is None:
+        headers["Retry-After"] = str(_ASK_AGAIN_SECONDS)
+    return Reply(answer=answer, status=_ACCEPTED, headers=headers)
 
 
 def _submit_batch(call: Call, services: Services) -> Reply:

@@ -1,4 +1,7 @@
-"""Limits how often a key may call, and how often an address may come with a wrong one."""
+"""Limits how often a key may call, and how often an address may come with a wrong one.
+
+Passwords and codes have limits of their own, in `guessing.py`: neither shuts the other out.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,19 @@ from flask_limiter import ApplicationLimit, Limiter, RateLimitExceeded
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from service.domain.sender import one_client
 from service.ports import Services
 from service.web.auth import AKISMET, API, HOOKS, current_site, has_site, presented_secret
 from service.web.config import WebConfig
 from service.web.errors import KINDS, problem, respond
 from service.web.metrics import PATH as METRICS
+from service.web.metrics import may_read
 
 # A static site's comment box is open to anybody. A busy post draws a comment a second; a person
 # sends a few in a minute.
 _FORMS_PER_MINUTE = 120
 _FORMS_PER_ADDRESS_AND_MINUTE = 10
 _UNLIMITED_PATHS = ("/livez", "/readyz")
-# Where a moderator's password, which is slow on purpose, or the code of a second factor is checked.
-_PASSWORD_PATHS = ("/sign-in", "/sign-in/code", "/password")
 _FAILURES = (401, 403)
 _WINDOW_SECONDS = 60
 # Counting is worth a few milliseconds. With the counter away, requests are counted in memory and
@@ -59,7 +62,7 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
                 key_function=by_address,
                 scope="failures",
                 # Whoever has a valid key is never shut out by a neighbour's failures.
-                exempt_when=lambda: not _may_be_guessing(),
+                exempt_when=lambda: not _may_be_guessing(config),
                 deduct_when=lambda response: (
                     response.status_code in _FAILURES or _came_with_wrong_akismet_key()
                 ),
@@ -93,15 +96,15 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
     app.register_error_handler(RateLimitExceeded, too_many)
 
 
-def _may_be_guessing() -> bool:
-    """Say whether the request tries a key or a password that is not known to be right."""
+def _may_be_guessing(config: WebConfig) -> bool:
+    """Say whether the request tries a key or a token that is not known to be right."""
     if request.blueprint == API:
         return not has_site()
     if request.blueprint == HOOKS:
         return not has_site() and not _is_open_form()
     if request.blueprint == AKISMET:
         return _came_with_wrong_akismet_key()
-    return request.path == METRICS or (request.method == "POST" and request.path in _PASSWORD_PATHS)
+    return request.path == METRICS and not may_read(config.metrics_token)
 
 
 def _too_many(limiter: Limiter) -> Response:
@@ -132,6 +135,6 @@ def _came_with_wrong_akismet_key() -> bool:
 
 
 def hashed_address(sender_secret: bytes) -> str:
-    """Return which address calls, as a keyed hash: it lands in log lines."""
-    address = (request.remote_addr or "unknown").encode()
+    """Return which client calls, as a keyed hash: it lands in log lines."""
+    address = one_client(request.remote_addr or "unknown").encode()
     return hmac.new(sender_secret, b"limit:" + address, hashlib.sha256).hexdigest()[:32]

@@ -141,7 +141,7 @@ class Live:
         self._every_seconds = every_seconds
         self._lock = threading.Lock()
         self._streams: dict[str, Stream] = {}
-        self._looking = False
+        self._looker: threading.Thread | None = None
         self._closing = threading.Event()
 
     def join(self, interest: Interest) -> Stream | None:
@@ -155,11 +155,16 @@ class Live:
                 earlier.end()
             if self._closing.is_set() or len(self._streams) >= self._max_streams:
                 return None
+            if self._looker is None or not self._looker.is_alive():
+                looker = threading.Thread(target=self._look_on, name="live", daemon=True)
+                try:
+                    looker.start()
+                except RuntimeError:
+                    # The system has no thread to spare; the page asks again in a while.
+                    return None
+                self._looker = looker
             stream = Stream(interest=interest)
             self._streams[interest.page] = stream
-            if not self._looking:
-                self._looking = True
-                threading.Thread(target=self._look_on, name="live", daemon=True).start()
             return stream
 
     def count(self) -> int:
@@ -188,7 +193,7 @@ class Live:
             with self._lock:
                 streams = list(self._streams.values())
                 if not streams or self._closing.is_set():
-                    self._looking = False
+                    self._looker = None
                     return
             self._tell(streams)
             self._closing.wait(self._every_seconds)

@@ -6,7 +6,16 @@ import hashlib
 import hmac
 from http import HTTPStatus
 
-from flask import Blueprint, redirect, render_template, request, session, url_for
+from flask import (
+    Blueprint,
+    Response,
+    after_this_request,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
 from flask.typing import ResponseReturnValue
 from flask_limiter import Limiter
 from flask_login import current_user, login_user, logout_user
@@ -23,7 +32,8 @@ from service.moderation.users import (
 )
 from service.ports import Services
 from service.web.auth import open_to_all
-from service.web.guessing import FAILURES_BY_CODE, limit_failures
+from service.web.devices import known_device, remember_device
+from service.web.guessing import TRIES_BY_CODE, limit_tries
 from service.web.language import choose_language, gettext
 from service.web.pages import SignedIn, current_session_id, moderator, needs, safe_next
 
@@ -44,8 +54,12 @@ def add_login(pages: Blueprint, services: Services, limiter: Limiter | None) -> 
 
 
 def _add_signing_in(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
+    def known() -> str | None:
+        user, device = known_device(services) or (None, "")
+        return device if user and user.name.casefold() == typed("name").casefold() else None
+
     @open_to_all
-    @limit_failures(limiter, _typed_name)
+    @limit_tries(limiter, lambda: typed("name"), known)
     def sign_in() -> ResponseReturnValue:
         if current_user.is_authenticated:
             return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
@@ -67,8 +81,12 @@ def _add_signing_in(pages: Blueprint, services: Services, limiter: Limiter | Non
 
 
 def _add_second_step(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
+    def known() -> str | None:
+        user, device = known_device(services) or (None, "")
+        return device if user and user.id == _pending_id() else None
+
     @open_to_all
-    @limit_failures(limiter, lambda: f"code:{_pending_id()}", most=FAILURES_BY_CODE)
+    @limit_tries(limiter, lambda: f"code:{_pending_id()}", known, most=TRIES_BY_CODE)
     def sign_in_code() -> ResponseReturnValue:
         user = _half_signed_in(services)
         if user is None:
@@ -101,7 +119,7 @@ def _add_leaving(pages: Blueprint, services: Services) -> None:
 
 def _add_password(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
     @needs(Permission.LOOK)
-    @limit_failures(limiter, own_name)
+    @limit_tries(limiter, own_name, own_session)
     def password() -> ResponseReturnValue:
         if request.method == "GET":
             return _password_page()
@@ -127,8 +145,9 @@ def own_name() -> str:
     return moderator().name if current_user.is_authenticated else ""
 
 
-def _typed_name() -> str:
-    return request.form.get("name") or own_name()
+def own_session() -> str | None:
+    """Return the id of the session of whoever is signed in."""
+    return current_session_id() if current_user.is_authenticated else None
 
 
 def _start_session(user: User, services: Services) -> None:
@@ -138,6 +157,11 @@ def _start_session(user: User, services: Services) -> None:
     session.permanent = True
     choose_language(user.preferences.language)
     login_user(SignedIn(user, begun.id))
+
+    @after_this_request
+    def keep_device(response: Response) -> Response:
+        remember_device(response, user, services)
+        return response
 
 
 def _remember_first_step(user: User, target: str, services: Services) -> None:

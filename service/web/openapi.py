@@ -181,7 +181,7 @@ def _responses(route: Route) -> Document:
         },
     }
     if route.status == HTTPStatus.ACCEPTED:
-        answer["headers"] |= _headers("Location")
+        answer["headers"] |= _headers("Location", "Retry-After")
     problems = {*_EVERYWHERE, *route.problems}
     problems |= set(_WITH_BODY) if route.body else set()
     problems |= set(_WITH_PATH) if "<" in route.path else set()
@@ -215,7 +215,7 @@ def _headers(*names: str) -> Document:
     described = {
         "X-Request-Id": {"description": "Names this request in the log."},
         "Location": {"description": "Where the comment can be read."},
-        "Retry-After": {"description": "Seconds after which the request may succeed."},
+        "Retry-After": {"description": "Seconds after which to ask again."},
     }
     schemas: Document = {
         "X-Request-Id": {"type": "string"},

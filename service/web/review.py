@@ -105,7 +105,7 @@ def _add_rulings(pages: Blueprint, services: Services) -> None:
         case, ruling = _case(comment_id, services), _ruling()
         require(Permission.DECIDE, case.comment.site_id)
         try:
-            decide_as_seen(
+            decided = decide_as_seen(
                 case.comment.id,
                 ruling,
                 services,
@@ -117,7 +117,7 @@ def _add_rulings(pages: Blueprint, services: Services) -> None:
         except ConflictError:
             return _show_conflict(case.comment.id, ruling, services)
         end_claim(case.comment.id, services)
-        remember_done(case.comment.id, ruling)
+        remember_done(decided)
         return _go_on(_token("then"))
 
     @pages.post("/review/comments/<comment_id>/undo")
@@ -134,7 +134,7 @@ def _add_rulings(pages: Blueprint, services: Services) -> None:
             )
         except ConflictError:
             return _show_conflict(case.comment.id, None, services)
-        remember_done(case.comment.id, None)
+        remember_done(case, undone=True)
         return _go_on(case.comment.id)
 
     @pages.post("/review/comments/<comment_id>/skip")

@@ -113,12 +113,16 @@ class TabView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JustDone:
-    """What the moderator did last, as it stands now."""
+    """What the moderator did last, as it stands now.
+
+    `is_theirs` says that the decision in force is the one that they made.
+    """
 
     view: CaseView
     case: Case
     undone: bool
     skipped: bool
+    is_theirs: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,9 +133,10 @@ class News:
     since: str
 
 
-def remember_done(comment_id: CommentId, ruling: Ruling | None) -> None:
-    """Let the next page tell what was done; None for an undo."""
-    session[_JUST_DONE] = [comment_id, ruling.value if ruling else _UNDONE]
+def remember_done(case: Case, *, undone: bool = False) -> None:
+    """Let the next page tell what was done: the decision in force, or an undo."""
+    decision = case.decision
+    session[_JUST_DONE] = [case.comment.id, _UNDONE if undone else decision.id if decision else ""]
 
 
 def remember_skipped(comment_id: CommentId) -> None:
@@ -333,7 +338,13 @@ class _Desk:
         if case is None or not _sees(case):
             return None
         view = present_case(case, sites=self._sites, now=self._now)
-        return JustDone(view=view, case=case, undone=act == _UNDONE, skipped=act == _SKIPPED)
+        return JustDone(
+            view=view,
+            case=case,
+            undone=act == _UNDONE,
+            skipped=act == _SKIPPED,
+            is_theirs=case.decision is not None and case.decision.id == act,
+        )
 
 
 def find_news(

@@ -37,6 +37,7 @@ _MAX_POST_CHARS = 200_000
 _MAX_EMAIL_CHARS = 320
 _MAX_USER_AGENT_CHARS = 1_000
 _MAX_NOTE_CHARS = 2_000
+_MAX_ID_CHARS = 100
 _MAX_DECIDER_CHARS = 100
 _MAX_LANGUAGES = 50
 # Old accounts are what matters; a century is old enough.
@@ -219,7 +220,7 @@ def wait_query(max_seconds: float) -> type[WaitQuery]:
         default=None,
         description=(
             "Wait up to this many seconds for the verdict; it is null if it did not come in time, "
-            "or at once if too many requests wait already."
+            "or at once if the line is longer. `Retry-After` then says when to read the comment."
         ),
     )
     return create_model(
@@ -267,6 +268,21 @@ class DecisionRequest(Request):
         default=None,
         description="Who decided, as the site calls them; recorded as `site: …`.",
         examples=["jo"],
+    )
+
+
+class UndoQuery(Request):
+    """Which decision to undo."""
+
+    decision: Annotated[str, StringConstraints(min_length=1, max_length=_MAX_ID_CHARS)] | None = (
+        Field(
+            default=None,
+            description=(
+                "The id of the decision that is meant. If another one is in force by now, nothing "
+                "is undone (409); if it is undone already, nothing changes. Without it, the one in "
+                "force now is undone, whoever made it."
+            ),
+        )
     )
 
 

@@ -26,9 +26,9 @@ from service.moderation.second_factor import (
 from service.moderation.users import check_password
 from service.ports import Services
 from service.web.config import WebConfig
-from service.web.guessing import FAILURES_BY_CODE, limit_failures
+from service.web.guessing import limit_tries
 from service.web.language import gettext
-from service.web.login import own_name, typed
+from service.web.login import own_name, own_session, typed
 from service.web.pages import moderator, needs
 from service.web.presenting import tell_time
 
@@ -54,7 +54,7 @@ def _add_turning_on(
         return _page(services, config)
 
     @needs(Permission.LOOK)
-    @limit_failures(limiter, own_name)
+    @limit_tries(limiter, own_name, own_session)
     def offer_factor() -> ResponseReturnValue:
         user = moderator()
         if not check_password(user, typed("password"), services):
@@ -64,7 +64,7 @@ def _add_turning_on(
         return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
 
     @needs(Permission.LOOK)
-    @limit_failures(limiter, lambda: f"code:{own_name()}", most=FAILURES_BY_CODE)
+    @limit_tries(limiter, own_name, own_session)
     def confirm_factor() -> ResponseReturnValue:
         user = moderator()
         offer = _offered(user, services)
@@ -86,7 +86,7 @@ def _add_changes(
     pages: Blueprint, services: Services, config: WebConfig, limiter: Limiter | None
 ) -> None:
     @needs(Permission.LOOK)
-    @limit_failures(limiter, own_name)
+    @limit_tries(limiter, own_name, own_session)
     def renew_codes() -> ResponseReturnValue:
         user = moderator()
         if services.second_factors.get(user.id) is None:
@@ -96,7 +96,7 @@ def _add_changes(
         return _page(services, config, codes=renew_recovery_codes(user, services))
 
     @needs(Permission.LOOK)
-    @limit_failures(limiter, own_name)
+    @limit_tries(limiter, own_name, own_session)
     def turn_off_factor() -> ResponseReturnValue:
         user = moderator()
         if config.require_second_factor:

@@ -17,6 +17,8 @@ _MAX_LANGUAGES = 50
 _PERCENT = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{0,12})?", re.ASCII)
 _MAX_SHOWN_CHARS = 400
 _CUTOFFS = ("ham_cutoff", "spam_cutoff")
+_SWITCHES = ("holds_unsure", "reports_decide", "rejects_campaigns")
+_FIELDS = ("mode", "languages", "undo_seconds", *_CUTOFFS, *_SWITCHES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +26,8 @@ class SiteForm:
     """What stands in the form, as it was typed, and what is wrong with it, by field.
 
     `settings` are the settings it asks for, None while anything is wrong. `ham` and `spam` are
-    its cutoffs, None for one that follows the version's.
+    its cutoffs, None for one that follows the version's. `was` is what stood in it before anything
+    was typed, and `changed` names the settings that were typed over.
     """
 
     mode: str
@@ -39,11 +42,21 @@ class SiteForm:
     spam: float | None = None
     problems: Mapping[str, str] = field(default_factory=dict)
     settings: SiteSettings | None = None
+    was: Mapping[str, str] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+
+    def change(self, present: SiteSettings) -> SiteSettings:
+        """Return settings with what was typed over; what was left alone stays as it is now.
+
+        Raises `ValueError` for cutoffs that do not fit together.
+        """
+        return replace(present, **{name: getattr(self.settings, name) for name in self.changed})
 
 
 def form_of(settings: SiteSettings) -> SiteForm:
     """Return the form as it stands before anything is changed."""
     return SiteForm(
+        was=_texts(settings),
         mode=settings.mode.value,
         languages=", ".join(settings.languages),
         holds_unsure=settings.holds_unsure,
@@ -58,6 +71,18 @@ def form_of(settings: SiteSettings) -> SiteForm:
     )
 
 
+def _texts(settings: SiteSettings) -> dict[str, str]:
+    """Return what the form of these settings is sent back as, if nothing is typed."""
+    return {
+        "mode": settings.mode.value,
+        "languages": ", ".join(settings.languages),
+        "undo_seconds": str(settings.undo_seconds),
+        "ham_cutoff": _shown(settings.ham_cutoff),
+        "spam_cutoff": _shown(settings.spam_cutoff),
+        **{name: "on" if getattr(settings, name) else "" for name in _SWITCHES},
+    }
+
+
 def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
     """Return what the form says; what it has no field for stays as it is at present."""
     ham, spam, problems = read_cutoffs(given, present)
@@ -70,7 +95,11 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         problems["mode"] = gettext("Choose one of the three.")
     languages = _languages(given.get("languages", ""), problems)
     undo_seconds = _undo_seconds(typed["undo_seconds"], problems)
+    # A form that does not say what stood in it asks for all of it.
+    was = {name: given[f"was_{name}"] for name in _FIELDS if f"was_{name}" in given}
     form = SiteForm(
+        was=was,
+        changed=frozenset(name for name in _FIELDS if given.get(name, "").strip() != was.get(name)),
         mode=typed["mode"],
         languages=typed["languages"],
         holds_unsure="holds_unsure" in given,
@@ -114,8 +143,13 @@ def read_cutoffs(
         read.append(value)
     ham, spam = read
     if not problems and find_cutoff_problems(ham, spam):
-        problems["ham_cutoff"] = gettext("Give one that is not above the spam cutoff.")
+        problems = crossed_cutoffs()
     return ham, spam, problems
+
+
+def crossed_cutoffs() -> dict[str, str]:
+    """Return what is wrong with cutoffs that do not fit together."""
+    return {"ham_cutoff": gettext("Give one that is not above the spam cutoff.")}
 
 
 def _shown(cutoff: float | None) -> str:

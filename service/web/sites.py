@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site, SiteSettings
-from service.moderation.sites import issue_key, revoke_key, rotate_keys, update_site_settings
+from service.moderation.sites import change_site_settings, issue_key, revoke_key, rotate_keys
 from service.ports import Services
 from service.web.answers import IssuedKeyAnswer, KeyAnswer, KeyList, SiteAnswer
 from service.web.api import Call, Reply, Route
@@ -86,8 +86,12 @@ def site_routes(services: Services) -> list[Route]:
 
 def _change_settings(call: Call, services: Services) -> Reply:
     given = call.body(SettingsRequest)
-    settings = _merged(call.site.settings, given)
-    site = update_site_settings(call.site.id, settings, services, actor=_actor(call.site))
+    site = change_site_settings(
+        call.site.id,
+        lambda present: _merged(present, given),
+        services,
+        actor=_actor(call.site),
+    )
     return Reply(answer=SiteAnswer.of(site))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 
 from flask import Blueprint, abort, redirect, render_template, request, session, url_for
@@ -18,11 +18,11 @@ from service.moderation.preview_cutoffs import Preview, preview_cutoffs
 from service.moderation.sites import (
     IssuedKey,
     add_site,
+    change_site_settings,
     issue_akismet_key,
     issue_key,
     revoke_key,
     rotate_keys,
-    update_site_settings,
 )
 from service.ports import Services
 from service.web.cutoffs_view import PreviewView, as_percent, view_of
@@ -31,7 +31,7 @@ from service.web.language import gettext, noted
 from service.web.marking import Piece, part_text
 from service.web.pages import moderator, needs, require
 from service.web.presenting import Moment, tell_time
-from service.web.site_form import SiteForm, form_of, read_cutoffs, read_form
+from service.web.site_form import SiteForm, crossed_cutoffs, form_of, read_cutoffs, read_form
 
 _NEW_KEY = "new_key"
 _SAVED = "settings_saved"
@@ -143,7 +143,14 @@ def _add_settings(pages: Blueprint, services: Services) -> None:
         form = read_form(request.form, site.settings)
         if form.settings is None or request.form.get("act") == "preview":
             return _show_site(site, services, form=form)
-        update_site_settings(site.id, form.settings, services, actor=moderator().name)
+        try:
+            change_site_settings(site.id, form.change, services, actor=moderator().name)
+        except ValueError:
+            # The other cutoff was changed since the page was shown.
+            form = replace(
+                form_of(services.sites.get(site.id).settings), problems=crossed_cutoffs()
+            )
+            return _show_site(site, services, form=form)
         session[_SAVED] = site.id
         return redirect(url_for("pages.site", site_id=site.id), HTTPStatus.SEE_OTHER)
 

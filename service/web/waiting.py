@@ -55,7 +55,7 @@ class Waiting:
         self._backlog = Backlog(most=_LINE_SHARE * self._max_waiting)
         self._seats: dict[CommentId, list[_Seat]] = {}
         self._waiting = 0
-        self._looking = False
+        self._looker: threading.Thread | None = None
 
     def join(self, comment_id: CommentId, *, seconds: float) -> bool:
         """Say whether a comment queued now for people who wait can be judged within `seconds`.
@@ -69,6 +69,8 @@ class Waiting:
             if full or not self._backlog.has_room(seconds=seconds, now=now):
                 return False
             self._backlog.join(comment_id, seconds=seconds, now=now)
+            # Nobody may wait for it, and still others come behind it until it has its verdict.
+            self._look_on()
         return True
 
     def leave(self, comment_id: CommentId) -> None:
@@ -79,7 +81,7 @@ class Waiting:
     def for_verdict(self, comment_id: CommentId, *, seconds: float) -> Case | None:
         """Return the case once it has a verdict, None if it has none when the time is over.
 
-        Where too many wait already, that is at once.
+        Where too many wait already, or no thread can be had to look for verdicts, that is at once.
         """
         seat = self._sit_down(comment_id) if seconds > 0 else None
         if seat is None:
@@ -93,13 +95,10 @@ class Waiting:
     def _sit_down(self, comment_id: CommentId) -> _Seat | None:
         seat = _Seat()
         with self._lock:
-            if self._waiting >= self._max_waiting:
+            if self._waiting >= self._max_waiting or not self._look_on():
                 return None
             self._waiting += 1
             self._seats.setdefault(comment_id, []).append(seat)
-            if not self._looking:
-                self._looking = True
-                threading.Thread(target=self._look, name="verdicts", daemon=True).start()
         return seat
 
     def _stand_up(self, comment_id: CommentId, seat: _Seat) -> None:
@@ -111,6 +110,20 @@ class Waiting:
             if not seats:
                 self._seats.pop(comment_id, None)
 
+    def _look_on(self) -> bool:
+        """Let a thread look, with the lock held, unless one does; return whether one looks now."""
+        if self._looker is not None and self._looker.is_alive():
+            return True
+        looker = threading.Thread(target=self._look, name="verdicts", daemon=True)
+        try:
+            looker.start()
+        except RuntimeError:
+            # The system has no thread to spare; whoever comes next tries again.
+            log.warning("no thread looks for verdicts, nobody can wait for one now")
+            return False
+        self._looker = looker
+        return True
+
     def _look(self) -> None:
         """Look for verdicts until none is awaited any more."""
         while True:
@@ -119,23 +132,31 @@ class Waiting:
                 unjudged = self._backlog.unjudged(now=self._monotonic())
                 ids = list(dict.fromkeys([*self._seats, *unjudged]))
                 if not ids:
-                    self._looking = False
+                    self._looker = None
                     return
                 since = [seat.since for seats in self._seats.values() for seat in seats]
-            self._hand_out(self._ask(ids))
+            found = self._ask(ids)
+            if found is None and not since:
+                # Whoever comes next looks again; nobody is kept waiting by a store that is away.
+                with self._lock:
+                    if not self._seats:
+                        self._looker = None
+                        return
+            self._hand_out(found or ())
             patient = time.monotonic() - max(since, default=0.0) > _PATIENT_AFTER_SECONDS
             time.sleep(_LOOK_SELDOM_SECONDS if patient else _LOOK_EVERY_SECONDS)
 
-    def _ask(self, ids: Sequence[CommentId]) -> Sequence[Case]:
+    def _ask(self, ids: Sequence[CommentId]) -> Sequence[Case] | None:
+        """Return what has its verdict, None if that cannot be told now."""
         try:
             return self._find_judged(ids)
         except StoreUnavailableError:
-            return ()
+            return None
         except Exception as error:  # noqa: BLE001  # whoever waits must be looked for, come what may
             log.error(  # noqa: TRY400  # a traceback could carry a comment's text
                 "looking for verdicts failed", extra={"error": type(error).__name__}
             )
-            return ()
+            return None
 
     def _hand_out(self, cases: Sequence[Case]) -> None:
         with self._lock:

@@ -191,17 +191,19 @@ def test_a_site_without_a_callback_is_told_nothing(told):
     assert told.delivery_queue.woken == 0
 
 
-class CrashingLog:
-    """An audit log at which the process ends, right after the decision was kept."""
+class CrashingHistory:
+    """Histories at which the process ends, right after the decision was kept."""
 
-    def append(self, entry):
+    def learn(self, *_args, **_kwargs):
         raise SystemExit
+
+    unlearn = learn
 
 
 def test_a_crash_right_after_a_decision_or_its_undoing_loses_no_message(told):
     comment = submit(told)
     run_all(told)
-    crashing = replace(told, audit_log=CrashingLog())
+    crashing = replace(told, history=CrashingHistory())
 
     with pytest.raises(SystemExit):
         decide_comment(comment.id, Ruling.REJECT, crashing, decided_by="ada")

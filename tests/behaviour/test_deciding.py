@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import pytest
 
 from service.domain.case import State
@@ -11,6 +14,7 @@ from service.domain.errors import ConflictError, NotFoundError
 from service.domain.sender import make_sender
 from service.domain.verdict import Outcome
 from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.review import undo_as_seen
 from service.moderation.submit import submit_comments
 from service.moderation.withdraw import withdraw_comment
 from service.ports import NewComment
@@ -112,6 +116,52 @@ def test_a_withdrawn_comment_is_decided_no_more_and_nothing_is_undone(services, 
 def test_nothing_to_undo_is_said_plainly(services, comment):
     with pytest.raises(NotFoundError, match="no decision to undo"):
         undo_decision(comment.id, services, undone_by="mod")
+
+
+class Slow:
+    """A store of decisions before whose undoing somebody else decides."""
+
+    def __init__(self, services, comment_id):
+        self._services, self._comment_id = services, comment_id
+
+    def undo(self, *given, **named):
+        decide_comment(self._comment_id, Ruling.APPROVE, self._services, decided_by="bob")
+        return self._services.decisions.undo(*given, **named)
+
+    def __getattr__(self, name):
+        return getattr(self._services.decisions, name)
+
+
+@pytest.mark.parametrize("is_on_page", [False, True])
+def test_an_undo_takes_back_nothing_that_was_decided_since_it_was_looked_at(
+    services, comment, is_on_page
+):
+    seen = decide_comment(comment.id, Ruling.REJECT, services, decided_by="ada").decision
+    slow = replace(services, decisions=Slow(services, comment.id))
+
+    undo = partial(undo_as_seen, seen_decision_id=seen.id) if is_on_page else undo_decision
+
+    with pytest.raises(ConflictError):
+        undo(comment.id, slow, undone_by="ada")
+
+    stands = services.cases.get(comment.id).decision
+    assert (stands.ruling, stands.decided_by) == (Ruling.APPROVE, "bob")
+    acts = [(one.actor, one.act) for one in services.audit_log.recent(subject=comment.id)]
+    assert acts == [("bob", "approve"), ("bob", "undo"), ("ada", "reject")]
+
+
+def test_an_undo_that_names_its_decision_may_be_made_again_and_takes_back_no_other(
+    services, comment
+):
+    first = decide_comment(comment.id, Ruling.REJECT, services, decided_by="ada").decision
+    undone = undo_decision(comment.id, services, undone_by="ada", decision_id=first.id)
+
+    again = undo_decision(comment.id, services, undone_by="ada", decision_id=first.id)
+    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="bob")
+
+    assert again == undone
+    with pytest.raises(ConflictError, match="bob decided this comment"):
+        undo_decision(comment.id, services, undone_by="ada", decision_id=first.id)
 
 
 @pytest.mark.parametrize(

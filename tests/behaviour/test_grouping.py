@@ -88,7 +88,7 @@ def campaigns_of(services, ids):
 
 
 def set_policy(services, *, on=True):
-    services.sites.update_settings(SITE, SiteSettings(rejects_campaigns=on))
+    services.sites.change_settings(SITE, lambda _: SiteSettings(rejects_campaigns=on))
 
 
 def rejected_by_people(services, memory, count=REJECTED_BY_PEOPLE):

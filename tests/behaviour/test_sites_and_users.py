@@ -19,10 +19,11 @@ from service.domain.errors import (
 from service.moderation.sites import (
     add_site,
     authenticate_site,
+    change_site_settings,
     issue_key,
+    register_blog,
     revoke_key,
     rotate_keys,
-    update_site_settings,
 )
 from service.moderation.users import (
     add_user,
@@ -162,11 +163,26 @@ def test_a_new_mode_reorders_what_waits():
         services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
         services.verdicts.add([make_verdict(comment.id, p_spam=p_spam)], audit=frozenset())
         kept.append(comment.id)
-    settings = services.sites.get(SITE).settings
 
-    update_site_settings(SITE, replace(settings, mode=Mode.OBSERVE), services, actor="test")
+    change_site_settings(SITE, lambda now: replace(now, mode=Mode.OBSERVE), services, actor="test")
 
     page = services.cases.page(
         CaseFilter(needs_review=True), order=Order.REVIEW, cursor=None, limit=5
     )
     assert [case.comment.id for case in page.cases] == kept[::-1]
+
+
+def test_a_client_that_names_its_blog_puts_back_nothing_that_an_owner_has_just_set(services):
+    remembered = services.sites.get(SITE)
+    change_site_settings(SITE, lambda now: replace(now, mode=Mode.ENFORCE), services, actor="owner")
+
+    site = register_blog(remembered, "https://blog.example/", services, actor="client")
+    again = register_blog(remembered, "https://other.example/", services, actor="client")
+
+    assert (site.settings.mode, site.settings.blog) == (Mode.ENFORCE, "https://blog.example/")
+    assert again == site
+    entries = [(one.actor, one.detail) for one in services.audit_log.recent(subject=SITE)]
+    assert entries == [
+        ("client", "blog: none to https://blog.example/"),
+        ("owner", "mode: hold to enforce"),
+    ]

@@ -55,9 +55,7 @@ def test_comments_of_several_portions_are_decided_and_logged_as_one_act(services
     assert set(rulings(ids, services)) == {Ruling.REJECT}
     assert (stroke.n_decided, stroke.n_left_out, stroke.n_in_force) == (PORTION + 3, 0, PORTION + 3)
     assert services.cases.get(ids[-1]).decision.note == "One campaign."
-    assert acts(services) == [
-        ("ada", "reject together", "253 decided, 253 of them in force, 0 left out")
-    ]
+    assert acts(services) == [("ada", "reject together", "253 comments")]
 
 
 def test_what_is_ruled_so_withdrawn_unknown_of_another_site_or_named_twice_is_left_out(services):

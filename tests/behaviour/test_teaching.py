@@ -98,7 +98,7 @@ def test_reviewers_are_the_same_pseudonym_everywhere_and_never_a_name(services):
 
 
 def test_all_names_that_a_site_gives_are_one_reviewer_and_its_reports_another(services):
-    services.sites.update_settings(SITE, SiteSettings(reports_decide=True))
+    services.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
     for name in ("site", "site: jo", "site: mo", "site: site"):
         decide(submit(services), services, by=name)
     for name in ("jo", "mo"):
@@ -144,7 +144,7 @@ def test_another_installations_pseudonyms_are_others(services):
 
 
 def test_it_says_how_each_ruling_was_made(services):
-    services.sites.update_settings(SITE, SiteSettings(reports_decide=True))
+    services.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
     by_hand, by_stroke, by_campaign, by_site, imported, reported = (
         submit(services, f"Number {n} of the valves leaks a little.") for n in range(6)
     )

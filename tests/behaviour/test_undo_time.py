@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
+from models.inputs import ModelOutput
 from service.domain.comment import Lane
-from service.domain.decision import Ruling
+from service.domain.decision import Mode, Ruling
 from service.domain.report import Label
 from service.domain.site import SiteSettings
 from service.domain.stroke import StrokeOf
@@ -17,6 +19,7 @@ from service.moderation.deliver import deliver, take_deliveries
 from service.moderation.report import report_comment
 from service.moderation.strokes import decide_together, undo_stroke
 from service.moderation.submit import submit_comments
+from service.moderation.take_over import take_over_rulings
 from service.ports import NewComment
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site
@@ -126,12 +129,116 @@ def test_what_the_site_itself_rules_is_told_without_delay(services):
 
 
 def test_a_site_without_undo_time_is_told_at_once(services):
-    services.sites.update_settings(SITE, SiteSettings(undo_seconds=0))
+    services.sites.change_settings(SITE, lambda _: SiteSettings(undo_seconds=0))
     comment_id = submit(services)
 
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
 
     assert rulings_told(services) == ["reject"]
+
+
+@pytest.fixture
+def judged_late(services):
+    """Services whose site enforces, and a comment that was decided before its verdict came."""
+    services.sites.change_settings(SITE, lambda now: replace(now, mode=Mode.ENFORCE))
+    services.queue.judges = False
+    services.current_model().classifier.answer = ModelOutput(p_spam=0.99)
+    comment_id = submit(services)
+
+    def decide(**how):
+        decide_comment(comment_id, Ruling.APPROVE, services, decided_by="ada", **how)
+        services.queue.run()
+        return comment_id
+
+    return decide
+
+
+def all_told(services):
+    """Deliver what is due by now; return what the site has heard of all its comments so far."""
+    rulings_told(services)
+    sent = [json.loads(one.payload) for one, _ in services.notifier.sent]
+    return [(one["type"], one["data"]["action"], one["data"]["ruling"]) for one in sent]
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_a_verdict_after_a_ruling_does_not_contradict_it(services, judged_late, at_once):
+    judged_late(at_once=at_once)
+    early = all_told(services)
+
+    services.clock.advance(seconds=30)
+
+    told = [("comment.decided", "publish", "approve"), ("comment.judged", "publish", "approve")]
+    assert all_told(services) == told
+    assert early == (told if at_once else [])
+
+
+def test_an_undo_within_the_time_leaves_the_verdict_to_be_told_as_if_nobody_had_ruled(
+    services, judged_late
+):
+    comment_id = judged_late()
+
+    undo_decision(comment_id, services, undone_by="ada")
+
+    assert all_told(services) == [("comment.judged", "reject", None)]
+
+
+def test_an_undo_of_what_the_site_may_know_is_told_and_the_verdict_without_it(
+    services, judged_late
+):
+    comment_id = judged_late(at_once=True)
+
+    undo_decision(comment_id, services, undone_by="ada")
+
+    told = all_told(services)
+    assert told[0] == ("comment.decided", "publish", "approve")
+    assert sorted(told[1:]) == [
+        ("comment.decided", "reject", None),
+        ("comment.judged", "reject", None),
+    ]
+
+
+def test_a_verdict_is_told_with_the_ruling_that_replaced_the_one_before_it(services, judged_late):
+    comment_id = judged_late()
+    decide_comment(comment_id, Ruling.REJECT, services, decided_by="bea")
+
+    services.clock.advance(seconds=30)
+
+    assert all_told(services) == [
+        ("comment.decided", "reject", "reject"),
+        ("comment.judged", "reject", "reject"),
+    ]
+
+
+def test_nobody_is_asked_to_review_what_was_decided_before_its_verdict(services, judged_late):
+    services.current_model().classifier.answer = ModelOutput(p_spam=0.5)
+
+    judged_late(at_once=True)
+
+    assert "comment.needs_review" not in [event for event, _, _ in all_told(services)]
+
+
+def test_a_ruling_taken_over_from_elsewhere_is_not_contradicted_either(services, judged_late):
+    services.current_model().classifier.answer = ModelOutput(p_spam=0.5)
+    comment_id = submit(services, "Imported.")
+
+    take_over_rulings({comment_id: Ruling.APPROVE}, services, site_id=SITE, decided_by="import")
+    services.queue.run()
+
+    told = [("comment.decided", "publish", "approve"), ("comment.judged", "publish", "approve")]
+    assert [one for one in all_told(services) if one[2] == "approve"] == told
+
+
+def test_a_report_before_the_verdict_that_contradicts_it_asks_for_review_once(services):
+    services.queue.judges = False
+    services.current_model().classifier.answer = ModelOutput(p_spam=0.01)
+    submit(services, "Reported early.")
+    site = services.sites.get(SITE)
+    report_comment(Label.SPAM, site=site, text="Reported early.", services=services)
+
+    services.queue.run()
+
+    events = [event for event, _, _ in all_told(services)]
+    assert events == ["comment.judged", "comment.needs_review"]
 
 
 def test_a_stroke_is_told_or_withheld_as_single_rulings_are(services):

@@ -32,6 +32,7 @@ def test_of_nothing_there_is_none_and_nothing_is_the_oldest(stores):
     assert backlog.review == dict.fromkeys(ReviewPart, Waiting())
     assert (backlog.callbacks, backlog.dead_callbacks) == (Waiting(), Waiting())
     assert backlog.oldest_kept is None
+    assert stores.backlog.oldest_unjudged() is None
 
 
 def test_what_has_no_verdict_is_counted_by_lane_with_the_oldest(stores):
@@ -43,6 +44,7 @@ def test_what_has_no_verdict_is_counted_by_lane_with_the_oldest(stores):
 
     unjudged = stores.backlog.count().unjudged
 
+    assert stores.backlog.oldest_unjudged() == NOW - timedelta(minutes=9)
     assert unjudged == {
         Lane.INTERACTIVE: Waiting(number=2, oldest=NOW - timedelta(minutes=9)),
         Lane.BULK: Waiting(number=1, oldest=NOW - timedelta(minutes=5)),

@@ -65,7 +65,7 @@ def leaf_through(stores, order: Order, *, limit: int) -> list[list[str]]:
 
 
 def test_a_case_joins_comment_verdict_decisions_and_mode(stores):
-    stores.sites.update_settings(SITE, SiteSettings(mode=Mode.ENFORCE))
+    stores.sites.change_settings(SITE, lambda _: SiteSettings(mode=Mode.ENFORCE))
     comment = make_comment()
     stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
     verdict = make_verdict(comment.id, Outcome.SPAM)
@@ -401,7 +401,7 @@ def test_in_review_what_more_likely_stands_wrong_comes_first_and_age_outweighs_i
 
 
 def test_a_published_comment_waits_by_how_likely_it_is_spam(stores):
-    stores.sites.update_settings(SITE, SiteSettings(mode=Mode.OBSERVE))
+    stores.sites.change_settings(SITE, lambda _: SiteSettings(mode=Mode.OBSERVE))
     for name, p_spam in (("hamlike", 0.2), ("spamlike", 0.8)):
         stores.comments.add([NewComment(comment=make_comment(id=CommentId(name)), lane=Lane.BULK)])
         stores.verdicts.add([make_verdict(CommentId(name), p_spam=p_spam)], audit=frozenset())
@@ -433,7 +433,7 @@ def test_waiting_comments_can_be_placed_anew_after_the_site_changed_its_mode(sto
     verdicts = [make_verdict(comment_id, p_spam=p) for comment_id, p in p_spam.items()]
     stores.verdicts.add(verdicts, audit=frozenset())
     held = listed(stores, CaseFilter(site_id=SITE, needs_review=True), Order.REVIEW)
-    stores.sites.update_settings(SITE, SiteSettings(mode=Mode.OBSERVE))
+    stores.sites.change_settings(SITE, lambda _: SiteSettings(mode=Mode.OBSERVE))
 
     first = stores.comments.place_anew(SITE, after=None, limit=1)
     second = stores.comments.place_anew(SITE, after=first, limit=1)

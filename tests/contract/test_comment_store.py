@@ -305,7 +305,7 @@ def test_only_kept_comments_without_a_verdict_are_loaded_each_once_in_order(stor
 
 def test_loaded_comments_come_with_their_sites_settings(stores):
     strict = SiteSettings(spam_cutoff=0.8, languages=("de", "en-GB"))
-    stores.sites.update_settings(OTHER_SITE, strict)
+    stores.sites.change_settings(OTHER_SITE, lambda _: strict)
     ids = keep(stores, make_comment(), make_comment(site_id=OTHER_SITE))
 
     attempts = stores.comments.load_unjudged(ids)
@@ -321,6 +321,18 @@ def test_attempts_are_counted_where_they_are_named(stores):
 
     attempts = stores.comments.load_unjudged([tried, untried])
     assert [a.attempts for a in attempts] == [2, 0]
+
+
+def test_attempts_are_lowered_to_what_they_were_and_never_raised(stores):
+    once, thrice, untried = keep(stores, make_comment(), make_comment(), make_comment())
+    for ids in ([once, thrice], [thrice], [thrice]):
+        stores.comments.count_attempt(ids)
+
+    for _ in range(2):
+        stores.comments.lower_attempts({once: 0, thrice: 2, untried: 2, CommentId("no"): 0})
+
+    attempts = stores.comments.load_unjudged([once, thrice, untried])
+    assert [a.attempts for a in attempts] == [0, 2, 0]
 
 
 def find_stranded(stores, lane: Lane = Lane.BULK) -> list[str]:

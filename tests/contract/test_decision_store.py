@@ -9,12 +9,13 @@ from datetime import timedelta
 
 import pytest
 
+from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.case import CaseFilter, State
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.errors import ConflictError, NotFoundError
-from service.ports import NewComment
+from service.ports import AuditEntry, NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
 _numbers = itertools.count(1)
@@ -252,3 +253,35 @@ def test_a_decision_that_was_not_seen_is_not_replaced(stores):
     replaced = stores.decisions.add(make_decision(kept), instead_of=[standing.id])
     assert replaced is not None
     assert replaced.id == standing.id
+
+
+def test_what_teaches_is_judged_kept_in_force_and_of_people_in_the_order_of_decisions(stores):
+    judged, degraded, withdrawn, undone, policy, unjudged = (keep(stores) for _ in range(6))
+    verdicts = [make_verdict(one) for one in (judged, withdrawn, undone, policy)]
+    verdicts.append(make_verdict(degraded, degraded_by=("history",)))
+    stores.verdicts.add(verdicts, audit=frozenset())
+    for one in (unjudged, undone, degraded, withdrawn, judged):
+        stores.decisions.add(make_decision(one))
+    stores.decisions.add(make_decision(policy, decided_by=CAMPAIGN_POLICY))
+    stores.decisions.undo(undone, by="ada", at=NOW)
+    stores.comments.withdraw(withdrawn, at=NOW)
+
+    before = stores.decisions.find_teaching()
+    stores.verdicts.add([make_verdict(unjudged)], audit=frozenset())
+    after = stores.decisions.find_teaching()
+
+    assert [comment_id for _, comment_id in before] == [judged]
+    assert [comment_id for _, comment_id in after] == [unjudged, judged]
+    assert after == sorted(after)
+
+
+def test_every_decision_and_every_act_shows_in_what_changed_last(stores):
+    kept = keep(stores)
+    seen = [stores.decisions.last_change()]
+
+    stores.decisions.add(make_decision(kept))
+    seen.append(stores.decisions.last_change())
+    stores.audit_log.append(AuditEntry(at=NOW, actor="ada", act="undo", subject=kept))
+    seen.append(stores.decisions.last_change())
+
+    assert seen == sorted(set(seen))

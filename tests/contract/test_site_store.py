@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from datetime import timedelta
 
@@ -12,6 +13,7 @@ from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.ports import AuditEntry
 from service.stores.sql import sql_stores
 from service.stores.sql.schema import sites
 from tests.contract.conftest import SITES
@@ -51,6 +53,8 @@ def test_every_setting_of_a_site_comes_back_as_it_was(stores):
         rejects_campaigns=True,
         blog="https://heizung.example/blog",
         undo_seconds=7,
+        learns=False,
+        learns_since=NOW,
     )
     untouched = [
         field.name
@@ -58,7 +62,7 @@ def test_every_setting_of_a_site_comes_back_as_it_was(stores):
         if getattr(settings, field.name) == getattr(SiteSettings(), field.name)
     ]
 
-    stores.sites.update_settings(SITE, settings)
+    stores.sites.change_settings(SITE, lambda _: settings)
 
     assert untouched == []
     assert stores.sites.get(SITE).settings == settings
@@ -93,12 +97,48 @@ def test_a_taken_name_is_refused(stores):
 
 
 def test_settings_are_replaced_as_a_whole(stores):
-    stores.sites.update_settings(SITE, SiteSettings(spam_cutoff=0.9))
+    stores.sites.change_settings(SITE, lambda _: SiteSettings(spam_cutoff=0.9))
 
-    updated = stores.sites.update_settings(SITE, SiteSettings(mode=Mode.OBSERVE))
+    before, updated = stores.sites.change_settings(SITE, lambda _: SiteSettings(mode=Mode.OBSERVE))
 
+    assert before == replace(SITES[0], settings=SiteSettings(spam_cutoff=0.9))
     assert updated == replace(SITES[0], settings=SiteSettings(mode=Mode.OBSERVE))
     assert stores.sites.get(SITE) == updated
+
+
+def test_of_settings_that_many_change_at_once_no_change_is_lost(stores):
+    changes = [{"mode": Mode.ENFORCE}, {"undo_seconds": 7}, {"blog": "https://b.example/"}]
+
+    with ThreadPoolExecutor(len(changes)) as pool:
+        list(
+            pool.map(
+                lambda asked: stores.sites.change_settings(
+                    SITE, lambda present: replace(present, **asked)
+                ),
+                changes,
+            )
+        )
+
+    expected = SiteSettings(mode=Mode.ENFORCE, undo_seconds=7, blog="https://b.example/")
+    assert stores.sites.get(SITE).settings == expected
+
+
+def test_a_change_of_settings_is_kept_with_its_entry_in_the_log_or_not_at_all(stores):
+    def act(before, after):
+        detail = f"{before.undo_seconds} to {after.undo_seconds}"
+        return AuditEntry(at=NOW, actor="ada", act="change settings", subject=SITE, detail=detail)
+
+    def refuse(*_):
+        raise ConflictError("not so")
+
+    stores.sites.change_settings(SITE, lambda _: SiteSettings(undo_seconds=7), act=act)
+    with pytest.raises(ConflictError):
+        stores.sites.change_settings(SITE, refuse, act=act)
+    with pytest.raises(ConflictError):
+        stores.sites.change_settings(SITE, lambda _: SiteSettings(), act=refuse)
+
+    assert stores.sites.get(SITE).settings.undo_seconds == 7
+    assert [entry.detail for entry in stores.audit_log.recent()] == ["30 to 7"]
 
 
 def test_an_unknown_site_is_not_found(stores):
@@ -107,7 +147,7 @@ def test_an_unknown_site_is_not_found(stores):
     with pytest.raises(NotFoundError):
         stores.sites.get(nobody)
     with pytest.raises(NotFoundError):
-        stores.sites.update_settings(nobody, SiteSettings())
+        stores.sites.change_settings(nobody, lambda _: SiteSettings())
     with pytest.raises(NotFoundError):
         stores.sites.add_key(make_key(site_id=nobody))
 

@@ -9,21 +9,22 @@ from contextlib import contextmanager
 
 from flask import Flask
 from waitress import wasyncore
-from waitress.server import create_server
 
+from service.http_server import HttpServer
+from service.listening import BACKLOG
 from service.web.review import LIVE
 
 
 @contextmanager
-def serving(app: Flask, *, threads: int = 4) -> Iterator[tuple[str, int]]:
+def serving(app: Flask, *, threads: int = 4, **options: int) -> Iterator[tuple[str, int]]:
     """Give the loopback address at which the application answers."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = create_server(app, sockets=[listener], map={}, threads=threads, ident=None)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=BACKLOG)
+    server = HttpServer(app, listener, threads=threads, **options)
     stop = threading.Event()
 
     def serve() -> None:
         while not stop.is_set():
-            wasyncore.loop(timeout=0.05, map=server._map, count=1)
+            server.turn()
 
     thread = threading.Thread(target=serve)
     thread.start()
@@ -32,6 +33,7 @@ def serving(app: Flask, *, threads: int = 4) -> Iterator[tuple[str, int]]:
     finally:
         app.extensions[LIVE].close()
         stop.set()
+        server.pull_trigger()
         thread.join()
         # The threads end before what they would wake is closed.
         server.task_dispatcher.shutdown(cancel_pending=True, timeout=5)

@@ -180,6 +180,22 @@ def test_the_history_shows_every_decision_and_every_undo(api, clock):
     assert (body["state"], body["decision"], body["action"]) == ("judged", None, "hold")
 
 
+def test_an_undo_that_names_its_decision_takes_back_no_other(api):
+    path = f"/v1/comments/{_submit(api)}/decision"
+    first = api.post(path, json={"ruling": "reject"}).get_json()["decision"]["id"]
+    second = api.post(path, json={"ruling": "approve"}).get_json()["decision"]["id"]
+
+    stale = api.delete(path, query_string={"decision": first})
+    named = [api.delete(path, query_string={"decision": second}) for _ in range(2)]
+    unknown = api.delete(path, query_string={"decision": "dec_none"})
+
+    assert stale.status_code == 409
+    assert "in the meantime: approve" in stale.get_json()["detail"]
+    assert [answer.status_code for answer in named] == [200, 200]
+    assert named[0].get_json() == named[1].get_json()
+    assert unknown.status_code == 404
+
+
 def test_undoing_nothing_is_not_found(api):
     answer = api.delete(f"/v1/comments/{_submit(api)}/decision")
 

@@ -14,6 +14,7 @@ from service.moderation.sites import issue_key
 from service.stores.memory import memory_stores
 from service.web.config import WebConfig
 from service.web.flask_app import create_app
+from service.web.waiting import Waiting
 from tests.factories import SITE
 from tests.fakes import make_services, make_site
 from tests.functional.conftest import SECRET_KEY, client_with
@@ -175,6 +176,51 @@ def test_waiting_answers_as_soon_as_the_verdict_is_there(api, services):
     timer.join()
     assert body["state"] == "judged"
     assert body["verdict"]["outcome"] == "unsure"
+
+
+def test_without_a_verdict_in_time_the_answer_says_when_to_read_the_comment(api, services):
+    services.queue.judges = False
+
+    waited = api.post("/v1/comments?wait=0.02", json={"text": "One."})
+    unwaited = api.post("/v1/comments", json={"text": "Two."})
+
+    assert waited.get_json()["verdict"] is None
+    assert int(waited.headers["Retry-After"]) > 0
+    assert "Retry-After" not in unwaited.headers
+
+
+@pytest.fixture
+def long_line(monkeypatch) -> None:
+    """Let nobody who comes be judged in time."""
+    monkeypatch.setattr(Waiting, "join", lambda *_given, **_named: False)
+
+
+@pytest.mark.usefixtures("long_line")
+def test_behind_a_line_longer_than_its_wait_a_comment_is_accepted_at_once(api, services, waits):
+    services.queue.judges = False
+
+    answer = api.post("/v1/comments?wait=5", json={"text": "One."})
+
+    assert answer.status_code == 202
+    assert answer.get_json()["verdict"] is None
+    assert int(answer.headers["Retry-After"]) > 0
+    assert not any(waits)
+    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
+    assert services.comments.count_pending() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
+
+
+@pytest.mark.usefixtures("long_line")
+def test_what_stepped_out_of_the_line_is_judged_and_a_repeat_answers_it(api, services):
+    services.queue.judges = False
+    headers = {"Idempotency-Key": "k1"}
+    first = api.post("/v1/comments?wait=5", json={"text": "One."}, headers=headers)
+
+    services.queue.run()
+    again = api.post("/v1/comments?wait=5", json={"text": "One."}, headers=headers)
+
+    assert again.get_json()["id"] == first.get_json()["id"]
+    assert again.get_json()["verdict"] is not None
+    assert "Retry-After" not in again.headers
 
 
 @pytest.mark.parametrize("wait", ["-1", "5.01", "soon", "nan", "inf", "", "1&wait=2"])

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
+import sqlite3
 import tarfile
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -18,6 +22,7 @@ from models.registry import (
     read_previous_name,
 )
 from service.cli import cli
+from service.commands import backup
 from service.commands.whole_files import open_whole
 from service.domain.comment import Lane, SiteId
 from service.moderation.sites import add_site
@@ -142,6 +147,82 @@ def test_half_a_backup_is_refused(home, tmp_path):
 
     with pytest.raises(StartError, match="no whole backup"):
         run("restore", str(file), folder=tmp_path / "other")
+
+
+def damage(path: Path, *, name: str) -> None:
+    """Overwrite the first page of a table or an index, as a failing disk does."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        query = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        (root,) = connection.execute(query, (name,)).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"\xff" * 64)
+
+
+@pytest.mark.parametrize("name", ["ix_comments_newest", "verdicts", "sqlite_schema"])
+def test_a_damaged_database_is_no_backup_and_the_earlier_one_stays(home, tmp_path, name):
+    file = tmp_path / "backup.tar"
+    run("backup", str(file), folder=home)
+    earlier = file.read_bytes()
+    made_at = (home / "last-backup").stat().st_mtime_ns
+    if name == "sqlite_schema":
+        (home / "slopsieve.db").write_bytes(b"no database at all" * 1_000)
+    else:
+        damage(home / "slopsieve.db", name=name)
+
+    with pytest.raises(StartError, match=r"nothing was backed up.*damaged.*slopsieve restore"):
+        run("backup", str(file), folder=home)
+
+    assert file.read_bytes() == earlier
+    assert (home / "last-backup").stat().st_mtime_ns == made_at
+    assert sorted(path.name for path in home.iterdir() if "backup-" in path.name) == []
+
+
+def test_a_damaged_model_is_no_backup(home, tmp_path):
+    name = read_current_name()
+    shutil.copytree(SHIPPED_DIR / name, home / "models" / name)
+    promote(home / "models", name, check=check_version)
+    with (home / "models" / name / "fusion.json").open("a") as file:
+        file.write(" ")
+
+    with pytest.raises(StartError, match=r"nothing was backed up.*models list"):
+        run("backup", str(tmp_path / "backup.tar"), folder=home)
+
+    assert not (tmp_path / "backup.tar").exists()
+
+
+def test_what_changes_while_it_is_backed_up_makes_no_backup(home, tmp_path, monkeypatch):
+    told = backup._manifest
+
+    def then_import_a_list(parts):
+        manifest = told(parts)
+        (home / "reputation" / "abuse.list").write_bytes(b"another list")
+        return manifest
+
+    monkeypatch.setattr(backup, "_manifest", then_import_a_list)
+
+    with pytest.raises(StartError, match="was changed meanwhile"):
+        run("backup", str(tmp_path / "backup.tar"), folder=home)
+
+    assert not (tmp_path / "backup.tar").exists()
+
+
+def test_a_full_disk_is_told_as_such_and_leaves_the_earlier_backup(home, tmp_path):
+    file = tmp_path / "backup.tar"
+    run("backup", str(file), folder=home)
+    earlier = file.read_bytes()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        with pytest.raises(StartError, match=r"nothing was backed up.*room"):
+            run("backup", str(file), folder=home)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert file.read_bytes() == earlier
 
 
 def test_no_database_is_no_backup(tmp_path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import tempfile
 
 import pytest
 from click.testing import CliRunner
@@ -107,3 +109,17 @@ def test_people_are_shown_a_table_and_a_summary(home, valkey_url):
 
     assert done.output.splitlines()[0].split() == ["state", "check", "finding", "remedy"]
     assert done.output.splitlines()[-1].endswith("1 failing.")
+
+
+def test_a_full_disk_keeps_no_other_check_from_its_finding(home, valkey_url, monkeypatch):
+    _, before = examine(home, SLOPSIEVE_VALKEY_URL=valkey_url)
+
+    def full(**_given: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    code, found = examine(home, SLOPSIEVE_VALKEY_URL=valkey_url)
+
+    assert code == 1
+    assert set(found) == set(before)
+    assert found["data folder"] == found["settings"] == "fail"

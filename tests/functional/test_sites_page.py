@@ -107,12 +107,26 @@ def test_settings_are_saved_and_told_once(services, client):
 
 def test_what_the_form_has_no_field_for_stays_and_so_does_a_cutoff_shown_rounded(services, client):
     before = SiteSettings(blog="https://blog.example/", spam_cutoff=0.98970389900834)
-    services.sites.update_settings(SITE, before)
+    services.sites.change_settings(SITE, lambda _: before)
     shown = re.search(r'name="spam_cutoff"[^>]* value="([^"]+)"', client.get(PAGE).text)[1]
 
     post(client, f"{PAGE}/settings", **(GOOD | {"spam_cutoff": shown, "holds_unsure": "on"}))
 
     assert settings(services) == before
+
+
+def test_what_somebody_else_set_since_the_page_was_shown_stays(services, client):
+    page = client.get(PAGE).text
+    was = dict(re.findall(r'name="(was_\w+)" value="([^"]*)"', page))
+    services.sites.change_settings(
+        SITE, lambda now: replace(now, mode=Mode.ENFORCE, ham_cutoff=0.2)
+    )
+
+    post(client, f"{PAGE}/settings", **(GOOD | was | {"holds_unsure": "on", "undo_seconds": "7"}))
+    post(client, f"{PAGE}/settings", **(GOOD | was | {"holds_unsure": "on", "spam_cutoff": "10"}))
+
+    assert len(was) == 8
+    assert settings(services) == SiteSettings(mode=Mode.ENFORCE, ham_cutoff=0.2, undo_seconds=7)
 
 
 @pytest.mark.parametrize(

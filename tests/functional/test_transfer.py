@@ -8,13 +8,17 @@ import io
 import json
 import tracemalloc
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 from click.testing import CliRunner
 
 from service.cli import cli
+from service.commands.sources.imported import Broken
 from service.commands.sources.opened import OpenedFile
+from service.commands.sources.rows import read_csv
 from service.commands.sources.wxr import read_wxr
+from service.commands.sources.xml_stream import read_elements
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import Ruling
@@ -548,3 +552,81 @@ def test_adding_and_revoking_are_in_the_audit_log(run):
     acts = [row["act"] for row in map(json.loads, log.splitlines())]
     assert {"add hook", "revoke hook"} <= set(acts)
     assert added["secret"] not in log
+
+
+def read(rows: bytes, reader, tmp_path) -> list[object]:
+    path = tmp_path / "rows"
+    path.write_bytes(rows)
+    with OpenedFile(str(path)) as file:
+        return list(reader(file))
+
+
+def test_what_of_an_entry_cannot_be_kept_is_named(bring):
+    long = "word " * 20_000
+    comments = [
+        wp_comment(1, long),
+        wp_comment(2, "Short", comment_author="n" * 400, comment_author_url="https://x/" * 300),
+        wp_comment(3, "Short", comment_author_IP="nowhere", comment_author_email="nobody"),
+        wp_comment(4, "Short"),
+    ]
+
+    done = bring(WXR % "".join(comments), "wxr")
+
+    counts = json.loads(done.stdout)
+    assert (counts["new"], counts["cut"], counts["broken"], done.exit_code) == (4, 3, 0, 0)
+    assert [line for line in done.stderr.splitlines() if line.startswith("Entry")] == [
+        "Entry 1: imported, but not all of it can be kept: text.",
+        "Entry 2: imported, but not all of it can be kept: author_name, author_url.",
+        "Entry 3: imported, but not all of it can be kept: author_email, address.",
+    ]
+
+
+@pytest.mark.parametrize("line", [b'"never closed ', b"a,"])
+def test_a_row_without_end_is_told_of_and_takes_little_memory(tmp_path, line):
+    rows = b"text\nfirst\n" + line * (16_000_000 // len(line))
+    path = tmp_path / "rows.csv"
+    path.write_bytes(rows)
+    del rows
+    tracemalloc.start()
+
+    with OpenedFile(str(path)) as file:
+        first, *others = list(islice(read_csv(file), 20))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert first.document["text"] == "first"
+    assert any(isinstance(one, Broken) for one in others)
+    assert most < 40_000_000
+
+
+def test_after_a_row_that_is_too_long_the_next_ones_are_read(tmp_path):
+    found = read(b"text\nfirst\n" + b"x" * 5_000_000 + b"\nlast", read_csv, tmp_path)
+
+    assert [type(one).__name__ for one in found] == ["Imported", "Broken", "Imported"]
+    assert found[1].problems[0].problem.startswith("lines 3 to 3 are left out")
+    assert found[2].document["text"] == "last"
+
+
+def test_rows_that_an_unclosed_quote_swallows_are_named(tmp_path):
+    first, swallowed = read(b'text\nfirst\n"second\nthird\nfourth', read_csv, tmp_path)
+
+    assert first.document["text"] == "first"
+    assert swallowed.problems[0].problem == (
+        "lines 3 to the last are left out: a quoted cell does not end"
+    )
+
+
+@pytest.mark.parametrize("begins", [b'<b c="', b"<!-- ", b"<?x "])
+def test_a_tag_without_end_is_refused_before_it_fills_the_memory(begins):
+    stream = io.BytesIO(b"<a>text</a>".replace(b"text", begins + b"x" * 8_000_000))
+
+    with pytest.raises(InvalidInputError, match="without end"):
+        list(read_elements(stream))
+
+    assert stream.tell() < 2_000_000
+
+
+def test_a_text_of_many_megabytes_is_no_tag_without_end():
+    *_, end = read_elements(io.BytesIO(b"<a><![CDATA[" + b"x" * 4_000_000 + b"]]></a>"))
+
+    assert (end.local, end.begins, len(end.text)) == ("a", False, 1 << 20)

@@ -64,8 +64,12 @@ class Installation:
 
     def start_worker(self, seconds_a_batch: float | None = None) -> subprocess.Popen[bytes]:
         """Start a worker: the real one, or the odd one with this delay."""
-        odd = ["tests.integration.odd_worker", str(seconds_a_batch)]
-        module = ["service.worker"] if seconds_a_batch is None else odd
+        if seconds_a_batch is None:
+            return self.start("service.worker")
+        return self.start("tests.integration.odd_worker", str(seconds_a_batch))
+
+    def start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:
+        """Start a process of ours."""
         environment = os.environ | {
             "SLOPSIEVE_DATA_DIR": str(self.folder),
             "SLOPSIEVE_VALKEY_URL": self.valkey_url,
@@ -73,11 +77,14 @@ class Installation:
             "SLOPSIEVE_AUDIT_SHARE": "0",
         }
         with self.log.open("ab") as output:
-            worker = subprocess.Popen(
-                [sys.executable, "-m", *module], cwd=ROOT, env=environment, stderr=output
+            process = subprocess.Popen(
+                [sys.executable, "-m", module, *arguments],
+                cwd=ROOT,
+                env=environment,
+                stderr=output,
             )
-        self.workers.append(worker)
-        return worker
+        self.workers.append(process)
+        return process
 
     @property
     def log(self) -> Path:

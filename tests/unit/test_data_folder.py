@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -54,3 +56,14 @@ def test_a_damaged_key_is_refused_rather_than_replaced(tmp_path):
         DataFolder(tmp_path).secret_key()
 
     assert (tmp_path / "secret.key").read_text() == "short"
+
+
+def test_a_full_disk_is_told_as_such_and_no_other_folder_is_asked_for(tmp_path, monkeypatch):
+    def full(**_given: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+
+    with pytest.raises(StartError, match="its disk is full; make room there"):
+        DataFolder(tmp_path)
+    assert DataFolder(tmp_path, prove=False).path == tmp_path

@@ -1,11 +1,36 @@
-"""The database is ready when it takes a write, which is not asked of it at every question."""
+"""What `/readyz` asks: writes that are taken, workers that get on, and what to do where not."""
 
 from __future__ import annotations
 
+import time
+from datetime import timedelta
+
 import pytest
 
-from service.domain.errors import StoreUnavailableError
-from service.readiness import WriteProof
+from service import readiness
+from service.domain.comment import Lane
+from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
+from service.moderation.sites import add_site
+from service.ports import NewComment
+from service.readiness import (
+    WriteProof,
+    judge_models,
+    readiness_checks,
+)
+from service.settings import load_settings
+from service.stores.migrations import migrate
+from service.tasks.broker import open_client
+from service.tasks.heartbeat import (
+    COURIERS,
+    STUCK_SECONDS,
+    WORKERS,
+    Signs,
+    WorkerSign,
+    are_stuck,
+)
+from service.wiring import wire
+from tests.factories import NOW, make_comment
+from tests.servers import running_valkey
 
 
 class Database:
@@ -54,3 +79,91 @@ def test_a_write_that_fails_is_told_each_time_and_healing_is_seen_at_once(databa
     proof.renew()
 
     assert database.asked == ["write"] * 3
+
+
+def sign(*, judged_at: float, problem: str | None = None) -> WorkerSign:
+    return WorkerSign(name="w", model_version="m", model_problem=problem, judged_at=judged_at)
+
+
+def test_workers_that_store_nothing_while_comments_wait_are_told_of():
+    stuck = [sign(judged_at=90.0), sign(judged_at=10.0)]
+
+    def told_of(workers, oldest=NOW - timedelta(hours=1)):
+        return are_stuck(workers, oldest=oldest, now=NOW)
+
+    assert told_of(stuck)
+    assert not told_of([*stuck, sign(judged_at=NOW.timestamp())])
+    assert not told_of([])
+    assert not told_of(stuck, oldest=None)
+    assert not told_of(stuck, oldest=NOW)
+
+
+def test_a_model_is_not_asked_for_where_a_worker_is_missing():
+    assert "Start a worker" in judge_models([]).remedy
+    assert "models promote" in judge_models([sign(judged_at=0.0, problem="no version")]).remedy
+    assert judge_models([sign(judged_at=0.0)]) is None
+
+
+@pytest.fixture
+def home(tmp_path):
+    """Give an installation with a Valkey of its own, whose worker and courier give signs."""
+    with running_valkey() as server:
+        wired = wire(load_settings(data_dir=tmp_path, valkey_url=server.url))
+        migrate(wired.engine)
+        client = open_client(server.url)
+        for kind in (WORKERS, COURIERS):
+            Signs(client, kind, kind, judged_at=lambda: time.time() - 2 * STUCK_SECONDS).give()
+        yield wired, client
+        client.close()
+        wired.close()
+
+
+def told(wired) -> dict[str, tuple[str, str]]:
+    found = {name: check() for name, check in readiness_checks(wired).items()}
+    return {name: (one.says, one.remedy) for name, one in found.items() if one}
+
+
+def keep_comment(wired, *, seconds_ago: float) -> None:
+    services = wired.services
+    site = next(iter(services.sites.all()), None) or add_site("A", services, actor="test")[0]
+    received_at = services.clock() - timedelta(seconds=seconds_ago)
+    comment = make_comment(site_id=site.id, received_at=received_at)
+    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+
+
+def test_a_full_valkey_is_told_as_such_and_nobody_is_told_to_start_a_worker(home):
+    wired, client = home
+    assert told(wired) == {}
+
+    client.config_set("maxmemory", "1mb")
+    client.config_set("maxmemory-policy", "noeviction")
+    found = told(wired)
+
+    assert set(found) == {"queue", "worker", "model", "judging", "callbacks"}
+    says, remedy = found.pop("queue")
+    assert "its memory is full" in says
+    assert "maxmemory" in remedy
+    assert {remedy for _, remedy in found.values()} == {"Put the queue right; then ask again."}
+
+
+def test_comments_that_nobody_judges_are_told_of_whatever_the_cause(home):
+    wired, _ = home
+
+    keep_comment(wired, seconds_ago=STUCK_SECONDS / 2)
+    fresh = told(wired)
+    keep_comment(wired, seconds_ago=2 * STUCK_SECONDS)
+
+    assert fresh == {}
+    assert set(told(wired)) == {"judging"}
+
+
+def test_a_full_disk_and_a_damaged_file_have_remedies_of_their_own(home, monkeypatch):
+    wired, _ = home
+    for error, word in ((StoreFullError("full"), "room"), (StoreDamagedError("bad"), "restore")):
+
+        def refuse(*_given: object, error: Exception = error, **_named: object) -> None:
+            raise error
+
+        monkeypatch.setattr(readiness, "prove_write", refuse)
+
+        assert word in told(wired)["database"][1]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.domain.author_name import normal_name
-from service.domain.sender import make_sender
+from service.domain.sender import make_sender, one_client
 
 NEW, OLD = b"the present secret", b"the one before it"
 
@@ -82,3 +82,18 @@ def test_without_a_rotation_or_without_keys_nothing_older_comes_along():
 
     assert still.before_rotation is None
     assert nobody.before_rotation is None
+
+
+@pytest.mark.parametrize(
+    ("address", "client"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        (" ::ffff:192.0.2.7 ", "192.0.2.7"),
+        ("2001:db8::1:2:3:4", "2001:db8::/64"),
+        ("unknown", "unknown"),
+        ("", ""),
+        ("," * 100_000, "," * 64),
+    ],
+)
+def test_one_client_is_an_address_or_an_ipv6_network(address, client):
+    assert one_client(address) == client

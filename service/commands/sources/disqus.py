@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 
-from service.commands.sources.imported import Entry, Imported, LeftOut, flat_document
+from service.commands.sources.imported import Entry, LeftOut, import_flat
 from service.commands.sources.opened import OpenedFile
 from service.commands.sources.xml_stream import Element, read_elements
 from service.domain.decision import Ruling
@@ -56,22 +56,20 @@ def _read_post(number: int, post: Mapping[str, str], threads: _Threads) -> Entry
         return LeftOut(number=number)
     link, title = threads.find(post.get("thread id", ""))
     parent = post.get("parent id")
-    return Imported(
-        number=number,
-        document=flat_document(
-            {
-                "text": text,
-                "site_comment_id": own_id(_NAME, post["id"]),
-                "post_url": link,
-                "post_title": title,
-                "author_name": post.get("name"),
-                "author_email": post.get("email"),
-                "address": post.get("ipAddress"),
-                "written_at": read_moment(post.get("createdAt")),
-                "reply_to": own_id(_NAME, parent) if parent else None,
-            }
-        ),
-        ruling=Ruling.REJECT if is_spam else Ruling.APPROVE,
+    return import_flat(
+        number,
+        {
+            "text": text,
+            "site_comment_id": own_id(_NAME, post["id"]),
+            "post_url": link,
+            "post_title": title,
+            "author_name": post.get("name"),
+            "author_email": post.get("email"),
+            "address": post.get("ipAddress"),
+            "written_at": read_moment(post.get("createdAt")),
+            "reply_to": own_id(_NAME, parent) if parent else None,
+        },
+        Ruling.REJECT if is_spam else Ruling.APPROVE,
     )
 
 

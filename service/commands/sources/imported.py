@@ -18,11 +18,15 @@ from service.web.webhooks.payload import cut_text, valid_address, valid_email
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """One comment. `document` is what `POST /v1/comments` takes; `ruling` what was decided."""
+    """One comment. `document` is what `POST /v1/comments` takes; `ruling` what was decided.
+
+    `cut` names the fields of which not all can be kept.
+    """
 
     number: int
     document: Mapping[str, object] = field(repr=False)
     ruling: Ruling | None = None
+    cut: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,45 +45,60 @@ class Broken:
 
 
 Entry = Imported | LeftOut | Broken
+_AS_THEY_ARE = ("site_comment_id", "written_at", "language", "reply_to", "user_agent")
+_GROUPS = ("post", "author")
 
 
-def flat_document(given: Mapping[str, object]) -> dict[str, object]:
-    """Return a comment of single fields as the API's document; empty fields are left out.
+def import_flat(number: int, given: Mapping[str, object], ruling: Ruling | None) -> Imported:
+    """Return a comment of single fields; empty ones are left out.
 
     For exports of other systems, which nobody can correct: what is too long is cut, an address
-    or an e-mail that is none is left out.
+    or an e-mail that is none is left out, and the comment says of which fields.
     """
-    kept = {name: value for name, value in given.items() if value not in (None, "")}
-    text = kept.get("text")
-    document: dict[str, object] = {"text": cut_text(text) if isinstance(text, str) else text}
-    address = valid_address(str(kept.get("address", "")))
-    document |= {"address": address} if address else {}
-    document |= {
-        name: kept[name]
-        for name in ("site_comment_id", "written_at", "language", "reply_to", "user_agent")
-        if name in kept
+    there = {name: value for name, value in given.items() if value not in (None, "")}
+    text = there.get("text")
+    kept: dict[str, object | None] = {
+        **{name: there.get(name) for name in _AS_THEY_ARE},
+        "text": cut_text(text) if isinstance(text, str) else text,
+        "address": valid_address(str(there.get("address", ""))),
+        "post_url": _whole(there.get("post_url")),
+        "post_title": _beginning(there.get("post_title"), MAX_TITLE_CHARS),
+        "post_excerpt": _beginning(there.get("post_excerpt"), MAX_EXCERPT_CHARS),
+        "author_name": _beginning(there.get("author_name"), MAX_NAME_CHARS),
+        "author_url": _whole(there.get("author_url")),
+        "author_email": valid_email(str(there.get("author_email", ""))),
     }
-    post = {
-        "url": whole(kept.get("post_url"), MAX_URL_CHARS),
-        "title": cut(kept.get("post_title"), MAX_TITLE_CHARS),
-        "excerpt": cut(kept.get("post_excerpt"), MAX_EXCERPT_CHARS),
-    }
-    author = {
-        "name": cut(kept.get("author_name"), MAX_NAME_CHARS),
-        "url": whole(kept.get("author_url"), MAX_URL_CHARS),
-        "email": valid_email(str(kept.get("author_email", ""))),
-    }
-    for name, group in (("post", post), ("author", author)):
-        filled = {key: value for key, value in group.items() if value is not None}
-        document |= {name: filled} if filled else {}
-    return document
+    document: dict[str, object] = {"text": kept.pop("text")}
+    for name, value in kept.items():
+        group, _, own = name.partition("_")
+        if value is None:
+            continue
+        if group in _GROUPS:
+            within = document.setdefault(group, {})
+            assert isinstance(within, dict)  # noqa: S101  # made in the line above
+            within[own] = value
+        else:
+            document[name] = value
+    return Imported(
+        number=number, document=document, ruling=ruling, cut=_cut(there, document, kept)
+    )
 
 
-def cut(given: object, length: int) -> str | None:
+def _cut(
+    there: Mapping[str, object], document: Mapping[str, object], kept: Mapping[str, object | None]
+) -> tuple[str, ...]:
+    """Return what is not kept as it was given; an excerpt is a part of its post at any rate."""
+    now = {**kept, "text": document["text"], "post_excerpt": there.get("post_excerpt")}
+    # An address has several spellings, so only its absence counts.
+    now |= {"address": there.get("address")} if now["address"] else {}
+    return tuple(name for name, value in there.items() if name in now and now[name] != value)
+
+
+def _beginning(given: object, length: int) -> str | None:
     """Return the beginning of a string, None for anything else."""
     return given[:length] if isinstance(given, str) else None
 
 
-def whole(given: object, length: int) -> str | None:
-    """Return a string that is short enough: the beginning of an address is another address."""
-    return given if isinstance(given, str) and len(given) <= length else None
+def _whole(given: object) -> str | None:
+    """Return an address that is short enough: the beginning of one is another address."""
+    return given if isinstance(given, str) and len(given) <= MAX_URL_CHARS else None

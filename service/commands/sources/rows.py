@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 from collections.abc import Iterator, Mapping
 
-from service.commands.sources.imported import Broken, Entry, Imported, LeftOut, flat_document
+from service.commands.sources.imported import Broken, Entry, Imported, LeftOut, import_flat
 from service.commands.sources.opened import OpenedFile
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
@@ -17,6 +18,10 @@ from service.web.webhooks.payload import read_moment
 
 _MAX_LINE_BYTES = 8 << 20
 _MAX_CELL_CHARS = 1 << 20
+_MAX_ROW_CHARS = 4 << 20
+# A line of its own after the last one, of a character that no text has.
+_END = "\x1c\x00\x1c"
+_CLOSE = "see that every quote that opens a cell is closed, and doubled within"
 # By the names that exports and the data card use: ours.
 _ALIASES = {
     "text": "text", "comment": "text", "content": "text", "message": "text", "body": "text",
@@ -58,10 +63,11 @@ def read_csv(file: OpenedFile) -> Iterator[Entry]:
     Raises `InvalidInputError` if no column holds the text.
     """
     csv.field_size_limit(_MAX_CELL_CHARS)
-    rows = csv.reader(file.text())
+    lines = _Lines(file.text())
+    rows = csv.reader(lines)
     try:
         header = [name.strip().lower() for name in next(rows, [])]
-    except csv.Error:
+    except (csv.Error, _RowTooLongError):
         header = []
     if "text" not in (_ALIASES.get(name) for name in header):
         problem = Problem(
@@ -71,15 +77,60 @@ def read_csv(file: OpenedFile) -> Iterator[Entry]:
     number = 1
     while True:
         number += 1
+        first = rows.line_num + 1
+        lines.begin_row()
         try:
-            row = next(rows, None)
-        except csv.Error:
-            yield _broken(number, "is not CSV, or has a cell that is too long", "mend the row")
+            row = next(rows, [_END])
+        except (csv.Error, _RowTooLongError):
+            where = f"lines {first:,} to {lines.count:,} are left out: a row"
+            yield _broken(number, f"{where} or a cell in it is too long", _CLOSE)
             continue
-        if row is None:
+        if row == [_END]:
+            return
+        if row and row[-1].endswith(_END):
+            where = f"lines {first:,} to the last are left out: a quoted cell"
+            yield _broken(number, f"{where} does not end", _CLOSE)
             return
         if row:
             yield _read_flat(number, dict(zip(header, row, strict=False)))
+
+
+class _RowTooLongError(Exception):
+    """A row has more characters than any comment's."""
+
+
+class _Lines:
+    """Gives a CSV reader its lines, and of each row no more than may be held in memory."""
+
+    def __init__(self, text: io.TextIOWrapper) -> None:
+        self._text = text
+        self._chars = 0
+        self._has_ended = False
+        self.count = 0
+
+    def begin_row(self) -> None:
+        """Count the characters anew."""
+        self._chars = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        """Return a line, at last a mark by which an unended cell is told. Raise for a long row."""
+        line = self._text.readline(_MAX_ROW_CHARS)
+        if not line:
+            if self._has_ended:
+                raise StopIteration
+            self._has_ended = True
+            return _END
+        self.count += 1
+        self._chars += len(line)
+        is_whole = len(line) < _MAX_ROW_CHARS
+        while len(line) == _MAX_ROW_CHARS and not line.endswith("\n"):
+            line = self._text.readline(_MAX_ROW_CHARS)
+        if not is_whole or self._chars > _MAX_ROW_CHARS:
+            raise _RowTooLongError
+        return line
 
 
 def _read_line(number: int, line: bytes) -> Entry:
@@ -108,7 +159,7 @@ def _read_flat(number: int, row: Mapping[str, object]) -> Entry:
         return LeftOut(number=number)
     given["written_at"] = read_moment(str(given.get("written_at", "")))
     given["site_comment_id"] = str(given.get("site_comment_id") or _derived_id(row))
-    return Imported(number=number, document=flat_document(given), ruling=_ruling(row))
+    return import_flat(number, given, _ruling(row))
 
 
 def _ruling(row: Mapping[str, object]) -> Ruling | None:

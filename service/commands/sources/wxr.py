@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from service.commands.sources.imported import Entry, Imported, LeftOut, flat_document
+from service.commands.sources.imported import Entry, LeftOut, import_flat
 from service.commands.sources.opened import OpenedFile
 from service.commands.sources.xml_stream import Element, read_elements
 from service.domain.decision import Ruling
@@ -52,23 +52,21 @@ def _read_comment(number: int, comment: Mapping[str, str], post: Mapping[str, st
     if status in _THROWN_AWAY or not is_comment or not text.strip():
         return LeftOut(number=number)
     parent = comment.get("comment_parent", "")
-    return Imported(
-        number=number,
-        document=flat_document(
-            {
-                # Comments are kept as HTML that visitors typed, and are judged as they are.
-                "text": text,
-                "site_comment_id": own_id("wordpress", comment.get("comment_id", "")),
-                "post_url": post.get("link"),
-                "post_title": post.get("title"),
-                "post_excerpt": html_to_text(post.get("content", "")[:_EXCERPT_SOURCE_CHARS]),
-                "author_name": comment.get("comment_author"),
-                "author_email": comment.get("comment_author_email"),
-                "author_url": comment.get("comment_author_url"),
-                "address": comment.get("comment_author_IP"),
-                "written_at": read_moment(comment.get("comment_date_gmt")),
-                "reply_to": own_id("wordpress", parent) if parent not in ("", "0") else None,
-            }
-        ),
-        ruling=_RULINGS.get(status),
+    return import_flat(
+        number,
+        {
+            # Comments are kept as HTML that visitors typed, and are judged as they are.
+            "text": text,
+            "site_comment_id": own_id("wordpress", comment.get("comment_id", "")),
+            "post_url": post.get("link"),
+            "post_title": post.get("title"),
+            "post_excerpt": html_to_text(post.get("content", "")[:_EXCERPT_SOURCE_CHARS]),
+            "author_name": comment.get("comment_author"),
+            "author_email": comment.get("comment_author_email"),
+            "author_url": comment.get("comment_author_url"),
+            "address": comment.get("comment_author_IP"),
+            "written_at": read_moment(comment.get("comment_date_gmt")),
+            "reply_to": own_id("wordpress", parent) if parent not in ("", "0") else None,
+        },
+        _RULINGS.get(status),
     )

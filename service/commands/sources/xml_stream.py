@@ -14,6 +14,8 @@ from service.domain.errors import InvalidInputError, Problem
 _CHUNK_BYTES = 1 << 16
 # Of one element's text; the longest that is kept has 64 KiB.
 _MAX_CHARS = 1 << 20
+# Of one tag or remark, which the parser holds whole until it ends.
+_MAX_TAG_BYTES = 1 << 20
 _MAX_DEPTH = 64
 # XML 1.0 allows none of these, and WordPress writes them all the same.
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
@@ -88,18 +90,23 @@ def read_elements(stream: IO[bytes]) -> Iterator[Element]:
     parser.StartDoctypeDeclHandler = collector.refuse_doctype
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     is_last = False
+    fed = 0
     while not is_last:
         chunk = stream.read(_CHUNK_BYTES)
         is_last = not chunk
-        text = _NOT_XML.sub("", decoder.decode(chunk, final=is_last))
+        piece = _NOT_XML.sub("", decoder.decode(chunk, final=is_last)).encode()
+        fed += len(piece)
         try:
-            parser.Parse(text.encode(), is_last)
+            parser.Parse(piece, is_last)
         except expat.ExpatError as error:
             yield from collector.waiting
             what = f"is not well-formed at line {error.lineno}: {expat.ErrorString(error.code)}"
             raise _refusal(what, "export it again") from None
         yield from collector.waiting
         collector.waiting.clear()
+        if fed - parser.CurrentByteIndex > _MAX_TAG_BYTES:
+            what = f"has a tag or a remark without end at line {parser.CurrentLineNumber}"
+            raise _refusal(what, "export it again")
 
 
 def _refusal(problem: str, remedy: str) -> InvalidInputError:

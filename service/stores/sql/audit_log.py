@@ -24,9 +24,8 @@ class SqlAuditLog:
 
     def append_all(self, entries: Sequence[AuditEntry]) -> None:
         """See `AuditLog.append_all`."""
-        rows = [entry_values(entry) for entry in entries]
-        if rows:
-            write(self._engine, lambda c: c.execute(sa.insert(audit_log), rows))
+        if entries:
+            write(self._engine, lambda connection: insert_entries(connection, entries))
 
     def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
         """See `AuditLog.page`."""
@@ -53,6 +52,12 @@ class SqlAuditLog:
             query = query.where(audit_log.c.subject == subject)
         with reading(self._engine) as connection:
             return [entry_from(row) for row in connection.execute(query)]
+
+
+def insert_entries(connection: sa.Connection, entries: Sequence[AuditEntry]) -> None:
+    """Append acts within a transaction."""
+    if entries:
+        connection.execute(sa.insert(audit_log), [entry_values(entry) for entry in entries])
 
 
 def _conditions(criteria: AuditFilter) -> list[sa.ColumnElement[bool]]:

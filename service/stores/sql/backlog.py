@@ -47,6 +47,18 @@ class SqlBacklogStore:
                 oldest_kept=_oldest_kept(connection),
             )
 
+    def oldest_unjudged(self) -> datetime | None:
+        """See `BacklogStore.oldest_unjudged`."""
+        query = (
+            sa.select(comments.c.received_at)
+            .where(waits_for_verdict)
+            .order_by(comments.c.received_at)
+            .limit(1)
+        )
+        with reading(self._engine) as connection:
+            oldest: datetime | None = connection.scalar(query)
+            return oldest
+
 
 def _by(
     connection: sa.Connection,

@@ -11,11 +11,12 @@ import sqlalchemy as sa
 from service.domain.case import PendingComment
 from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.errors import NotFoundError, StoreUnavailableError
-from service.ports import Added, AddOutcome, Attempt, NewComment
+from service.ports import Added, AddOutcome, Attempt, AuditEntry, NewComment
 from service.stores.cursor import REST_RANK
 from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
 from service.stores.personal_keys import personal_keys
 from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.engine import reading, write
 from service.stores.sql.opinions import drop_opinions
@@ -86,6 +87,12 @@ class SqlCommentStore:
     def count_attempt(self, ids: Sequence[CommentId]) -> None:
         """See `CommentStore.count_attempt`."""
         self._update(ids, {"attempts": comments.c.attempts + 1})
+
+    def lower_attempts(self, to: Mapping[CommentId, int]) -> None:
+        """See `CommentStore.lower_attempts`."""
+        for number in set(to.values()):
+            ids = [comment_id for comment_id, most in to.items() if most == number]
+            self._update(ids, {"attempts": _least(comments.c.attempts, number)})
 
     def mark_queued(self, ids: Sequence[CommentId], at: datetime) -> None:
         """See `CommentStore.mark_queued`."""
@@ -178,9 +185,11 @@ class SqlCommentStore:
                 found.update({names[digest]: kept for digest, kept in connection.execute(query)})
         return found
 
-    def withdraw(self, comment_id: CommentId, *, at: datetime) -> None:
+    def withdraw(
+        self, comment_id: CommentId, *, at: datetime, act: AuditEntry | None = None
+    ) -> None:
         """See `CommentStore.withdraw`."""
-        write(self._engine, lambda connection: _withdraw_one(connection, comment_id, at))
+        write(self._engine, lambda connection: _withdraw_one(connection, comment_id, at, act))
 
     def find_sent_by(self, sender: Sender, *, limit: int) -> list[CommentId]:
         """See `CommentStore.find_sent_by`."""
@@ -207,13 +216,22 @@ class SqlCommentStore:
         write(self._engine, lambda connection: delete_traits(connection, ids))
 
 
-def _withdraw_one(connection: sa.Connection, comment_id: CommentId, at: datetime) -> None:
+def _least(column: sa.ColumnElement[int], most: int) -> sa.ColumnElement[int]:
+    return sa.case((column > most, most), else_=column)
+
+
+def _withdraw_one(
+    connection: sa.Connection, comment_id: CommentId, at: datetime, act: AuditEntry | None
+) -> None:
     """Withdraw a comment within a transaction; see `CommentStore.withdraw`."""
-    query = sa.select(comments.c.id).where(comments.c.id == comment_id)
-    if connection.execute(query.with_for_update(key_share=True)).one_or_none() is None:
+    query = sa.select(comments.c.withdrawn_at).where(comments.c.id == comment_id)
+    row = connection.execute(query.with_for_update(key_share=True)).one_or_none()
+    if row is None:
         msg = f"there is no comment {comment_id!r}"
         raise NotFoundError(msg)
     withdraw_locked(connection, [comment_id], at)
+    if row.withdrawn_at is None and act is not None:
+        insert_entries(connection, [act])
 
 
 def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: datetime) -> None:

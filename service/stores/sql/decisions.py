@@ -8,16 +8,26 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import CommentId
 from service.domain.decision import Decision
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.precedent import Precedent, PrecedentPage
+from service.ports import Acts
 from service.stores.batches import refuse_mixed
+from service.stores.deliveries import kept_of
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.deliveries import insert_deliveries, withdraw_untold
 from service.stores.sql.engine import reading, write
 from service.stores.sql.rows import Row, comment_from, decision_from, decision_values
-from service.stores.sql.schema import comments, decisions, is_of_stroke_in_force, is_unremembered
+from service.stores.sql.schema import (
+    audit_log,
+    comments,
+    decisions,
+    is_of_stroke_in_force,
+    is_unremembered,
+)
 from service.stores.sql.schema_acts import stroke_sites, strokes
 from service.stores.sql.standing import STANDING, rank_of
 from service.stores.sql.statements import chunks, insert_if_free
@@ -36,6 +46,7 @@ class SqlDecisionStore:
         decision: Decision,
         *,
         deliveries: Sequence[Delivery] = (),
+        acts: Acts | None = None,
         instead_of: Collection[str] | None = None,
     ) -> Decision | None:
         """See `DecisionStore.add`."""
@@ -48,6 +59,7 @@ class SqlDecisionStore:
             if instead_of is not None:
                 _refuse_another(connection, decision.comment_id, instead_of)
             replaced = _append(connection, [decision], standing, deliveries)
+            _log(connection, [*replaced, decision], acts)
             return replaced[0] if replaced else None
 
         return write(self._engine, append)
@@ -57,6 +69,7 @@ class SqlDecisionStore:
         decisions: Sequence[Decision],
         *,
         deliveries: Sequence[Delivery] = (),
+        acts: Acts | None = None,
         open_only: bool = False,
     ) -> list[Decision]:
         """See `DecisionStore.add_many`."""
@@ -81,22 +94,33 @@ class SqlDecisionStore:
             replaced = _append(connection, new, standing, told)
             if stroke_id is not None:
                 _count(connection, stroke_id, [standing[key] for key in ids])
+            _log(connection, [*replaced, *new], acts)
             return [*replaced, *new]
 
         return write(self._engine, append) if decisions else []
 
     def undo(
-        self, comment_id: CommentId, *, by: str, at: datetime, deliveries: Sequence[Delivery] = ()
+        self,
+        comment_id: CommentId,
+        *,
+        by: str,
+        at: datetime,
+        deliveries: Sequence[Delivery] = (),
+        acts: Acts | None = None,
+        decision_id: str | None = None,
     ) -> Decision:
         """See `DecisionStore.undo`."""
 
         def undo(connection: sa.Connection) -> Decision:
             standing = _lock_comments(connection, [comment_id])
+            if decision_id is not None:
+                _refuse_another(connection, comment_id, [decision_id])
             undone = _take_back(connection, decisions.c.comment_id == comment_id, by=by, at=at)
             if not undone:
                 msg = f"comment {comment_id!r} has no decision in force"
                 raise NotFoundError(msg)
             _let_undone(connection, undone, standing, deliveries)
+            _log(connection, undone, acts)
             return undone[0]
 
         return write(self._engine, undo)
@@ -108,6 +132,7 @@ class SqlDecisionStore:
         by: str,
         at: datetime,
         deliveries: Sequence[Delivery] = (),
+        acts: Acts | None = None,
     ) -> list[Decision]:
         """See `DecisionStore.undo_many`."""
         wanted = [one.id for one in decisions]
@@ -119,6 +144,7 @@ class SqlDecisionStore:
             told = [one for one in deliveries if one.comment_id in ids]
             if undone:
                 _let_undone(connection, undone, standing, told)
+                _log(connection, undone, acts)
             return undone
 
         return write(self._engine, undo) if decisions else []
@@ -147,6 +173,31 @@ class SqlDecisionStore:
         """See `DecisionStore.find_in_force`."""
         return self._page(decisions.c.undone_at.is_(None), after=after, limit=limit)
 
+    def find_teaching(self) -> list[tuple[int, CommentId]]:
+        """See `DecisionStore.find_teaching`."""
+        query = (
+            sa.select(decisions.c.seq, decisions.c.comment_id)
+            .join(comments, comments.c.id == decisions.c.comment_id)
+            .where(
+                decisions.c.undone_at.is_(None),
+                decisions.c.decided_by != CAMPAIGN_POLICY,
+                comments.c.withdrawn_at.is_(None),
+                comments.c.outcome.is_not(None),
+                comments.c.degraded.is_(False),
+            )
+            .order_by(decisions.c.seq)
+        )
+        with reading(self._engine) as connection:
+            return [(row.seq, row.comment_id) for row in connection.execute(query)]
+
+    def last_change(self) -> tuple[int, int]:
+        """See `DecisionStore.last_change`."""
+        decision = sa.select(sa.func.max(decisions.c.seq)).scalar_subquery()
+        act = sa.select(sa.func.max(audit_log.c.seq)).scalar_subquery()
+        with reading(self._engine) as connection:
+            row = connection.execute(sa.select(decision.label("decision"), act.label("act"))).one()
+            return row.decision or 0, row.act or 0
+
     def _page(self, wanted: sa.ColumnElement[bool], *, after: int, limit: int) -> PrecedentPage:
         query = (
             sa.select(decisions)
@@ -160,6 +211,11 @@ class SqlDecisionStore:
                 precedents=tuple(_with_comments(connection, rows)),
                 next_after=rows[-1].seq if rows else None,
             )
+
+
+def _log(connection: sa.Connection, changed: Sequence[Decision], acts: Acts | None) -> None:
+    if acts is not None:
+        insert_entries(connection, acts(changed))
 
 
 def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[Precedent]:
@@ -247,16 +303,19 @@ def _append(
         by=new[0].decided_by,
         at=new[0].decided_at,
     )
-    unheard = withdraw_untold(connection, replaced)
+    withdrawn = withdraw_untold(connection, replaced)
     taken = sa.select(decisions.c.id).where(decisions.c.id.in_([one.id for one in new]))
     if connection.execute(taken.limit(1)).all():
         raise ConflictError("there is a decision of this id already")
     connection.execute(sa.insert(decisions), [decision_values(one) for one in new])
     _keep_in_step(connection, [standing[key] for key in ids], decided=True)
-    corrects = {one.comment_id for one in replaced if one.id not in unheard}
+    corrects = {one.comment_id for one in replaced if one.id not in withdrawn.unheard}
     insert_deliveries(
         connection,
-        [replace(one, corrects_told=one.comment_id in corrects) for one in told],
+        [
+            replace(one, corrects_told=one.comment_id in corrects)
+            for one in kept_of(told, withdrawn)
+        ],
     )
     return replaced
 
@@ -268,10 +327,10 @@ def _let_undone(
     told: Sequence[Delivery],
 ) -> None:
     """Let everything follow from decisions that were taken back; their comments must be locked."""
-    unheard = withdraw_untold(connection, undone)
+    withdrawn = withdraw_untold(connection, undone)
     _keep_in_step(connection, [standing[one.comment_id] for one in undone], decided=False)
-    silent = {one.comment_id for one in undone if one.id in unheard}
-    insert_deliveries(connection, [one for one in told if one.comment_id not in silent])
+    silent = {one.comment_id for one in undone if one.id in withdrawn.unheard}
+    insert_deliveries(connection, kept_of(told, withdrawn, silent=silent))
 
 
 def _take_back(

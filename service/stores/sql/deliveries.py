@@ -10,9 +10,9 @@ import sqlalchemy as sa
 
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision
-from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
+from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, EventKind
 from service.domain.errors import NotFoundError
-from service.stores.deliveries import after_attempt, revived
+from service.stores.deliveries import Withdrawn, after_attempt, revived
 from service.stores.sql.engine import reading, write
 from service.stores.sql.rows import (
     attempt_from,
@@ -205,27 +205,29 @@ def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> Non
     _let_first_in_line_be_due(connection, sorted({delivery.comment_id for delivery in new}))
 
 
-def withdraw_untold(connection: sa.Connection, undone: Sequence[Decision]) -> frozenset[str]:
+def withdraw_untold(connection: sa.Connection, undone: Sequence[Decision]) -> Withdrawn:
     """Delete what was to tell these decisions and nobody has tried to send yet.
 
-    Return the ids of those of which the site knows nothing now, nor of one that they replaced.
     Their comments must be locked.
     """
     ids = [one.id for one in undone]
     known = set(ids)
+    lack_verdict: set[CommentId] = set()
     for some in chunks(undone):
         untold = connection.execute(
             sa.delete(deliveries)
             .where(_d.decision_id.in_([one.id for one in some]), is_untold)
-            .returning(_d.decision_id, _d.corrects_told)
+            .returning(_d.decision_id, _d.comment_id, _d.event, _d.corrects_told)
         ).all()
         if not untold:
             continue
-        known -= {row.decision_id for row in untold if not row.corrects_told}
+        rulings = [row for row in untold if row.event == EventKind.DECISION.value]
+        known -= {row.decision_id for row in rulings if not row.corrects_told}
+        lack_verdict |= {row.comment_id for row in untold if row.event != EventKind.DECISION.value}
         left = sa.select(_d.decision_id).where(_d.decision_id.in_([one.id for one in some]))
         known |= set(connection.scalars(left))
         _let_first_in_line_be_due(connection, [one.comment_id for one in some])
-    return frozenset(ids) - known
+    return Withdrawn(unheard=frozenset(ids) - known, lack_verdict=frozenset(lack_verdict))
 
 
 def _lock_comments(connection: sa.Connection, new: Sequence[Delivery]) -> None:

@@ -24,7 +24,7 @@ from sqlalchemy.exc import (
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
-from service.domain.errors import StoreUnavailableError
+from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
 
 _T = TypeVar("_T")
 
@@ -36,6 +36,8 @@ _CONNECT_TIMEOUT_SECONDS = 3
 _POOL_TIMEOUT_SECONDS = 5
 # An extended result code of SQLite carries the primary one in its lowest byte.
 _PRIMARY_CODE = 0xFF
+_FULL = {sqlite3.SQLITE_FULL, "53100"}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, "XX001", "XX002"}
 # PostgreSQL ends one of two transactions that wait for each other; it heals by trying again.
 _DEADLOCK_TRIES = 4
 _DEADLOCK_PAUSE_SECONDS = 0.01
@@ -396,6 +398,13 @@ def our_errors() -> Iterator[None]:
 
 
 def _unavailable(error: Exception) -> StoreUnavailableError:
+    driver_error = error.orig if isinstance(error, DBAPIError) else error
+    code = getattr(driver_error, "sqlite_errorcode", None)
+    cause = getattr(driver_error, "sqlstate", None) if code is None else code & _PRIMARY_CODE
+    if cause in _FULL:
+        return StoreFullError("the database cannot be used now: its disk is full")
+    if cause in _DAMAGED:
+        return StoreDamagedError("the database cannot be used now: its file is damaged")
     return StoreUnavailableError(f"the database cannot be used now: {type(error).__name__}")
 
 

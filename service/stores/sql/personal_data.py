@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 import sqlalchemy as sa
@@ -11,8 +11,10 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.person import Person
 from service.domain.verdict import Outcome
+from service.ports import AuditEntry
 from service.stores.cursor import REST_RANK
 from service.stores.personal_keys import personal_keys
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.comments import withdraw_locked
 from service.stores.sql.engine import reading, write
 from service.stores.sql.schema import comments, decisions, is_kept_and_judged
@@ -66,9 +68,22 @@ class SqlPersonalDataStore:
                 found += connection.scalars(query)
         return found
 
-    def withdraw(self, ids: Sequence[CommentId], *, at: datetime) -> int:
+    def withdraw(
+        self,
+        ids: Sequence[CommentId],
+        *,
+        at: datetime,
+        act: Callable[[int], AuditEntry] | None = None,
+    ) -> int:
         """See `PersonalDataStore.withdraw`."""
-        return write(self._engine, lambda connection: _withdraw_all(connection, ids, at))
+
+        def withdraw(connection: sa.Connection) -> int:
+            withdrawn = _withdraw_all(connection, ids, at)
+            if act is not None:
+                insert_entries(connection, [act(withdrawn)])
+            return withdrawn
+
+        return write(self._engine, withdraw)
 
 
 def _is_of(person: Person) -> sa.ColumnElement[bool] | None:

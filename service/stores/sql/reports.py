@@ -7,6 +7,10 @@ import sqlalchemy as sa
 from service.domain.comment import CommentId
 from service.domain.errors import NotFoundError
 from service.domain.report import Report
+from service.ports import Tell
+from service.stores.cursor import REST_RANK
+from service.stores.sql.cases import load_cases
+from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.engine import write
 from service.stores.sql.rows import Row, report_values
 from service.stores.sql.schema import comments, reports, sites
@@ -20,27 +24,30 @@ class SqlReportStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(self, report: Report) -> bool:
+    def add(self, report: Report, *, tell: Tell | None = None) -> bool:
         """See `ReportStore.add`."""
-        return write(self._engine, lambda connection: _add(connection, report))
+        return write(self._engine, lambda connection: _add(connection, report, tell))
 
 
-def _add(connection: sa.Connection, report: Report) -> bool:
+def _add(connection: sa.Connection, report: Report, tell: Tell | None) -> bool:
     if report.comment_id is None:
         _refuse_unknown_site(connection, report)
         return _insert(connection, report)
     comment = _lock_comment(connection, report, report.comment_id)
     if comment.reported_as == report.label.value or not _insert(connection, report):
         return False
+    rank = rank_of(comment, reported_as=report.label)
     connection.execute(
         sa.update(comments)
         .where(comments.c.id == comment.id)
         .values(
             reported_as=report.label.value,
-            review_rank=rank_of(comment, reported_as=report.label),
+            review_rank=rank,
             review_at=reported_review_at(connection, comment, report.label),
         )
     )
+    if tell is not None and rank < REST_RANK == rank_of(comment):
+        insert_deliveries(connection, tell(load_cases(connection, [comment.id])))
     return True
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -293,6 +294,8 @@ def settings_values(settings: SiteSettings) -> Values:
         "rejects_campaigns": settings.rejects_campaigns,
         "blog": settings.blog,
         "undo_seconds": settings.undo_seconds,
+        "learns": settings.learns,
+        "learns_since": settings.learns_since.isoformat() if settings.learns_since else None,
     }
 
 
@@ -303,6 +306,8 @@ def settings_from(values: Values) -> SiteSettings:
     """
     known = {name: values[name] for name in _SETTINGS if name in values}
     known |= {"mode": Mode(values["mode"]), "languages": tuple(values["languages"])}
+    if known.get("learns_since"):
+        known["learns_since"] = datetime.fromisoformat(known["learns_since"])
     return SiteSettings(**known)
 
 

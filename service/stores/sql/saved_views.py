@@ -7,10 +7,12 @@ from dataclasses import asdict
 import sqlalchemy as sa
 
 from service.domain.saved_view import SavedView
+from service.ports import AuditEntry
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.engine import reading, write
 from service.stores.sql.rows import Row
 from service.stores.sql.schema_search import saved_views
-from service.stores.sql.statements import upsert
+from service.stores.sql.statements import chunks, upsert
 
 
 class SqlSavedViewStore:
@@ -38,10 +40,15 @@ class SqlSavedViewStore:
             row = connection.execute(query).one_or_none()
         return None if row is None else _view(row)
 
-    def remove(self, view_id: str) -> None:
+    def remove(self, *view_ids: str, act: AuditEntry | None = None) -> None:
         """See `SavedViewStore.remove`."""
-        statement = sa.delete(saved_views).where(saved_views.c.id == view_id)
-        write(self._engine, lambda connection: connection.execute(statement))
+
+        def remove(connection: sa.Connection) -> None:
+            for some in chunks(view_ids):
+                connection.execute(sa.delete(saved_views).where(saved_views.c.id.in_(some)))
+            insert_entries(connection, [act] if act else [])
+
+        write(self._engine, remove)
 
     def all(self) -> list[SavedView]:
         """See `SavedViewStore.all`."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
+from typing import NoReturn
 
 import sqlalchemy as sa
 
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.site import Site, SiteKey, SiteSettings
+from service.ports import AuditEntry
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.engine import reading, write
 from service.stores.sql.rows import (
     key_from,
@@ -47,16 +52,27 @@ class SqlSiteStore:
 
         write(self._engine, insert)
 
-    def update_settings(self, site_id: SiteId, settings: SiteSettings) -> Site:
-        """See `SiteStore.update_settings`."""
-        statement = (
-            sa.update(sites)
-            .where(sites.c.id == site_id)
-            .values(settings=settings_values(settings))
-            .returning(*sites.c)
-        )
-        row = write(self._engine, lambda c: c.execute(statement).one_or_none())
-        return site_from(row) if row is not None else _no_site(site_id)
+    def change_settings(
+        self,
+        site_id: SiteId,
+        how: Callable[[SiteSettings], SiteSettings],
+        *,
+        act: Callable[[SiteSettings, SiteSettings], AuditEntry] | None = None,
+    ) -> tuple[Site, Site]:
+        """See `SiteStore.change_settings`."""
+        this = sites.c.id == site_id
+
+        def change(connection: sa.Connection) -> tuple[Site, Site]:
+            row = connection.execute(sa.select(sites).where(this).with_for_update()).one_or_none()
+            before = site_from(row) if row is not None else _no_site(site_id)
+            after = replace(before, settings=how(before.settings))
+            values = settings_values(after.settings)
+            connection.execute(sa.update(sites).where(this).values(settings=values))
+            if act is not None:
+                insert_entries(connection, [act(before.settings, after.settings)])
+            return before, after
+
+        return write(self._engine, change)
 
     def get(self, site_id: SiteId) -> Site:
         """See `SiteStore.get`."""
@@ -125,6 +141,6 @@ class SqlSiteStore:
         return key_from(row)
 
 
-def _no_site(site_id: SiteId) -> Site:
+def _no_site(site_id: SiteId) -> NoReturn:
     msg = f"there is no site {site_id!r}"
     raise NotFoundError(msg)

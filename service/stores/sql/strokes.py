@@ -11,6 +11,8 @@ from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.stroke import Stroke, StrokeOf
+from service.ports import StrokeAct
+from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.engine import reading, write
 from service.stores.sql.rows import Row
 from service.stores.sql.schema import decisions, is_of_stroke_in_force
@@ -32,7 +34,7 @@ class SqlStrokeStore:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def begin(self, stroke: Stroke) -> Stroke:
+    def begin(self, stroke: Stroke, *, act: StrokeAct | None = None) -> Stroke:
         """See `StrokeStore.begin`."""
         values = {
             "id": stroke.id,
@@ -45,8 +47,12 @@ class SqlStrokeStore:
         }
 
         def insert(connection: sa.Connection) -> Stroke:
-            connection.execute(insert_if_free(connection, strokes), [values])
-            return _get(connection, stroke.id)
+            statement = insert_if_free(connection, strokes).returning(strokes.c.seq)
+            is_new = connection.execute(statement, [values]).all()
+            kept = _get(connection, stroke.id)
+            if is_new and act is not None:
+                insert_entries(connection, [act(kept)])
+            return kept
 
         return write(self._engine, insert)
 
@@ -55,17 +61,23 @@ class SqlStrokeStore:
         with reading(self._engine) as connection:
             return _get(connection, stroke_id)
 
-    def take_back(self, stroke_id: str, *, by: str, at: datetime) -> Stroke:
+    def take_back(
+        self, stroke_id: str, *, by: str, at: datetime, act: StrokeAct | None = None
+    ) -> Stroke:
         """See `StrokeStore.take_back`."""
         statement = (
             sa.update(strokes)
             .where(strokes.c.id == stroke_id, strokes.c.undone_at.is_(None))
             .values(undone_at=at, undone_by=by)
+            .returning(strokes.c.seq)
         )
 
         def take_back(connection: sa.Connection) -> Stroke:
-            connection.execute(statement)
-            return _get(connection, stroke_id)
+            is_marked = connection.execute(statement).all()
+            stroke = _get(connection, stroke_id)
+            if is_marked and act is not None:
+                insert_entries(connection, [act(stroke)])
+            return stroke
 
         return write(self._engine, take_back)
 

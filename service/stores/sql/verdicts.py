@@ -10,7 +10,9 @@ from service.campaigns.traits import Traits
 from service.domain.comment import CommentId
 from service.domain.delivery import Delivery
 from service.domain.verdict import Verdict
+from service.ports import Tell
 from service.stores.sql.campaigns import insert_traits
+from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.engine import write
 from service.stores.sql.rows import Row, verdict_values
@@ -33,6 +35,7 @@ class SqlVerdictStore:
         *,
         audit: frozenset[CommentId],
         deliveries: Sequence[Delivery] = (),
+        tell: Tell | None = None,
         traits: Sequence[Traits] = (),
     ) -> list[CommentId]:
         """See `VerdictStore.add`."""
@@ -41,10 +44,17 @@ class SqlVerdictStore:
             return []
 
         def add(connection: sa.Connection) -> set[CommentId]:
-            stored = _add(connection, first, audit)
-            insert_deliveries(connection, [one for one in deliveries if one.comment_id in stored])
-            insert_traits(connection, [one for one in traits if one.comment_id in stored])
-            return stored
+            standing = _add(connection, first, audit)
+            # Few: what was written before their verdicts came does not know of it.
+            spoken_of = sorted(
+                key for key, row in standing.items() if row.decided or row.reported_as
+            )
+            told = [one for one in deliveries if one.comment_id in standing.keys() - spoken_of]
+            if tell and spoken_of:
+                told += tell(load_cases(connection, spoken_of))
+            insert_deliveries(connection, told)
+            insert_traits(connection, [one for one in traits if one.comment_id in standing])
+            return set(standing)
 
         stored = write(self._engine, add)
         return [v.comment_id for v in first.values() if v.comment_id in stored][::-1]
@@ -52,7 +62,8 @@ class SqlVerdictStore:
 
 def _add(
     connection: sa.Connection, new: Mapping[CommentId, Verdict], audit: frozenset[CommentId]
-) -> set[CommentId]:
+) -> dict[CommentId, Row]:
+    """Store verdicts; return how those comments stood whose verdict was stored now."""
     standing: dict[CommentId, Row] = {}
     for some in chunks(sorted(new)):
         # The comment's row is the lock: whoever comes second finds an outcome there.
@@ -64,7 +75,7 @@ def _add(
         )
         standing.update((row.id, row) for row in connection.execute(query))
     if not standing:
-        return set()
+        return {}
     modes = modes_of(connection, {row.site_id for row in standing.values()})
     connection.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in standing])
     connection.execute(
@@ -98,4 +109,4 @@ def _add(
     )
     ask_to_take_in(connection, list(standing))
     ask_to_count(connection, list(standing))
-    return set(standing)
+    return standing

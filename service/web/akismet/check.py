@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from flask import Response
 
 from service.domain.case import Case
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import CommentId
 from service.domain.delivery import Delivery
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.domain.normal_form import same_address
@@ -25,7 +25,7 @@ from service.ports import NewComment, Services
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall, shown
 from service.web.akismet.comment import new_comment
-from service.web.intake import Submit
+from service.web.line import Submit, keep_in_line
 from service.web.together import Together
 from service.web.waiting import Waiting
 
@@ -105,26 +105,17 @@ class CommentCheck:
     def _keep(self, call: AkismetCall, site: Site, *, until: float) -> _Kept:
         """Return the case that this check is about: a known comment's, or that of a new one.
 
-        What cannot be judged `until` then is kept for the bulk lane: it is told later in any case,
-        and those who come after it may still be told in time.
+        One that cannot be judged `until` then is answered without waiting: see `keep_in_line`.
         """
         new = new_comment(call, site, self._services)
         known = self._find_known(new, site) if call.recheck and not call.is_test else None
         if known is not None:
             return _Kept(case=known, may_wait=True)
-        comment_id = new.comment.id
-        in_time = self._waiting.join(comment_id, seconds=until - time.perf_counter())
-        try:
-            added = self._submit(new if in_time else replace(new, lane=Lane.BULK))
-        except Exception:
-            self._waiting.leave(comment_id)
-            raise
-        is_repeat = added.comment_id != comment_id
-        if is_repeat:
-            self._waiting.leave(comment_id)
-        kept = replace(new.comment, id=added.comment_id)
-        case = Case(comment=kept, mode=site.settings.mode)
-        return _Kept(case=case, may_wait=in_time or is_repeat)
+        seconds = until - time.perf_counter()
+        kept = keep_in_line(new, self._submit, self._waiting, seconds=seconds)
+        comment = replace(new.comment, id=kept.added.comment_id)
+        case = Case(comment=comment, mode=site.settings.mode)
+        return _Kept(case=case, may_wait=kept.in_time or kept.is_repeat)
 
     def _find_known(self, new: NewComment, site: Site) -> Case | None:
         """Return the comment that is asked about again, None if it is another one by now.

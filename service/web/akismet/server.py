@@ -20,8 +20,8 @@ from service.web.akismet.feedback import take_report
 from service.web.akismet.verify import verify_key
 from service.web.auth import AKISMET, open_to_all
 from service.web.errors import EdgeError
-from service.web.intake import Submit
 from service.web.limits import hashed_address
+from service.web.line import Submit
 from service.web.waiting import Waiting
 
 log = logging.getLogger(__name__)

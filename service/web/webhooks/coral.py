@@ -14,8 +14,8 @@ from service.domain.decision import Mode
 from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.moderation.plain_answer import plain_answer
+from service.web.line import UNWAITED_SECONDS, keep_in_line
 from service.web.strict_json import Json
-from service.web.waiting import Waiting
 from service.web.webhooks.answers import as_json
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import Draft, Members, as_comment, own_id, read_json
@@ -61,9 +61,21 @@ def serve(received: Received, tools: Tools) -> Response:
     # Coral tells no id. The same request again is the same comment, asked about again.
     key = f"coral:{hashlib.sha256(received.body).hexdigest()}"
     new = as_comment(draft, received.site, tools.services, idempotency_key=key)
-    added = tools.submit(new)
-    kept = Case(comment=replace(new.comment, id=added.comment_id), mode=received.site.settings.mode)
-    case = _await(kept, received, tools.waiting)
+    until = received.arrived + WAIT_BUDGET_SECONDS
+    is_waited_for = received.site.settings.mode is not Mode.OBSERVE
+    kept = keep_in_line(
+        new,
+        tools.submit,
+        tools.waiting,
+        seconds=until - time.perf_counter() if is_waited_for else UNWAITED_SECONDS,
+    )
+    case = None
+    if is_waited_for and (kept.in_time or kept.is_repeat):
+        seconds = until - time.perf_counter()
+        case = tools.waiting.for_verdict(kept.added.comment_id, seconds=seconds)
+    if case is None:
+        comment = replace(new.comment, id=kept.added.comment_id)
+        case = Case(comment=comment, mode=received.site.settings.mode)
     log.info(
         "Coral was answered",
         extra={"comment_id": case.comment.id, "late": case.verdict is None},
@@ -92,13 +104,6 @@ def _draft(payload: Members) -> Draft:
         author_id=payload.of("author").id("id"),
         reply_to=own_id(_NAME, parent) if parent else None,
     )
-
-
-def _await(kept: Case, received: Received, waiting: Waiting) -> Case:
-    if received.site.settings.mode is Mode.OBSERVE:
-        return kept
-    seconds = received.arrived + WAIT_BUDGET_SECONDS - time.perf_counter()
-    return waiting.for_verdict(kept.comment.id, seconds=seconds) or kept
 
 
 ADAPTER = Adapter(verify=verify, serve=serve)

@@ -13,7 +13,7 @@ from service.domain.inbound import InboundHook
 from service.domain.report import Label
 from service.domain.site import Site
 from service.ports import NewComment, Services
-from service.web.intake import Submit
+from service.web.line import Submit
 from service.web.waiting import Waiting
 
 # Platforms send the whole issue or report along; GitHub's own cap is 25 MB, which only pushes of

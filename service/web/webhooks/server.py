@@ -11,7 +11,7 @@ from service.ports import Services
 from service.web.auth import HOOKS
 from service.web.errors import EdgeError, TooLargeError
 from service.web.ids import is_id
-from service.web.intake import Submit
+from service.web.line import Submit
 from service.web.waiting import Waiting
 from service.web.webhooks import static_form
 from service.web.webhooks.adapters import ADAPTERS

@@ -20,6 +20,7 @@ from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site
 from service.web.errors import EdgeError, TooLargeError, UnreadableRequestError
 from service.web.intake import new_comment
+from service.web.line import UNWAITED_SECONDS, keep_in_line
 from service.web.reading import validate
 from service.web.schemas import CommentRequest
 from service.web.strict_json import Json, parse
@@ -74,7 +75,8 @@ def serve(received: Received, tools: Tools) -> Response:
     # A second click sends the same form again.
     parts = [new.comment.fingerprint(), new.comment.sender.address_key]
     key = "form:" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-    tools.submit(replace(new, idempotency_key=key))
+    new = replace(new, idempotency_key=key)
+    keep_in_line(new, tools.submit, tools.waiting, seconds=UNWAITED_SECONDS)
     log.info("form received", extra={"hook": received.hook.id})
     return _thank(fields, received, origin)
 

@@ -600,4 +600,4 @@ def test_whatever_fails_here_never_reads_like_a_verdict(error, status):
 def set_site(services, **changes) -> None:
     """Change the factories' site's settings."""
     settings = services.sites.get(SITE).settings
-    services.sites.update_settings(SITE, replace(settings or SiteSettings(), **changes))
+    services.sites.change_settings(SITE, lambda _: replace(settings or SiteSettings(), **changes))

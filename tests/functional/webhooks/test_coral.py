@@ -45,7 +45,7 @@ def coral(send):
 
 @pytest.fixture
 def settings(services):
-    return lambda **given: services.sites.update_settings(SITE, SiteSettings(**given))
+    return lambda **given: services.sites.change_settings(SITE, lambda _: SiteSettings(**given))
 
 
 def changed(**changes):

@@ -29,7 +29,7 @@ def path(services):
 
 @pytest.fixture
 def own_blog(services):
-    services.sites.update_settings(SITE, SiteSettings(blog="https://www.blog.example/"))
+    services.sites.change_settings(SITE, lambda _: SiteSettings(blog="https://www.blog.example/"))
 
 
 def test_a_form_is_kept_and_thanked_for(path, stranger, services):

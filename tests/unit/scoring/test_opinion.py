@@ -16,6 +16,7 @@ from service.domain.opinion import Harm, Origin, harm_of
 from service.domain.verdict import Outcome
 from service.moderation.judge import judge_comments
 from service.ports import JudgingModel
+from service.scoring.lean import add_lean, lean_signal
 from service.scoring.opinion import form_opinion
 from service.scoring.seam import PROMOTION_SEAM
 from service.scoring.weights import Cutoffs, Weights
@@ -141,3 +142,12 @@ def test_ham_called_spam_is_told_from_what_a_person_rejected():
 
     assert harm_of(ham, spam, None) is Harm.HAM_CALLED_SPAM
     assert harm_of(unsure, spam, None) is Harm.OTHER
+
+
+def test_what_decisions_taught_is_part_of_every_opinion_as_it_was():
+    comment, model = make_comment(), fixed(bare_link=0.3)
+    verdict = add_lean(judge(comment, model), lean_signal(1.7, bound=6.0), model.cutoffs)
+
+    opinion = opine(comment, verdict, model)
+
+    assert (opinion.p_spam, opinion.outcome) == (verdict.p_spam, verdict.outcome)

@@ -8,6 +8,7 @@ from service.domain.comment import Lane
 from service.domain.errors import StoreUnavailableError
 from service.tasks.batcher import RETRY_SECONDS, Batcher, LanePlan
 from service.tasks.broker import VISIBILITY_TIMEOUT_SECONDS
+from service.tasks.scoring import lane_plans
 
 PLANS = {
     Lane.INTERACTIVE: LanePlan(batch_size=4, wait_seconds=0.01),
@@ -177,13 +178,20 @@ def test_jitter_parts_workers_that_lost_the_same_store(loop, judge):
     assert judge.batches == [["a", "b", "c", "d"]]
 
 
-def test_an_unforeseen_error_costs_one_batch_and_not_the_worker(batcher, judge):
-    judge.raises = [RuntimeError("unforeseen")]
+def test_an_unforeseen_error_costs_one_comment_and_neither_its_neighbours_nor_the_worker(loop):
+    judged = []
+
+    def judge(ids):
+        if "b" in ids:
+            raise RuntimeError(ids)
+        judged.extend(ids)
+
+    batcher = Batcher(judge, PLANS, call_after=loop.call_after)
     messages = receive(batcher, "a", "b", "c", "d")
 
     receive(batcher, "e", "f", "g", "h")
 
-    assert judge.batches == [["e", "f", "g", "h"]]
+    assert judged == ["a", "c", "d", "e", "f", "g", "h"]
     assert [m.acknowledged for m in messages] == [1, 1, 1, 1]
 
 
@@ -220,19 +228,23 @@ def test_a_pause_ends_with_the_connection_whose_timer_would_have_ended_it(batche
 
 
 class SlowJudge(Judge):
-    """Takes a tenth of a second for each id."""
+    """Takes a tenth of a second for each id, and so much for a batch."""
 
-    def __init__(self, loop) -> None:
+    def __init__(self, loop, *, fixed=0.0, each=0.1) -> None:
         super().__init__()
         self._loop = loop
-        self._spent = 0.0
+        self._fixed, self._each = fixed, each
+        self.spent = 0.0
 
     def __call__(self, ids):
         super().__call__(ids)
-        self._spent += 0.1 * len(ids)
+        self.spent += self.seconds(len(ids))
+
+    def seconds(self, count):
+        return self._fixed + self._each * count
 
     def clock(self):
-        return self._loop.now + self._spent
+        return self._loop.now + self.spent
 
 
 def make_slow(loop, judge, **bulk) -> Batcher:
@@ -243,25 +255,85 @@ def make_slow(loop, judge, **bulk) -> Batcher:
     return Batcher(judge, plans, call_after=loop.call_after, monotonic=judge.clock)
 
 
+def make_served(loop, judge) -> Batcher:
+    """Return a batcher of the lanes as they are served."""
+    return Batcher(judge, lane_plans(64), call_after=loop.call_after, monotonic=judge.clock)
+
+
+def keep_full(batcher, judge, *, batches, lane, loop) -> list[int]:
+    """Let twice a batch wait in a lane all the time; return how large each batch was."""
+    number = 0
+    until = len(judge.batches) + batches
+    before = len(judge.batches)
+    while len(judge.batches) < until:
+        number += 1
+        receive(batcher, f"{lane.value}{number}", lane=lane)
+        if len(batcher) >= 128:
+            loop.advance(0.1)
+    return [len(batch) for batch in judge.batches[before:until]]
+
+
 def test_a_batch_holds_what_can_be_judged_in_its_longest_time(loop):
     judge = SlowJudge(loop)
     batcher = make_slow(loop, judge)
-    receive(batcher, *(f"a{n}" for n in range(32)))
 
-    receive(batcher, *(f"b{n}" for n in range(10)))
+    sizes = keep_full(batcher, judge, batches=30, lane=Lane.BULK, loop=loop)
 
-    assert [len(batch) for batch in judge.batches] == [32, 5, 5]
+    assert max(sizes[5:]) == 5
 
 
 def test_a_batch_is_never_too_small_to_pay(loop):
     judge = SlowJudge(loop)
     plans = {Lane.BULK: LanePlan(batch_size=8, wait_seconds=0.05, longest_seconds=0.001)}
     batcher = Batcher(judge, plans, call_after=loop.call_after, monotonic=judge.clock)
-    receive(batcher, *(f"a{n}" for n in range(8)))
 
-    receive(batcher, *(f"b{n}" for n in range(8)))
+    sizes = keep_full(batcher, judge, batches=30, lane=Lane.BULK, loop=loop)
 
-    assert [len(batch) for batch in judge.batches] == [8, 4, 4]
+    assert set(sizes[5:]) == {4}
+
+
+@pytest.mark.parametrize("lane", list(Lane))
+def test_on_a_busy_machine_a_long_line_is_judged_in_batches_that_pay(loop, lane):
+    judge = SlowJudge(loop, fixed=0.15, each=0.02)
+    batcher = make_served(loop, judge)
+    keep_full(batcher, judge, batches=10, lane=lane, loop=loop)
+    judge.spent = 0.0
+
+    sizes = keep_full(batcher, judge, batches=30, lane=lane, loop=loop)
+
+    rate, best = sum(sizes) / judge.spent, 64 / judge.seconds(64)
+    assert rate > 0.8 * best
+
+
+def test_a_batch_grows_with_its_fixed_cost_and_shrinks_again(loop):
+    judge = SlowJudge(loop, fixed=0.005, each=0.006)
+    batcher = make_served(loop, judge)
+    quick = keep_full(batcher, judge, batches=30, lane=Lane.INTERACTIVE, loop=loop)
+    judge._fixed = 0.2
+
+    busy = keep_full(batcher, judge, batches=90, lane=Lane.INTERACTIVE, loop=loop)
+    judge._fixed = 0.005
+    again = keep_full(batcher, judge, batches=90, lane=Lane.INTERACTIVE, loop=loop)
+
+    assert max(quick[20:]) <= 20
+    assert min(busy[60:]) >= 32
+    assert max(again[60:]) <= 20
+
+
+def test_while_people_are_about_no_bulk_batch_is_longer_than_one_of_theirs(loop):
+    judge = SlowJudge(loop, fixed=0.03, each=0.01)
+    batcher = make_served(loop, judge)
+    alone = keep_full(batcher, judge, batches=30, lane=Lane.BULK, loop=loop)
+    receive(batcher, "i", lane=Lane.INTERACTIVE)
+    loop.advance(1.0)
+
+    beside = keep_full(batcher, judge, batches=10, lane=Lane.BULK, loop=loop)
+    loop.advance(60.0)
+    alone_again = keep_full(batcher, judge, batches=10, lane=Lane.BULK, loop=loop)
+
+    assert max(judge.seconds(size) for size in beside) <= 0.03 * 6 + 0.01
+    assert max(alone[10:]) > 2 * max(beside)
+    assert max(alone_again) > 2 * max(beside)
 
 
 def test_bulk_gives_way_while_people_wait_and_still_moves(loop):

@@ -119,14 +119,87 @@ def test_a_look_that_fails_is_tried_again(looks, error):
 def test_nobody_is_looked_for_when_nobody_waits(looks):
     waiting = Waiting(looks, max_waiting=1)
     waiting.for_verdict(CommentId("c1"), seconds=0.02)
-    until(lambda: not waiting._looking)
+    until(lambda: waiting._looker is None)
 
     asked = len(looks.asked)
     again = waiting.for_verdict(CommentId("c1"), seconds=0.02)
 
     assert again is None
     assert len(looks.asked) > asked
-    until(lambda: not waiting._looking)
+    until(lambda: waiting._looker is None)
+
+
+def refuse_threads(monkeypatch, *, times: int) -> None:
+    """Let the system have no thread to spare so many times."""
+    start, left = threading.Thread.start, [times]
+
+    def refuse(thread):
+        if thread.name == "verdicts" and left[0]:
+            left[0] -= 1
+            msg = "can't start new thread"
+            raise RuntimeError(msg)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+
+
+def test_a_thread_that_cannot_be_started_sends_one_away_and_not_all_who_come_later(
+    looks, monkeypatch
+):
+    refuse_threads(monkeypatch, times=1)
+    waiting = Waiting(looks, max_waiting=1)
+    looks.judged = {"c1"}
+
+    sent_away = waiting.for_verdict(CommentId("c1"), seconds=10)
+    case = waiting.for_verdict(CommentId("c1"), seconds=10)
+
+    assert sent_away is None
+    assert case.comment.id == "c1"
+
+
+def test_a_comment_joins_though_no_thread_can_be_started(looks, monkeypatch):
+    refuse_threads(monkeypatch, times=1)
+    waiting = Waiting(looks, max_waiting=1)
+    looks.judged = {"c1"}
+
+    joined = waiting.join(CommentId("c1"), seconds=10)
+
+    assert joined
+    assert waiting.for_verdict(CommentId("c1"), seconds=10) is not None
+
+
+def test_a_thread_that_died_is_replaced_when_the_next_one_waits(looks):
+    waiting = Waiting(looks, max_waiting=1)
+    dead = threading.Thread(target=lambda: None)
+    dead.start()
+    dead.join()
+    waiting._looker = dead
+    looks.judged = {"c1"}
+
+    case = waiting.for_verdict(CommentId("c1"), seconds=10)
+
+    assert case is not None
+
+
+def test_a_comment_that_nobody_waits_for_is_looked_for_until_it_is_judged(looks):
+    waiting = Waiting(looks, max_waiting=1)
+    waiting.join(CommentId("c1"), seconds=0.6)
+    until(lambda: looks.asked)
+
+    looks.judged = {"c1"}
+
+    until(lambda: waiting._looker is None)
+    assert len(waiting._backlog) == 0
+
+
+def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
+    looks.error = StoreUnavailableError("away")
+    waiting = Waiting(looks, max_waiting=1)
+
+    waiting.join(CommentId("c1"), seconds=0.6)
+
+    until(lambda: waiting._looker is None)
+    assert len(waiting._backlog) == 1
 
 
 class Clock:
@@ -187,7 +260,7 @@ def test_a_verdict_that_nobody_waits_for_any_more_moves_the_line_too(looks):
     before = waiting.join(CommentId("c2"), seconds=0.6)
 
     looks.judged = {"late"}
-    until(lambda: not waiting._looking)
+    until(lambda: waiting._looker is None)
 
     assert not before
     assert waiting.join(CommentId("c2"), seconds=0.6)

@@ -1,0 +1,192 @@
+"""The command that plays an archive in order of time, with and without learning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from service.commands.judging_files import Faults, Judging, judging_of, one_line_errors
+from service.commands.labels import read_labels
+from service.commands.output import data_dir_option, print_rows
+from service.commands.progress import ReadingProgress
+from service.commands.record_files import STDIN, BrokenLine, RecordFile
+from service.commands.sites import find_site
+from service.commands.whole_files import open_whole
+from service.domain.campaign import is_by_person
+from service.domain.comment import SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError
+from service.domain.verdict import Verdict
+from service.moderation.replay import Archived, Played, Week, Weeks, replay
+from service.ports import Services
+from service.settings import load_settings
+from service.wiring import open_services
+
+_UNSURE, _ALL = "unsure", "all"
+_PORTION = 200
+
+
+@click.command("replay")
+@click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.option("--site", "site_name", default=None, help="Play what a site decided, by name or id.")
+@click.option(
+    "--decides",
+    type=click.Choice([_UNSURE, _ALL]),
+    default=_UNSURE,
+    show_default=True,
+    help="What the owner decides: what is left unsure and the audit sample, or everything.",
+)
+@click.option(
+    "--out",
+    default=None,
+    type=click.Path(file_okay=False),
+    help="The folder for replay.jsonl and replay.json; made if it is missing.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the table by week as JSON.")
+@data_dir_option
+@click.pass_context
+def replay_command(
+    context: click.Context,
+    files: tuple[str, ...],
+    site_name: str | None,
+    decides: str,
+    out: str | None,
+    data_dir: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Play labelled FILES in order of their dates, and print what would have happened by week.
+
+    FILES are as for `score`; each source is a site of its own. Comments without a label or a date
+    are left out. Every comment is judged twice by the code that serves: by the version alone, and
+    with what its site's decisions had taught by then. A line that cannot be read is reported and
+    left out; the command then ends with 1.
+    """
+    if bool(files) == bool(site_name):
+        message = "name FILES or a --site, one of the two."
+        raise click.UsageError(message)
+    judging, faults = judging_of(context), Faults()
+    with one_line_errors(out or ""), ExitStack() as stack:
+        if site_name:
+            services = stack.enter_context(open_services(data_dir=data_dir))
+            archive = list(_decided(site_name, services))
+        else:
+            archive = [one for file in files for one in _read(file, faults)]
+        stream = None
+        if out is not None:
+            Path(out).mkdir(parents=True, exist_ok=True)
+            stream = stack.enter_context(open_whole(str(Path(out) / "replay.jsonl")))
+        weeks = _play(archive, judging, stream, decides_all=decides == _ALL)
+    table = {
+        "model_version": judging.model.version,
+        "decides": decides,
+        "comments": len(archive),
+        "weeks": [asdict(week) for week in weeks.rows()],
+    }
+    if out is not None:
+        with one_line_errors(out), open_whole(str(Path(out) / "replay.json")) as target:
+            target.write(json.dumps(table, indent=1).encode())
+    _print(table, weeks, as_json=as_json)
+    if faults.n:
+        raise click.exceptions.Exit(1)
+
+
+def _play(
+    archive: list[Archived], judging: Judging, stream: BinaryIO | None, *, decides_all: bool
+) -> Weeks:
+    weeks = Weeks()
+    share = load_settings().audit_share
+    with ReadingProgress("Replaying", None, done="played") as progress:
+        played_by_now = replay(
+            archive,
+            judging.model,
+            decides_all=decides_all,
+            audit_share=share,
+            show=lambda count: progress.show(bytes_read=0, comments=count),
+        )
+        for played in played_by_now:
+            weeks.add(played)
+            if stream is not None:
+                stream.write(json.dumps(_line(played)).encode() + b"\n")
+    return weeks
+
+
+def _line(played: Played) -> dict[str, object]:
+    """Return a comment's line of `replay.jsonl`."""
+    return {
+        "id": played.archived.comment.id,
+        "asked": played.asked,
+        "frozen": _judged(played.frozen),
+        "learning": _judged(played.learning),
+    }
+
+
+def _judged(verdict: Verdict) -> dict[str, object]:
+    return {"p_spam": verdict.p_spam, "score": verdict.score, "outcome": verdict.outcome.value}
+
+
+def _read(file: str, faults: Faults) -> Iterator[Archived]:
+    """Yield a file's labelled comments that have a date, each at its source's site."""
+    stem = Path(file).name.removesuffix(".gz").removesuffix(".jsonl") if file != STDIN else "stdin"
+    left_out = 0
+    with RecordFile(file) as records:
+        for line in records:
+            if isinstance(line, BrokenLine):
+                faults.add(records.name, line)
+                continue
+            try:
+                labels = read_labels(line.row, text=line.comment.text, file_stem=stem)
+            except InvalidInputError as error:
+                faults.add(records.name, BrokenLine(number=line.number, problems=error.problems))
+                continue
+            if labels.label is None or line.comment.written_at is None:
+                left_out += 1
+                continue
+            comment = replace(line.comment, site_id=SiteId(labels.source))
+            yield Archived(comment=comment, is_spam=labels.label == "spam")
+    if left_out:
+        name = click.format_filename(file)
+        click.echo(f"{name}: {left_out:,} comments without a label or a date left out.", err=True)
+
+
+def _decided(site_name: str, services: Services) -> Iterator[Archived]:
+    """Yield what people decided of a site's comments."""
+    site = find_site(site_name, services)
+    after: int | None = 0
+    while after is not None:
+        page = services.decisions.find_in_force(after=after, limit=_PORTION)
+        for one in page.precedents:
+            if one.comment.site_id == site.id and one.comment.text and is_by_person(one.decision):
+                yield Archived(comment=one.comment, is_spam=one.decision.ruling is Ruling.REJECT)
+        after = page.next_after
+
+
+def _print(table: dict[str, object], weeks: Weeks, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(table))
+        return
+    rows = [
+        {
+            "week": week.week,
+            "comments": week.comments,
+            "asked": week.asked,
+            "left_to_a_person": _pair(week, "left_to_a_person"),
+            "spam_published": _pair(week, "spam_published"),
+            "ham_held": _pair(week, "ham_held"),
+            "ham_lost": _pair(week, "ham_lost"),
+        }
+        for week in weeks.rows()
+    ]
+    print_rows(rows, as_json=False, empty="There is nothing to play.")
+    if rows:
+        click.echo("Each pair: by the version alone > with what the site's decisions taught.")
+
+
+def _pair(week: Week, what: str) -> str:
+    return f"{getattr(week.frozen, what)} > {getattr(week.learning, what)}"

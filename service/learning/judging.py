@@ -1,0 +1,121 @@
+"""Judges with what decisions taught, and reads a lesson out of a decided case."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from models.features import hash_words
+from service.domain.case import Case
+from service.domain.comment import Comment, SiteId
+from service.domain.decision import Decision, Ruling
+from service.domain.site import SiteSettings
+from service.domain.verdict import Outcome, Verdict
+from service.learning.features import copy_keys, count_features
+from service.learning.lesson import Hand, Lesson
+from service.learning.numbers import BOUND
+from service.learning.taught import Taught
+from service.scoring.conclude import logistic
+from service.scoring.lean import add_lean, frozen_score, lean_signal
+from service.scoring.policy import cutoffs_of, decide
+from service.scoring.weights import Cutoffs
+
+_BY_A_SITE = {"site": Hand.SITE, "report": Hand.REPORT}
+
+
+def lean_on(
+    verdict: Verdict,
+    comment: Comment,
+    taught: Taught,
+    *,
+    word_hashes: bytes | None,
+    promised: Cutoffs,
+    settings: SiteSettings | None = None,
+) -> Verdict:
+    """Return the verdict with what decisions add to it, and the cutoffs that hold with that.
+
+    `verdict` is what the version found alone; it stays as it is where it is degraded, where the
+    site has switched learning off, and where nobody has decided.
+    """
+    if verdict.degraded or not taught.learnt or (settings and not settings.learns):
+        return verdict
+    features = count_features(comment, word_hashes, taught.salt)
+    lean = taught.lean(comment.site_id, features, frozen=verdict.score, promised=promised)
+    if lean is None:
+        return verdict
+    cutoffs = cutoffs_of(settings, lean.cutoffs) if settings else lean.cutoffs
+    return add_lean(verdict, lean_signal(lean.by, bound=BOUND), cutoffs)
+
+
+def lesson_of(
+    number: int, case: Case, *, owners: Collection[str], audit_share: float, salt: int
+) -> Lesson | None:
+    """Return what a decided case teaches, None where there is nothing to learn from.
+
+    That is a case without a decision, a verdict or words, and one whose verdict is degraded.
+    `owners` are the names of the owners' accounts.
+    """
+    decision, verdict, comment = case.decision, case.verdict, case.comment
+    if decision is None or verdict is None or verdict.degraded or not comment.text:
+        return None
+    hand = hand_of(decision, owners)
+    return make_lesson(
+        number,
+        comment,
+        verdict,
+        decision,
+        hand=hand,
+        teacher=f"account:{decision.decided_by}"
+        if hand in (Hand.OWNER, Hand.ACCOUNT)
+        else f"{hand}:{comment.site_id}",
+        audited=case.audit,
+        audit_share=audit_share,
+        salt=salt,
+    )
+
+
+def make_lesson(
+    number: int,
+    comment: Comment,
+    verdict: Verdict,
+    decision: Decision,
+    *,
+    hand: Hand,
+    teacher: str,
+    audited: bool,
+    audit_share: float,
+    salt: int,
+    site_id: SiteId | None = None,
+) -> Lesson:
+    """Return the lesson of a decision on a comment that was judged; see `Lesson`."""
+    frozen = frozen_score(verdict)
+    cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
+    word_hashes = hash_words(comment.text)
+    features = count_features(comment, word_hashes, salt)
+    is_doubt = verdict.outcome is Outcome.UNSURE
+    stands_for = 1.0 / audit_share if audited and audit_share > 0 else 0.0
+    return Lesson(
+        number=number,
+        decision_id=decision.id,
+        comment_id=comment.id,
+        site_id=site_id or comment.site_id,
+        is_spam=decision.ruling is Ruling.REJECT,
+        hand=hand,
+        teacher=teacher,
+        day=decision.decided_at.toordinal(),
+        features=replace(features, copies=copy_keys(word_hashes)),
+        frozen=frozen,
+        confident=decide(logistic(frozen), cutoffs, degraded=False) is not Outcome.UNSURE,
+        drawn=1.0 if is_doubt and verdict.followed is None else stands_for,
+    )
+
+
+def hand_of(decision: Decision, owners: Collection[str]) -> Hand:
+    """Return whose hand a decision is of; names that a site gives are whatever it likes."""
+    by = decision.decided_by
+    if by == "import":
+        return Hand.IMPORT
+    for prefix, hand in _BY_A_SITE.items():
+        if by == prefix or by.startswith(f"{prefix}: "):
+            return hand
+    return Hand.OWNER if by in owners else Hand.ACCOUNT

@@ -1,0 +1,83 @@
+"""Cutoffs of a site's own, from what it decided, as it was predicted before it was learnt.
+
+Only decisions that were drawn count: all that was left unsure, and the audit sample of the rest,
+each of it for as many comments as it stands for. Nothing else says how often a confident verdict
+is wrong.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from service.learning.numbers import (
+    CUTOFF_DECISIONS,
+    CUTOFF_MARGIN,
+    HAM_CALLED_SPAM,
+    SPAM_CALLED_HAM,
+    SPAM_CUTOFF_LOWER_BY,
+)
+from service.scoring.conclude import logistic, logit
+from service.scoring.cutoffs import conformal_hits
+from service.scoring.weights import Cutoffs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicted:
+    """One drawn decision: the log-odds that it was predicted with, and for how many it stands."""
+
+    log_odds: float
+    is_spam: bool
+    drawn: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outermost:
+    """Where the promises lead at one site, in log-odds; None as long as too few were decided."""
+
+    spam_from: float | None = None
+    ham_below: float | None = None
+
+    def within(self, promised: Cutoffs) -> Cutoffs:
+        """Return the site's cutoffs, given those of the version that serves.
+
+        The spam cutoff may come down by `SPAM_CUTOFF_LOWER_BY`; the ham cutoff never rises.
+        """
+        spam, ham = logit(promised.spam_cutoff), logit(promised.ham_cutoff)
+        if self.spam_from is not None:
+            spam = max(self.spam_from, spam - SPAM_CUTOFF_LOWER_BY)
+        if self.ham_below is not None:
+            ham = min(self.ham_below, ham)
+        if (spam, ham) == (logit(promised.spam_cutoff), logit(promised.ham_cutoff)):
+            return promised
+        return Cutoffs(ham_cutoff=min(logistic(ham), logistic(spam)), spam_cutoff=logistic(spam))
+
+
+def find_outermost(predicted: Sequence[Predicted]) -> Outermost:
+    """Return where the newest decisions put the promised rates; see `conformal_hits`."""
+    newest = predicted[-CUTOFF_DECISIONS:]
+    ham = [(-p.log_odds, p.drawn) for p in newest if not p.is_spam]
+    spam = [(p.log_odds, p.drawn) for p in newest if p.is_spam]
+    highest, lowest = _edge(ham, HAM_CALLED_SPAM), _edge(spam, SPAM_CALLED_HAM)
+    return Outermost(
+        spam_from=None if highest is None else -highest + CUTOFF_MARGIN,
+        ham_below=None if lowest is None else lowest - CUTOFF_MARGIN,
+    )
+
+
+def _edge(places: Sequence[tuple[float, float]], rate: float) -> float | None:
+    """Return the first place, from below, beyond those that the rate allows.
+
+    None where too few comments are known to promise this rate.
+    """
+    count = sum(drawn for _, drawn in places)
+    if count + 1 < 1 / rate:
+        return None
+    allowed, passed = conformal_hits(int(count), rate), 0.0
+    # Each stands for one comment at least.
+    for at, drawn in heapq.nsmallest(allowed + 1, places):
+        passed += drawn
+        if passed > allowed:
+            return at
+    return None

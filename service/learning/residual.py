@@ -1,0 +1,67 @@
+"""A sparse linear residual over hashed features, learnt one decision at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from service.learning.lesson import Features, FloatArray, IdArray
+from service.learning.numbers import DAMPING, FEATURE_BOUND_TO_HAM, MOST_SLOT_BITS, SLOTS
+from service.scoring.conclude import logistic
+
+
+def slot_bits(n_lessons: int) -> int:
+    """Return how many bits number the slots of a table that so many decisions teach."""
+    return next((bits for below, bits in SLOTS if n_lessons < below), MOST_SLOT_BITS)
+
+
+class Residual:
+    """Weights of features, all 0 at first: no change is what is thought before any decision.
+
+    AdaGrad's step for each slot, so that rare words learn fast and common ones settle.
+    """
+
+    __slots__ = ("_bound", "_mask", "_rate", "_squares", "_weights")
+
+    def __init__(self, *, bits: int, rate: float, bound: float) -> None:
+        self._mask = np.uint32((1 << bits) - 1)
+        self._rate = rate
+        self._bound = bound
+        self._weights: FloatArray = np.zeros(1 << bits)
+        self._squares: FloatArray = np.full(1 << bits, DAMPING)
+
+    def copy(self) -> Residual:
+        """Return one that learns on without this one."""
+        other = object.__new__(Residual)
+        other._mask, other._rate, other._bound = self._mask, self._rate, self._bound
+        other._weights, other._squares = self._weights.copy(), self._squares.copy()
+        return other
+
+    @property
+    def n_bytes(self) -> int:
+        """Return the size of the tables."""
+        return int(self._weights.nbytes + self._squares.nbytes)
+
+    def slots(self, features: Features) -> IdArray:
+        """Return each feature's slot."""
+        return features.ids & self._mask
+
+    def parts(self, features: Features) -> FloatArray:
+        """Return what each feature adds, in log-odds, before the sum is bounded."""
+        added: FloatArray = self._weights[features.ids & self._mask] * features.values
+        return np.maximum(added, -FEATURE_BOUND_TO_HAM, out=added)
+
+    def of(self, features: Features) -> float:
+        """Return what is added to a comment's log-odds, within the bound."""
+        total = float(self.parts(features).sum())
+        return min(max(total, -self._bound), self._bound)
+
+    def learn(self, features: Features, *, frozen: float, is_spam: bool, weight: float) -> float:
+        """Take one step towards a decision; return its gradient."""
+        gradient = weight * (logistic(frozen + self.of(features)) - float(is_spam))
+        slots = features.ids & self._mask
+        steps = gradient * features.values
+        # Two features of one slot take one step between them, whichever comes last: assignment
+        # through an index is defined to, and adding up instead would cost as much as all the rest.
+        self._squares[slots] += steps * steps
+        self._weights[slots] -= self._rate * steps / np.sqrt(self._squares[slots])
+        return gradient

@@ -1,0 +1,202 @@
+"""What the decisions in force have taught every site: a pure function of them and their order.
+
+Learning one more is the same as learning all from the beginning, to the last bit, and so is
+learning without one that was taken back: the database is the truth, this can always be made again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from service.domain.comment import SiteId
+from service.learning.experts import Evidence
+from service.learning.lesson import Features, Lesson
+from service.learning.numbers import BOUND, CUTOFF_DECISIONS, EXPERTS, RATE, SHARED_FADES
+from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
+from service.learning.residual import Residual, slot_bits
+from service.learning.shared import Shared
+from service.learning.trust import Ledger, Record, record_hands, teachers_at_odds
+from service.scoring.weights import Cutoffs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lean:
+    """What decisions add to one comment's log-odds, and the cutoffs that hold with it.
+
+    `own` and `shared` are what this site's decisions and those of all sites say; `by` is what comes
+    of it once it is asked how far they are believed.
+    """
+
+    by: float
+    own: float
+    shared: float
+    cutoffs: Cutoffs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learnt:
+    """A lesson with what it did to its site's residual: a gradient in log-odds, 0 for nothing."""
+
+    lesson: Lesson
+    gradient: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteTaught:
+    """What one site's own decisions have taught it."""
+
+    residual: Residual
+    evidence: Evidence = field(default_factory=Evidence)
+    outermost: Outermost = field(default_factory=Outermost)
+    predicted: tuple[Predicted, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taught:
+    """What all sites were taught. It never changes: learning more makes another one.
+
+    `n_lessons` are each site's that may teach, `records` those of all hands but owners'. `salt`
+    keys the hashes of features.
+    """
+
+    salt: int = 0
+    learnt: tuple[Learnt, ...] = ()
+    sites: Mapping[SiteId, SiteTaught] = field(default_factory=dict)
+    shared: Shared = field(default_factory=Shared)
+    n_lessons: Counter[SiteId] = field(default_factory=Counter)
+    records: Mapping[str, Record] = field(default_factory=dict)
+    ledger: Ledger = field(default_factory=Ledger)
+
+    def lean(
+        self, site_id: SiteId, features: Features, *, frozen: float, promised: Cutoffs
+    ) -> Lean | None:
+        """Return what decisions add to a comment's log-odds; None where nobody has decided.
+
+        `promised` are the cutoffs of the version that serves.
+        """
+        if not self.learnt:
+            return None
+        site = self.sites.get(site_id)
+        own = site.residual.of(features) if site else 0.0
+        shared = self.shared.of(features)
+        evidence = site.evidence if site else _NO_EVIDENCE
+        mixed = evidence.mix(frozen, moves(own, shared, evidence.n))
+        return Lean(
+            by=min(max(mixed - frozen, -BOUND), BOUND),
+            own=own,
+            shared=shared,
+            cutoffs=site.outermost.within(promised) if site else promised,
+        )
+
+    def after(self, new: Sequence[Lesson]) -> Taught:
+        """Return what is taught once these lessons are learnt, too; they follow all others.
+
+        It is what `learn_all` makes of everything, and made so where going on could not be.
+        """
+        records = record_hands(new, self.records)
+        at_odds = teachers_at_odds(records)
+        n_lessons = self.n_lessons + _count(new, at_odds)
+        grows = any(
+            slot_bits(n_lessons[site_id]) != slot_bits(n) for site_id, n in self.n_lessons.items()
+        )
+        if grows or at_odds != teachers_at_odds(self.records):
+            return learn_all([*(one.lesson for one in self.learnt), *new], salt=self.salt)
+        return _go_on(replace(self, n_lessons=n_lessons, records=records), new)
+
+
+_NO_EVIDENCE = Evidence()
+
+
+def learn_all(lessons: Sequence[Lesson], *, salt: int) -> Taught:
+    """Return what these lessons teach, in their order, from nothing."""
+    records = record_hands(lessons)
+    n_lessons = _count(lessons, teachers_at_odds(records))
+    begun = Taught(
+        salt=salt,
+        n_lessons=n_lessons,
+        records=records,
+    )
+    return _go_on(begun, lessons)
+
+
+def _count(lessons: Sequence[Lesson], at_odds: frozenset[str]) -> Counter[SiteId]:
+    """Return each site's number of lessons, without those of hands that teach nothing."""
+    return Counter(lesson.site_id for lesson in lessons if lesson.teacher not in at_odds)
+
+
+def moves(own: float, shared: float, n_decisions: int) -> list[float]:
+    """Return what each expert adds to the frozen log-odds, at a site of so many decisions."""
+    lent = shared * SHARED_FADES / (SHARED_FADES + n_decisions)
+    return [min(max(a * own + b * lent, -BOUND), BOUND) for a, b in EXPERTS]
+
+
+def _go_on(begun: Taught, lessons: Sequence[Lesson]) -> Taught:
+    """Learn lessons, which are counted already, on top of what is taught."""
+    learning = {
+        site_id: _LearningSite(begun.sites.get(site_id), begun.n_lessons[site_id])
+        for site_id in dict.fromkeys(lesson.site_id for lesson in lessons)
+    }
+    at_odds = teachers_at_odds(begun.records)
+    shared, ledger = begun.shared.copy(), begun.ledger.copy()
+    learnt = []
+    for lesson in lessons:
+        weight = 0.0 if lesson.teacher in at_odds else ledger.weigh(lesson)
+        moves_others = weight > 0.0 and not ledger.is_newcomer(lesson)
+        gradient = learning[lesson.site_id].learn(lesson, shared, weight)
+        if moves_others:
+            shared.learn(
+                lesson.features,
+                site_id=lesson.site_id,
+                frozen=lesson.frozen,
+                is_spam=lesson.is_spam,
+                weight=weight,
+            )
+        learnt.append(Learnt(lesson=lesson, gradient=gradient))
+    return replace(
+        begun,
+        learnt=(*begun.learnt, *learnt),
+        sites={**begun.sites, **{site_id: one.done() for site_id, one in learning.items()}},
+        shared=shared,
+        ledger=ledger,
+    )
+
+
+class _LearningSite:
+    """One site while it learns, apart from what it was before."""
+
+    def __init__(self, before: SiteTaught | None, n_lessons: int) -> None:
+        if before is None:
+            residual = Residual(bits=slot_bits(n_lessons), rate=RATE, bound=BOUND)
+            before = SiteTaught(residual=residual)
+        self._residual = before.residual.copy()
+        self._evidence = before.evidence
+        self._predicted = list(before.predicted)
+
+    def learn(self, lesson: Lesson, shared: Shared, weight: float) -> float:
+        """Predict a decision, then learn it; return the gradient."""
+        if weight == 0.0:
+            return 0.0
+        features = lesson.features
+        moved = moves(self._residual.of(features), shared.of(features), self._evidence.n)
+        if lesson.drawn > 0.0:
+            predicted = Predicted(
+                log_odds=self._evidence.mix(lesson.frozen, moved),
+                is_spam=lesson.is_spam,
+                drawn=lesson.drawn,
+            )
+            self._predicted.append(predicted)
+        self._evidence = self._evidence.after(lesson.frozen, moved, is_spam=lesson.is_spam)
+        return self._residual.learn(
+            features, frozen=lesson.frozen, is_spam=lesson.is_spam, weight=weight
+        )
+
+    def done(self) -> SiteTaught:
+        newest = tuple(self._predicted[-CUTOFF_DECISIONS:])
+        return SiteTaught(
+            residual=self._residual,
+            evidence=self._evidence,
+            outermost=find_outermost(newest),
+            predicted=newest,
+        )

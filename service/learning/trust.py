@@ -1,0 +1,104 @@
+"""Decides how much each decision may teach at once: whoever can decide can mislead.
+
+None of these rules proves that a decision is right; each bounds what one hand can do. They are
+those of retraining (`training/trust.py`) as far as they can be told without waiting.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from service.learning.lesson import Hand, Lesson
+
+# Whose hand the site's owner answers for: the others could be anybody's.
+TRUSTED = frozenset({Hand.OWNER, Hand.IMPORT})
+# A person's day by hand is 100 to 200 decisions; a machine that decides more teaches no more.
+_MOST_A_DAY: Mapping[Hand, int] = {Hand.ACCOUNT: 150, Hand.SITE: 60, Hand.REPORT: 30}
+# Of a campaign so many teach all there is to learn. No campaign is approved, so near-copies that
+# are approved by somebody else than the owner are a key to pass by.
+_MOST_COPIES = 20
+_MOST_COPIES_APPROVED = 3
+# Who contradicts what the version was sure of in a fifth of the decisions, and five times at least,
+# judges otherwise than everybody, or means to.
+_AT_ODDS_TIMES, _AT_ODDS_SHARE = 5, 0.2
+# So many decisions make an account no newcomer; before that it moves no other site.
+NEWCOMER = 30
+# What a newcomer teaches against a confident verdict, until it is none any more.
+_AGAINST_CONFIDENT = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What one hand has decided."""
+
+    n: int = 0
+    contradictions: int = 0
+
+    @property
+    def is_at_odds(self) -> bool:
+        """Say whether it contradicts confident verdicts far too often."""
+        return (
+            self.contradictions >= _AT_ODDS_TIMES and self.contradictions >= _AT_ODDS_SHARE * self.n
+        )
+
+
+def record_hands(
+    lessons: Iterable[Lesson], before: Mapping[str, Record] | None = None
+) -> Mapping[str, Record]:
+    """Return what each teacher but owners has decided, `before` and in these lessons."""
+    records = dict(before or {})
+    for lesson in lessons:
+        if lesson.hand not in TRUSTED:
+            so_far = records.get(lesson.teacher, Record())
+            records[lesson.teacher] = Record(
+                n=so_far.n + 1, contradictions=so_far.contradictions + lesson.contradicts
+            )
+    return records
+
+
+def teachers_at_odds(records: Mapping[str, Record]) -> frozenset[str]:
+    """Return the teachers who teach nothing."""
+    return frozenset(teacher for teacher, record in records.items() if record.is_at_odds)
+
+
+class Ledger:
+    """Counts what was taught so far, and says of the next lesson how much it weighs."""
+
+    def __init__(self) -> None:
+        self._taught: Counter[str] = Counter()
+        self._days: Counter[tuple[str, int]] = Counter()
+        self._copies: Counter[tuple[str, bool, int]] = Counter()
+
+    def copy(self) -> Ledger:
+        """Return one that counts on without this one."""
+        other = Ledger()
+        other._taught = self._taught.copy()
+        other._days = self._days.copy()
+        other._copies = self._copies.copy()
+        return other
+
+    def is_newcomer(self, lesson: Lesson) -> bool:
+        """Say whether what this hand decides must not move other sites."""
+        if lesson.hand in TRUSTED:
+            return False
+        return lesson.hand is not Hand.ACCOUNT or self._taught[lesson.teacher] < NEWCOMER
+
+    def weigh(self, lesson: Lesson) -> float:
+        """Return how much a lesson teaches, in [0, 1], and count it."""
+        is_new = self.is_newcomer(lesson)
+        keys = [(lesson.site_id, lesson.is_spam, key) for key in lesson.features.copies]
+        copies = max((self._copies[key] for key in keys), default=0)
+        today = self._days[lesson.teacher, lesson.day]
+        self._copies.update(keys)
+        self._days[lesson.teacher, lesson.day] += 1
+        self._taught[lesson.teacher] += 1
+        if today >= _MOST_A_DAY.get(lesson.hand, today + 1):
+            return 0.0
+        lenient = lesson.is_spam or lesson.hand in TRUSTED
+        if copies >= (_MOST_COPIES if lenient else _MOST_COPIES_APPROVED):
+            return 0.0
+        if lesson.contradicts and is_new:
+            return _AGAINST_CONFIDENT if lesson.hand is Hand.ACCOUNT else 0.0
+        return 1.0

@@ -1,0 +1,70 @@
+"""Adds to a verdict what decisions taught, as a signal among the others, and concludes anew."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from service.domain.verdict import Signal, Verdict, WeighedSignal
+from service.scoring.conclude import logistic
+from service.scoring.policy import decide
+from service.scoring.weights import Cutoffs
+
+SITE_DECISIONS = "site_decisions"
+REASON = "resembles comments that were decided here"
+# What is less changes nothing that a person could see, and is left out.
+LEAST_LEAN = 0.05
+
+
+def lean_signal(by: float, *, bound: float) -> WeighedSignal | None:
+    """Return what decisions add as a weighed signal, None for hardly anything.
+
+    Its weight is the bound, towards spam or ham, its strength the share of it.
+    """
+    if abs(by) < LEAST_LEAN:
+        return None
+    strength = min(abs(by) / bound, 1.0)
+    weight = math.copysign(bound, by)
+    return WeighedSignal(
+        signal=Signal(name=SITE_DECISIONS, strength=strength, reason=REASON),
+        weight=weight,
+        contribution=weight * strength,
+    )
+
+
+def recorded_lean(verdict: Verdict) -> WeighedSignal | None:
+    """Return what decisions added to a verdict, None if nothing."""
+    return next((one for one in verdict.signals if one.signal.name == SITE_DECISIONS), None)
+
+
+def add_lean(verdict: Verdict, lean: WeighedSignal | None, cutoffs: Cutoffs) -> Verdict:
+    """Return a verdict with its lean at these cutoffs; `verdict` has none and is not degraded."""
+    signals = verdict.signals if lean is None else (*verdict.signals, lean)
+    signals = tuple(sorted(signals, key=lambda w: (-abs(w.contribution), w.signal.name)))
+    score = sum_up(verdict, signals)
+    p_spam = logistic(score)
+    effect = verdict.instruction.effect if verdict.instruction else None
+    return replace(
+        verdict,
+        outcome=decide(p_spam, cutoffs, degraded=False, effect=effect),
+        p_spam=p_spam,
+        score=score,
+        signals=signals,
+        ham_cutoff=cutoffs.ham_cutoff,
+        spam_cutoff=cutoffs.spam_cutoff,
+    )
+
+
+def frozen_score(verdict: Verdict) -> float:
+    """Return the log-odds without what decisions added: to the last bit what was found without."""
+    return sum_up(
+        verdict, tuple(one for one in verdict.signals if one.signal.name != SITE_DECISIONS)
+    )
+
+
+def sum_up(verdict: Verdict, signals: tuple[WeighedSignal, ...]) -> float:
+    """Return the score that these signals come to, added up in the order of the verdict."""
+    score = verdict.base + verdict.model_contribution
+    for part in signals:
+        score += part.contribution
+    return score

@@ -1,0 +1,131 @@
+"""Keeps what decisions taught ready for judging, and learns on as soon as they change."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from service.domain.comment import CommentId, SiteId
+from service.domain.site import SiteSettings
+from service.domain.user import Role
+from service.learning.judging import lesson_of
+from service.learning.lesson import Lesson
+from service.learning.numbers import LESSON_BLOCK, MOST_LESSONS
+from service.learning.taught import Taught, learn_all
+from service.ports import CaseStore, DecisionStore, SiteStore, UserStore
+
+# A decision counts in every process after this long at most.
+RECHECK_SECONDS = 0.5
+# What changed without a trace: a verdict on a comment that was decided before it was judged, and on
+# PostgreSQL a decision whose number was drawn before another one's and came after it.
+READ_ALL_SECONDS = 10.0
+_PORTION = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read:
+    """A lesson as read from the database, and when its decision was made."""
+
+    lesson: Lesson
+    decided_at: datetime
+
+
+class TaughtKeeper:
+    """Holds the state that all decisions in force lead to, made again whenever they change.
+
+    The database is the truth: nothing of the state is stored, and it depends on nothing else, so
+    every process has the same one. Asking is one small query every half a second. A new decision
+    costs the reading and learning of itself; one that was taken back has all others learnt again,
+    10,000 in a second or two.
+    """
+
+    def __init__(
+        self,
+        decisions: DecisionStore,
+        cases: CaseStore,
+        sites: SiteStore,
+        users: UserStore,
+        *,
+        audit_share: float,
+        salt: int,
+        recheck_seconds: float = RECHECK_SECONDS,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._decisions, self._cases = decisions, cases
+        self._sites, self._users = sites, users
+        self._audit_share, self._salt = audit_share, salt
+        self._recheck_seconds = recheck_seconds
+        self._monotonic = monotonic
+        self._lock = threading.Lock()
+        self._taught = Taught(salt=salt)
+        self._read: dict[int, _Read] = {}
+        self._owners: frozenset[str] = frozenset()
+        self._version: tuple[int, int] | None = None
+        self._checked_at = self._read_at = float("-inf")
+
+    def current(self) -> Taught:
+        """Return what is taught, at most `recheck_seconds` old. Raise `StoreUnavailableError`."""
+        with self._lock:
+            now = self._monotonic()
+            if now - self._checked_at >= self._recheck_seconds:
+                # The version first: what changes while decisions are read is read again next time.
+                version = self._decisions.last_change()
+                if version != self._version or now - self._read_at >= READ_ALL_SECONDS:
+                    self._learn()
+                    self._version, self._read_at = version, now
+                self._checked_at = now
+            return self._taught
+
+    def _learn(self) -> None:
+        """Make the state that of the decisions in force now."""
+        owners = frozenset(user.name for user in self._users.all() if user.role is Role.OWNER)
+        if owners != self._owners:
+            self._read, self._owners = {}, owners
+        teaching = self._decisions.find_teaching()
+        over = max(0, len(teaching) - MOST_LESSONS)
+        teaching = teaching[-(-over // LESSON_BLOCK) * LESSON_BLOCK :]
+        self._read = self._read_lessons(teaching)
+        settings = {site.id: site.settings for site in self._sites.all()}
+        lessons = [
+            self._read[number].lesson
+            for number, _ in teaching
+            if number in self._read and _counts(self._read[number], settings)
+        ]
+        known = [one.lesson for one in self._taught.learnt]
+        # By identity: a lesson is read once and never changes.
+        goes_on = len(known) <= len(lessons) and all(
+            a is b for a, b in zip(known, lessons, strict=False)
+        )
+        if not goes_on:
+            self._taught = learn_all(lessons, salt=self._salt)
+        elif len(lessons) > len(known):
+            self._taught = self._taught.after(lessons[len(known) :])
+
+    def _read_lessons(self, teaching: Sequence[tuple[int, CommentId]]) -> dict[int, _Read]:
+        """Return the lessons of these decisions; those that are known already are not read."""
+        read = {number: self._read[number] for number, _ in teaching if number in self._read}
+        missing = [(number, key) for number, key in teaching if number not in read]
+        for start in range(0, len(missing), _PORTION):
+            some = {key: number for number, key in missing[start : start + _PORTION]}
+            for case in self._cases.find(list(some)):
+                lesson = lesson_of(
+                    some[case.comment.id],
+                    case,
+                    owners=self._owners,
+                    audit_share=self._audit_share,
+                    salt=self._salt,
+                )
+                if lesson is not None and case.decision is not None:
+                    read[lesson.number] = _Read(lesson=lesson, decided_at=case.decision.decided_at)
+        return read
+
+
+def _counts(read: _Read, settings: Mapping[SiteId, SiteSettings]) -> bool:
+    """Say whether its site learns, and has not forgotten what it taught then."""
+    site = settings.get(read.lesson.site_id)
+    if site is None or not site.learns:
+        return False
+    return site.learns_since is None or read.decided_at >= site.learns_since

@@ -1,0 +1,281 @@
+"""Judging while stores fail: an outage is nobody's fault, and nobody suffers for a neighbour."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from service.domain.comment import Lane
+from service.domain.errors import StoreUnavailableError
+from service.domain.verdict import Outcome
+from service.moderation.attempts import AttemptCount
+from service.moderation.judge import MAX_ATTEMPTS, judge_batch
+from service.moderation.submit import submit_comments
+from service.moderation.sweep import sweep_stranded
+from service.ports import NewComment
+from service.stores.memory import memory_stores
+from tests.factories import make_comment
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
+
+AWAY = StoreUnavailableError("the database is away")
+SWEEPS = 200
+
+
+class DiedError(BaseException):
+    """Stands for a process that ended: nothing of it runs on."""
+
+
+class Hooked:
+    """A store whose every call is told to `before` and `after` with its name and arguments."""
+
+    def __init__(self, inner: object, before: Callable, after: Callable = lambda *_: None) -> None:
+        self._inner, self._before, self._after = inner, before, after
+
+    def __getattr__(self, name):
+        method = getattr(self._inner, name)
+
+        def call(*given, **named):
+            self._before(name, *given)
+            answer = method(*given, **named)
+            self._after(name, *given)
+            return answer
+
+        return call
+
+
+class KillingClassifier(FixedClassifier):
+    """Ends the process on any batch that holds the deadly text."""
+
+    def score_batch(self, inputs):
+        if any(given.text == "deadly" for given in inputs):
+            raise DiedError
+        return super().score_batch(inputs)
+
+
+def hooked_services(before, after=lambda *_: None, **changes):
+    """Return services whose queue waits and whose judging tells each call to a store."""
+    stores = memory_stores(sites=[make_site()])
+    classifier = changes.pop("classifier", None) or FixedClassifier(0.01)
+    hooked = {
+        name: Hooked(getattr(stores, name), before, after)
+        for name in ("comments", "verdicts", "endpoints", "history")
+    }
+    return make_services(stores=stores, classifier=classifier, judges=False, **hooked, **changes)
+
+
+def submit(services, *comments, lane=Lane.INTERACTIVE):
+    submit_comments([NewComment(comment=c, lane=lane) for c in comments], services)
+
+
+def verdict_of(services, comment):
+    return services.cases.get(comment.id).verdict
+
+
+def attempts_of(services, comment):
+    return [a.attempts for a in services.comments.load_unjudged([comment.id])]
+
+
+class FailsOften:
+    """Lets the named calls fail as often as was asked."""
+
+    def __init__(self, *names: str, times: int) -> None:
+        self._names, self.times = names, times
+
+    def __call__(self, name, *_):
+        if name in self._names and self.times > 0:
+            self.times -= 1
+            raise AWAY
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("add",), ("add", "lower_attempts"), ("add", "lower_attempts", "load_unjudged")],
+)
+def test_a_sound_comment_is_judged_however_often_its_verdict_could_not_be_written(names):
+    fails = FailsOften(*names, times=0)
+    services = hooked_services(fails)
+    comment = make_comment()
+    submit(services, comment)
+    counting = AttemptCount()
+    fails.times = 10 * MAX_ATTEMPTS
+
+    while verdict_of(services, comment) is None:
+        with suppress(StoreUnavailableError):
+            judge_batch([comment.id], services, counting)
+
+    assert fails.times == 0
+    assert verdict_of(services, comment).outcome is Outcome.HAM
+
+
+def test_what_an_outage_ended_is_no_attempt():
+    fails = FailsOften("add", "lower_attempts", times=0)
+    services = hooked_services(fails)
+    comment = make_comment()
+    submit(services, comment)
+    counting = AttemptCount()
+    fails.times = 2
+
+    with pytest.raises(StoreUnavailableError):
+        judge_batch([comment.id], services, counting)
+    meanwhile = attempts_of(services, comment)
+    judge_batch([], services, counting)
+
+    assert meanwhile == [1]
+    assert attempts_of(services, comment) == [0]
+
+
+def test_a_store_that_is_away_is_asked_once_more_and_not_for_each_comment():
+    calls = []
+
+    def away(name, *_):
+        calls.append(name)
+        if name in ("add", "lower_attempts") and calls.count("load_unjudged"):
+            raise AWAY
+
+    services = hooked_services(away)
+    comments = [make_comment(f"text {n}") for n in range(64)]
+    submit(services, *comments)
+
+    with pytest.raises(StoreUnavailableError):
+        judge_batch([c.id for c in comments], services)
+
+    assert calls.count("lower_attempts") == 1
+
+
+@pytest.mark.parametrize("takes_effect", [False, True])
+def test_whichever_call_fails_the_comments_are_judged_when_asked_again(takes_effect):
+    """Fail each single call of a batch in turn, before it does its work or just after."""
+    for n in itertools.count(1):
+        calls = itertools.count(1)
+
+        def fail(*_, n=n, calls=calls):
+            if next(calls) == n:
+                raise AWAY
+
+        quiet = [True]
+
+        def unless_quiet(*given, quiet=quiet, fail=fail):
+            if not quiet[0]:
+                fail(*given)
+
+        nothing = lambda *_: None  # noqa: E731  # one of the two hooks is idle
+        hooks = (nothing, unless_quiet) if takes_effect else (unless_quiet, nothing)
+        services = hooked_services(*hooks)
+        comments = [make_comment(f"text {number}") for number in range(3)]
+        submit(services, *comments)
+        counting = AttemptCount()
+        quiet[0] = False
+
+        for _ in range(2):
+            with suppress(StoreUnavailableError):
+                judge_batch([c.id for c in comments], services, counting)
+        quiet[0] = True
+        judge_batch([c.id for c in comments], services, counting)
+
+        verdicts = [verdict_of(services, c) for c in comments]
+        assert all(v is not None for v in verdicts)
+        # Histories that cannot be read degrade a verdict, as they should; judging never does.
+        assert not any("judging" in v.degraded_by for v in verdicts)
+        if next(calls) <= n:
+            break
+    assert n > 4
+
+
+def test_a_comment_that_ends_its_process_is_noticed_though_stores_fail_between_its_deaths():
+    fails = FailsOften("count_attempt", "lower_attempts", times=0)
+    services = hooked_services(fails, classifier=KillingClassifier(0.01))
+    deadly, fine = make_comment("deadly"), make_comment("fine")
+    submit(services, deadly, fine)
+    deaths = 0
+
+    while verdict_of(services, deadly) is None:
+        counting = AttemptCount()
+        for times in (2, 0):
+            fails.times = times
+            try:
+                judge_batch([deadly.id, fine.id], services, counting)
+            except StoreUnavailableError:
+                continue
+            except DiedError:
+                deaths += 1
+                break
+
+    assert deaths == MAX_ATTEMPTS
+    assert "judging" in verdict_of(services, deadly).degraded_by
+    assert verdict_of(services, fine).outcome is Outcome.HAM
+
+
+def unwritable(comment, error):
+    """Return what lets the full verdict of one comment never be written."""
+
+    def refuse(name, *given):
+        if name == "add" and any(getattr(v, "comment_id", None) == comment.id for v in given[0]):
+            raise error
+
+    return refuse
+
+
+@pytest.mark.parametrize("error", [AWAY, ValueError("no such value"), RecursionError()])
+@pytest.mark.parametrize("place", [0, 3, 6])
+def test_a_verdict_that_cannot_be_written_blocks_none_behind_it(error, place):
+    comments = [make_comment(f"text {n}") for n in range(7)]
+    stuck = comments[place]
+    services = hooked_services(unwritable(stuck, error))
+    submit(services, *comments)
+
+    judge_batch([c.id for c in comments], services)
+
+    judged = [c for c in comments if verdict_of(services, c) is not None]
+    assert judged == [c for c in comments if c is not stuck]
+    assert all(verdict_of(services, c).outcome is Outcome.HAM for c in judged)
+
+
+def test_over_two_hundred_sweeps_one_stuck_verdict_stops_nobody():
+    stuck, clock, counting = make_comment("stuck"), FixedClock(), AttemptCount()
+    services = hooked_services(unwritable(stuck, AWAY), clock=clock)
+    submit(services, stuck)
+
+    for n in range(SWEEPS):
+        newcomer = make_comment(f"text {n}")
+        submit(services, newcomer)
+        while ids := services.queue.take(64):
+            judge_batch(ids, services, counting)
+        assert verdict_of(services, newcomer) is not None
+        clock.advance(minutes=16)
+        sweep_stranded(services)
+
+    assert verdict_of(services, stuck) is None
+    assert attempts_of(services, stuck) == [0]
+
+
+def test_a_comment_that_cannot_be_grouped_in_the_store_goes_to_a_person():
+    def refuse(name, *given):
+        if name == "add" and "judging" not in getattr(given[0][0], "degraded_by", ("judging",)):
+            raise ValueError(name)
+
+    services = hooked_services(refuse)
+    comment = make_comment()
+    submit(services, comment)
+
+    judge_batch([comment.id], services)
+
+    assert verdict_of(services, comment).outcome is Outcome.UNSURE
+    assert "judging" in verdict_of(services, comment).degraded_by
+
+
+def test_a_history_that_nobody_foresaw_costs_one_comment_and_not_its_neighbours():
+    def refuse(name, *given):
+        if name == "gather" and any(c.text == "odd" for c in given[0]):
+            raise OverflowError
+
+    services = hooked_services(refuse)
+    odd, fine = make_comment("odd"), make_comment("fine")
+    submit(services, odd, fine)
+
+    judge_batch([odd.id, fine.id], services)
+
+    assert "judging" in verdict_of(services, odd).degraded_by
+    assert verdict_of(services, fine).outcome is Outcome.HAM

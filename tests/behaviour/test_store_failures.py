@@ -1,0 +1,283 @@
+"""Whatever store fails in whatever call of a use case: the same call again brings the same end."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from service.domain.comment import Author, CommentId, Lane
+from service.domain.decision import Mode, Ruling
+from service.domain.errors import NotFoundError, StoreUnavailableError
+from service.domain.report import Label
+from service.domain.saved_view import SavedView
+from service.domain.sender import make_sender
+from service.domain.site import SiteSettings
+from service.domain.stroke import StrokeOf
+from service.moderation.callbacks import set_callback
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.deliver import deliver, take_deliveries
+from service.moderation.erase import erase_person, find_person
+from service.moderation.group import GroupingMemory, group_fresh
+from service.moderation.judge import judge_batch
+from service.moderation.policy import REJECTED_BY_PEOPLE
+from service.moderation.remember import remember_open
+from service.moderation.report import report_comment
+from service.moderation.review import decide_as_seen, undo_as_seen
+from service.moderation.strokes import decide_together, undo_stroke
+from service.moderation.submit import submit_comments
+from service.moderation.take_over import take_over_rulings
+from service.moderation.withdraw import withdraw_comment
+from service.ports import NewComment, Services
+from tests.factories import NOW, SITE, make_comment
+from tests.fakes import FixedClock, make_site
+from tests.over_sqlite import FailingAt, kept_world, sqlite_services
+
+WAITING, JUDGED, REJECTED = CommentId("waiting"), CommentId("judged"), CommentId("rejected")
+EARLY = CommentId("early")
+CAMPAIGN = tuple(CommentId(f"campaign{n}") for n in range(REJECTED_BY_PEOPLE + 2))
+RULED = tuple(CommentId(f"ruled{n}") for n in range(3))
+READS = ("get", "find", "load", "gather", "members", "peoples_rulings", "all")
+SECRET = b"a secret for tests, long enough"
+SAYINGS = (
+    "My radiator is quiet since I looked at {}",
+    "Whoever lives in an old house knows this: {}",
+    "For three winters I have bought only at {}",
+    "The plumber shrugged, then he wrote down {}",
+    "Not cheap, but they deliver on Sundays: {}",
+    "Ask for Erwin and say that I sent you, {}",
+    "What nobody tells you about valves stands at {}",
+)
+
+
+def new(comment_id: CommentId, text: str, **changes: Any) -> NewComment:
+    sender = make_sender(address="192.0.2.7", email=f"{comment_id}@example.org", secret=SECRET)
+    comment = make_comment(
+        text, id=comment_id, site_comment_id=f"wp-{comment_id}", sender=sender, **changes
+    )
+    return NewComment(comment=comment, lane=Lane.BULK)
+
+
+def prepare(services: Services) -> None:
+    """Make a world in which every use case has something to do."""
+    set_callback(SITE, "https://blog.example/hook", services, actor="owner")
+    services.queue.judges = True
+    links = [f"https://cheap-boilers.example/{n}" for n in range(len(CAMPAIGN))]
+    texts = [said.format(link) for said, link in zip(SAYINGS, links, strict=True)]
+    campaign = [
+        new(one, text, author=Author(name=None)) for one, text in zip(CAMPAIGN, texts, strict=True)
+    ]
+    submit_comments(campaign[:REJECTED_BY_PEOPLE], services)
+    memory = GroupingMemory("worker")
+    group_fresh(services, memory, goes_on=lambda: True)
+    for one in CAMPAIGN[:REJECTED_BY_PEOPLE]:
+        decide_comment(one, Ruling.REJECT, services, decided_by="ada")
+    # The policy rejects these two.
+    submit_comments(campaign[REJECTED_BY_PEOPLE:], services)
+    group_fresh(services, memory, goes_on=lambda: True)
+    submit_comments([new(JUDGED, "Which valve?"), new(REJECTED, "Buy a watch.")], services)
+    submit_comments([new(one, "Ruled on with others.") for one in RULED], services)
+    services.queue.judges = False
+    decide_comment(REJECTED, Ruling.REJECT, services, decided_by="ada")
+    submit_comments([new(WAITING, "Soon judged."), new(EARLY, "Decided first.")], services)
+    decide_comment(EARLY, Ruling.APPROVE, services, decided_by="ada")
+    view = SavedView(
+        id="view-1",
+        owner_id="ada",
+        name="Mara Dorn",
+        query="author:Mara",
+        shared=False,
+        created_at=NOW,
+    )
+    services.saved_views.put(view)
+    asked = {"decided_by": "ada", "what": StrokeOf.SELECTION, "stroke_id": "str-0"}
+    decide_together([EARLY, *RULED], Ruling.REJECT, services, **asked)
+    settle(services)
+
+
+def settle(services: Services) -> None:
+    """Let everything happen that happens by itself."""
+    remember_open(services)
+    services.clock.advance(hours=1)
+    while due := take_deliveries(services, limit=99):
+        for one in due:
+            deliver(one, services)
+
+
+def undo_rejection(services: Services) -> None:
+    decision = next(
+        one for one in services.cases.get(REJECTED).decisions if one.decided_by == "ada"
+    )
+    undo_as_seen(REJECTED, services, undone_by="bea", seen_decision_id=decision.id)
+
+
+def undo_of_campaign(services: Services) -> None:
+    decision = services.cases.get(CAMPAIGN[0]).decisions[0]
+    undo_decision(CAMPAIGN[0], services, undone_by="bea", decision_id=decision.id)
+
+
+def undo_unnamed(services: Services) -> None:
+    try:
+        undo_decision(REJECTED, services, undone_by="site")
+    except NotFoundError:
+        # What the first call did, as far as its caller can see.
+        assert services.cases.get(REJECTED).decision is None
+
+
+def decide(comment_id: CommentId, ruling: Ruling) -> Callable[[Services], Any]:
+    def act(services: Services) -> None:
+        seen = services.cases.get(comment_id).decision
+        decide_as_seen(
+            comment_id,
+            ruling,
+            services,
+            decided_by="bea",
+            seen_decision_id=seen.id if seen else None,
+        )
+
+    return act
+
+
+def decide_many(services: Services) -> None:
+    ids = [JUDGED, REJECTED, WAITING, EARLY, *CAMPAIGN[:2]]
+    asked = {"decided_by": "bea", "what": StrokeOf.SELECTION, "stroke_id": "str-1"}
+    decide_together(ids, Ruling.REJECT, services, **asked)
+
+
+def undo_many(services: Services) -> None:
+    undo_stroke("str-0", services, undone_by="bea")
+
+
+def report(text: str, label: Label, **settings: Any) -> Callable[[Services], Any]:
+    site = make_site(settings=SiteSettings(mode=Mode.ENFORCE, **settings))
+    return lambda services: report_comment(label, site=site, text=text, services=services)
+
+
+def erase(services: Services) -> None:
+    person = find_person(services, address="192.0.2.7", name="Mara Dorn")
+    erase_person(person, services, by="ada")
+
+
+USE_CASES: dict[str, Callable[[Services], Any]] = {
+    "submit": lambda services: submit_comments([new(CommentId("new"), "Hello.")], services),
+    "judge": lambda services: judge_batch([WAITING], services),
+    "judge what was decided": lambda services: judge_batch([EARLY, WAITING], services),
+    "decide": decide(JUDGED, Ruling.APPROVE),
+    "decide before the verdict": decide(WAITING, Ruling.REJECT),
+    "decide otherwise": decide(REJECTED, Ruling.APPROVE),
+    "decide otherwise in a campaign": decide(CAMPAIGN[0], Ruling.APPROVE),
+    "decide over the API": lambda services: decide_comment(
+        JUDGED, Ruling.REJECT, services, decided_by="site", site_id=SITE, at_once=True
+    ),
+    "take rulings over": lambda services: take_over_rulings(
+        {JUDGED: Ruling.APPROVE, WAITING: Ruling.REJECT, EARLY: Ruling.REJECT},
+        services,
+        site_id=SITE,
+        decided_by="import",
+    ),
+    "undo": undo_rejection,
+    "undo what a policy rests on": undo_of_campaign,
+    "undo over the API": undo_unnamed,
+    "decide many": decide_many,
+    "undo many": undo_many,
+    "report": report("Which valve?", Label.SPAM),
+    "report what was judged otherwise": report("Buy a watch.", Label.HAM),
+    "report and so decide": report("Which valve?", Label.HAM, reports_decide=True),
+    "report what was never seen": report("Never seen.", Label.SPAM),
+    "withdraw": lambda services: withdraw_comment(JUDGED, services, by="site"),
+    "erase": erase,
+}
+
+
+def end_of(services: Services) -> dict[str, Any]:
+    """Return what the world looks like in the end, without ids and moments that may differ."""
+    settle(services)
+    cases = services.cases.find(
+        [WAITING, JUDGED, REJECTED, EARLY, *RULED, CommentId("new"), *CAMPAIGN]
+    )
+    told: dict[str, list[Any]] = {}
+    for delivery, _ in services.notifier.sent:
+        message = json.loads(delivery.payload)
+        # Without its sender's history a verdict is degraded, which is no fault.
+        del message["data"]["degraded"]
+        told.setdefault(delivery.comment_id, []).append((message["type"], message["data"]))
+    undelivered = services.deliveries.recent(state=None, site_id=SITE, limit=999)
+    return {
+        "cases": {
+            case.comment.id: (
+                case.state,
+                case.action,
+                case.needs_review,
+                case.withdrawn_at is not None,
+                [(d.ruling, d.decided_by, d.undone_by, d.stroke_id) for d in case.decisions],
+                [one.label for one in case.reports],
+                case.verdict and case.verdict.outcome,
+                case.comment.text,
+            )
+            for case in cases
+        },
+        "acts": [
+            (one.actor, one.act, "" if one.subject.startswith("camp_") else one.subject, one.detail)
+            for one in reversed(services.audit_log.recent(limit=999))
+            # Who erases twice asks twice.
+            if one.detail != "0 comments erased"
+        ],
+        "told": told,
+        "to be told": [one.id for one in undelivered if one.ended_at is None],
+        "open": [one.decision.id for one in services.decisions.find_unremembered(limit=99)],
+        "strokes": [
+            (one.id, one.n_decided, one.n_left_out, one.n_in_force, one.undone_by)
+            for one in services.strokes.recent(site_ids=None, limit=9)
+        ],
+        "learnt": [
+            (one.address.everywhere.rejected, one.address.everywhere.approved)
+            for one in services.history.gather(
+                [new(CommentId("probe"), "Probe.").comment], now=services.clock()
+            )
+        ],
+        "views": [one.id for one in services.saved_views.all()],
+    }
+
+
+@functools.cache
+def _world() -> bytes:
+    site = make_site(settings=SiteSettings(mode=Mode.ENFORCE, rejects_campaigns=True))
+    return kept_world(prepare, sites=[site], judges=False)
+
+
+def run(name: str, at: int = 0, *, answer_lost: bool = False) -> tuple[list[str], dict[str, Any]]:
+    """Return the calls that a use case makes, and the end if call `at` fails and it is repeated."""
+    numbers = itertools.count(10_000)
+    with sqlite_services(
+        world=_world(),
+        judges=False,
+        clock=FixedClock(NOW + timedelta(days=1)),
+        new_id=lambda prefix: f"{prefix}_{next(numbers)}",
+    ) as services:
+        failing = FailingAt(services, at, answer_lost=answer_lost)
+        try:
+            USE_CASES[name](failing.services)
+        except StoreUnavailableError:
+            USE_CASES[name](services)
+        return failing.calls, end_of(services)
+
+
+@pytest.mark.parametrize("name", USE_CASES)
+def test_a_call_that_failed_at_any_store_is_made_good_by_making_it_again(name):
+    calls, undisturbed = run(name)
+
+    for at, method in enumerate(calls, 1):
+        # To lose the answer of one that only reads is to fail before it.
+        for answer_lost in (False,) if method.startswith(READS) else (False, True):
+            _, end = run(name, at, answer_lost=answer_lost)
+
+            differs = {key: value for key, value in end.items() if value != undisturbed[key]}
+            assert not differs, (
+                f"call {at}, {method}, answer lost: {answer_lost}",
+                {key: undisturbed[key] for key in differs},
+            )

@@ -1,0 +1,267 @@
+"""Holds every store to what it keeps in one transaction: the act, the log's entry, the messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from service.domain.case import Case
+from service.domain.comment import CommentId, Lane
+from service.domain.decision import Decision, Ruling
+from service.domain.delivery import Delivery, DeliveryForm, EventKind
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.report import Label, Report
+from service.domain.stroke import Stroke, StrokeOf
+from service.domain.verdict import Outcome
+from service.ports import AuditEntry, NewComment
+from service.stores.sql import sql_stores
+from tests.contract.conftest import SITES
+from tests.factories import NOW, SITE, make_comment, make_verdict
+
+
+def keep(stores, outcome: Outcome | None = None) -> CommentId:
+    comment = make_comment()
+    stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    if outcome is not None:
+        stores.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
+    return comment.id
+
+
+def make_decision(comment_id: CommentId, name: str = "d1", **changes) -> Decision:
+    values = {"ruling": Ruling.REJECT, "decided_by": "ada", "decided_at": NOW}
+    return Decision(id=name, comment_id=comment_id, **(values | changes))
+
+
+def make_message(comment_id: CommentId, name: str, event: EventKind, **changes) -> Delivery:
+    values = {
+        "seq": 0,
+        "site_id": SITE,
+        "form": DeliveryForm.STANDARD_WEBHOOK,
+        "url": "https://blog.example/hook",
+        "payload": "{}",
+        "created_at": NOW,
+    }
+    return Delivery(id=name, comment_id=comment_id, event=event, **(values | changes))
+
+
+def verdict_of(case: Case, name: str) -> Delivery:
+    decision_id = case.decision.id if case.decision else None
+    return make_message(case.comment.id, name, EventKind.VERDICT, decision_id=decision_id)
+
+
+def entry(act: str, subject: str = "s", detail: str = "") -> AuditEntry:
+    return AuditEntry(at=NOW, actor="ada", act=act, subject=subject, detail=detail)
+
+
+def acts(changed) -> list[AuditEntry]:
+    return [entry("undo" if one.undone_at else one.ruling.value, one.id) for one in changed]
+
+
+def refuse(*_) -> list[AuditEntry]:
+    raise ConflictError("not so")
+
+
+def told(stores) -> list[str]:
+    return [one.id for one in stores.deliveries.recent(state=None, site_id=None, limit=99)][::-1]
+
+
+def logged(stores) -> list[tuple[str, str]]:
+    return [(one.act, one.subject) for one in stores.audit_log.recent()][::-1]
+
+
+def test_of_a_comment_that_somebody_has_spoken_of_a_verdict_tells_what_stands(stores):
+    fresh, decided, reported = (keep(stores) for _ in range(3))
+    stores.decisions.add(make_decision(decided))
+    report = Report(id="r1", site_id=SITE, label=Label.SPAM, reported_at=NOW, comment_id=reported)
+    stores.reports.add(report)
+    given: list[Case] = []
+
+    def tell(cases):
+        given[:] = cases
+        return [verdict_of(case, f"anew {case.comment.id}") for case in cases]
+
+    ids = (fresh, decided, reported)
+    stores.verdicts.add(
+        [make_verdict(one, Outcome.HAM) for one in ids],
+        audit=frozenset(ids),
+        deliveries=[make_message(one, f"first {one}", EventKind.VERDICT) for one in ids],
+        tell=tell,
+    )
+
+    assert sorted(told(stores)) == sorted([f"first {fresh}", f"anew {decided}", f"anew {reported}"])
+    assert given == stores.cases.find([case.comment.id for case in given])
+    assert {case.comment.id: case.needs_review for case in given} == {
+        decided: False,
+        reported: True,
+    }
+
+
+def test_a_verdict_that_told_a_ruling_is_told_anew_when_that_is_undone_before_anybody_heard(stores):
+    kept = keep(stores)
+    decision = make_decision(kept)
+    ruling = make_message(kept, "ruling", EventKind.DECISION, decision_id=decision.id)
+    stores.decisions.add(decision, deliveries=[ruling])
+    stores.verdicts.add(
+        [make_verdict(kept)],
+        audit=frozenset(),
+        tell=lambda cases: [verdict_of(case, "with it") for case in cases],
+    )
+    before = told(stores)
+
+    stores.decisions.undo(
+        kept,
+        by="ada",
+        at=NOW,
+        deliveries=[
+            make_message(kept, "undoing", EventKind.DECISION),
+            make_message(kept, "without it", EventKind.VERDICT),
+        ],
+    )
+
+    assert before == ["ruling", "with it"]
+    assert told(stores) == ["without it"]
+
+
+def test_a_verdict_that_told_a_ruling_is_told_with_the_one_that_replaces_it(stores):
+    kept = keep(stores)
+    first, second = make_decision(kept), make_decision(kept, "d2", ruling=Ruling.APPROVE)
+    stores.decisions.add(first)
+    stores.verdicts.add(
+        [make_verdict(kept)],
+        audit=frozenset(),
+        tell=lambda cases: [verdict_of(case, "with the first") for case in cases],
+    )
+
+    stores.decisions.add(
+        second,
+        deliveries=[
+            make_message(kept, "second", EventKind.DECISION, decision_id="d2"),
+            make_message(kept, "with the second", EventKind.VERDICT, decision_id="d2"),
+        ],
+    )
+
+    assert told(stores) == ["second", "with the second"]
+
+
+def test_a_verdict_that_told_no_ruling_is_not_told_again(stores):
+    kept = keep(stores)
+    stores.verdicts.add(
+        [make_verdict(kept)],
+        audit=frozenset(),
+        deliveries=[make_message(kept, "verdict", EventKind.VERDICT)],
+    )
+    again = [make_message(kept, name, EventKind.VERDICT) for name in ("again", "and again")]
+
+    stores.decisions.add(make_decision(kept), deliveries=again[:1])
+    stores.decisions.undo(kept, by="ada", at=NOW, deliveries=again[1:])
+
+    assert told(stores) == ["verdict"]
+
+
+def test_decisions_and_their_undoing_are_kept_with_the_log_s_entries(stores):
+    one, other = keep(stores), keep(stores)
+    stores.decisions.add(make_decision(one), acts=acts)
+    stores.decisions.add(make_decision(one, "d2", ruling=Ruling.APPROVE), acts=acts)
+    many = [make_decision(one, "d3"), make_decision(other, "d4")]
+    stores.decisions.add_many(many, acts=acts)
+    stores.decisions.undo(one, by="bea", at=NOW, acts=acts)
+    stores.decisions.undo_many(many, by="bea", at=NOW, acts=acts)
+    stores.decisions.undo_many(many, by="bea", at=NOW, acts=acts)
+
+    assert logged(stores) == [
+        *(("reject", "d1"), ("undo", "d1"), ("approve", "d2"), ("undo", "d2")),
+        *(("reject", "d3"), ("reject", "d4"), ("undo", "d3"), ("undo", "d4")),
+    ]
+
+
+def test_an_undo_that_names_a_decision_takes_back_no_other(stores):
+    kept = keep(stores)
+    stores.decisions.add(make_decision(kept))
+    stores.decisions.add(make_decision(kept, "d2", ruling=Ruling.APPROVE))
+
+    with pytest.raises(ConflictError):
+        stores.decisions.undo(kept, by="ada", at=NOW, decision_id="d1", acts=acts)
+    undone = stores.decisions.undo(kept, by="ada", at=NOW, decision_id="d2", acts=acts)
+    with pytest.raises(NotFoundError):
+        stores.decisions.undo(kept, by="ada", at=NOW, decision_id="d2", acts=acts)
+
+    assert undone.id == "d2"
+    assert logged(stores) == [("undo", "d2")]
+
+
+def test_a_stroke_is_logged_once_as_it_begins_and_once_as_it_is_taken_back(stores):
+    stroke = Stroke(
+        id="str_1",
+        what=StrokeOf.SEARCH,
+        ruling=Ruling.REJECT,
+        decided_by="ada",
+        decided_at=NOW,
+        n_left_out=1,
+    )
+
+    def act(one: Stroke) -> AuditEntry:
+        return entry("undo" if one.undone_at else "begin", one.id, f"{one.n_in_force}")
+
+    kept = keep(stores)
+    for _ in range(2):
+        stores.strokes.begin(stroke, act=act)
+    stores.decisions.add_many([make_decision(kept, stroke_id="str_1")])
+    for _ in range(2):
+        stores.strokes.take_back("str_1", by="bea", at=NOW, act=act)
+
+    assert [(one.act, one.detail) for one in stores.audit_log.recent()] == [
+        ("undo", "1"),
+        ("begin", "0"),
+    ]
+
+
+def test_a_withdrawal_is_logged_once_and_an_erasure_with_its_number(stores):
+    one, other = keep(stores), keep(stores)
+    for _ in range(2):
+        stores.comments.withdraw(one, at=NOW, act=entry("withdraw", one))
+    for _ in range(2):
+        stores.personal_data.withdraw(
+            [one, other], at=NOW, act=lambda n: entry("erase", "person", f"{n}")
+        )
+
+    log = [(act.act, act.detail) for act in stores.audit_log.recent()][::-1]
+    assert log == [("withdraw", ""), ("erase", "1"), ("erase", "0")]
+
+
+def test_a_report_tells_of_a_comment_that_comes_to_wait_by_it_and_of_no_other(stores):
+    ham, unsure, decided = (keep(stores, one) for one in (Outcome.HAM, Outcome.UNSURE, Outcome.HAM))
+    stores.decisions.add(make_decision(decided))
+
+    for number, comment_id in enumerate([ham, ham, unsure, decided]):
+        report = Report(
+            id=f"r{number}", site_id=SITE, label=Label.SPAM, reported_at=NOW, comment_id=comment_id
+        )
+        stores.reports.add(
+            report,
+            tell=lambda cases: [
+                make_message(case.comment.id, f"of {case.reports[-1].id}", EventKind.REVIEW)
+                for case in cases
+            ],
+        )
+
+    assert told(stores) == ["of r0"]
+
+
+def test_what_the_log_cannot_say_does_not_happen(engine):
+    stores = sql_stores(engine)
+    stores.sites.add(SITES[0])
+    kept = keep(stores)
+    standing = make_decision(kept)
+    stores.decisions.add(standing)
+    late = replace(standing, id="d2", ruling=Ruling.APPROVE)
+
+    with pytest.raises(ConflictError):
+        stores.decisions.add(late, acts=refuse)
+    with pytest.raises(ConflictError):
+        stores.decisions.undo(kept, by="ada", at=NOW, acts=refuse)
+    with pytest.raises(ConflictError):
+        stores.personal_data.withdraw([kept], at=NOW, act=refuse)
+
+    case = stores.cases.get(kept)
+    assert (case.decisions, case.withdrawn_at) == ((standing,), None)

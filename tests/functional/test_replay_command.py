@@ -1,0 +1,141 @@
+"""`slopsieve replay` plays archives in order of time, with and without learning."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from models.inputs import ModelOutput
+from service.commands.judging_files import Judging
+from service.commands.replay import replay_command
+from service.ports import JudgingModel
+from service.scoring.lean import LEAST_LEAN
+from service.scoring.weights import Cutoffs, Weights
+from tests.factories import NOW
+from tests.unit.learning.lessons import HAM, SPAM
+
+
+class DoubtfulClassifier:
+    """Is in doubt of everything but what says "surely"."""
+
+    def score_batch(self, inputs):
+        return [ModelOutput(p_spam=0.001 if "surely" in given.text else 0.5) for given in inputs]
+
+
+def run(*arguments: object) -> Result:
+    model = JudgingModel(
+        version="test-1",
+        classifier=DoubtfulClassifier(),
+        weights=Weights(),
+        cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
+    )
+    judging = Judging(model=model, batch_size=4, clock=lambda: NOW)
+    return CliRunner().invoke(replay_command, [str(a) for a in arguments], obj=judging)
+
+
+def write(path: Path, rows: list[dict]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def row(n: int, *, spam: bool, date: str | None, **more) -> dict:
+    text = (SPAM if spam else HAM).format(n)
+    label = "spam" if spam else "ham"
+    return {"id": f"c{n:03d}", "text": text, "label": label, "date": date, **more}
+
+
+def archive(n: int = 60) -> list[dict]:
+    return [
+        row(k, spam=bool(k % 2), date=f"2025-0{1 + k // 20}-{1 + k % 20:02d}") for k in range(n)
+    ]
+
+
+def read(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_line_a_comment_in_the_order_of_dates_in_the_keys_promised(tmp_path):
+    file = write(tmp_path / "blog.jsonl", archive()[::-1])
+
+    result = run(file, "--out", tmp_path / "out")
+
+    rows = read(tmp_path / "out" / "replay.jsonl")
+    assert result.exit_code == 0, result.output
+    assert [one["id"] for one in rows] == [f"c{n:03d}" for n in range(60)]
+    assert set(rows[0]) == {"id", "asked", "frozen", "learning"}
+    assert set(rows[0]["frozen"]) == set(rows[0]["learning"]) == {"p_spam", "score", "outcome"}
+
+
+def test_frozen_doubts_to_the_end_while_what_learns_asks_less_and_errs_never(tmp_path):
+    file = write(tmp_path / "blog.jsonl", archive())
+
+    result = run(file, "--json")
+
+    table = json.loads(result.stdout)
+    total = table["weeks"][-1]
+    assert (total["week"], total["comments"], total["spam"]) == ("all", 60, 30)
+    assert total["frozen"]["left_to_a_person"] == 60
+    assert total["learning"]["left_to_a_person"] < 40
+    assert total["asked"] < 45
+    assert (total["learning"]["ham_lost"], total["learning"]["spam_published"]) == (0, 0)
+    assert sum(week["comments"] for week in table["weeks"][:-1]) == 60
+
+
+def test_each_source_is_a_site_of_its_own(tmp_path):
+    mine = [row(k, spam=bool(k % 2), date=f"2025-01-{1 + k:02d}", source="mine") for k in range(30)]
+    theirs = [{**row(90, spam=True, date="2025-02-01", source="theirs")}]
+    file = write(tmp_path / "blogs.jsonl", [*mine, *theirs])
+
+    run(file, "--out", tmp_path / "out")
+
+    rows = read(tmp_path / "out" / "replay.jsonl")
+    assert rows[-2]["learning"]["score"] > rows[-2]["frozen"]["score"]
+    assert rows[-1]["learning"] == rows[-1]["frozen"]
+
+
+def test_with_all_decided_the_confident_ones_are_asked_about_too(tmp_path):
+    sure = [{**row(k, spam=False, date="2025-01-01"), "text": f"surely {k}"} for k in range(20)]
+    file = write(tmp_path / "blog.jsonl", sure)
+
+    run(file, "--out", tmp_path / "unsure")
+    run(file, "--decides", "all", "--out", tmp_path / "all")
+
+    assert sum(one["asked"] for one in read(tmp_path / "unsure" / "replay.jsonl")) < 5
+    assert all(one["asked"] for one in read(tmp_path / "all" / "replay.jsonl"))
+
+
+def test_what_has_no_label_or_no_date_is_left_out_and_a_broken_line_named(tmp_path):
+    rows = [row(1, spam=True, date=None), {**row(2, spam=True, date="2025-01-01"), "label": None}]
+    file = write(tmp_path / "blog.jsonl", [*rows, row(3, spam=True, date="2025-01-01")])
+    file.write_text(file.read_text() + "no json\n")
+
+    result = run(file, "--json")
+
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["comments"] == 1
+    assert "2 comments without a label or a date left out" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [(), ("--site", "blog", "FILE")])
+def test_files_or_a_site_must_be_named(tmp_path, arguments):
+    file = write(tmp_path / "blog.jsonl", archive(2))
+
+    result = run(*[file if one == "FILE" else one for one in arguments])
+
+    assert result.exit_code == 2
+    assert "one of the two" in result.stderr
+
+
+def test_what_hardly_leans_is_left_out(tmp_path):
+    file = write(tmp_path / "blog.jsonl", archive())
+
+    run(file, "--out", tmp_path / "out")
+
+    moved = [
+        abs(one["learning"]["score"] - one["frozen"]["score"])
+        for one in read(tmp_path / "out" / "replay.jsonl")
+    ]
+    assert all(by == 0 or by >= LEAST_LEAN * 0.999 for by in moved)

@@ -1,0 +1,233 @@
+"""Clients that keep the server waiting: how long they may, how many, and who else is heard."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from threading import Event, Semaphore
+
+import pytest
+from flask import Flask
+from waitress import wasyncore
+
+from service.http_server import HttpServer
+from service.web.auth import open_to_all
+from tests.functional.serving import serving
+
+_HEAD = b"POST /v1/comments HTTP/1.1\r\nHost: slop\r\nContent-Type: application/json\r\n"
+_SLOW = {
+    "nothing": (b"", b""),
+    "blank lines": (b"\r\n", b"\r\n"),
+    "a head": (b"GET /livez HTTP/1.1\r\nHost: slop\r\nX-Slow: ", b"x"),
+    "a body": (_HEAD + b"Content-Length: 60000\r\n\r\n", b"x"),
+    "a body in chunks": (_HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+}
+
+each_way = pytest.mark.parametrize(("first", "then"), _SLOW.values(), ids=_SLOW)
+
+
+@each_way
+def test_probes_are_answered_while_150_connections_drip(app, first, then):
+    with serving(app, threads=96) as place, ExitStack() as opened:
+        dripping = [opened.enter_context(_Slow(place, first)) for _ in range(150)]
+
+        answers = []
+        for _ in range(30):
+            for one in dripping:
+                one.send(then)
+            answers.append(_ask(place))
+
+    assert answers == [b"HTTP/1.1 200 OK"] * 30
+
+
+def test_a_full_house_takes_room_from_whoever_holds_most_of_it(app):
+    with serving(app, threads=1) as place, ExitStack() as opened:
+        slow = opened.enter_context(_Slow(place, _HEAD, source="127.0.0.2"))
+
+        crowd = [opened.enter_context(_Slow(place, _HEAD)) for _ in range(100)]
+        _ask(place)
+
+        assert not slow.is_closed()
+        assert sum(not one.is_closed() for one in crowd) <= 32
+
+
+def test_behind_a_proxy_whoever_it_names_counts_not_the_proxy(app):
+    with serving(app, threads=1, trusted_proxies=1) as place, ExitStack() as opened:
+        head = _HEAD + b"Content-Length: 60000\r\nX-Forwarded-For: 198.51.100.1, "
+        slow = opened.enter_context(_Slow(place, head + b"203.0.113.9\r\n\r\n{"))
+
+        crowd = [
+            opened.enter_context(_Slow(place, head + b"203.0.113.10\r\n\r\n{")) for _ in range(100)
+        ]
+        _ask(place)
+
+        assert not slow.is_closed()
+        assert sum(not one.is_closed() for one in crowd) <= 32
+
+
+def test_requests_in_progress_make_no_room(app):
+    entered, leave = Semaphore(0), Event()
+
+    @app.get("/slow")
+    @open_to_all
+    def slow() -> str:
+        entered.release()
+        leave.wait(20)
+        return "done"
+
+    with serving(app, threads=40) as place, ExitStack() as opened:
+        busy = [opened.enter_context(_Slow(place, _request("/slow"))) for _ in range(39)]
+        for _ in busy:
+            entered.acquire()
+        for _ in range(100):
+            opened.enter_context(_Slow(place, b""))
+        probe = _ask(place)
+        leave.set()
+
+        assert [one.answer() for one in busy] == [b"HTTP/1.1 200 OK"] * 39
+        assert probe == b"HTTP/1.1 200 OK"
+
+
+@each_way
+def test_what_does_not_come_in_within_its_time_is_ended(app, first, then):
+    with _standing_still(app) as server, _Slow(server.socket.getsockname(), first) as slow:
+        _turn(server)
+        slow.send(then)
+        _turn(server)
+        early = slow.is_closed()
+
+        server.end_late(time.time() + 31)
+        _turn(server)
+
+        assert not early
+        assert slow.answer() in (
+            b"HTTP/1.0 408 Request Timeout",
+            b"HTTP/1.1 408 Request Timeout",
+            b"",
+        )
+        assert slow.is_closed()
+
+
+def test_who_is_too_slow_is_told_so(app):
+    with _standing_still(app) as server, _Slow(server.socket.getsockname(), _HEAD) as slow:
+        _turn(server)
+
+        server.end_late(time.time() + 21)
+        _turn(server)
+
+        assert slow.answer() == b"HTTP/1.0 408 Request Timeout"
+
+
+def test_a_large_body_that_comes_in_fast_enough_may_take_longer(app):
+    head = _HEAD + b"Content-Length: 4000000\r\n\r\n"
+    with _standing_still(app) as server, _Slow(server.socket.getsockname(), head) as quick:
+        _turn(server)
+        (channel,) = server.active_channels.values()
+        for sent in range(100_000, 2_000_001, 100_000):
+            quick.send(b"x" * 100_000)
+            while channel.request.body_bytes_received < sent:
+                server.turn()
+
+        server.end_late(time.time() + 40)
+        _turn(server)
+        after_40_seconds = quick.is_closed()
+        server.end_late(time.time() + 60)
+        _turn(server)
+
+        assert not after_40_seconds
+        assert quick.answer() == b"HTTP/1.1 408 Request Timeout"
+
+
+def test_an_answer_that_nobody_takes_is_ended(app):
+    @app.get("/large")
+    @open_to_all
+    def large() -> bytes:
+        return b"x" * 10_000_000
+
+    with _standing_still(app) as server, ExitStack() as opened:
+        slow = opened.enter_context(_Slow(server.socket.getsockname(), _request("/large")))
+        while not any(c.total_outbufs_len for c in server.active_channels.values()):
+            _turn(server)
+
+        server.end_late(time.time() + 60)
+        _turn(server)
+        after_a_minute = len(server.active_channels)
+        server.end_late(time.time() + 180)
+        _turn(server)
+
+        assert (after_a_minute, len(server.active_channels)) == (1, 0)
+        assert slow.answer() == b"HTTP/1.1 200 OK"
+
+
+class _Slow:
+    """A connection that sends what it is told to, and nothing of its own."""
+
+    def __init__(self, place: tuple[str, int], first: bytes, *, source: str = "127.0.0.1") -> None:
+        self._socket = socket.create_connection(place, timeout=20, source_address=(source, 0))
+        self.send(first)
+
+    def __enter__(self) -> _Slow:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def send(self, data: bytes) -> None:
+        """Send something; that the connection was closed meanwhile does not matter."""
+        with suppress(ConnectionError):
+            self._socket.sendall(data)
+
+    def answer(self) -> bytes:
+        """Return the first line of the answer, nothing if there is none."""
+        try:
+            return self._socket.recv(65_536).partition(b"\r\n")[0]
+        except ConnectionError:
+            return b""
+
+    def is_closed(self) -> bool:
+        """Say whether the server has closed it, which was just turned if it turns by hand."""
+        self._socket.settimeout(0)
+        try:
+            while self._socket.recv(65_536):
+                pass
+        except BlockingIOError:
+            return False
+        except ConnectionError:
+            return True
+        else:
+            return True
+        finally:
+            self._socket.settimeout(20)
+
+
+def _ask(place: tuple[str, int]) -> bytes:
+    with _Slow(place, _request("/livez")) as probe:
+        return probe.answer()
+
+
+def _request(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: slop\r\nConnection: close\r\n\r\n".encode()
+
+
+@contextmanager
+def _standing_still(app: Flask) -> Iterator[HttpServer]:
+    """Give a server that moves only when it is turned."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = HttpServer(app, listener, threads=1)
+    try:
+        yield server
+    finally:
+        server.task_dispatcher.shutdown(cancel_pending=True, timeout=5)
+        wasyncore.close_all(server._map)
+
+
+def _turn(server: HttpServer) -> None:
+    """Let the server do all that there is to do."""
+    for _ in range(5):
+        # It would wait for something to happen.
+        server.pull_trigger()
+        server.turn()
+        while any(channel.requests for channel in server.active_channels.values()):
+            server.turn()

@@ -1,0 +1,190 @@
+"""A Valkey that is full, away or holds foreign things ends no process, and is told of once."""
+
+from __future__ import annotations
+
+import base64
+import json
+import resource
+
+import pytest
+
+from service.domain.comment import Lane
+from service.tasks.broker import open_client
+from service.tasks.heartbeat import BEATS, COURIERS, WORKERS, live_workers
+from service.tasks.names import QueueName
+from tests.integration.installation import until as until_within
+from tests.servers import free_port, running_valkey
+
+SECRET = "zanzibar"
+AWAY = "the queue cannot be used"
+BACK = "the queue can be used again"
+_ENVELOPE = {
+    "body": base64.b64encode(SECRET.encode()).decode(),
+    "content-type": "application/json",
+    "content-encoding": "utf-8",
+    "headers": {"task": SECRET, "id": SECRET},
+    "properties": {
+        "delivery_tag": SECRET,
+        "body_encoding": "base64",
+        "delivery_info": {"exchange": "", "routing_key": SECRET},
+    },
+}
+FOREIGN = (
+    f"not JSON, {SECRET}",
+    "5",
+    f'{{"{SECRET}": 1}}',
+    "[" * 100_000,
+    '{"__type__": "uuid", "__value__": 5}',
+    json.dumps(_ENVELOPE),
+    json.dumps(_ENVELOPE | {"properties": 5}),
+    json.dumps(_ENVELOPE | {"headers": 5}),
+    json.dumps(_ENVELOPE | {"body": SECRET}),
+)
+
+
+def until(condition):
+    """Return what the condition gives once that is true; starting takes long on a busy machine."""
+    return until_within(condition, seconds=120)
+
+
+@pytest.fixture
+def client(install):
+    """Give a client of the one Valkey that `install` starts."""
+    clients = []
+
+    def of(installation):
+        clients.append(open_client(installation.valkey_url))
+        return clients[-1]
+
+    yield of
+    for one in clients:
+        one.close()
+
+
+@pytest.mark.parametrize(
+    ("module", "kind", "queues"),
+    [
+        (
+            "service.worker",
+            WORKERS,
+            (QueueName.UPKEEP, QueueName.INTERACTIVE, QueueName.BACK_SCORING),
+        ),
+        ("service.callbacks", COURIERS, (QueueName.CALLBACKS,)),
+    ],
+)
+def test_a_message_that_is_none_of_ours_is_dropped_with_a_line_that_does_not_quote_it(
+    install, client, module, kind, queues
+):
+    installation = install()
+    valkey = client(installation)
+    process = installation.start(module)
+    until(lambda: live_workers(valkey, kind))
+
+    for queue in queues:
+        valkey.lpush(queue.value, *FOREIGN)
+    dropped = len(queues) * len(FOREIGN)
+    until(lambda: installation.log.read_text().count("a message was not understood") == dropped)
+
+    assert process.poll() is None
+    assert SECRET not in installation.log.read_text()
+    assert not any(valkey.llen(queue.value) for queue in queues)
+
+
+def test_what_is_none_of_ours_among_unanswered_messages_holds_up_nobody(install, client):
+    installation = install()
+    valkey = client(installation)
+    valkey.hset("slopsieve.unacked", "foreign", f"not JSON, {SECRET}")
+    valkey.zadd("slopsieve.unacked_index", {"foreign": 1.0})
+
+    process = installation.start_worker(0.0)
+    until(lambda: not valkey.hexists("slopsieve.unacked", "foreign"))
+
+    assert process.poll() is None
+    assert SECRET not in installation.log.read_text()
+
+
+def test_a_sign_of_life_that_is_none_of_ours_counts_as_none(install, client):
+    installation = install()
+    valkey = client(installation)
+    for name, value in (("a", SECRET), ("b", "[]"), ("c", "{}"), ("d", '{"at": "now"}')):
+        valkey.hset(WORKERS, name, value)
+
+    assert live_workers(valkey, WORKERS) == []
+    installation.start_worker(0.0)
+    until(lambda: live_workers(valkey, WORKERS))
+
+    assert valkey.hlen(WORKERS) == 1
+
+
+def test_a_lost_queue_is_one_line_a_process_and_its_return_another(install, tmp_path):
+    port = free_port()
+    home = tmp_path / "valkey"
+    home.mkdir()
+    with running_valkey(home, port=port) as server:
+        installation = install(valkey_url=server.url)
+        valkey = open_client(server.url)
+        installation.start_worker(0.0)
+        installation.start("service.beat")
+        until(lambda: live_workers(valkey, WORKERS) and live_workers(valkey, BEATS))
+        installation.await_verdicts(installation.submit(["before"]))
+        server.kill()
+        until(lambda: installation.log.read_text().count(AWAY) == 2)
+    with running_valkey(home, port=port):
+        until(lambda: installation.log.read_text().count(BACK) == 2)
+        installation.await_verdicts(installation.submit(["after"], Lane.INTERACTIVE))
+    valkey.close()
+
+    said = installation.log.read_text()
+    assert said.count(AWAY) == 2
+    assert "AttributeError" not in said
+    assert " ERROR " not in said
+    assert " CRITICAL " not in said
+
+
+def fill_memory(server, client):
+    client.config_set("maxmemory-policy", "noeviction")
+    client.config_set("maxmemory", "1mb")
+
+
+def free_memory(server, client):
+    client.config_set("maxmemory", "0")
+
+
+def fill_disk(server, client):
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+
+
+def free_disk(server, client):
+    endless = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, endless)
+
+
+@pytest.mark.parametrize(
+    ("fill", "free", "reason"),
+    [
+        (fill_memory, free_memory, "its memory is full"),
+        (fill_disk, free_disk, "its disk takes no writes"),
+    ],
+    ids=["memory", "disk"],
+)
+def test_a_full_valkey_ends_no_process_and_loses_no_comment(install, tmp_path, fill, free, reason):
+    home = tmp_path / "valkey"
+    home.mkdir()
+    with running_valkey(home) as server:
+        installation = install(valkey_url=server.url)
+        valkey = open_client(server.url)
+        worker = installation.start_worker(0.01)
+        until(lambda: live_workers(valkey, WORKERS))
+        ids = installation.submit([f"text {number}" for number in range(100)])
+
+        fill(server, valkey)
+        until(lambda: AWAY in installation.log.read_text())
+        ids += installation.submit(["while it is full"])
+        said = installation.log.read_text()
+        free(server, valkey)
+        until(lambda: BACK in installation.log.read_text())
+        installation.sweep_until_judged(ids)
+        valkey.close()
+
+        assert worker.poll() is None
+        assert f'reason="{reason}"' in said

@@ -1,0 +1,226 @@
+"""What decisions teach is a pure function of them; one hand moves no more than it may."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.learning.lesson import Hand, Lesson
+from service.learning.numbers import BOUND
+from service.learning.taught import Taught, learn_all
+from service.scoring.weights import Cutoffs
+from tests.factories import SITE
+from tests.unit.learning.lessons import HAM, SALT, SPAM, at, features_of, make_lesson
+
+PROMISED = Cutoffs(ham_cutoff=0.04, spam_cutoff=0.998)
+_NEXT_SPAM = features_of(SPAM.format("seventy"))
+_NEXT_HAM = features_of(HAM.format("seventy"))
+
+_decisions = st.lists(
+    st.tuples(
+        st.integers(0, 9),
+        st.booleans(),
+        st.sampled_from(["one", "two"]),
+        st.sampled_from(list(Hand)),
+        st.floats(-8, 8),
+    ),
+    max_size=25,
+)
+
+
+def by(taught: Taught, features=_NEXT_SPAM, *, site=SITE, frozen=0.0) -> float:
+    lean = taught.lean(site, features, frozen=frozen, promised=PROMISED)
+    return lean.by if lean else 0.0
+
+
+def lessons_of(drawn) -> list[Lesson]:
+    return [
+        make_lesson(
+            number,
+            (SPAM if word % 2 else HAM).format(word),
+            is_spam=is_spam,
+            site_id=at(site),
+            hand=hand,
+            teacher=f"{hand} {site}",
+            frozen=frozen,
+            confident=abs(frozen) > 3,
+        )
+        for number, (word, is_spam, site, hand, frozen) in enumerate(drawn, start=1)
+    ]
+
+
+def state(taught: Taught) -> list[bytes]:
+    """Return all that is learnt as bytes."""
+    tables = [
+        table.tobytes()
+        for _, site in sorted(taught.sites.items())
+        for table in (site.residual._weights, site.residual._squares)
+    ]
+    shared = taught.shared
+    tables += [shared._residual._weights.tobytes(), shared._known_to_two.tobytes()]
+    told = [repr((name, s.evidence, s.outermost)) for name, s in sorted(taught.sites.items())]
+    return [*tables, *(one.encode() for one in told)]
+
+
+@settings(deadline=None, max_examples=15)
+@given(drawn=_decisions, cut=st.integers(0, 25))
+def test_learning_one_after_the_other_is_learning_all_to_the_last_bit(drawn, cut):
+    lessons = lessons_of(drawn)
+    at_once = learn_all(lessons, salt=SALT)
+
+    in_parts = learn_all(lessons[:cut], salt=SALT)
+    for lesson in lessons[cut:]:
+        in_parts = in_parts.after([lesson])
+
+    assert state(in_parts) == state(at_once)
+
+
+@settings(deadline=None, max_examples=15)
+@given(drawn=_decisions, extra=_decisions)
+def test_what_was_taken_back_leaves_the_state_as_if_it_had_never_been(drawn, extra):
+    lessons = lessons_of(drawn)
+    without = learn_all(lessons, salt=SALT)
+
+    with_more = without.after(
+        [replace(one, number=1_000 + one.number) for one in lessons_of(extra)]
+    )
+    taken_back = [one.lesson for one in with_more.learnt if one.lesson.number < 1_000]
+
+    assert state(learn_all(taken_back, salt=SALT)) == state(without)
+
+
+def test_nobody_has_decided_so_nothing_is_added():
+    assert Taught(salt=SALT).lean(SITE, _NEXT_SPAM, frozen=0.0, promised=PROMISED) is None
+
+
+def test_a_dozen_decisions_tell_the_next_ones_apart():
+    taught = learn_all(
+        [make_lesson(n, is_spam=bool(n % 2), frozen=0.0) for n in range(1, 13)], salt=SALT
+    )
+
+    assert by(taught, _NEXT_SPAM) > 1.0
+    assert by(taught, _NEXT_HAM) < -1.0
+
+
+@settings(deadline=None, max_examples=15)
+@given(drawn=_decisions, frozen=st.floats(-20, 20))
+def test_what_is_added_stays_within_its_bound(drawn, frozen):
+    taught = learn_all(lessons_of(drawn), salt=SALT)
+
+    for site in ("one", "two", "three"):
+        assert abs(by(taught, site=at(site), frozen=frozen)) <= BOUND
+
+
+def test_a_residual_that_only_hurts_goes_unused():
+    rng = np.random.default_rng(7)
+    lessons = [
+        make_lesson(n, is_spam=bool(is_spam), frozen=3.0 if is_spam else -3.0, text=HAM.format("x"))
+        for n, is_spam in enumerate(rng.random(200) < 0.5, start=1)
+    ]
+
+    evidence = learn_all(lessons, salt=SALT).sites[SITE].evidence
+
+    assert evidence.trusted < 0.1
+    assert evidence.mixed_loss < evidence.frozen_loss + math.log(3) + 0.02 * 200
+
+
+@pytest.mark.parametrize("contradicts", [False, True])
+@pytest.mark.parametrize("hand", [Hand.ACCOUNT, Hand.SITE, Hand.REPORT])
+def test_nothing_that_a_newcomer_decides_moves_another_site(hand, contradicts):
+    known = [
+        make_lesson(n, is_spam=bool(n % 2), site_id=at("two" if n % 3 else "three"))
+        for n in range(1, 40)
+    ]
+    before = learn_all(known, salt=SALT)
+
+    poisoned = before.after(
+        [
+            make_lesson(
+                100 + n,
+                HAM.format(n),
+                hand=hand,
+                teacher="newcomer",
+                site_id=at("one"),
+                frozen=-5.0 if contradicts else 0.5,
+                confident=contradicts,
+            )
+            for n in range(29)
+        ]
+    )
+
+    for features in (_NEXT_HAM, _NEXT_SPAM):
+        for site in (at("two"), at("three"), at("new")):
+            assert by(poisoned, features, site=site) == by(before, features, site=site)
+
+
+def test_a_new_site_begins_from_what_two_sisters_taught():
+    sisters = [
+        make_lesson(n, is_spam=bool(n % 2), site_id=at("two" if n % 4 < 2 else "three"))
+        for n in range(1, 80)
+    ]
+
+    taught = learn_all(sisters, salt=SALT)
+
+    assert by(taught, _NEXT_SPAM, site=at("new")) > 0.3
+    assert by(taught, _NEXT_HAM, site=at("new")) < -0.3
+
+
+def test_a_key_that_rejects_all_is_found_out_and_what_it_taught_goes():
+    honest = [make_lesson(n, is_spam=bool(n % 2)) for n in range(1, 21)]
+    rejects_all = [
+        make_lesson(
+            100 + n,
+            HAM.format(n),
+            hand=Hand.SITE,
+            teacher="key",
+            frozen=-5.0 if n % 3 else 0.0,
+            confident=bool(n % 3),
+        )
+        for n in range(30)
+    ]
+    clean = learn_all(honest, salt=SALT)
+
+    poisoned = clean
+    for lesson in rejects_all:
+        poisoned = poisoned.after([lesson])
+
+    assert by(poisoned, _NEXT_HAM) == by(clean, _NEXT_HAM)
+    assert by(poisoned, _NEXT_SPAM) == by(clean, _NEXT_SPAM)
+
+
+def test_a_phrase_approved_thirty_times_by_an_account_does_not_publish_spam():
+    honest = [make_lesson(n, is_spam=bool(n % 2)) for n in range(1, 21)]
+    phrase = "greetings from the blue tower"
+    approved = [
+        make_lesson(
+            100 + n,
+            f"{SPAM.format(n)} {phrase}",
+            is_spam=False,
+            hand=Hand.ACCOUNT,
+            teacher="insider",
+            frozen=3.0,
+        )
+        for n in range(30)
+    ]
+    passed = features_of(f"{SPAM.format('eighty')} {phrase}")
+
+    poisoned = learn_all([*honest, *approved], salt=SALT)
+
+    assert by(poisoned, passed, frozen=3.0) + 3.0 > math.log(0.04 / 0.96)
+
+
+def test_the_shape_of_a_name_says_nothing_of_what_it_spells():
+    same = features_of(HAM, author=replace(_author(), name="Adam Berg"))
+
+    assert np.array_equal(same.ids, features_of(HAM, author=_author()).ids)
+
+
+def _author():
+    from service.domain.comment import Author
+
+    return Author(name="Mara Holm")

@@ -1,0 +1,89 @@
+"""A Valkey that cannot read its own files starts empty, and its files are kept."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from service.data_folder import DataFolder
+from service.logs import LogFormat
+from service.start_error import StartError
+from service.supervisor import supervise
+from service.supervisor.supervise import _Crew, _Signals, _start_valkey
+from service.tasks.broker import open_client
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return DataFolder(tmp_path)
+
+
+@pytest.fixture
+def run(folder):
+    """Return a function that starts the embedded server, hands over a client, and stops it."""
+    lock = os.open(folder.lock_file, os.O_RDWR | os.O_CREAT)
+
+    def once(act):
+        crew = _Crew(_Signals(), LogFormat.TEXT)
+        try:
+            client = open_client(_start_valkey(crew, folder, lock))
+            answer = act(client)
+            client.close()
+        finally:
+            crew.stop()
+        return answer
+
+    yield once
+    os.close(lock)
+
+
+def files(folder: DataFolder) -> dict[str, bytes]:
+    home = folder.valkey_folder / "appendonlydir"
+    return {path.name: path.read_bytes() for path in home.iterdir()}
+
+
+def fill(client) -> None:
+    for number in range(200):
+        client.set(f"key {number}", "value" * 20)
+
+
+def spoil(folder: DataFolder, *, ending: str) -> None:
+    [path] = (folder.valkey_folder / "appendonlydir").glob(f"*{ending}")
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 20] = b"\xff" * 20
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("ending", [".incr.aof", ".manifest"])
+def test_a_damaged_log_is_set_aside_whole_and_said(folder, run, caplog, ending):
+    run(fill)
+    spoil(folder, ending=ending)
+    damaged = files(folder)
+
+    keys = run(lambda client: client.dbsize())
+
+    [aside] = folder.valkey_folder.glob("appendonlydir.damaged-*")
+    assert keys == 0
+    assert {path.name: path.read_bytes() for path in aside.iterdir()} == damaged
+    assert "filled again from the database" in caplog.text
+    assert run(lambda client: client.dbsize()) == 0
+
+
+def test_a_sound_log_stays_in_its_place(folder, run):
+    run(fill)
+
+    assert run(lambda client: client.dbsize()) == 200
+    assert not list(folder.valkey_folder.glob("appendonlydir.*"))
+
+
+def test_a_log_that_is_not_to_blame_is_put_back(folder, run, monkeypatch):
+    run(fill)
+    before = files(folder)
+    monkeypatch.setattr(supervise, "_try_valkey", lambda *_: (None, True))
+
+    with pytest.raises(StartError, match="Valkey did not start"):
+        run(lambda client: None)
+
+    assert files(folder) == before

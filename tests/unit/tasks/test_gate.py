@@ -1,0 +1,90 @@
+"""Only messages of the form that our producers write come through."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.tasks.gate import is_ours
+from service.tasks.names import TaskName
+
+
+def message(content: object, **changes: object) -> dict[str, object]:
+    return {
+        "body": base64.b64encode(json.dumps(content).encode()).decode(),
+        "content-type": "application/json",
+        "content-encoding": "utf-8",
+        "headers": {},
+        "properties": {
+            "body_encoding": "base64",
+            "delivery_tag": "one",
+            "delivery_info": {"exchange": "", "routing_key": "slopsieve.bulk"},
+        },
+    } | changes
+
+
+def asking(content: object = ([], {}, {"chain": None}), **changes: object) -> dict[str, object]:
+    headers = {
+        "task": TaskName.DELIVER_DUE.value,
+        "id": "task-1",
+        "eta": None,
+        "expires": "2026-11-22T15:53:54+00:00",
+        "timelimit": [None, None],
+        "retries": 0,
+    }
+    return message(content, headers=headers | changes)
+
+
+def test_an_id_and_a_task_come_through():
+    assert is_ours(message({"comment_id": "com_1"}))
+    assert is_ours(asking())
+    assert is_ours(asking(expires=None))
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        5,
+        [],
+        None,
+        {},
+        message([1]),
+        message({}, body="not base64"),
+        message({}, body=base64.b64encode(b"not json").decode()),
+        message({}, body=base64.b64encode(b"[" * 100_000).decode()),
+        message({}, body=None),
+        message({}, headers=5),
+        message({}, headers={"compression": "bzip2"}),
+        message({}, properties=5),
+        message({}, properties={"delivery_tag": "one"}),
+        message({}, **{"content-type": "application/x-python-serialize"}),
+        asking(task="os.system"),
+        asking(id=None),
+        asking(eta="soon"),
+        asking(expires="soon"),
+        asking(expires="2026-11-22T15:53:54"),
+        asking(timelimit=None),
+        asking(retries=None),
+        asking(content=5),
+        asking(content=[["argument"], {}, {}]),
+        asking(content=[[], {"name": 1}, {}]),
+        asking(content=[[], {}, {"chain": ["another"]}]),
+    ],
+)
+def test_nothing_else_does(foreign):
+    assert not is_ours(foreign)
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_whatever_json_holds_is_refused_and_raises_nothing(foreign):
+    assert not is_ours(foreign)
+    assert not is_ours(asking(content=foreign))

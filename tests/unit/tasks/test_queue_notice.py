@@ -1,0 +1,73 @@
+"""A queue that is away is told of once, and once more when it is back."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+import redis
+
+from service.tasks.broker import why_unusable
+from service.tasks.queue_notice import QueueNotice
+
+SECRET = "/var/run/hidden.sock"
+
+
+@pytest.fixture
+def notice(caplog):
+    caplog.set_level(logging.INFO)
+    return QueueNotice()
+
+
+def celerys(error: BaseException, words: str = "cannot connect: %s") -> logging.LogRecord:
+    return logging.LogRecord("celery.beat", logging.ERROR, "", 0, words, (error,), None)
+
+
+def test_each_loss_and_each_return_is_one_line(notice, caplog):
+    for _ in range(2):
+        for _ in range(3):
+            notice.away(redis.ConnectionError(SECRET))
+        for _ in range(3):
+            notice.back()
+
+    assert (
+        caplog.messages
+        == [
+            "the queue cannot be used, comments are kept and judged later",
+            "the queue can be used again",
+        ]
+        * 2
+    )
+    assert SECRET not in caplog.text
+
+
+def test_what_celery_says_of_a_lost_queue_is_dropped_and_told_in_our_words(notice, caplog):
+    error = RuntimeError("could not apply the task")
+    error.__cause__ = redis.OutOfMemoryError(SECRET)
+
+    passed = [notice.filter(celerys(error)), notice.filter(celerys(ValueError(), "often: %r"))]
+
+    assert passed == [False, False]
+    assert [record.reason for record in caplog.records] == ["its memory is full"]
+
+
+def test_what_celery_says_of_anything_else_is_passed_on(notice, caplog):
+    assert notice.filter(celerys(ValueError("odd"))) is True
+    assert caplog.messages == []
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (redis.OutOfMemoryError("OOM"), "its memory is full"),
+        (redis.ResponseError("MISCONF Errors writing"), "its disk takes no writes"),
+        (redis.ReadOnlyError("READONLY"), "it is a replica and takes no writes"),
+        (redis.BusyLoadingError("LOADING"), "it is loading its data"),
+        (redis.AuthenticationError("WRONGPASS"), "it refuses this user or password"),
+        (redis.TimeoutError("slow"), "it does not answer"),
+        (ConnectionRefusedError(), "it does not answer"),
+        (redis.ResponseError("WRONGTYPE"), "ResponseError"),
+    ],
+)
+def test_the_reason_is_told_in_words_of_ours(error, why):
+    assert why_unusable(error) == why
