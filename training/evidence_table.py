@@ -115,7 +115,8 @@ def _sources(examples: Sequence[Example]) -> Iterator[tuple[str, BoolArray]]:
 
 
 def _separation(is_spam: BoolArray, p_spam: FloatArray) -> Measured:
-    if is_spam.all() or not is_spam.any():
+    # Of one comment there is no interval.
+    if min(int(is_spam.sum()), int((~is_spam).sum())) < 2:
         return {"roc_auc": None, "recall": {}}
     points = {
         str(rate): recall_at_false_positive_rate(is_spam, p_spam, max_false_positive_rate=rate)

@@ -51,7 +51,9 @@ def is_ours(message: object) -> bool:
                 content = json.loads(base64.b64decode(body, validate=True))
             except (ValueError, RecursionError):
                 return False
-            return _asks_for_a_task(headers, content) if headers else isinstance(content, dict)
+            # What a worker put back says so in a header; ids alone have no other.
+            is_task = bool(headers.keys() - {"redelivered"})
+            return _asks_for_a_task(headers, content) if is_task else isinstance(content, dict)
         case _:
             return False
 

@@ -76,6 +76,7 @@ def test_what_is_broken_is_named_and_all_else_is_kept_with_its_ruling(bring, eng
         "conflicts": 1,
         "left_out": 0,
         "broken": 2,
+        "cut": 0,
         "decisions": 242,
     }
     assert "Entry 41: line is not JSON; put one JSON object on each line" in done.stderr

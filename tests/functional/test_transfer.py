@@ -561,7 +561,7 @@ def read(rows: bytes, reader, tmp_path) -> list[object]:
         return list(reader(file))
 
 
-def test_what_of_an_entry_cannot_be_kept_is_named(bring):
+def test_what_of_an_entry_cannot_be_kept_is_named(run, tmp_path):
     long = "word " * 20_000
     comments = [
         wp_comment(1, long),
@@ -570,7 +570,10 @@ def test_what_of_an_entry_cannot_be_kept_is_named(bring):
         wp_comment(4, "Short"),
     ]
 
-    done = bring(WXR % "".join(comments), "wxr")
+    path = tmp_path / "export"
+    path.write_text(WXR % "".join(comments), "utf-8")
+
+    done = run("import", str(path), "--format", "wxr", "--site", "Garden", "--json")
 
     counts = json.loads(done.stdout)
     assert (counts["new"], counts["cut"], counts["broken"], done.exit_code) == (4, 3, 0, 0)

@@ -132,9 +132,9 @@ def test_a_lost_queue_is_one_line_a_process_and_its_return_another(install, tmp_
     with running_valkey(home, port=port):
         until(lambda: installation.log.read_text().count(BACK) == 2)
         installation.await_verdicts(installation.submit(["after"], Lane.INTERACTIVE))
+        said = installation.log.read_text()
     valkey.close()
 
-    said = installation.log.read_text()
     assert said.count(AWAY) == 2
     assert "AttributeError" not in said
     assert " ERROR " not in said

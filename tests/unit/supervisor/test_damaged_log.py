@@ -52,6 +52,8 @@ def spoil(folder: DataFolder, *, ending: str) -> None:
     [path] = (folder.valkey_folder / "appendonlydir").glob(f"*{ending}")
     content = bytearray(path.read_bytes())
     middle = len(content) // 2
+    # Where a command begins: what is spoilt inside a value is a value like any other.
+    middle = max(middle, content.find(b"*3", middle))
     content[middle : middle + 20] = b"\xff" * 20
     path.write_bytes(content)
 

@@ -45,6 +45,11 @@ def test_an_id_and_a_task_come_through():
     assert is_ours(asking(expires=None))
 
 
+def test_what_a_worker_put_back_comes_through_again():
+    assert is_ours(message({"comment_id": "com_1"}, headers={"redelivered": True}))
+    assert is_ours(asking(redelivered=True))
+
+
 @pytest.mark.parametrize(
     "foreign",
     [
