@@ -61,7 +61,7 @@ from training.members import Members, engine_of
 from training.network import Network, read_tokeniser
 from training.on_grid import export_on_grid
 from training.packaged_e5 import E5
-from training.partition import SEED, partition
+from training.partition import AUTHORED, SEED, partition
 from training.pooling import LAYER
 from training.reading import (
     Beside,
@@ -101,6 +101,8 @@ FINAL = "final"
 OUT_OF_FOLD, OTHER = "out of fold", "other places"
 # Fewer texts of either kind are no ground to say anything on.
 _MIN_VOICE_TEXTS = 20
+# Fewer real comments of either label can promise nothing; then authored ones must.
+_MIN_REAL = 1_000
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -553,7 +555,15 @@ class _Held:
             examples=self.examples,
             model_p_spam=p_spam_of(self.read, calibration),
             strengths=signal_strengths(self.examples),
+            is_real=_are_real(self.examples),
         )
+
+
+def _are_real(examples: Sequence[Example]) -> BoolArray | None:
+    """Say which comments were found, not written to be hard; None where too few were found."""
+    real = np.array([not e.source.startswith(AUTHORED) for e in examples], dtype=np.bool_)
+    is_spam = labels(examples)
+    return real if min((real & is_spam).sum(), (real & ~is_spam).sum()) >= _MIN_REAL else None
 
 
 def _ways(

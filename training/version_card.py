@@ -363,15 +363,22 @@ def _how_measured(card: VersionCard) -> list[str]:
     folds = "; ".join(", ".join(f"`{s}`" for s in some) for some in facts["sources"].values())
     of_folds = ", ".join(f"{n:,}" for stage, n in learnt.items() if stage in facts["sources"])
     worst = facts["worst_fold"]
+    if "network_of" in facts:
+        ships = (
+            f"The network is that of `{facts['network_of']}`, as it was; it had learnt from none of "
+            "the comments that the figures are of. The linear members learnt"
+        )
+    else:
+        ships = "What ships then learnt"
     return [
         (
             "Every figure is the recipe's, out of fold: whole sources were left out in turn, "
             f"authored comments by post and campaign, in {facts['n_folds']} folds, and each "
             f"comment was judged by members that had learnt from the others ({of_folds} comments, "
             "near-copies of what was left out taken away). How members join, the weights and the "
-            "cutoffs were fitted on these answers. What ships then learnt from all "
-            f"{max(learnt.values()):,} by the same settings and was rounded to int8; the folds' "
-            f"networks were not. Left out together: {folds}."
+            "cutoffs were fitted on these answers. "
+            f"{ships} from all {max(learnt.values()):,} by the same settings; a network is "
+            f"rounded to int8 only to serve. Left out together: {folds}."
         ),
         (
             f"Read twice: {twice['hits']:,} of {twice['count']:,} "
