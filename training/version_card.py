@@ -365,8 +365,8 @@ def _how_measured(card: VersionCard) -> list[str]:
     worst = facts["worst_fold"]
     if "network_of" in facts:
         ships = (
-            f"The network is that of `{facts['network_of']}`, as it was; it had learnt from none of "
-            "the comments that the figures are of. The linear members learnt"
+            f"The network is that of `{facts['network_of']}`, as it was; it had learnt from none "
+            "of the comments that the figures are of. The linear members learnt"
         )
     else:
         ships = "What ships then learnt"
