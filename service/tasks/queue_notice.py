@@ -13,6 +13,7 @@ log = logging.getLogger(__name__)
 _TALKATIVE = (
     "celery.beat",
     "celery.worker.consumer.consumer",
+    "celery.worker.request",
     "kombu.asynchronous.hub",
     "kombu.asynchronous.timer",
 )
