@@ -97,7 +97,8 @@ def why_unusable(error: BaseException) -> str:
     error = next(filter(is_of_valkey, causes(error)), error)
     if isinstance(error, redis.OutOfMemoryError):
         return _MEMORY_FULL
-    if isinstance(error, redis.ResponseError) and str(error).startswith("MISCONF"):
+    # It may stand inside the reason why a transaction or a script was given up.
+    if isinstance(error, redis.ResponseError) and "MISCONF" in str(error):
         return _DISK_FULL
     if isinstance(error, redis.ReadOnlyError):
         return "it is a replica and takes no writes"
