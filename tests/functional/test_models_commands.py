@@ -49,7 +49,7 @@ def test_versions_are_listed_with_what_their_cards_measured(run):
         ("second", ""),
     ]
     card = json.loads((SHIPPED_DIR / read_current_name() / "card.json").read_text())
-    measured = card["parts"]["test"]["all_evidence"]["roc_auc"]
+    measured = card["parts"]["out of fold"]["all_evidence"]["roc_auc"]
     assert rows[0]["roc_auc"] == f"{measured:.4f}"
 
 
