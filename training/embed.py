@@ -33,7 +33,7 @@ def fit_projection(pooled: FloatArray) -> Projection:
 
     `pooled` has a row a comment, more of them than `EMBEDDING_SIZE`. Principal components of the
     covariance, whitened (Jolliffe, "Principal Component Analysis", 2002, 2.3). Campaigns
-    are too few to learn a metric from: `training/README.md` has what was tried.
+    are too few to learn a metric from: `models/decisions/` has what was tried.
     """
     mean = pooled.mean(axis=0)
     variances, directions = np.linalg.eigh(np.cov((pooled - mean).T))

@@ -3,7 +3,7 @@
 Static int8 gives all the numbers that go into a product one scale. Before the heads these are the
 text's mean beside its maximum, whose largest number is far larger than most, and nothing follows
 that would average the error away: that rounding alone moved the log-odds of spam by 0.38, and by
-0.49 more or less (standard deviation), all other roundings together by 0.03 (`models/README.md`).
+0.49 more or less (standard deviation), all other roundings together by 0.03 (`models/decisions/`).
 Queries and keys were rounded, too, although attention multiplies floating point. Heads are small,
 so leaving both alone costs nothing that was measured. New exports end here, too.
 """

@@ -25,7 +25,7 @@ _MAX_CAMPAIGNS_OF_A_NAME = 4
 # Where meaning cannot be compared, as between versions of the model.
 _NAMES_WITHOUT_MEANING = 2
 # Cosines from which two comments with a name in common, and two with nothing else in common, are
-# taken for one campaign. Chosen on the calibration part, see README.md.
+# taken for one campaign. Chosen on the calibration part, see tests/benchmarks/RESULTS.md.
 MIN_COSINE_WITH_NAME = 0.4
 MIN_COSINE_ALONE = 0.8
 

@@ -2,7 +2,7 @@
 
 Chosen on replays of 18 public blogs in order of date (17,200 comments, scores of `minilm-6`, the
 owner asked about what was left unsure and 2 or 3 % of the rest, the first tenth of each blog not
-counted, 2026-11-22). `README.md` says what they came to in the end.
+counted, 2026-11-22). `tests/benchmarks/RESULTS.md` says what they came to.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Finds the moderators' entry that a comment must follow; web/README.md has the table."""
+"""Finds the moderators' entry that a comment must follow; web/LISTS.md has the table."""
 
 from __future__ import annotations
 

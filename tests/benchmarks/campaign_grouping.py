@@ -176,7 +176,7 @@ def _mixed(data: Path) -> tuple[list[Example], dict[str, Part]]:
 
 
 def main() -> None:
-    """Print the tables of `service/campaigns/README.md`."""
+    """Print the tables of campaigns in `tests/benchmarks/RESULTS.md`."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.campaign_grouping")
     parser.add_argument("--data", type=Path, required=True, help="folder of the public corpora")
     parser.add_argument("--cache", type=Path, help="file to keep the judging in between runs")

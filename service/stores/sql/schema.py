@@ -1,4 +1,4 @@
-"""The tables, as the newest migration leaves them; README.md says why each index is there."""
+"""The tables, as the newest migration leaves them; TABLES.md says why each index is there."""
 
 from __future__ import annotations
 

@@ -124,15 +124,15 @@ def test_our_corrections_are_no_data_file():
     assert LABEL_CORRECTIONS not in files
 
 
-def test_our_corrections_are_counted_in_the_data_card():
+def test_our_corrections_are_counted_where_they_are_told():
     lines = LABEL_CORRECTIONS.read_text("utf-8").splitlines()
     changes = [(row["was"], row["is"]) for row in map(json.loads, lines)]
     kept = [change for change in changes if change[1] != "drop"]
 
-    card = (LABEL_CORRECTIONS.parent / "README.md").read_text("utf-8")
+    told = (LABEL_CORRECTIONS.parent / "CORRECTIONS.md").read_text("utf-8")
 
     counted = (
         f"{len(changes)} changed: {kept.count(('ham', 'spam'))} ham to spam, "
         f"{kept.count(('spam', 'ham'))} spam to ham, {len(changes) - len(kept)} left out"
     )
-    assert counted in " ".join(card.split())
+    assert counted in " ".join(told.split())

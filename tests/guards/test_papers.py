@@ -1,0 +1,164 @@
+"""Guards over the papers: short maps, numbered decisions, links that lead somewhere, figures."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# A newcomer reads the first in three minutes; a room's map fits two screens.
+README_LINES = 150
+ROOM_README_LINES = 100
+VERSIONS = ROOT / "models" / "artifacts"
+
+_FENCE = re.compile(r"^ *```.*?^ *```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+# Of a path in backticks only what names one file or folder: no pattern, no placeholder.
+_PATH = re.compile(r"`((?:service|models|training|data|docker|tests)/[\w./-]+)`")
+_RECORD = re.compile(r"^(\d{4})-[a-z0-9-]+\.md$")
+
+
+def _papers() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    tracked = [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).exists()]
+    # The cards of versions are written by training and stay as they were.
+    return [path for path in tracked if not path.is_relative_to(VERSIONS)]
+
+
+def _name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def _prose(path: Path) -> str:
+    return _FENCE.sub("", path.read_text("utf-8"))
+
+
+def _anchors(path: Path) -> set[str]:
+    """Return the anchors of its headings, as forges make them of Markdown."""
+    kept = (re.sub(r"[^\w\- ]", "", title.lower()) for title in _HEADING.findall(_prose(path)))
+    return {title.strip().replace(" ", "-") for title in kept}
+
+
+def _records() -> Iterator[tuple[Path, list[Path]]]:
+    """Yield each folder of decisions with its records in order."""
+    papers = _papers()
+    for folder in sorted({path.parent for path in papers if path.parent.name == "decisions"}):
+        yield (
+            folder,
+            sorted(path for path in papers if path.parent == folder and path.name != "README.md"),
+        )
+
+
+def test_the_readme_is_read_in_three_minutes():
+    lines = (ROOT / "README.md").read_text("utf-8").splitlines()
+
+    assert len(lines) <= README_LINES
+
+
+def test_the_map_of_a_room_is_short():
+    rooms = [path for path in _papers() if path.name == "README.md" and path.parent != ROOT]
+    lines = {_name(path): len(path.read_text("utf-8").splitlines()) for path in rooms}
+
+    assert len(rooms) > 10
+    assert {name: count for name, count in lines.items() if count > ROOM_README_LINES} == {}
+
+
+def test_every_link_of_the_papers_leads_somewhere():
+    astray = []
+    for paper in _papers():
+        for link in _LINK.findall(_prose(paper)):
+            if link.startswith(("https://", "http://")):
+                continue
+            place, _, anchor = link.partition("#")
+            target = (paper.parent / place).resolve() if place else paper
+            if not target.exists() or (anchor and anchor not in _anchors(target)):
+                astray.append((_name(paper), link))
+
+    assert astray == []
+
+
+def test_every_path_in_the_papers_is_there():
+    astray = [
+        (_name(paper), path)
+        for paper in _papers()
+        for path in _PATH.findall(_prose(paper))
+        if not (ROOT / path).exists()
+    ]
+
+    assert astray == []
+
+
+def test_decisions_are_numbered_and_listed():
+    folders = list(_records())
+
+    assert folders
+    for folder, records in folders:
+        numbers = [match[1] for path in records if (match := _RECORD.match(path.name))]
+        index = _LINK.findall((folder / "README.md").read_text("utf-8"))
+        assert numbers == [f"{number:04}" for number in range(1, len(records) + 1)], _name(folder)
+        assert index == [path.name for path in records], _name(folder)
+
+
+def test_a_decision_has_its_number_a_status_and_a_date():
+    unclear = []
+    for _, records in _records():
+        for path in records:
+            title, blank, status = path.read_text("utf-8").splitlines()[:3]
+            if (
+                not title.startswith(f"# {path.name[:4]}. ")
+                or blank
+                or not re.fullmatch(
+                    r"Status: (in force|replaced by \d{4}), .*20\d\d-\d\d-\d\d.*\.", status
+                )
+            ):
+                unclear.append(_name(path))
+
+    assert unclear == []
+
+
+def _percent(hits: int, count: int) -> str:
+    return f"{100 * hits / count:.0f}"
+
+
+def _recalls(row: dict[str, dict[str, dict[str, int]]]) -> str:
+    rates = [row["recall"][rate] for rate in ("0.001", "0.005", "0.01")]
+    return ", ".join(_percent(found["hits"], found["count"]) for found in rates)
+
+
+@pytest.fixture(scope="module")
+def card():
+    version = (VERSIONS / "CURRENT").read_text("utf-8").strip()
+    return json.loads((VERSIONS / version / "card.json").read_text("utf-8"))
+
+
+def test_the_readme_states_the_figures_of_the_version_that_is_shipped(card):
+    readme = " ".join((ROOT / "README.md").read_text("utf-8").split())
+    rows = {row["way"]: row for row in card["evidence_table"] if row["source"] == "blogs alone"}
+    ours, filter_of_words = rows["all evidence"], rows["TF-IDF"]
+    ham, spam, unsure = (ours[key] for key in ("ham_called_spam", "spam_called_ham", "unsure"))
+    slices = card["parts"]["out of fold"]["hard_slices"]
+    caught = [
+        (hard["recall_at_false_positive_rate"]["0.01"]["spam_caught"], hard["n_spam"])
+        for hard in (slices["machine-written, from public sources"], slices["authored"])
+    ]
+
+    expected = [
+        f"(models/artifacts/{card['version']}/card.md)",
+        f"{ham['count']:,} ham and {spam['count']:,} spam",
+        f"| `{card['version']}` |",
+        f"called spam (promised: at most 0.1 %) | {ham['hits']} of {ham['count']:,} |",
+        f"called ham (promised: at most 1 %) | {spam['hits']} of {spam['count']:,} |",
+        f"| left to a person | {_percent(unsure['hits'], unsure['count'])} % |",
+        f"| {_recalls(ours)} % (a TF-IDF filter: {_recalls(filter_of_words)} %) |",
+        f"| {', '.join(f'{_percent(*hard)} % of {hard[1]}' for hard in caught)} |",
+    ]
+
+    assert [line for line in expected if line not in readme] == []
