@@ -52,7 +52,7 @@ _WORDS = [
 
 def begin_anew() -> None:
     """Draw what follows as a fresh process would, so that no test hangs on those before it."""
-    global _numbers  # noqa: PLW0603  # one counter for every factory here
+    global _numbers  # one counter for every factory here
     _numbers = itertools.count(1)
 
 
