@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13; do $$p -c '' 2>/dev
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
-.PHONY: help run install install-dev install-train browser test lint format bench train demo screenshots messages lock clean
+.PHONY: help run install install-dev install-train browser test test-fast check lint format bench train demo screenshots messages lock clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -47,9 +47,14 @@ browser:
 		|| { echo "Install Chromium (as root: apt-get install chromium) for the browser tests." >&2; exit 1; }
 
 test: install-dev install-train browser ## Run everything: unit, contract, integration, functional, behaviour, guards
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-lint: install-dev install-train ## Check style, types and import contracts
+test-fast: install-dev ## Run unit, behaviour and guards without torch, browser and PostgreSQL
+	$(BIN)/python -m pytest --fast --numprocesses 2 --dist worksteal tests/unit tests/behaviour tests/guards
+
+lint: check
+
+check: install-dev install-train ## Check style, types and import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

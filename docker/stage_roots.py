@@ -138,8 +138,9 @@ class Stages:
 
 def wait_for_sign(stages: Stages, stage: str, kind: str) -> None:
     """Wait until the probe of this kind of process finds its sign of life."""
-    probe = f"for i in $(seq 60); do python -P -m service.probe {kind} && exit 0; sleep 1; done"
-    stages.run(stage, kind, "sh", "-c", f"{probe}; exit 1")
+    probe = f"python -P -m service.probe {kind}"
+    tries = f"for i in $(seq 60); do {probe} && exit 0; sleep 1; done; exit 1"
+    stages.run(stage, kind, "sh", "-c", tries)
 
 
 def ask(port: int, method: str, path: str, key: str = "", body: object = None) -> tuple[int, Any]:

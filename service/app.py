@@ -16,8 +16,8 @@ from service.readiness import readiness_checks
 from service.settings import Settings
 from service.starting import start
 from service.web.config import WebConfig
+from service.web.every_page import LIVE
 from service.web.flask_app import create_app
-from service.web.review import LIVE
 from service.wiring import Wired, wire
 
 log = logging.getLogger(__name__)

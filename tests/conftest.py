@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
 
+from tests.fast import (  # noqa: F401  # hooks of pytest
+    pytest_addoption,
+    pytest_collection_modifyitems,
+    pytest_ignore_collect,
+)
 from tests.networks import tiny_network, tokeniser, tokeniser_json  # noqa: F401  # as below
 from tests.servers import postgresql, valkey  # noqa: F401  # fixtures for every room
-from tests.tiny_version import tiny_versions  # noqa: F401  # as above
+
+if find_spec("torch"):
+    from tests.tiny_version import tiny_versions  # noqa: F401  # as above
 
 # How long an example takes says more about what else the machine does than about the code.
 settings.register_profile("untimed", parent=settings.default, deadline=None)

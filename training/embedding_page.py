@@ -8,7 +8,7 @@ HEADING = "## Embedding"
 
 
 def embedding_lines(facts: dict[str, Any]) -> list[str]:
-    """Return the lines of a card's part on the embedding, from what `training.embed` measured."""
+    """Return the lines of a card on the embedding, from what `training.embed` measured."""
     rows = [
         "| part | campaigns | members | pairs | at 1 of 10,000 | 1,000 | 100 | nearest of it |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",

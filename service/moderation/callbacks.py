@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from service.domain.comment import SiteId
@@ -144,6 +144,20 @@ def replay_own_delivery(
     if not replay_deliveries(services, actor=actor, ids=[delivery_id], site_id=site_id):
         raise ConflictError("this message was not given up, so there is nothing to replay")
     return get_delivery(delivery_id, services, site_id=site_id)
+
+
+def newest_deliveries(
+    state: DeliveryState,
+    services: Services,
+    *,
+    site_ids: Collection[SiteId] | None,
+    limit: int,
+) -> list[Delivery]:
+    """Return the newest messages in this state of these sites, of all for None."""
+    found: list[Delivery] = []
+    for site_id in (None,) if site_ids is None else site_ids:
+        found += services.deliveries.recent(state=state, site_id=site_id, limit=limit)
+    return sorted(found, key=lambda one: one.seq, reverse=True)[:limit]
 
 
 def get_delivery(

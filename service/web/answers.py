@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from service.domain.case import Case, State
 from service.domain.comment import MAX_TEXT_BYTES
@@ -13,35 +13,10 @@ from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.site import Site, SiteKey
 from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
 from service.scoring.explanation import explain
+from service.web.edge_answers import Answer, ProblemAnswer
 from service.web.moments import Moment
 
 Probability = Annotated[float, Field(ge=0, le=1)]
-
-
-class Answer(BaseModel):
-    """What all answers share."""
-
-    model_config = ConfigDict(frozen=True)
-
-
-class ProblemField(Answer):
-    """One thing wrong with the input."""
-
-    field: str = Field(description="Where: the field's path, a parameter or a header.")
-    problem: str = Field(description="What is wrong there.")
-    remedy: str = Field(description="What to do about it.")
-
-
-class ProblemAnswer(Answer):
-    """A problem document (RFC 9457)."""
-
-    model_config = ConfigDict(frozen=True, title="Problem")
-
-    type: str = Field(description="Where this kind of problem is explained.")
-    title: str
-    status: int = Field(ge=400, le=599)
-    detail: str
-    errors: list[ProblemField] = Field(description="Every field that is wrong, at most 50.")
 
 
 class SpanAnswer(Answer):
@@ -338,23 +313,3 @@ class IssuedKeyAnswer(Answer):
 
     key: KeyAnswer
     secret: str = Field(description="Send it as `Authorization: Bearer …`; it is not kept.")
-
-
-class LiveAnswer(Answer):
-    """The process answers."""
-
-    status: str = Field(examples=["alive"])
-
-
-class ReadyAnswer(Answer):
-    """Whether each part that the service needs is there."""
-
-    ready: bool
-    parts: dict[str, str] = Field(
-        description="By part: `ok`, or what is wrong with it.",
-        examples=[{"database": "ok", "queue": "ok"}],
-    )
-    remedies: dict[str, str] = Field(
-        description="By part that is not `ok`: what to do about it.",
-        examples=[{}],
-    )

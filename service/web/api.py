@@ -11,8 +11,8 @@ from flask import Blueprint, Response
 from pydantic import BaseModel
 
 from service.domain.site import Site
-from service.web.answers import Answer
 from service.web.auth import current_site
+from service.web.edge_answers import Answer
 from service.web.reading import Reading, read_request
 
 T = TypeVar("T", bound=BaseModel)

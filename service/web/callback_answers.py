@@ -16,7 +16,7 @@ from service.domain.delivery import (
     Endpoint,
     EventKind,
 )
-from service.web.answers import Answer
+from service.web.edge_answers import Answer
 from service.web.moments import Moment
 from service.web.schemas import MAX_PAGE, Request, Url
 

@@ -22,7 +22,7 @@ from service.domain.delivery import (
 )
 from service.domain.site import Site
 from service.domain.user import Permission
-from service.moderation.callbacks import get_delivery, replay_deliveries
+from service.moderation.callbacks import get_delivery, newest_deliveries, replay_deliveries
 from service.ports import Services
 from service.web.ids import is_id
 from service.web.language import gettext, noted
@@ -34,7 +34,6 @@ from service.web.presenting import Moment, tell_time
 MESSAGES_SHOWN = 25
 # What was replayed again and again has a long log; how it went lately is what matters.
 ATTEMPTS_SHOWN = 20
-_COUNTED = 99
 _HOST_CHARS = 253
 _REPLAYED = "replayed"
 _EVENT_IN_WORDS = {
@@ -137,14 +136,6 @@ def add_callbacks(pages: Blueprint, services: Services) -> None:
         return _go_on(replay_deliveries(services, actor=moderator().name, ids=[delivery.id]))
 
 
-def count_given_up(services: Services) -> str:
-    """Return how many messages they see were given up, as the bar says it; nothing for none."""
-    dead = _newest(DeliveryState.DEAD, services, limit=_COUNTED + 1)
-    if len(dead) > _COUNTED:
-        return f"{_COUNTED}+"
-    return str(len(dead)) if dead else ""
-
-
 def _go_on(replayed: int) -> ResponseReturnValue:
     session[_REPLAYED] = replayed
     return redirect(url_for("pages.callbacks"), HTTPStatus.SEE_OTHER)
@@ -159,16 +150,10 @@ def _endpoints(services: Services) -> dict[SiteId, Endpoint | None]:
     }
 
 
-def _newest(state: DeliveryState, services: Services, *, limit: int) -> list[Delivery]:
-    """Return the newest messages of the sites that whoever is signed in sees."""
-    found: list[Delivery] = []
-    for site_id in (None,) if moderator().site_ids is None else moderator().site_ids or ():
-        found += services.deliveries.recent(state=state, site_id=site_id, limit=limit)
-    return sorted(found, key=lambda one: one.seq, reverse=True)[:limit]
-
-
 def _list(state: DeliveryState, services: Services) -> MessageList:
-    found = _newest(state, services, limit=MESSAGES_SHOWN + 1)
+    found = newest_deliveries(
+        state, services, site_ids=moderator().site_ids, limit=MESSAGES_SHOWN + 1
+    )
     sites = {site.id: site for site in services.sites.all()}
     endpoints = _endpoints(services)
     now = services.clock()

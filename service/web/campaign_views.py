@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from flask import url_for
 
-from service.campaigns.targets import HANDLE, MAIL, NAME, PHONE, SITE
 from service.domain.campaign import Campaign
 from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, Verdict
-from service.web.language import gettext, noted, probability
+from service.web.language import probability
 from service.web.marking import Layer, Piece, part_text
 from service.web.presenting import Moment, tell_time
+from service.web.targets_view import TargetView, present_targets
 
 _EXCERPT_CHARS = 220
 # So much of a remark is shown before the advertisement that comes late in it.
 _BEFORE_PROMOTION = 70
 _NAME_CHARS = 60
 _TITLE_CHARS = 80
-_KINDS = {
-    # A host says by itself that it is a site.
-    SITE: "",
-    MAIL: noted("E-mail"),
-    PHONE: noted("Telephone"),
-    HANDLE: noted("Messenger"),
-    # What is sold, as far as its name could be made out.
-    NAME: noted("Name"),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetView:
-    """What a campaign advertises, spelled out, never a link; `kind` is empty for a site."""
-
-    kind: str
-    spelled: tuple[Piece, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,11 +90,6 @@ def present_campaign(
     )
 
 
-def present_targets(targets: Sequence[str]) -> tuple[TargetView, ...]:
-    """Return targets as a page spells them."""
-    return tuple(_target(target) for target in targets)
-
-
 def present_member(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -> MemberView:
     """Return what a page shows of one member."""
     comment, verdict, decision = case.comment, case.verdict, case.decision
@@ -158,14 +136,6 @@ def _word_start(text: str, at: int) -> int:
     """Return where a word begins shortly before `at`, or `at` itself."""
     space = text.rfind(" ", max(at - 20, 0), at)
     return space + 1 if space >= 0 else at
-
-
-def _target(target: str) -> TargetView:
-    kind, _, spelled = target.partition(":")
-    if kind not in _KINDS:
-        return TargetView(kind="", spelled=part_text(target))
-    name = _KINDS[kind]
-    return TargetView(kind=gettext(name) if name else "", spelled=part_text(spelled))
 
 
 def _site(site_id: SiteId, sites: Mapping[SiteId, Site]) -> tuple[Piece, ...]:

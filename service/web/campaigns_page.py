@@ -23,8 +23,8 @@ from service.ports import MemberPage, Services
 from service.web.campaign_views import present_campaign, present_member
 from service.web.ids import is_id
 from service.web.language import gettext, ngettext
+from service.web.last_stroke import just_done_stroke, note_given, remember_stroke
 from service.web.pages import error_page, moderator, needs
-from service.web.strokes import just_done_stroke, note_given, remember_stroke
 
 CAMPAIGNS_SHOWN = 20
 # A form of so many fields fits into 64 KiB, and a moderator reads no more before deciding.

@@ -8,8 +8,9 @@ from typing import Annotated
 from pydantic import Field
 
 from service.scoring.drift import Alarm, Drift, Level, Of, Rise, Shift, Stretch
-from service.web.answers import Answer, Probability
+from service.web.answers import Probability
 from service.web.drift_words import ALARM_WORDS
+from service.web.edge_answers import Answer
 
 Count = Annotated[int, Field(ge=0)]
 Index = Annotated[float, Field(ge=0)]

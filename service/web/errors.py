@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
@@ -23,8 +23,7 @@ from service.domain.errors import (
     Problem,
     StoreUnavailableError,
 )
-from service.web.answers import ProblemAnswer, ProblemField
-from service.web.pages import error_page
+from service.web.edge_answers import ProblemAnswer, ProblemField
 
 log = logging.getLogger(__name__)
 
@@ -192,31 +191,44 @@ def respond(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -
     return response
 
 
-def register_errors(app: Flask) -> None:
-    """Let every error that leaves a route become a problem document, or a page for a person."""
-    app.register_error_handler(ModerationError, _on_our_error)
-    app.register_error_handler(EdgeError, _on_our_error)
-    app.register_error_handler(HTTPException, _on_http_error)
-    app.register_error_handler(Exception, _on_unforeseen)
+def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
+    """Let every error that leaves a route become a problem document, or a page for a person.
+
+    `error_page(status)` returns that page.
+    """
+
+    def answer(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -> Response:
+        if request.path.lstrip("/").startswith(_API_PATHS) or not _is_browser():
+            return respond(document, headers)
+        page = error_page(document.status)
+        page.headers.update(headers or {})
+        return page
+
+    def on_our_error(error: ModerationError | EdgeError) -> ResponseReturnValue:
+        return answer(problem_of(error))
+
+    def on_http_error(error: HTTPException) -> ResponseReturnValue:
+        status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
+        if status < HTTPStatus.BAD_REQUEST:
+            return error
+        kind = KINDS.get(status)
+        # The library's own descriptions may quote the request, so ours are used.
+        document = problem(status, kind.meaning if kind else HTTPStatus(status).description)
+        kept = {"Allow", "Retry-After"}
+        headers = {name: value for name, value in error.get_headers() if name in kept}
+        return answer(document, headers)
+
+    def on_unforeseen(error: Exception) -> ResponseReturnValue:
+        _log_place(error)
+        return answer(problem(500, KINDS[500].meaning))
+
+    app.register_error_handler(ModerationError, on_our_error)
+    app.register_error_handler(EdgeError, on_our_error)
+    app.register_error_handler(HTTPException, on_http_error)
+    app.register_error_handler(Exception, on_unforeseen)
 
 
-def _on_our_error(error: ModerationError | EdgeError) -> ResponseReturnValue:
-    return _answer(problem_of(error))
-
-
-def _on_http_error(error: HTTPException) -> ResponseReturnValue:
-    status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
-    if status < HTTPStatus.BAD_REQUEST:
-        return error
-    kind = KINDS.get(status)
-    # The library's own descriptions may quote the request, so ours are used.
-    document = problem(status, kind.meaning if kind else HTTPStatus(status).description)
-    kept = {"Allow", "Retry-After"}
-    headers = {name: value for name, value in error.get_headers() if name in kept}
-    return _answer(document, headers)
-
-
-def _on_unforeseen(error: Exception) -> ResponseReturnValue:
+def _log_place(error: Exception) -> None:
     """Log where it happened, never what the error says: that may quote a comment."""
     frames = traceback.extract_tb(sys.exc_info()[2])
     where = f"{frames[-1].name}:{frames[-1].lineno}" if frames else "unknown"
@@ -229,15 +241,6 @@ def _on_unforeseen(error: Exception) -> ResponseReturnValue:
             "request_id": g.get("request_id", ""),
         },
     )
-    return _answer(problem(500, KINDS[500].meaning))
-
-
-def _answer(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -> Response:
-    if request.path.lstrip("/").startswith(_API_PATHS) or not _is_browser():
-        return respond(document, headers)
-    page = error_page(document.status)
-    page.headers.update(headers or {})
-    return page
 
 
 def _is_browser() -> bool:

@@ -30,7 +30,6 @@ from service.moderation.figures import last_days
 from service.scoring.drift import Compared, drift_of
 from service.scoring.figures import figures_of
 from service.web.answers import (
-    Answer,
     BatchAnswer,
     BatchResult,
     CommentAnswer,
@@ -39,9 +38,7 @@ from service.web.answers import (
     IssuedKeyAnswer,
     KeyAnswer,
     KeyList,
-    LiveAnswer,
     PageLinks,
-    ReadyAnswer,
     SiteAnswer,
 )
 from service.web.callback_answers import (
@@ -51,6 +48,7 @@ from service.web.callback_answers import (
     DeliveryLogAnswer,
     SetCallbackAnswer,
 )
+from service.web.edge_answers import Answer, LiveAnswer, ReadyAnswer
 from service.web.errors import KINDS, problem
 from service.web.figure_answers import FiguresAnswer
 

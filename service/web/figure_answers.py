@@ -11,8 +11,9 @@ from service.scoring.drift import Drift
 from service.scoring.figures import Agreement, Audited, Figures, Mistakes, Outcomes
 from service.scoring.shares import Share
 from service.scoring.strata import Rate
-from service.web.answers import Answer, Probability
+from service.web.answers import Probability
 from service.web.drift_answers import DriftAnswer
+from service.web.edge_answers import Answer
 from service.web.moments import Moment
 
 Count = Annotated[int, Field(ge=0)]

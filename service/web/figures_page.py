@@ -24,13 +24,13 @@ from service.scoring.shares import Share
 from service.scoring.strata import MIN_SEEN, Rate
 from service.web import plots
 from service.web.api import JSON
-from service.web.campaign_views import TargetView, present_targets
 from service.web.drift_view import drift_view
 from service.web.figure_answers import FiguresAnswer
 from service.web.ids import is_id
-from service.web.language import current_language, gettext, ngettext, noted, number
+from service.web.language import current_language, gettext, ngettext, noted, number, percent
 from service.web.marking import Piece, part_text
 from service.web.pages import moderator, needs, require
+from service.web.targets_view import TargetView, present_targets
 
 SPANS = (7, 30, 90)
 _USUAL_SPAN = 30
@@ -195,13 +195,6 @@ def _show(
         least=MIN_SEEN,
         **_FORMATS,
     )
-
-
-def percent(share: float) -> str:
-    """Return a share in percent, one digit more where one would round a rarity to nothing."""
-    pattern = "0.00" if 0 < share < 0.001 else "0.0"
-    written = format_decimal(share * 100, format=pattern, locale=current_language())
-    return gettext("%(number)s %%", number=written)
 
 
 def signed(value: float) -> str:

@@ -16,6 +16,7 @@ from service.web.comments import comment_routes
 from service.web.config import WebConfig
 from service.web.docs import register_docs
 from service.web.errors import register_errors
+from service.web.every_page import register_pages
 from service.web.figures import figure_routes
 from service.web.headers import note_comments, register_headers
 from service.web.health import Checks, register_health
@@ -25,7 +26,7 @@ from service.web.limits import register_limits
 from service.web.line import Submit
 from service.web.metrics import Metrics, register_metrics
 from service.web.openapi import describe
-from service.web.review import register_review
+from service.web.pages import error_page
 from service.web.sessions import PageSessions
 from service.web.sites import site_routes
 from service.web.static_files import register_static
@@ -44,7 +45,7 @@ def create_app(
     app = Flask("service.web", static_folder=None)
     _configure(app, config)
     register_headers(app, config, services.observer)
-    register_errors(app)
+    register_errors(app, error_page)
     app.before_request(lambda: identify_site(services))
     doorkeeper = Doorkeeper(services, memory_seconds=config.key_memory_seconds)
     app.before_request(lambda: identify_akismet(services, doorkeeper))
@@ -63,7 +64,7 @@ def create_app(
     routes = api_routes(services, config, submit, waiting)
     register_api(app, routes)
     register_docs(app, describe(routes))
-    register_review(app, services, config)
+    register_pages(app, services, config)
     register_akismet(app, services, submit, waiting)
     register_webhooks(app, services, submit, waiting)
     register_static(app)

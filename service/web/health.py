@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from flask import Flask, Response
 
-from service.web.answers import Answer, LiveAnswer, ReadyAnswer
 from service.web.auth import open_to_all
+from service.web.edge_answers import Answer, LiveAnswer, ReadyAnswer
 
 log = logging.getLogger(__name__)
 

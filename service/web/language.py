@@ -95,6 +95,13 @@ def probability(p: float) -> str:
     return _in_percent(p, "0.0" if p >= 0.95 or p < 0.05 else "0")
 
 
+def percent(share: float) -> str:
+    """Return a share in percent, one digit more where one would round a rarity to nothing."""
+    pattern = "0.00" if 0 < share < 0.001 else "0.0"
+    written = format_decimal(share * 100, format=pattern, locale=_locale())
+    return gettext("%(number)s %%", number=written)
+
+
 def day_in_words(day: date, pattern: str) -> str:
     """Return a day by a pattern of UTS 35, which is a text with a translation like any other."""
     return format_date(day, gettext(pattern), locale=_locale())

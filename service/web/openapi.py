@@ -10,14 +10,13 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 
-from service.web.answers import LiveAnswer, ProblemAnswer, ReadyAnswer
 from service.web.api import JSON, Route
 from service.web.batch import NDJSON
+from service.web.edge_answers import LiveAnswer, ProblemAnswer, ReadyAnswer
 from service.web.errors import KINDS, PROBLEM_TYPE, problem
 from service.web.examples import ANSWERS, COMMENT_REQUEST, REQUESTS
 from service.web.ids import ID_PATTERN
-from service.web.reading import IDEMPOTENCY_KEY
-from service.web.schemas import MAX_KEY_CHARS
+from service.web.reading import IDEMPOTENCY_KEY, MAX_KEY_CHARS
 
 Document = dict[str, Any]
 """JSON-like: its form is OpenAPI's, which its own tests check."""

@@ -164,10 +164,10 @@ def require(permission: Permission, site_id: SiteId) -> None:
 
 def make_pages() -> Blueprint:
     """Return a blueprint whose every page asks for a moderator and checks its forms."""
-    return Blueprint("pages", __name__, template_folder="templates")
+    return Blueprint("pages", __name__)
 
 
-def register_pages(app: Flask, pages: Blueprint, services: Services, config: WebConfig) -> None:
+def guard_pages(app: Flask, pages: Blueprint, services: Services, config: WebConfig) -> None:
     """Put the pages under the app's sessions, and show its errors to people as pages."""
     app.config.update(
         # With the prefix, browsers take the cookie from nobody but this very host, over HTTPS.

@@ -15,10 +15,13 @@ from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.errors import InvalidInputError, Problem
 from service.web import strict_json
 from service.web.errors import TooLargeError, UnreadableRequestError, WrongMediaTypeError
-from service.web.schemas import MAX_KEY_CHARS, TEXT_TOO_LARGE
 from service.web.strict_json import Json
 
 T = TypeVar("T", bound=BaseModel)
+
+MAX_KEY_CHARS = 200
+TEXT_TOO_LARGE = "text_too_large"
+"""The type of error by which a model says that a text is over its limit."""
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 _IDEMPOTENCY_KEY = re.compile(rf"[\x21-\x7e](?:[\x20-\x7e]{{0,{MAX_KEY_CHARS - 2}}}[\x21-\x7e])?")

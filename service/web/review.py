@@ -16,22 +16,11 @@ from service.domain.user import Permission
 from service.moderation.claims import end_claim, seconds_since_opening
 from service.moderation.review import Tab, decide_as_seen, undo_as_seen
 from service.ports import Services
-from service.web.accounts_page import add_accounts
-from service.web.callbacks_page import add_callbacks
-from service.web.campaigns_page import add_campaigns
 from service.web.claiming import skip as put_off
-from service.web.config import WebConfig
-from service.web.distrust import add_distrust
-from service.web.figures_page import add_figures
-from service.web.language import register_language
+from service.web.last_stroke import note_given
 from service.web.live import Live
 from service.web.live_pages import add_live
-from service.web.log_page import add_log
-from service.web.login import add_login
-from service.web.me import add_me
-from service.web.models_page import add_models
-from service.web.pages import limiter_of, make_pages, moderator, needs, register_pages, require
-from service.web.personal_data_page import add_personal_data
+from service.web.pages import moderator, needs, require
 from service.web.review_page import (
     COUNTS,
     Place,
@@ -39,49 +28,18 @@ from service.web.review_page import (
     remember_skipped,
     show_page,
 )
-from service.web.search_page import add_search
-from service.web.second_factor_page import add_second_factor
-from service.web.shadow_view import add_shadow
-from service.web.shell import shell_of
-from service.web.site_lists_page import add_site_lists
-from service.web.sites_page import add_sites
-from service.web.strokes import add_strokes, note_given
 from service.web.tab_counts import TabCounts
 
 # No id and no cursor of ours has other characters or is longer.
 _TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
-LIVE = "slopsieve_live"
-"""Under which extension of an app its live updates are found, to be closed before it stops."""
 
 
-def register_review(app: Flask, services: Services, config: WebConfig) -> None:
-    """Add the pages for moderators to an app: signing in, the lists, decisions."""
-    pages = make_pages()
-    live = Live(services, max_streams=config.max_streams, every_seconds=config.live_every_seconds)
-    app.extensions[LIVE] = live
+def add_review(app: Flask, pages: Blueprint, services: Services, live: Live) -> None:
+    """Add the lists, one comment, rulings on it, and what keeps an open page up to date."""
     app.extensions[COUNTS] = TabCounts(services)
-    add_login(pages, services, limiter_of(app))
     _add_lists(pages, services)
     _add_rulings(pages, services)
     add_live(pages, services, live, _place)
-    add_callbacks(pages, services)
-    add_search(pages, services)
-    add_figures(pages, services)
-    add_strokes(pages, services)
-    add_sites(pages, services)
-    add_campaigns(pages, services)
-    add_site_lists(pages, services)
-    add_distrust(pages, services)
-    add_me(pages, services)
-    add_second_factor(pages, services, config, limiter_of(app))
-    add_accounts(pages, services)
-    add_log(pages, services)
-    add_models(pages, services, config)
-    add_personal_data(pages, services)
-    add_shadow(pages, services)
-    pages.context_processor(lambda: shell_of(services))
-    register_language(app)
-    register_pages(app, pages, services, config)
 
 
 def _add_lists(pages: Blueprint, services: Services) -> None:

@@ -31,11 +31,11 @@ from service.web.claiming import (
 )
 from service.web.distrust import distrust_view, instruction_view
 from service.web.language import gettext, noted
+from service.web.last_stroke import just_done_stroke
 from service.web.live import find_newcomers
 from service.web.pages import moderator
 from service.web.presenting import CaseView, RowView, present_case, present_row
 from service.web.similar import StripView, campaign_strip_view, similar_view
-from service.web.strokes import just_done_stroke
 from service.web.tab_counts import TabCounts
 
 log = logging.getLogger(__name__)

@@ -29,10 +29,10 @@ from service.domain.site import MAX_UNDO_SECONDS
 from service.domain.verdict import Outcome
 from service.moderation.figures import MAX_DAYS
 from service.web.moments import Moment
+from service.web.reading import MAX_KEY_CHARS, TEXT_TOO_LARGE
 
 MAX_BATCH = 1_000
 MAX_PAGE = 200
-MAX_KEY_CHARS = 200
 _MAX_POST_CHARS = 200_000
 _MAX_EMAIL_CHARS = 320
 _MAX_USER_AGENT_CHARS = 1_000
@@ -46,7 +46,6 @@ _MAX_ACCOUNT_AGE_DAYS = 36_525
 _MAX_SECONDS_ON_PAGE = 3_600_000_000
 _MAX_OVERLAP_SECONDS = 90 * 24 * 3600
 
-TEXT_TOO_LARGE = "text_too_large"
 _BCP_47 = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,8}$"
 
 

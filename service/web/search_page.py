@@ -36,12 +36,12 @@ from service.moderation.search import (
 from service.ports import Services
 from service.web.ids import is_id
 from service.web.language import gettext, ngettext, number
+from service.web.last_stroke import just_done_stroke, remember_stroke
 from service.web.marking import Piece, part_text
 from service.web.pages import moderator, needs
 from service.web.presenting import RowView, present_row
 from service.web.search_export import MEDIA_TYPES, ExportForm, write_export
 from service.web.search_problems import problems_in_words
-from service.web.strokes import just_done_stroke, remember_stroke
 
 PAGE_SIZE = 25
 _MAX_CURSOR_CHARS = 400

@@ -21,8 +21,7 @@ from service.domain.user import Permission, User
 from service.domain.verdict import Outcome
 from service.moderation.differences import tell_differences
 from service.ports import Services
-from service.web.figures_page import percent
-from service.web.language import gettext, noted, number, probability
+from service.web.language import gettext, noted, number, percent, probability
 from service.web.marking import Piece, part_text
 from service.web.pages import moderator, needs
 from service.web.presenting import Moment, tell_time

@@ -8,9 +8,10 @@ from typing import Any
 from flask import current_app, request, url_for
 from flask_login import current_user
 
+from service.domain.delivery import DeliveryState
 from service.domain.user import Permission, User
+from service.moderation.callbacks import newest_deliveries
 from service.ports import Services
-from service.web.callbacks_page import count_given_up
 from service.web.language import gettext, noted
 
 
@@ -44,6 +45,7 @@ _SELDOM = (
     ("pages.callbacks", noted("Callbacks"), Permission.LOOK),
 )
 _CALLBACKS = "pages.callbacks"
+_COUNTED = 99
 
 
 def shell_of(services: Services) -> dict[str, Any]:
@@ -51,7 +53,7 @@ def shell_of(services: Services) -> dict[str, Any]:
     if not current_user.is_authenticated:
         return {}
     user: User = current_user.user
-    dead = count_given_up(services)
+    dead = _given_up(user, services)
     return {
         "daily_ways": [_way(*way) for way in _DAILY if _is_open(user, *way)],
         "seldom_ways": [
@@ -62,6 +64,16 @@ def shell_of(services: Services) -> dict[str, Any]:
         "dead": dead,
         "user": user,
     }
+
+
+def _given_up(user: User, services: Services) -> str:
+    """Return how many messages they see were given up, as the bar says it; nothing for none."""
+    dead = newest_deliveries(
+        DeliveryState.DEAD, services, site_ids=user.site_ids, limit=_COUNTED + 1
+    )
+    if len(dead) > _COUNTED:
+        return f"{_COUNTED}+"
+    return str(len(dead)) if dead else ""
 
 
 def _is_open(user: User, endpoint: str, _name: str, permission: Permission) -> bool:

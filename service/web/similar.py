@@ -13,7 +13,8 @@ from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
 from service.domain.site import Site
 from service.ports import Services
-from service.web.campaign_views import MemberView, TargetView, present_member, present_targets
+from service.web.campaign_views import MemberView, present_member
+from service.web.targets_view import TargetView, present_targets
 
 _OTHERS_SHOWN = 5
 _STRIPS_SHOWN = 3

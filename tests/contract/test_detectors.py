@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -154,12 +156,14 @@ def test_together_they_never_raise_on_mixtures_of_what_they_look_for(pieces):
     assert all(span.end <= len(comment.text) for s in signals for span in s.spans)
 
 
-@pytest.mark.timeout(20)
 @each_detector
 def test_takes_a_megabyte_of_worst_cases_in_its_stride(detector):
+    started = time.process_time()
     for piece in _WORST_PIECES:
         text = (piece * (_KIB_64 // len(piece) + 1))[:_KIB_64]
 
         check_signal(detector, make_comment(text), History())
 
+    # What the processor did, not what the clock says: a busy machine makes nothing quadratic.
+    assert time.process_time() - started < 20
     assert len(_WORST_PIECES) * _KIB_64 > 1_000_000

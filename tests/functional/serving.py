@@ -12,7 +12,7 @@ from waitress import wasyncore
 
 from service.http_server import HttpServer
 from service.listening import BACKLOG
-from service.web.review import LIVE
+from service.web.every_page import LIVE
 
 
 @contextmanager

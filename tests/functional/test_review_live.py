@@ -22,8 +22,8 @@ from service.moderation.decide import decide_comment, undo_decision
 from service.moderation.sessions import end_session, list_sessions
 from service.stores.memory import memory_stores
 from service.stores.memory_watch import MemoryReviewWatch
+from service.web.every_page import LIVE
 from service.web.live import Interest, Live
-from service.web.review import LIVE
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, make_app, signed_in

