@@ -55,16 +55,24 @@ def lessons_of(drawn) -> list[Lesson]:
 
 
 def state(taught: Taught) -> list[bytes]:
-    """Return all that is learnt as bytes."""
+    """Return all that is learnt as bytes: every table, belief, count and prediction."""
+    shared, ledger = taught.shared, taught.ledger
     tables = [
-        table.tobytes()
+        table
         for _, site in sorted(taught.sites.items())
         for table in (site.residual._weights, site.residual._squares)
     ]
-    shared = taught.shared
-    tables += [shared._residual._weights.tobytes(), shared._known_to_two.tobytes()]
-    told = [repr((name, s.evidence, s.outermost)) for name, s in sorted(taught.sites.items())]
-    return [*tables, *(one.encode() for one in told)]
+    tables += [shared._residual._weights, shared._residual._squares]
+    tables += [shared._first, shared._known_to_two]
+    told = [
+        *((name, s.evidence, s.outermost, s.predicted) for name, s in sorted(taught.sites.items())),
+        sorted(shared._numbers.items()),
+        sorted(taught.n_lessons.items()),
+        sorted(taught.records.items()),
+        *(sorted(one.items()) for one in (ledger._taught, ledger._days, ledger._copies)),
+        [one.gradient for one in taught.learnt],
+    ]
+    return [*(table.tobytes() for table in tables), *(repr(one).encode() for one in told)]
 
 
 @settings(deadline=None, max_examples=15)
