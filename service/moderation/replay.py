@@ -20,8 +20,6 @@ from service.scoring.weights import Cutoffs
 # What the row of all weeks together is called.
 TOTAL = "all"
 _BATCH = 256
-# Any will do: what is replayed is kept nowhere.
-_SALT = 20_260
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,17 +49,21 @@ def replay(
     *,
     decides_all: bool,
     audit_share: float,
+    salt: int,
     show: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Played]:
     """Yield every comment in order of time, as the service would have judged it then.
 
     The site's owner decides what was left unsure and the audit sample, or with `decides_all`
     everything, as the labels say, before the next comment comes. Senders are unknown, so histories
-    are empty, as for `score`. `show` is told how many were played. Raises `ModelUnavailableError`.
+    are empty, as for `score`. `salt` keys the features: with an installation's own, the figures are
+    its own to the last digit. `show` is told how many were played. Raises `ModelUnavailableError`.
     """
     ordered = sorted(archive, key=lambda one: (moment_of(one), one.comment.id))
     judged = _judge(ordered, model)
-    played_by_now = play(judged, model.cutoffs, decides_all=decides_all, audit_share=audit_share)
+    played_by_now = play(
+        judged, model.cutoffs, decides_all=decides_all, audit_share=audit_share, salt=salt
+    )
     for count, played in enumerate(played_by_now, 1):
         yield played
         if count % _BATCH == 0 or count == len(ordered):
@@ -85,12 +87,13 @@ def play(
     *,
     decides_all: bool,
     audit_share: float,
+    salt: int,
 ) -> Iterator[Played]:
     """Yield comments, which come in order of time with the version's own verdicts, as `replay`.
 
     `promised` are the version's cutoffs.
     """
-    taught, number = Taught(salt=_SALT), 0
+    taught, number = Taught(salt=salt), 0
     for archived, frozen in judged:
         comment = archived.comment
         learning = lean_on(frozen, comment, taught, word_hashes=None, promised=promised)
@@ -107,7 +110,7 @@ def play(
                 teacher=f"owner of {comment.site_id}",
                 audited=audited,
                 audit_share=audit_share,
-                salt=_SALT,
+                salt=salt,
             )
             taught = taught.after([lesson])
         yield Played(archived=archived, asked=asked, frozen=frozen, learning=learning)

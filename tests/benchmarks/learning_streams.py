@@ -45,6 +45,8 @@ _NOT_COUNTED = 0.1
 _LEAST_LLM_SPAM = 20
 _DECISIONS = 200
 _LLM_SPAM = "llm-spam"
+# It only decides which features share a slot.
+_SALT = 20_260
 
 
 def main() -> int:
@@ -65,7 +67,7 @@ def main() -> int:
     judged = ((one, _verdict(one, log_odds[one.comment.id], cutoffs)) for one in archive)
     share = load_settings().audit_share
     streams: dict[str, list[Played]] = defaultdict(list)
-    for played in play(judged, cutoffs, decides_all=False, audit_share=share):
+    for played in play(judged, cutoffs, decides_all=False, audit_share=share, salt=_SALT):
         streams[played.archived.comment.site_id].append(played)
     blogs = {
         name: measure(stream, kinds)
