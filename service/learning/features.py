@@ -36,13 +36,22 @@ def count_features(comment: Comment, word_hashes: bytes | None, salt: int) -> Fe
     hashes = np.frombuffer(
         hash_words(comment.text) if word_hashes is None else word_hashes, dtype=np.uint64
     )
-    words = np.unique(scatter(hashes[:MOST_WORDS], salt))
-    others = np.unique(np.array([_keyed(one, salt) for one in _others(comment)], dtype=np.uint32))
+    words = _each_once(scatter(hashes[:MOST_WORDS], salt))
+    others = np.array(sorted({_keyed(one, salt) for one in _others(comment)}), dtype=np.uint32)
     ids = np.concatenate([words, others])
     values = np.empty(len(ids))
     values[: len(words)] = 1.0 / np.sqrt(max(1, len(words)))
     values[len(words) :] = 1.0 / np.sqrt(max(1, len(others)))
     return Features(ids=ids, values=values)
+
+
+def _each_once(ids: IdArray) -> IdArray:
+    """Return the ids in rising order, each once: what `np.unique` does in twice the time."""
+    ids.sort()
+    first = np.empty(len(ids), dtype=np.bool_)
+    first[:1] = True
+    np.not_equal(ids[1:], ids[:-1], out=first[1:])
+    return ids[first]
 
 
 def copy_keys(word_hashes: bytes) -> tuple[int, ...]:

@@ -108,7 +108,7 @@ def _decision(comment: Comment, verdict: Verdict, number: int) -> Decision:
     if number % 10 == 0:
         ruling = Ruling.APPROVE if ruling is Ruling.REJECT else Ruling.REJECT
     return Decision(
-        id=f"d{number}", comment_id=comment.id, ruling=ruling, decided_by="owner", decided_at=_NOW
+        id=f"d{number}", comment_id=comment.id, ruling=ruling, decided_by="import", decided_at=_NOW
     )
 
 
