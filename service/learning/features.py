@@ -24,6 +24,11 @@ from service.signals.hosts import host_of, registered_domain
 # and pairs, joined in twos: Broder, 1997). Fewer words are said alike by honest people.
 _MIN_FOR_COPIES = 12
 _PERMUTATIONS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
+_FINISH = (
+    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
+    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
+)
+_UPPER_HALF = np.uint64(32)
 _SHAPE_CHARS = 40
 _LONG_NAME = 20
 
@@ -66,9 +71,12 @@ def copy_keys(word_hashes: bytes) -> tuple[int, ...]:
 def scatter(hashes: npt.NDArray[np.uint64], salt: int) -> IdArray:
     """Return 32 bits of each hash, mixed with the salt (the finish of splitmix64)."""
     mixed = hashes ^ np.uint64(salt)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (mixed >> np.uint64(32)).astype(np.uint32)
+    # In place, as new arrays would take as long as the arithmetic.
+    for shift, odd in _FINISH:
+        mixed ^= mixed >> shift
+        mixed *= odd
+    mixed >>= _UPPER_HALF
+    return mixed.astype(np.uint32)
 
 
 def name_shape(name: str | None) -> str:
