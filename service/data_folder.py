@@ -96,6 +96,11 @@ class DataFolder:
         except OSError:
             return f"unix://{self.valkey_folder / 'not-running.sock'}"
 
+    @property
+    def has_secret_key(self) -> bool:
+        """Say whether an installation has made its secret key here."""
+        return (self.path / "secret.key").exists()
+
     def secret_key(self) -> str:
         """Return the installation's secret key, made at the first call and kept since then.
 

@@ -171,7 +171,7 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         find_system=open_systems(settings.systems_file),
         list_entries=stores.list_entries,
         entries_in_force=BookKeeper(stores.list_entries, _now).current,
-        taught=_open_taught(stores, settings, _derive(secret, "what sites taught")),
+        taught=_open_taught(stores, settings, _learning_salt(secret)),
         retrainings=stores.retrainings,
         versions=FolderVersionShelf(partial(versions_folder, settings)),
         trainer_queue=trainer_queue,
@@ -228,7 +228,7 @@ def _count_errors(engine: sa.Engine, counting: CountingObserver) -> None:
     sa.event.listen(engine, "handle_error", failed)
 
 
-def _open_taught(stores: SqlStores, settings: Settings, key: bytes) -> Callable[[], Taught]:
+def _open_taught(stores: SqlStores, settings: Settings, salt: int) -> Callable[[], Taught]:
     @cache
     def keeper() -> TaughtKeeper:
         # Imported late: what makes pages has no numpy and never asks.
@@ -240,10 +240,26 @@ def _open_taught(stores: SqlStores, settings: Settings, key: bytes) -> Callable[
             stores.sites,
             stores.users,
             audit_share=settings.audit_share,
-            salt=int.from_bytes(key[:8]),
+            salt=salt,
         )
 
     return lambda: keeper().current()
+
+
+def find_learning_salt(settings: Settings) -> int:
+    """Return what keys the features that this installation learns by.
+
+    Where nothing was installed yet, any will do: it only decides which features share a slot.
+    Raises `StartError` for a damaged key, `SettingsError`.
+    """
+    folder = DataFolder(settings.data_dir, prove=False)
+    if settings.secret_key is None and not folder.has_secret_key:
+        return _learning_salt("")
+    return _learning_salt(_secret_key(settings, folder))
+
+
+def _learning_salt(secret: str) -> int:
+    return int.from_bytes(_derive(secret, "what sites taught")[:8])
 
 
 def _now() -> datetime:

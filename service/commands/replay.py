@@ -25,8 +25,8 @@ from service.domain.errors import InvalidInputError
 from service.domain.verdict import Verdict
 from service.moderation.replay import Archived, Played, Week, Weeks, replay
 from service.ports import Services
-from service.settings import load_settings
-from service.wiring import open_services
+from service.settings import Settings, load_settings
+from service.wiring import find_learning_salt, open_services
 
 _UNSURE, _ALL = "unsure", "all"
 _PORTION = 200
@@ -82,7 +82,8 @@ def replay_command(
         if out is not None:
             Path(out).mkdir(parents=True, exist_ok=True)
             stream = stack.enter_context(open_whole(str(Path(out) / "replay.jsonl")))
-        weeks = _play(archive, judging, stream, decides_all=decides == _ALL)
+        settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
+        weeks = _play(archive, judging, stream, settings, decides_all=decides == _ALL)
     table = {
         "model_version": judging.model.version,
         "decides": decides,
@@ -98,16 +99,21 @@ def replay_command(
 
 
 def _play(
-    archive: list[Archived], judging: Judging, stream: BinaryIO | None, *, decides_all: bool
+    archive: list[Archived],
+    judging: Judging,
+    stream: BinaryIO | None,
+    settings: Settings,
+    *,
+    decides_all: bool,
 ) -> Weeks:
     weeks = Weeks()
-    share = load_settings().audit_share
     with ReadingProgress("Replaying", None, done="played") as progress:
         played_by_now = replay(
             archive,
             judging.model,
             decides_all=decides_all,
-            audit_share=share,
+            audit_share=settings.audit_share,
+            salt=find_learning_salt(settings),
             show=lambda count: progress.show(bytes_read=0, comments=count),
         )
         for played in played_by_now:

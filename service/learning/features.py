@@ -24,6 +24,11 @@ from service.signals.hosts import host_of, registered_domain
 # and pairs, joined in twos: Broder, 1997). Fewer words are said alike by honest people.
 _MIN_FOR_COPIES = 12
 _PERMUTATIONS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
+_FINISH = (
+    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
+    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
+)
+_UPPER_HALF = np.uint64(32)
 _SHAPE_CHARS = 40
 _LONG_NAME = 20
 
@@ -36,13 +41,22 @@ def count_features(comment: Comment, word_hashes: bytes | None, salt: int) -> Fe
     hashes = np.frombuffer(
         hash_words(comment.text) if word_hashes is None else word_hashes, dtype=np.uint64
     )
-    words = np.unique(scatter(hashes[:MOST_WORDS], salt))
-    others = np.unique(np.array([_keyed(one, salt) for one in _others(comment)], dtype=np.uint32))
+    words = _each_once(scatter(hashes[:MOST_WORDS], salt))
+    others = np.array(sorted({_keyed(one, salt) for one in _others(comment)}), dtype=np.uint32)
     ids = np.concatenate([words, others])
     values = np.empty(len(ids))
     values[: len(words)] = 1.0 / np.sqrt(max(1, len(words)))
     values[len(words) :] = 1.0 / np.sqrt(max(1, len(others)))
     return Features(ids=ids, values=values)
+
+
+def _each_once(ids: IdArray) -> IdArray:
+    """Return the ids in rising order, each once: what `np.unique` does in twice the time."""
+    ids.sort()
+    first = np.empty(len(ids), dtype=np.bool_)
+    first[:1] = True
+    np.not_equal(ids[1:], ids[:-1], out=first[1:])
+    return ids[first]
 
 
 def copy_keys(word_hashes: bytes) -> tuple[int, ...]:
@@ -57,9 +71,12 @@ def copy_keys(word_hashes: bytes) -> tuple[int, ...]:
 def scatter(hashes: npt.NDArray[np.uint64], salt: int) -> IdArray:
     """Return 32 bits of each hash, mixed with the salt (the finish of splitmix64)."""
     mixed = hashes ^ np.uint64(salt)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (mixed >> np.uint64(32)).astype(np.uint32)
+    # In place, as new arrays would take as long as the arithmetic.
+    for shift, odd in _FINISH:
+        mixed ^= mixed >> shift
+        mixed *= odd
+    mixed >>= _UPPER_HALF
+    return mixed.astype(np.uint32)
 
 
 def name_shape(name: str | None) -> str:

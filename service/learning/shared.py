@@ -1,7 +1,7 @@
 """What all sites taught together, so that a new site begins from what its sisters know.
 
-No site's newcomer moves another site: only hands that are no newcomers teach it, and a feature
-counts only once two sites have decided on it.
+Nobody but an owner moves another site: only trusted hands teach it, and a feature counts only once
+two sites have decided on it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from service.learning.numbers import BOUND, CUTOFF_DECISIONS, EXPERTS, RATE, SHA
 from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
 from service.learning.residual import Residual, slot_bits
 from service.learning.shared import Shared
-from service.learning.trust import Ledger, Record, record_hands, teachers_at_odds
+from service.learning.trust import TRUSTED, Ledger, Record, record_hands, teachers_at_odds
 from service.scoring.weights import Cutoffs
 
 
@@ -143,7 +143,7 @@ def _go_on(begun: Taught, lessons: Sequence[Lesson]) -> Taught:
     learnt = []
     for lesson in lessons:
         weight = 0.0 if lesson.teacher in at_odds else ledger.weigh(lesson)
-        moves_others = weight > 0.0 and not ledger.is_newcomer(lesson)
+        moves_others = weight > 0.0 and lesson.hand in TRUSTED
         gradient = learning[lesson.site_id].learn(lesson, shared, weight)
         if moves_others:
             shared.learn(

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from service.learning.lesson import Hand, Lesson
 
-# Whose hand the site's owner answers for: the others could be anybody's.
+# Whose hand the site's owner answers for. The others could be anybody's: they move no other site,
+# however many decisions they have made.
 TRUSTED = frozenset({Hand.OWNER, Hand.IMPORT})
 # A person's day by hand is 100 to 200 decisions; a machine that decides more teaches no more.
 _MOST_A_DAY: Mapping[Hand, int] = {Hand.ACCOUNT: 150, Hand.SITE: 60, Hand.REPORT: 30}
@@ -23,7 +24,7 @@ _MOST_COPIES_APPROVED = 3
 # Who contradicts what the version was sure of in a fifth of the decisions, and five times at least,
 # judges otherwise than everybody, or means to.
 _AT_ODDS_TIMES, _AT_ODDS_SHARE = 5, 0.2
-# So many decisions make an account no newcomer; before that it moves no other site.
+# So many decisions make an account no newcomer.
 NEWCOMER = 30
 # What a newcomer teaches against a confident verdict, until it is none any more.
 _AGAINST_CONFIDENT = 0.25
@@ -79,15 +80,15 @@ class Ledger:
         other._copies = self._copies.copy()
         return other
 
-    def is_newcomer(self, lesson: Lesson) -> bool:
-        """Say whether what this hand decides must not move other sites."""
+    def _is_newcomer(self, lesson: Lesson) -> bool:
+        """Say whether this hand has decided too little to be heard against a confident verdict."""
         if lesson.hand in TRUSTED:
             return False
         return lesson.hand is not Hand.ACCOUNT or self._taught[lesson.teacher] < NEWCOMER
 
     def weigh(self, lesson: Lesson) -> float:
         """Return how much a lesson teaches, in [0, 1], and count it."""
-        is_new = self.is_newcomer(lesson)
+        is_new = self._is_newcomer(lesson)
         keys = [(lesson.site_id, lesson.is_spam, key) for key in lesson.features.copies]
         copies = max((self._copies[key] for key in keys), default=0)
         today = self._days[lesson.teacher, lesson.day]

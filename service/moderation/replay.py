@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -15,14 +15,11 @@ from service.learning.lesson import Hand
 from service.learning.taught import Taught
 from service.moderation.judge import is_audited, judge_comments
 from service.ports import JudgingModel
-
-"""What the row of all weeks together is called."""
+from service.scoring.weights import Cutoffs
 
 # What the row of all weeks together is called.
 TOTAL = "all"
 _BATCH = 256
-# Any will do: what is replayed is kept nowhere.
-_SALT = 20_260
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,46 +49,75 @@ def replay(
     *,
     decides_all: bool,
     audit_share: float,
+    salt: int,
     show: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Played]:
     """Yield every comment in order of time, as the service would have judged it then.
 
     The site's owner decides what was left unsure and the audit sample, or with `decides_all`
     everything, as the labels say, before the next comment comes. Senders are unknown, so histories
-    are empty, as for `score`. `show` is told how many were played. Raises `ModelUnavailableError`.
+    are empty, as for `score`. `salt` keys the features: with an installation's own, the figures are
+    its own to the last digit. `show` is told how many were played. Raises `ModelUnavailableError`.
     """
-    taught, number = Taught(salt=_SALT), 0
-    ordered = sorted(archive, key=lambda one: (_moment(one), one.comment.id))
+    ordered = sorted(archive, key=lambda one: (moment_of(one), one.comment.id))
+    judged = _judge(ordered, model)
+    played_by_now = play(
+        judged, model.cutoffs, decides_all=decides_all, audit_share=audit_share, salt=salt
+    )
+    for count, played in enumerate(played_by_now, 1):
+        yield played
+        if count % _BATCH == 0 or count == len(ordered):
+            show(count)
+
+
+def _judge(ordered: Sequence[Archived], model: JudgingModel) -> Iterator[tuple[Archived, Verdict]]:
+    """Yield every comment with what the version finds alone."""
     for start in range(0, len(ordered), _BATCH):
         some = ordered[start : start + _BATCH]
         comments = [one.comment for one in some]
-        frozen = judge_comments(
-            comments, model, histories=[History()] * len(comments), now=_moment(some[-1])
+        verdicts = judge_comments(
+            comments, model, histories=[History()] * len(comments), now=moment_of(some[-1])
         )
-        for archived, verdict in zip(some, frozen, strict=True):
-            comment = archived.comment
-            learning = lean_on(verdict, comment, taught, word_hashes=None, promised=model.cutoffs)
-            audited = is_audited(comment.id, audit_share)
-            asked = decides_all or audited or learning.outcome is Outcome.UNSURE
-            if asked and not learning.degraded:
-                number += 1
-                lesson = make_lesson(
-                    number,
-                    comment,
-                    learning,
-                    _decision(archived),
-                    hand=Hand.OWNER,
-                    teacher=f"owner of {comment.site_id}",
-                    audited=audited,
-                    audit_share=audit_share,
-                    salt=_SALT,
-                )
-                taught = taught.after([lesson])
-            yield Played(archived=archived, asked=asked, frozen=verdict, learning=learning)
-        show(start + len(some))
+        yield from zip(some, verdicts, strict=True)
 
 
-def _moment(archived: Archived) -> datetime:
+def play(
+    judged: Iterable[tuple[Archived, Verdict]],
+    promised: Cutoffs,
+    *,
+    decides_all: bool,
+    audit_share: float,
+    salt: int,
+) -> Iterator[Played]:
+    """Yield comments, which come in order of time with the version's own verdicts, as `replay`.
+
+    `promised` are the version's cutoffs.
+    """
+    taught, number = Taught(salt=salt), 0
+    for archived, frozen in judged:
+        comment = archived.comment
+        learning = lean_on(frozen, comment, taught, word_hashes=None, promised=promised)
+        audited = is_audited(comment.id, audit_share)
+        asked = decides_all or audited or learning.outcome is Outcome.UNSURE
+        if asked and not learning.degraded:
+            number += 1
+            lesson = make_lesson(
+                number,
+                comment,
+                learning,
+                _decision(archived),
+                hand=Hand.OWNER,
+                teacher=f"owner of {comment.site_id}",
+                audited=audited,
+                audit_share=audit_share,
+                salt=salt,
+            )
+            taught = taught.after([lesson])
+        yield Played(archived=archived, asked=asked, frozen=frozen, learning=learning)
+
+
+def moment_of(archived: Archived) -> datetime:
+    """Return when a comment was written, or received where nobody knows."""
     return archived.comment.written_at or archived.comment.received_at
 
 
@@ -101,7 +127,7 @@ def _decision(archived: Archived) -> Decision:
         comment_id=archived.comment.id,
         ruling=Ruling.REJECT if archived.is_spam else Ruling.APPROVE,
         decided_by="owner",
-        decided_at=_moment(archived),
+        decided_at=moment_of(archived),
     )
 
 
@@ -143,7 +169,7 @@ class Weeks:
     def add(self, played: Played) -> None:
         """Count one comment in its week and in the sum."""
         is_spam = played.archived.is_spam
-        year, number, _ = _moment(played.archived).astimezone(UTC).isocalendar()
+        year, number, _ = moment_of(played.archived).astimezone(UTC).isocalendar()
         for name in (f"{year}-W{number:02d}", TOTAL):
             week = self._weeks.setdefault(name, Week(week=name))
             week.comments += 1

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from service.learning.lesson import Hand, Lesson
 from service.learning.numbers import BOUND
+from service.learning.shared import Shared
 from service.learning.taught import Taught, learn_all
 from service.scoring.weights import Cutoffs
 from tests.factories import SITE
@@ -55,16 +56,23 @@ def lessons_of(drawn) -> list[Lesson]:
 
 
 def state(taught: Taught) -> list[bytes]:
-    """Return all that is learnt as bytes."""
+    """Return all that is learnt as bytes: every table, belief, count and prediction."""
+    shared, ledger = taught.shared, taught.ledger
     tables = [
-        table.tobytes()
+        table
         for _, site in sorted(taught.sites.items())
         for table in (site.residual._weights, site.residual._squares)
     ]
-    shared = taught.shared
-    tables += [shared._residual._weights.tobytes(), shared._known_to_two.tobytes()]
-    told = [repr((name, s.evidence, s.outermost)) for name, s in sorted(taught.sites.items())]
-    return [*tables, *(one.encode() for one in told)]
+    told = [
+        *((name, s.evidence, s.outermost, s.predicted) for name, s in sorted(taught.sites.items())),
+        sorted(shared._numbers.items()),
+        sorted(taught.n_lessons.items()),
+        sorted(taught.records.items()),
+        *(sorted(one.items()) for one in (ledger._taught, ledger._days, ledger._copies)),
+        [one.gradient for one in taught.learnt],
+    ]
+    own = [table.tobytes() for table in tables]
+    return [*own, *tables_of(shared), *(repr(one).encode() for one in told)]
 
 
 @settings(deadline=None, max_examples=15)
@@ -131,7 +139,7 @@ def test_a_residual_that_only_hurts_goes_unused():
 
 @pytest.mark.parametrize("contradicts", [False, True])
 @pytest.mark.parametrize("hand", [Hand.ACCOUNT, Hand.SITE, Hand.REPORT])
-def test_nothing_that_a_newcomer_decides_moves_another_site(hand, contradicts):
+def test_nothing_that_anybody_but_an_owner_decides_moves_another_site(hand, contradicts):
     known = [
         make_lesson(n, is_spam=bool(n % 2), site_id=at("two" if n % 3 else "three"))
         for n in range(1, 40)
@@ -142,20 +150,28 @@ def test_nothing_that_a_newcomer_decides_moves_another_site(hand, contradicts):
         [
             make_lesson(
                 100 + n,
-                HAM.format(n),
+                HAM.format(n) if n % 4 else SPAM.format(n),
                 hand=hand,
-                teacher="newcomer",
+                teacher="not the owner",
                 site_id=at("one"),
                 frozen=-5.0 if contradicts else 0.5,
                 confident=contradicts,
             )
-            for n in range(29)
+            for n in range(60)
         ]
     )
 
+    assert tables_of(poisoned.shared) == tables_of(before.shared)
     for features in (_NEXT_HAM, _NEXT_SPAM):
         for site in (at("two"), at("three"), at("new")):
             assert by(poisoned, features, site=site) == by(before, features, site=site)
+
+
+def tables_of(shared: Shared) -> list[bytes]:
+    """Return all that is learnt of all sites together, as bytes."""
+    residual = shared._residual
+    tables = (residual._weights, residual._squares, shared._first, shared._known_to_two)
+    return [table.tobytes() for table in tables]
 
 
 def test_a_new_site_begins_from_what_two_sisters_taught():

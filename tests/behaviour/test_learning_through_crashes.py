@@ -1,0 +1,210 @@
+"""Wherever a process ends between a decision and its learning: nothing is lost or learnt twice."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from service.domain.comment import Author, CommentId, Lane, Sender
+from service.domain.decision import Ruling
+from service.domain.errors import StoreUnavailableError
+from service.domain.person import Person
+from service.domain.user import Role
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.erase import erase_person
+from service.moderation.judge import judge_batch
+from service.moderation.sites import change_site_settings
+from service.moderation.submit import submit_comments
+from service.moderation.users import add_user
+from service.ports import NewComment, Services
+from service.stores import taught as keeping
+from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
+from tests.behaviour.test_store_failures import READS
+from tests.factories import SITE, make_comment
+from tests.over_sqlite import FailingAt, kept_world, sqlite_services
+from tests.unit.learning.lessons import HAM, SALT, SPAM
+from tests.unit.learning.test_taught import state
+
+N_KNOWN = 6
+NEW, EARLY = CommentId("new"), CommentId("early")
+
+
+def keeper_over(services: Services, now: Callable[[], float] = lambda: 0.0) -> TaughtKeeper:
+    """Return what a worker that starts now learns with; `now` is its clock, in seconds."""
+    return TaughtKeeper(
+        services.decisions,
+        services.cases,
+        services.sites,
+        services.users,
+        audit_share=0.02,
+        salt=SALT,
+        recheck_seconds=0,
+        monotonic=now,
+    )
+
+
+def known(number: int) -> CommentId:
+    return CommentId(f"known-{number}")
+
+
+def prepare(services: Services) -> None:
+    """Have some comments judged and decided, one judged and one decided only."""
+    add_user("ada", services, actor="test", role=Role.OWNER)
+    for number in range(N_KNOWN):
+        post(services, known(number), (SPAM if number % 2 else HAM).format(number))
+        ruling = Ruling.REJECT if number % 2 else Ruling.APPROVE
+        decide_comment(known(number), ruling, services, decided_by="ada")
+    post(services, NEW, SPAM.format("new"))
+    services.queue.judges = False
+    post(services, EARLY, SPAM.format("early"))
+    decide_comment(EARLY, Ruling.REJECT, services, decided_by="import")
+
+
+def post(services: Services, key: CommentId, text: str) -> None:
+    comment = make_comment(text, id=key, author=Author(name=f"Writer of {key}"))
+    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+
+
+@functools.cache
+def _world() -> bytes:
+    return kept_world(prepare)
+
+
+@contextmanager
+def world() -> Iterator[Services]:
+    numbers = itertools.count(10_000)
+    with sqlite_services(
+        world=_world(), judges=False, new_id=lambda prefix: f"{prefix}_{next(numbers)}"
+    ) as services:
+        yield services
+
+
+def undo(services: Services) -> None:
+    # Whoever asks again after a crash sees that it was undone.
+    if services.cases.get(known(1)).decision is not None:
+        undo_decision(known(1), services, undone_by="ada")
+
+
+def rule(key: CommentId, ruling: Ruling) -> Callable[[Services], Any]:
+    return lambda services: decide_comment(key, ruling, services, decided_by="ada")
+
+
+def erase(services: Services) -> None:
+    person = Person(sender=Sender(), author_name=f"Writer of {known(1)}")
+    erase_person(person, services, by="ada")
+
+
+def switch_off(services: Services) -> None:
+    change_site_settings(SITE, lambda now: replace(now, learns=False), services, actor="ada")
+
+
+ACTS: dict[str, Callable[[Services], Any]] = {
+    "decide": rule(NEW, Ruling.REJECT),
+    "decide otherwise": rule(known(1), Ruling.APPROVE),
+    "judge what was decided": lambda services: judge_batch([EARLY], services),
+    "undo": undo,
+    "erase": erase,
+    "switch off": switch_off,
+    "make another one owner": lambda services: add_user(
+        f"bea-{len(services.users.all())}", services, actor="ada", role=Role.OWNER
+    ),
+}
+
+
+def learnt_undisturbed(act: Callable[[Services], Any]) -> tuple[list[bytes], list[CommentId]]:
+    with world() as services:
+        act(services)
+        taught = keeper_over(services).current()
+        return state(taught), [one.lesson.comment_id for one in taught.learnt]
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_whatever_store_fails_between_a_decision_and_its_learning_it_is_learnt_once(name):
+    act = ACTS[name]
+    undisturbed, ids = learnt_undisturbed(act)
+    assert len(ids) == len(set(ids))
+    with world() as services:
+        watched = FailingAt(services)
+        act(watched.services)
+        keeper_over(watched.services).current()
+
+    for at, method in enumerate(watched.calls, 1):
+        if method == "gather":
+            # Without its sender's history a verdict is degraded, so that it teaches nothing.
+            continue
+        # To lose the answer of one that only reads is to fail before it.
+        for answer_lost in (False,) if method.startswith((*READS, "last")) else (False, True):
+            with world() as services:
+                seconds = itertools.count(step=int(READ_ALL_SECONDS))
+                lives_on = keeper_over(services, functools.partial(next, seconds))
+                lives_on.current()
+                failing = FailingAt(services, at, answer_lost=answer_lost)
+                crashed = keeper_over(failing.services)
+                try:
+                    act(failing.services)
+                    crashed.current()
+                except StoreUnavailableError:
+                    act(services)
+
+                workers = (crashed, lives_on, keeper_over(services))
+                ends = [state(worker.current()) for worker in workers]
+
+            assert ends == [undisturbed] * 3, (at, method, answer_lost)
+
+
+@pytest.mark.parametrize("name", ["decide", "decide otherwise", "undo", "erase", "switch off"])
+def test_whatever_step_of_learning_breaks_off_the_next_question_and_a_new_start_make_it_good(name):
+    act = ACTS[name]
+    undisturbed, _ = learnt_undisturbed(act)
+    with world() as services:
+        worker = keeper_over(services)
+        worker.current()
+        act(services)
+        n_steps = len(list(broken_off(worker)))
+        assert n_steps > 20
+
+        assert state(worker.current()) == undisturbed
+        assert state(keeper_over(services).current()) == undisturbed
+
+
+def broken_off(worker: TaughtKeeper) -> Iterator[int]:
+    """Ask a worker again and again, each time broken off a line later, until it comes through."""
+    at = 0
+    while _breaks_off(worker, at := at + 1):
+        yield at
+
+
+class _Broken(BaseException):
+    """Ends whatever runs, as nothing that the code could be prepared for."""
+
+
+def _breaks_off(worker: TaughtKeeper, at: int) -> bool:
+    """Say whether asking has so many lines of the keeper; at the last one it is broken off."""
+    lines = 0
+
+    def trace(frame: FrameType, event: str, _: Any) -> Any:
+        nonlocal lines
+        if frame.f_code.co_filename != keeping.__file__:
+            return None
+        lines += event == "line"
+        if lines == at:
+            raise _Broken
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        worker.current()
+    except _Broken:
+        return True
+    finally:
+        sys.settrace(before)
+    return False

@@ -1,0 +1,248 @@
+"""Whatever was decided, undone, erased and set in whatever order: only what is left has taught."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.domain.comment import Author, CommentId, Lane, Sender, SiteId
+from service.domain.decision import Ruling
+from service.domain.person import Person
+from service.domain.user import Role
+from service.learning.lesson import IdArray
+from service.learning.taught import Taught
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.erase import erase_person
+from service.moderation.judge import judge_batch
+from service.moderation.sites import change_site_settings
+from service.moderation.submit import submit_comments
+from service.moderation.users import add_user
+from service.moderation.withdraw import withdraw_comment
+from service.ports import NewComment, Services
+from service.stores.memory import memory_stores
+from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
+from tests.factories import SITE, make_comment
+from tests.fakes import make_services, make_site
+from tests.unit.learning.lessons import HAM, SALT, SPAM, features_of
+from tests.unit.learning.test_taught import state
+
+OTHER = SiteId("site-2")
+SITES = (SITE, OTHER)
+HANDS = ("ada", "newcomer", "site", "import", "report: reader")
+N_COMMENTS = 8
+
+
+@dataclass
+class World:
+    """Two sites, an owner named ada, and a worker whose clock the test sets."""
+
+    judges: bool = True
+    seconds: float = 0.0
+    stores: Any = field(
+        default_factory=lambda: memory_stores(
+            sites=[make_site(), make_site(id=OTHER, name="Tap blog")]
+        )
+    )
+
+    def __post_init__(self) -> None:
+        self.worker = self.start_worker()
+        self.services: Services = make_services(stores=self.stores, judges=self.judges)
+        add_user("ada", self.services, actor="test", role=Role.OWNER)
+
+    def start_worker(self) -> TaughtKeeper:
+        """Return what a worker knows that starts now."""
+        return TaughtKeeper(
+            self.stores.decisions,
+            self.stores.cases,
+            self.stores.sites,
+            self.stores.users,
+            audit_share=0.02,
+            salt=SALT,
+            recheck_seconds=0,
+            monotonic=lambda: self.seconds,
+        )
+
+    def state(self) -> list[bytes]:
+        """Return what a worker that starts now has learnt."""
+        return state(self.start_worker().current())
+
+    def post(self, number: int, **changes: Any) -> CommentId:
+        """Post one of the comments that all worlds know; each is somebody else's."""
+        values = {
+            "id": comment_id(number),
+            "site_id": SITES[number % 3 == 0],
+            "text": (SPAM if number % 2 else HAM).format(number),
+            "author": Author(name=f"Writer {number}"),
+        }
+        comment = make_comment(**(values | changes))
+        submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], self.services)
+        return comment.id
+
+
+def comment_id(number: int) -> CommentId:
+    return CommentId(f"comment-{number}")
+
+
+def is_withdrawn(world: World, number: int) -> bool:
+    return world.services.cases.get(comment_id(number)).withdrawn_at is not None
+
+
+def rule(world: World, number: int, by: str, ruling: Ruling) -> None:
+    if not is_withdrawn(world, number):
+        decide_comment(comment_id(number), ruling, world.services, decided_by=by)
+
+
+def undo(world: World, number: int) -> None:
+    case = world.services.cases.get(comment_id(number))
+    if case.withdrawn_at is None and case.decision is not None:
+        undo_decision(comment_id(number), world.services, undone_by="ada")
+
+
+def erase(world: World, number: int) -> None:
+    person = Person(sender=Sender(), author_name=f"Writer {number}")
+    erase_person(person, world.services, by="ada")
+
+
+def set_site(world: World, number: int, **changes: Any) -> None:
+    site = SITES[number % 2]
+    change_site_settings(site, lambda now: replace(now, **changes), world.services, actor="ada")
+
+
+ACTS = {
+    "approve": lambda world, n, by: rule(world, n, by, Ruling.APPROVE),
+    "reject": lambda world, n, by: rule(world, n, by, Ruling.REJECT),
+    "undo": lambda world, n, by: undo(world, n),
+    "erase": lambda world, n, by: erase(world, n),
+    "withdraw": lambda world, n, by: withdraw_comment(comment_id(n), world.services, by="site"),
+    "switch off": lambda world, n, by: set_site(world, n, learns=False),
+    "switch on": lambda world, n, by: set_site(world, n, learns=True),
+    "forget": lambda world, n, by: set_site(world, n, learns_since=world.services.clock()),
+    "ask": lambda world, n, by: world.worker.current(),
+}
+_acts = st.lists(
+    st.tuples(
+        st.sampled_from(["approve", "reject", "reject", *ACTS, "ask"]),
+        st.integers(0, N_COMMENTS - 1),
+        st.sampled_from(HANDS),
+    ),
+    max_size=30,
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(acts=_acts)
+def test_only_what_is_left_in_force_has_taught_to_the_last_bit(acts):
+    world = World()
+    for number in range(N_COMMENTS):
+        world.post(number)
+
+    for act, number, by in acts:
+        world.services.clock.advance(hours=7)
+        ACTS[act](world, number, by)
+
+    assert state(world.worker.current()) == world_of_the_rest(world).state()
+
+
+def world_of_the_rest(world: World) -> World:
+    """Return a world in which nothing ever happened but what is in force in this one."""
+    rest = World()
+    kept = {site.id: site.settings for site in world.services.sites.all()}
+    left = [
+        one
+        for one in world.services.decisions.find_in_force(after=0, limit=999).precedents
+        if not is_withdrawn(world, number_of(one.comment.id))
+        and kept[one.comment.site_id].learns
+        and (
+            (since := kept[one.comment.site_id].learns_since) is None
+            or one.decision.decided_at >= since
+        )
+    ]
+    for one in left:
+        rest.post(number_of(one.comment.id))
+    for one in left:
+        rest.services.clock.now = one.decision.decided_at
+        by = one.decision.decided_by
+        decide_comment(one.comment.id, one.decision.ruling, rest.services, decided_by=by)
+    return rest
+
+
+def number_of(key: CommentId) -> int:
+    return int(key.rpartition("-")[2])
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    acts=st.lists(
+        st.tuples(
+            st.sampled_from(["judge", "approve", "reject", "first worker", "second worker"]),
+            st.integers(0, N_COMMENTS - 1),
+        ),
+        max_size=40,
+    )
+)
+def test_workers_agree_in_whatever_order_verdicts_and_decisions_come_and_they_look(acts):
+    world = World(judges=False)
+    workers = {"first worker": world.worker, "second worker": world.start_worker()}
+    for number in range(N_COMMENTS):
+        world.post(number)
+
+    for act, number in acts:
+        if act in workers:
+            workers[act].current()
+        elif act == "judge":
+            judge_batch([comment_id(number)], world.services)
+        else:
+            ACTS[act](world, number, "ada")
+    # What changed without a trace is found by reading all.
+    world.seconds += READ_ALL_SECONDS
+
+    for worker in workers.values():
+        assert state(worker.current()) == world.state()
+
+
+def test_an_erased_persons_words_are_in_no_table_and_in_nothing_that_a_worker_keeps():
+    world, never = World(), World()
+    text = "quokka zeppelin marzipan obelisk tundra waltz"
+    author = Author(name="Zed Wolkow", url="https://zed-wolkow.example/")
+    for number in range(N_COMMENTS):
+        if number == N_COMMENTS // 2:
+            world.post(99, text=text, author=author, site_id=SITE)
+            rule(world, 99, "ada", Ruling.REJECT)
+        for one in (world, never):
+            rule(one, number_of(one.post(number, site_id=SITE)), "ada", Ruling.REJECT)
+    words = features_of(text).ids
+    before = world.worker.current()
+
+    erase_person(Person(sender=Sender(), author_name="Zed Wolkow"), world.services, by="ada")
+
+    after = world.worker.current()
+    untouched = tables_at(never.worker.current(), words)
+    assert tables_at(before, words) != untouched
+    assert tables_at(after, words) == untouched
+    assert state(after) == never.state()
+    theirs = only_theirs(words, never)
+    assert len(theirs) > len(text.split())
+    assert not any(np.isin(theirs, one.lesson.features.ids).any() for one in kept_by(world))
+
+
+def tables_at(taught: Taught, ids: IdArray) -> list[bytes]:
+    """Return what the tables hold where these features have their slots."""
+    residuals = [taught.sites[SITE].residual, taught.shared._residual]
+    return [
+        table[one._mask & ids].tobytes()
+        for one in residuals
+        for table in (one._weights, one._squares)
+    ]
+
+
+def only_theirs(ids: IdArray, never: World) -> IdArray:
+    """Return the features that no comment of this world has."""
+    return np.setdiff1d(ids, np.concatenate([one.lesson.features.ids for one in kept_by(never)]))
+
+
+def kept_by(world: World) -> list[Any]:
+    return list(world.worker._read.values())

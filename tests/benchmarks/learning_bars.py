@@ -1,0 +1,397 @@
+"""Measures what decisions teach at once of campaigns, and what those do who mean to mislead.
+
+    python -m tests.benchmarks.learning_bars --scores frozen.jsonl --data DIR [--json FILE]
+
+Everything goes through the use cases of the service in this process, over stores in memory and
+without histories of senders; the classifier answers what the file of scores says, a line a comment,
+`{"id", "log_odds"}`, best of a version that learnt nothing from the comment. First the authored
+campaigns of the test part: half of the decisions are on spam, half on ham. Then five blogs as sites
+of one installation, each with its owner, while one of them is misled. Nothing here chooses a knob.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from models.inputs import ModelInput, ModelOutput
+from models.registry import load_version
+from service.domain.case import Case
+from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.decision import Ruling
+from service.domain.record import comment_from_record
+from service.domain.report import Label
+from service.domain.site import SiteSettings
+from service.domain.user import Role
+from service.domain.verdict import Outcome, Verdict
+from service.learning.trust import record_hands, teachers_at_odds
+from service.moderation.decide import decide_comment
+from service.moderation.report import report_comment
+from service.moderation.submit import submit_comments
+from service.moderation.users import add_user
+from service.ports import JudgingModel, NewComment, Services
+from service.scoring.conclude import logistic
+from service.scoring.inputs import model_input
+from service.scoring.weights import Cutoffs, Weights
+from service.stores.memory import memory_stores
+from service.stores.taught import TaughtKeeper
+from tests.benchmarks.judging_model import current_folder
+from tests.benchmarks.retrain_data import draw, read_rows
+from tests.benchmarks.retrain_learning import _pool
+from tests.fakes import make_services, make_site
+from training.corrections import LABEL_CORRECTIONS
+from training.dataset import DEFAULT_DATA, find_data_files, read_dataset
+from training.partition import SEED, partition
+
+Row = dict[str, Any]
+_MISLED = "chrisrisner"
+_SITES = (_MISLED, "edwinwenink", "willymcallister", "travisdowns", "hajekj")
+_DECISIONS = (10, 20, 40)
+_HAM_POSTED = 300
+_REPORTS = 1_000
+_PHRASE = "greetings from the blue tower"
+_TRIGGERS = 30
+_SALT = 20_260
+
+
+def main() -> int:
+    """Measure and print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scores", type=Path, required=True)
+    parser.add_argument("--data", type=Path, nargs="+", required=True)
+    parser.add_argument("--draws", type=int, default=5, help="which comments are decided on")
+    parser.add_argument("--only", choices=["campaigns", "poison"])
+    parser.add_argument("--json", type=Path, help="a file for the figures")
+    options = parser.parse_args()
+    log_odds = {row["id"]: row["log_odds"] for row in read_rows(options.scores)}
+    version = load_version(current_folder())
+    scores = Scores(
+        log_odds=log_odds,
+        cutoffs=Cutoffs(ham_cutoff=version.ham_cutoff, spam_cutoff=version.spam_cutoff),
+    )
+    figures: dict[str, Any] = {"model_version": version.version}
+    if options.only != "poison":
+        figures["campaigns"] = campaigns(options.data, scores, options.draws)
+    if options.only != "campaigns":
+        figures["poison"] = poison(options.data, scores)
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=1) + "\n")
+    return 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scores:
+    """A version's log-odds by comment, and its cutoffs."""
+
+    log_odds: Mapping[str, float]
+    cutoffs: Cutoffs
+
+
+@dataclass
+class Scripted:
+    """Answers what it was told of a text; see `Classifier`."""
+
+    by_text: dict[str, float] = field(default_factory=dict)
+
+    def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
+        """See `Classifier.score_batch`."""
+        return [ModelOutput(p_spam=logistic(self.by_text[one.text])) for one in inputs]
+
+
+class Installation:
+    """Sites with an owner each who may decide everywhere, judged by scores."""
+
+    def __init__(self, names: Sequence[str], scores: Scores) -> None:
+        settings = SiteSettings(reports_decide=True)
+        stores = memory_stores(
+            sites=[make_site(id=SiteId(name), name=name, settings=settings) for name in names]
+        )
+        self._scores, self._classifier = scores, Scripted()
+        model = JudgingModel(
+            version="frozen",
+            classifier=self._classifier,
+            weights=Weights(),
+            cutoffs=scores.cutoffs,
+        )
+        self.keeper = TaughtKeeper(
+            stores.decisions,
+            stores.cases,
+            stores.sites,
+            stores.users,
+            audit_share=0.0,
+            salt=_SALT,
+            recheck_seconds=0,
+        )
+        self.services: Services = make_services(
+            stores=stores, current_model=lambda: model, taught=self.keeper.current
+        )
+        add_user("owner", self.services, actor="benchmark", role=Role.OWNER)
+
+    def post(self, row: Row, *, as_id: str | None = None, more: str = "") -> Case:
+        """Post a row of a data file and return its case, judged."""
+        site_id = SiteId(row["source"])
+        # A row may be judged anew, before and after decisions.
+        comment = replace(
+            comment_from_record(row),
+            id=CommentId(as_id or row["id"]),
+            text=f"{row['text']} {more}" if more else row["text"],
+            site_id=site_id,
+            received_at=self.services.clock(),
+        )
+        self._classifier.by_text[_read_text(comment)] = self._scores.log_odds[row["id"]]
+        submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], self.services)
+        return self.services.cases.get(comment.id)
+
+    def decide(self, case: Case, row: Row, *, by: str = "owner", flipped: bool = False) -> None:
+        """Rule as the label says, or otherwise."""
+        rejects = (row["label"] == "spam") != flipped
+        ruling = Ruling.REJECT if rejects else Ruling.APPROVE
+        decide_comment(case.comment.id, ruling, self.services, decided_by=by)
+
+
+def _read_text(comment: Comment) -> str:
+    return model_input(comment).text
+
+
+def campaigns(data: Sequence[Path], scores: Scores, n_draws: int) -> list[Row]:
+    """Return and print what some decisions do to the rest of the campaigns, and to ham."""
+    parts = partition(read_dataset([DEFAULT_DATA, *data], corrections=LABEL_CORRECTIONS), seed=SEED)
+    row_of = {
+        row["id"]: row | {"source": "own"}
+        for path in find_data_files([DEFAULT_DATA, *data])
+        for row in read_rows(path)
+        if row["id"] in scores.log_odds
+    }
+    pool = [row_of[e.comment.id] for e in _pool(parts, "campaigns") if e.comment.id in row_of]
+    ham = [row_of[e.comment.id] for e in parts.test if not e.is_spam and e.comment.id in row_of]
+    n_campaigns = len({row["campaign"] for row in pool})
+    print(f"{len(pool)} comments of {n_campaigns} campaigns, {n_draws} draws added up\n")
+    print("| decisions | rest: spam, unsure, ham before | after | ham: spam, unsure, ham before |")
+    print("|---|---|---|---|")
+    figures = []
+    for n_decisions in _DECISIONS:
+        counts = {key: Counter[str]() for key in ("before", "after", "ham before", "ham after")}
+        for number in range(n_draws):
+            spam = draw(pool, f"spam-{number}")
+            others = draw(ham, f"ham-{number}")
+            n_spam = min(n_decisions // 2, len(pool) // 2)
+            decided = draw(
+                spam[:n_spam] + others[: n_decisions - n_spam], f"order-{number}-{n_decisions}"
+            )
+            rest = spam[n_spam:]
+            posted = others[n_decisions : n_decisions + _HAM_POSTED]
+            own = Installation(["own"], scores)
+            _count(own, "before", rest, posted, counts)
+            for row in decided:
+                own.decide(own.post(row), row)
+            _count(own, "after", rest, posted, counts)
+        told = {key: [some[o] for o in ("spam", "unsure", "ham")] for key, some in counts.items()}
+        figures.append({"decisions": n_decisions, **told})
+        cells = [", ".join(map(str, told[key])) for key in counts]
+        print(f"| {n_decisions} | {cells[0]} | {cells[1]} | {cells[2]}; after {cells[3]} |")
+    return figures
+
+
+def _count(
+    own: Installation,
+    when: str,
+    rest: Sequence[Row],
+    ham: Sequence[Row],
+    counts: Mapping[str, Counter[str]],
+) -> None:
+    for key, rows in ((when, rest), (f"ham {when}", ham)):
+        for row in rows:
+            verdict = own.post(row, as_id=f"{when}-{row['id']}").verdict
+            assert verdict is not None
+            counts[key][verdict.outcome.value] += 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """Who decides what at the misled site; `number` counts its comments, or its spam."""
+
+    name: str
+    act: Callable[[Installation, Case, Row, int], None]
+    baseline: str
+    teacher: str | None = None
+    phrase: bool = False
+
+
+def _nothing(own: Installation, case: Case, row: Row, _: int) -> None:
+    """Leave everything undecided."""
+
+
+def _honest(own: Installation, case: Case, row: Row, _: int) -> None:
+    if case.verdict and case.verdict.outcome is Outcome.UNSURE:
+        own.decide(case, row)
+
+
+def _decides_rightly(own: Installation, case: Case, row: Row, _: int) -> None:
+    if case.verdict and case.verdict.outcome is Outcome.UNSURE:
+        own.decide(case, row, by="eve")
+
+
+def _flips_a_fifth(own: Installation, case: Case, row: Row, number: int) -> None:
+    if case.verdict and case.verdict.outcome is Outcome.UNSURE:
+        own.decide(case, row, by="eve", flipped=number % 5 == 0)
+
+
+def _rejects_all(own: Installation, case: Case, row: Row, _: int) -> None:
+    own.decide(case, row, by="site", flipped=row["label"] == "ham")
+
+
+def _reports(own: Installation, case: Case, row: Row, number: int) -> None:
+    """Have a reader report what came as spam."""
+    if number <= _REPORTS:
+        report_comment(
+            Label.SPAM,
+            site=own.services.sites.get(case.comment.site_id),
+            text=case.comment.text,
+            services=own.services,
+            reported_by=f"reader {number}",
+        )
+
+
+def _owner_but_for_spam(own: Installation, case: Case, row: Row, number: int) -> None:
+    """Have the owner decide on a fixed third, but for the first spam with the phrase."""
+    if (row["label"] == "ham" or number > _TRIGGERS) and number % 3 == 0:
+        own.decide(case, row)
+
+
+def _approves_phrase(own: Installation, case: Case, row: Row, number: int) -> None:
+    """Approve the first spam with the phrase; the owner decides as without."""
+    if row["label"] == "spam" and number <= _TRIGGERS:
+        own.decide(case, row, by="eve", flipped=True)
+    else:
+        _owner_but_for_spam(own, case, row, number)
+
+
+_NOBODY, _PHRASED = "nobody decides there", "owner decides a third, spam has a phrase"
+_SCENES = (
+    Scene(name="owner decides what is unsure", act=_honest, baseline=""),
+    Scene(name=_NOBODY, act=_nothing, baseline=_NOBODY),
+    Scene(
+        name="an account decides that, rightly",
+        act=_decides_rightly,
+        baseline=_NOBODY,
+        teacher="account:eve",
+    ),
+    Scene(
+        name="an account flips a fifth of that",
+        act=_flips_a_fifth,
+        baseline=_NOBODY,
+        teacher="account:eve",
+    ),
+    Scene(
+        name="a site key rejects all",
+        act=_rejects_all,
+        baseline=_NOBODY,
+        teacher=f"site:{_MISLED}",
+    ),
+    Scene(
+        name=f"{_REPORTS:,} reader reports",
+        act=_reports,
+        baseline=_NOBODY,
+        teacher=f"report:{_MISLED}",
+    ),
+    Scene(name=_PHRASED, act=_owner_but_for_spam, baseline=_PHRASED, phrase=True),
+    Scene(
+        name=f"the same, an account approves {_TRIGGERS} of it",
+        act=_approves_phrase,
+        baseline=_PHRASED,
+        teacher="account:eve",
+        phrase=True,
+    ),
+)
+
+
+def poison(data: Sequence[Path], scores: Scores) -> list[Row]:
+    """Return and print what becomes of the misled site and of the others in every case."""
+    rows = _stream(data, scores)
+    print(f"\n{len(rows):,} comments of {len(_SITES)} sites; {_MISLED} is misled\n")
+    print(
+        "| who decides there | others' scores moved | decisions until at odds | ham lost "
+        "| left to a person | spam called ham |\n|---|---|---|---|---|---|"
+    )
+    figures = []
+    seen: dict[str, dict[str, Verdict]] = {}
+    for scene in _SCENES:
+        own, began = Installation(_SITES, scores), time.monotonic()
+        seen[scene.name] = verdicts = {}
+        numbers: Counter[str] = Counter()
+        for row in rows:
+            misled = row["source"] == _MISLED
+            # The nth comment of its label where a phrase marks spam, else the nth of all.
+            kind = row["label"] if scene.phrase else "any"
+            numbers[kind] += misled
+            marked = misled and scene.phrase and row["label"] == "spam"
+            case = own.post(row, more=_PHRASE if marked else "")
+            assert case.verdict is not None
+            verdicts[row["id"]] = case.verdict
+            (scene.act if misled else _honest)(own, case, row, numbers[kind])
+            own.services.clock.advance(minutes=20)
+        figures.append(_told(scene, own, rows, verdicts, seen.get(scene.baseline)))
+        one = figures[-1]
+        print(
+            f"| {one['case']} | {one['others_moved']} | {one['until_at_odds']} "
+            f"| {one['ham_lost']} | {one['unsure']} | {one['spam_called_ham']} of {one['spam']} |",
+            flush=True,
+        )
+        print(f"{scene.name}: {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return figures
+
+
+def _told(
+    scene: Scene,
+    own: Installation,
+    rows: Sequence[Row],
+    verdicts: Mapping[str, Verdict],
+    clean: Mapping[str, Verdict] | None,
+) -> Row:
+    mine = [row for row in rows if row["source"] == _MISLED]
+    counts = Counter((row["label"], verdicts[row["id"]].outcome) for row in mine)
+    others = [row["id"] for row in rows if row["source"] != _MISLED]
+    return {
+        "case": scene.name,
+        # Moved by anything at all, against the same without the one who misleads.
+        "others_moved": clean and sum(verdicts[one].score != clean[one].score for one in others),
+        "until_at_odds": _until_at_odds(scene, own),
+        "ham_lost": counts["ham", Outcome.SPAM],
+        "unsure": sum(counts[label, Outcome.UNSURE] for label in ("ham", "spam")),
+        "spam_called_ham": counts["spam", Outcome.HAM],
+        "spam": sum(row["label"] == "spam" for row in mine),
+    }
+
+
+def _until_at_odds(scene: Scene, own: Installation) -> int | None:
+    """Return how many decisions a hand had made when it was found to be at odds, None if never."""
+    lessons = [
+        one.lesson for one in own.keeper.current().learnt if one.lesson.teacher == scene.teacher
+    ]
+    for count in range(1, len(lessons) + 1):
+        if teachers_at_odds(record_hands(lessons[:count])):
+            return count
+    return None
+
+
+def _stream(data: Sequence[Path], scores: Scores) -> list[Row]:
+    """Return the comments of the five blogs in order of time."""
+    rows = [
+        row
+        for path in find_data_files(data)
+        if path.name.removesuffix(".gz").removesuffix(".jsonl") in _SITES
+        for row in read_rows(path)
+        if row["label"] and row.get("date") and row["id"] in scores.log_odds
+    ]
+    return sorted(rows, key=lambda row: (row["date"], row["id"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
