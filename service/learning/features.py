@@ -37,12 +37,17 @@ def count_features(comment: Comment, word_hashes: bytes | None, salt: int) -> Fe
         hash_words(comment.text) if word_hashes is None else word_hashes, dtype=np.uint64
     )
     words = np.unique(scatter(hashes[:MOST_WORDS], salt))
-    others = np.unique(np.array([_keyed(one, salt) for one in _others(comment)], dtype=np.uint32))
+    others = np.unique(np.array([*hash_others(comment, salt)], dtype=np.uint32))
     ids = np.concatenate([words, others])
     values = np.empty(len(ids))
     values[: len(words)] = 1.0 / np.sqrt(max(1, len(words)))
     values[len(words) :] = 1.0 / np.sqrt(max(1, len(others)))
     return Features(ids=ids, values=values)
+
+
+def hash_others(comment: Comment, salt: int) -> dict[int, str]:
+    """Return what is counted besides words by its hash: a kind, a colon and the thing itself."""
+    return {_keyed(one, salt): one for one in _others(comment)}
 
 
 def copy_keys(word_hashes: bytes) -> tuple[int, ...]:

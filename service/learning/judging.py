@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from models.features import hash_words
@@ -10,16 +11,32 @@ from service.domain.case import Case
 from service.domain.comment import Comment, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.site import SiteSettings
-from service.domain.verdict import Outcome, Verdict
+from service.domain.verdict import Outcome, Signal, Verdict
 from service.learning.features import copy_keys, count_features
 from service.learning.lesson import Hand, Lesson
+from service.learning.naming import Kind, Named, name_heaviest
 from service.learning.numbers import BOUND
 from service.learning.taught import Taught
 from service.scoring.conclude import logistic
-from service.scoring.lean import add_lean, frozen_score, lean_signal
+from service.scoring.lean import (
+    BY_AUTHORS_SITE,
+    BY_NAME,
+    BY_POST,
+    add_lean,
+    frozen_score,
+    lean_signal,
+    reason_of_lean,
+)
 from service.scoring.policy import cutoffs_of, decide
 from service.scoring.weights import Cutoffs
 
+# Of what does not stand in the text only the kind is kept with a verdict: the rest can be erased.
+_BESIDE = {
+    Kind.DOMAIN: BY_AUTHORS_SITE,
+    Kind.NAME: BY_NAME,
+    Kind.AUTHOR: BY_AUTHORS_SITE,
+    Kind.POST: BY_POST,
+}
 _BY_A_SITE = {"site": Hand.SITE, "report": Hand.REPORT}
 
 
@@ -44,7 +61,19 @@ def lean_on(
     if lean is None:
         return verdict
     cutoffs = cutoffs_of(settings, lean.cutoffs) if settings else lean.cutoffs
-    return add_lean(verdict, lean_signal(lean.by, bound=BOUND), cutoffs)
+    signal = lean_signal(lean.by, bound=BOUND)
+    if signal is not None:
+        towards = math.copysign(1.0, lean.by) * taught.parts(comment.site_id, features)
+        named = name_heaviest(comment, features, towards, taught.salt)
+        signal = replace(signal, signal=_say_what(signal.signal, named))
+    return add_lean(verdict, signal, cutoffs)
+
+
+def _say_what(signal: Signal, named: Sequence[Named]) -> Signal:
+    """Return the signal with what it leans on: where that stands, or in a clause."""
+    beside = dict.fromkeys(_BESIDE[one.kind] for one in named if one.span is None)
+    spans = sorted((one.span for one in named if one.span), key=lambda span: span.start)
+    return replace(signal, reason=reason_of_lean(list(beside)), spans=tuple(spans))
 
 
 def lesson_of(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from service.domain.comment import SiteId
 from service.learning.experts import Evidence
-from service.learning.lesson import Features, Lesson
+from service.learning.lesson import Features, FloatArray, Lesson
 from service.learning.numbers import BOUND, CUTOFF_DECISIONS, EXPERTS, RATE, SHARED_FADES
 from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
 from service.learning.residual import Residual, slot_bits
@@ -90,6 +90,13 @@ class Taught:
             cutoffs=site.outermost.within(promised) if site else promised,
         )
 
+    def parts(self, site_id: SiteId, features: Features) -> FloatArray:
+        """Return what each feature says towards spam, in log-odds, before anything is bounded."""
+        site = self.sites.get(site_id)
+        lent = _lent(site.evidence.n if site else 0)
+        parts: FloatArray = lent * self.shared.parts(features)
+        return parts + site.residual.parts(features) if site else parts
+
     def after(self, new: Sequence[Lesson]) -> Taught:
         """Return what is taught once these lessons are learnt, too; they follow all others.
 
@@ -128,8 +135,13 @@ def _count(lessons: Sequence[Lesson], at_odds: frozenset[str]) -> Counter[SiteId
 
 def moves(own: float, shared: float, n_decisions: int) -> list[float]:
     """Return what each expert adds to the frozen log-odds, at a site of so many decisions."""
-    lent = shared * SHARED_FADES / (SHARED_FADES + n_decisions)
+    lent = shared * _lent(n_decisions)
     return [min(max(a * own + b * lent, -BOUND), BOUND) for a, b in EXPERTS]
+
+
+def _lent(n_decisions: int) -> float:
+    """Return which part of what all sites taught counts at a site of so many decisions."""
+    return SHARED_FADES / (SHARED_FADES + n_decisions)
 
 
 def _go_on(begun: Taught, lessons: Sequence[Lesson]) -> Taught:
