@@ -10,6 +10,10 @@ from service.domain.comment import CommentId
 from service.domain.verdict import Outcome
 
 
+IMPORT = "import"
+"""Who decided what was imported together with its decision."""
+
+
 class Ruling(StrEnum):
     """The two rulings a moderator can make."""
 

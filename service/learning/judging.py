@@ -9,7 +9,7 @@ from dataclasses import replace
 from models.features import hash_words
 from service.domain.case import Case
 from service.domain.comment import Comment, SiteId
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import IMPORT, Decision, Ruling
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, Signal, Verdict
 from service.learning.features import copy_keys, count_features
@@ -142,7 +142,7 @@ def make_lesson(
 def hand_of(decision: Decision, owners: Collection[str]) -> Hand:
     """Return whose hand a decision is of; names that a site gives are whatever it likes."""
     by = decision.decided_by
-    if by == "import":
+    if by == IMPORT:
         return Hand.IMPORT
     for prefix, hand in _BY_A_SITE.items():
         if by == prefix or by.startswith(f"{prefix}: "):

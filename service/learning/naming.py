@@ -60,14 +60,17 @@ def name_features(comment: Comment, wanted: Collection[int], salt: int) -> dict[
     view = view_of(comment)
     words = view.words[:MOST_WORDS]
     ids = scatter(hash_each_word([word.text for word in words]), salt)
+    sought = np.array([*wanted], dtype=np.uint32)
     named: dict[int, Named] = {}
-    for at in np.flatnonzero(np.isin(ids, np.array([*wanted], dtype=np.uint32))):
+    for at in np.flatnonzero((ids[:, np.newaxis] == sought).any(axis=1)):
         first = words[at % len(words)]
         last = first if at < len(words) else words[at % len(words) + 1]
         start, end = view.original(first)[0], view.original(last)[1]
         says = first.text if last is first else f"{first.text} {last.text}"
         stands = Named(kind=Kind.WORDS, says=says, span=Span(start=start, end=end))
         named.setdefault(int(ids[at]), stands)
+    if len(named) == len(sought):
+        return named
     for key, other in hash_others(comment, salt).items():
         if key in wanted:
             kind, _, says = other.partition(":")

@@ -6,11 +6,12 @@ learning without one that was taken back: the database is the truth, this can al
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from service.domain.comment import SiteId
+from service.domain.comment import CommentId, SiteId
 from service.learning.experts import Evidence
 from service.learning.lesson import Features, FloatArray, Lesson
 from service.learning.numbers import BOUND, CUTOFF_DECISIONS, EXPERTS, RATE, SHARED_FADES
@@ -19,6 +20,10 @@ from service.learning.residual import Residual, slot_bits
 from service.learning.shared import Shared
 from service.learning.trust import Ledger, Record, record_hands, teachers_at_odds
 from service.scoring.weights import Cutoffs
+
+
+# Among so many decisions those are looked for that still stand and were made before the verdict.
+MOST_BEHIND = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,6 +101,25 @@ class Taught:
         lent = _lent(site.evidence.n if site else 0)
         parts: FloatArray = lent * self.shared.parts(features)
         return parts + site.residual.parts(features) if site else parts
+
+    def behind(
+        self, site_id: SiteId, features: Features, *, by: float, until: int
+    ) -> tuple[CommentId, ...]:
+        """Return whose decisions of this site moved a comment most towards where `by` points.
+
+        At most `MOST_BEHIND`, the weightiest first, of those made by the day `until`.
+        """
+        site = self.sites.get(site_id)
+        if site is None:
+            return ()
+        spread = site.residual.spread(features)
+        moved = [
+            (-one.gradient * by * site.residual.gather(spread, one.lesson.features), one.lesson)
+            for one in self.learnt
+            if one.gradient and one.lesson.site_id == site_id and one.lesson.day <= until
+        ]
+        most = heapq.nlargest(MOST_BEHIND, moved, key=lambda one: one[0])
+        return tuple(lesson.comment_id for towards, lesson in most if towards > 0.0)
 
     def after(self, new: Sequence[Lesson]) -> Taught:
         """Return what is taught once these lessons are learnt, too; they follow all others.

@@ -14,6 +14,14 @@ from service.domain.decision import Action, Decision, Mode, Ruling
 from service.domain.report import Label
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
+from service.scoring.lean import (
+    BY_AUTHORS_SITE,
+    BY_NAME,
+    BY_POST,
+    SITE_DECISIONS,
+    beside_of,
+    quote_lean,
+)
 from service.signals.links import Link, find_links
 from service.web.language import (
     ENGLISH,
@@ -80,6 +88,11 @@ _MISSING = {
     "detectors": noted("Missing: the detectors could not run."),
     "judging": noted("Missing: judging this comment failed."),
 }
+_BESIDE = {
+    BY_NAME: noted("the shape of the author's name"),
+    BY_AUTHORS_SITE: noted("the author's site"),
+    BY_POST: noted("the post"),
+}
 _REPORTED = {
     Label.SPAM: noted("Reported as spam"),
     Label.HAM: noted("Reported as ham"),
@@ -112,6 +125,7 @@ class Evidence:
     `number` is the one its marks in the text carry, None where it marks nothing. The bar runs
     from the middle: `bar_from` and `bar_width` are percentages of the whole width. `language` is
     that of the words where it need not be the page's: detectors give their reasons in English.
+    `quotes` are words of the comment that the line leans on.
     """
 
     says: str
@@ -121,6 +135,7 @@ class Evidence:
     for_ham: bool = False
     number: int | None = None
     promo: bool = False
+    quotes: tuple[tuple[Piece, ...], ...] = ()
     bar_from: float = 50.0
     bar_width: float = 0.0
 
@@ -301,7 +316,7 @@ def present_case(
         reply_to=part_text(_beginning(comment.reply_to or "", 200)),
         site_name=_site_name(comment, sites),
         received=tell_time(comment.received_at, now),
-        verdict=_verdict(case.verdict, layers, now) if case.verdict else None,
+        verdict=_verdict(case.verdict, layers, comment.text, now) if case.verdict else None,
         decision=_decision(case.decision, now),
         audit=case.audit,
         reported=_reported(case),
@@ -498,7 +513,9 @@ def _event(at: datetime, what: str, now: datetime) -> tuple[datetime, Event]:
     return at, Event(what=part_text(what), when=tell_time(at, now))
 
 
-def _verdict(verdict: Verdict, layers: tuple[Layer, ...], now: datetime) -> VerdictView:
+def _verdict(
+    verdict: Verdict, layers: tuple[Layer, ...], text: str, now: datetime
+) -> VerdictView:
     return VerdictView(
         outcome=verdict.outcome,
         outcome_in_words=gettext(_OUTCOME_IN_WORDS[verdict.outcome]),
@@ -507,7 +524,7 @@ def _verdict(verdict: Verdict, layers: tuple[Layer, ...], now: datetime) -> Verd
         missing=tuple(_missing(what) for what in verdict.degraded_by),
         scale=_scale(verdict),
         base=_signed(verdict.base),
-        evidence=_evidence(verdict, layers),
+        evidence=_evidence(verdict, layers, text),
         score=_signed(verdict.score),
         model_version=verdict.model_version,
         judged=tell_time(verdict.judged_at, now),
@@ -548,7 +565,7 @@ def _scale(verdict: Verdict) -> Scale:
     )
 
 
-def _evidence(verdict: Verdict, layers: tuple[Layer, ...]) -> tuple[Evidence, ...]:
+def _evidence(verdict: Verdict, layers: tuple[Layer, ...], text: str) -> tuple[Evidence, ...]:
     """Return the lines of the sum: the classifier, then each signal as the verdict orders them."""
     numbers = iter(layer.number for layer in layers)
     most = max(
@@ -567,8 +584,24 @@ def _evidence(verdict: Verdict, layers: tuple[Layer, ...]) -> tuple[Evidence, ..
         )
     for weighed in verdict.signals:
         number = next(numbers, None) if weighed.signal.spans else None
-        lines.append(_signal_line(weighed, most, number=number))
+        if weighed.signal.name == SITE_DECISIONS:
+            lines.append(_decisions_line(weighed, most, text, number=number))
+        else:
+            lines.append(_signal_line(weighed, most, number=number))
     return tuple(lines)
+
+
+def _decisions_line(
+    weighed: WeighedSignal, most: float, text: str, *, number: int | None
+) -> Evidence:
+    """Return what the site's decisions add, with the words of the comment that they lean on."""
+    quotes = tuple(map(part_text, quote_lean(weighed.signal, text)))
+    beside = [gettext(_BESIDE.get(one, one)) for one in beside_of(weighed.signal.reason)]
+    mostly = gettext("This site's decisions, mostly by")
+    says = " ".join([mostly, ", ".join(beside)]) if beside else mostly
+    if not beside and not quotes:
+        says = gettext("This site's decisions")
+    return replace(_line(says, weighed.contribution, most, number=number), quotes=quotes)
 
 
 def _signal_line(weighed: WeighedSignal, most: float, *, number: int | None) -> Evidence:

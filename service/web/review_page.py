@@ -16,11 +16,13 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, ModerationError, NotFoundError
 from service.domain.user import Permission
+from service.moderation.behind import decisions_behind
 from service.moderation.claims import claims_of_others
 from service.moderation.decide import MAX_NOTE_CHARS
 from service.moderation.review import Tab, list_for_review
 from service.ports import Services
 from service.web.about_sender import about_sender_view
+from service.web.campaign_views import MemberView, present_member
 from service.web.claiming import (
     Opened,
     is_free,
@@ -281,7 +283,12 @@ class _Desk:
             "similar": _beside(case, lambda: similar_view(*around, self._sites)),
             "distrust": _beside(case, lambda: distrust_view(*around)),
             "instruction": _beside(case, lambda: instruction_view(case)),
+            "behind": _beside(case, lambda: self._behind(case)),
         }
+
+    def _behind(self, case: Case) -> list[MemberView]:
+        found = decisions_behind(case, self._services)
+        return [present_member(one, sites=self._sites, now=self._now) for one in found]
 
     def _present(self, case: Case, claims: Mapping[CommentId, Claim]) -> CaseView:
         claim = claims.get(case.comment.id)
