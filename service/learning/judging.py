@@ -11,9 +11,9 @@ from service.domain.case import Case
 from service.domain.comment import Comment, SiteId
 from service.domain.decision import IMPORT, Decision, Ruling
 from service.domain.site import SiteSettings
-from service.domain.verdict import Outcome, Signal, Verdict
+from service.domain.verdict import Outcome, Signal, Verdict, WeighedSignal
 from service.learning.features import copy_keys, count_features
-from service.learning.lesson import Hand, Lesson
+from service.learning.lesson import Features, Hand, Lesson
 from service.learning.naming import Kind, Named, name_heaviest
 from service.learning.numbers import BOUND
 from service.learning.taught import Taught
@@ -26,6 +26,7 @@ from service.scoring.lean import (
     frozen_score,
     lean_signal,
     reason_of_lean,
+    without_lean,
 )
 from service.scoring.policy import cutoffs_of, decide
 from service.scoring.weights import Cutoffs
@@ -57,16 +58,49 @@ def lean_on(
     if verdict.degraded or not taught.learnt or (settings and not settings.learns):
         return verdict
     features = count_features(comment, word_hashes, taught.salt)
-    lean = taught.lean(comment.site_id, features, frozen=verdict.score, promised=promised)
-    if lean is None:
+    found = _lean(verdict, comment.site_id, features, taught, promised, settings)
+    if found is None:
         return verdict
-    cutoffs = cutoffs_of(settings, lean.cutoffs) if settings else lean.cutoffs
-    signal = lean_signal(lean.by, bound=BOUND)
+    signal, cutoffs = found
     if signal is not None:
-        towards = math.copysign(1.0, lean.by) * taught.parts(comment.site_id, features)
-        named = name_heaviest(comment, features, towards, taught.salt)
+        sign = math.copysign(1.0, signal.contribution)
+        parts = sign * taught.parts(comment.site_id, features)
+        named = name_heaviest(comment, features, parts, taught.salt)
         signal = replace(signal, signal=_say_what(signal.signal, named))
     return add_lean(verdict, signal, cutoffs)
+
+
+def lean_anew(
+    verdict: Verdict,
+    site_id: SiteId,
+    features: Features,
+    taught: Taught,
+    *,
+    promised: Cutoffs,
+    settings: SiteSettings,
+) -> Verdict:
+    """Return a verdict as it would be by what is taught now; what it leans on is not named."""
+    alone = without_lean(verdict)
+    if verdict.degraded or not settings.learns:
+        return alone
+    found = _lean(alone, site_id, features, taught, promised, settings)
+    return alone if found is None else add_lean(alone, *found)
+
+
+def _lean(
+    verdict: Verdict,
+    site_id: SiteId,
+    features: Features,
+    taught: Taught,
+    promised: Cutoffs,
+    settings: SiteSettings | None,
+) -> tuple[WeighedSignal | None, Cutoffs] | None:
+    """Return what decisions add to a verdict of the version alone, and the cutoffs with it."""
+    lean = taught.lean(site_id, features, frozen=verdict.score, promised=promised)
+    if lean is None:
+        return None
+    cutoffs = cutoffs_of(settings, lean.cutoffs) if settings else lean.cutoffs
+    return lean_signal(lean.by, bound=BOUND), cutoffs
 
 
 def _say_what(signal: Signal, named: Sequence[Named]) -> Signal:

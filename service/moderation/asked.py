@@ -65,9 +65,7 @@ class _Remembered(Generic[_V]):
         self._known: dict[tuple[SiteId, ...] | None, tuple[datetime, _V]] = {}
         self._lock = threading.Lock()
 
-    def get(
-        self, site_ids: tuple[SiteId, ...] | None, now: datetime, find: Callable[[], _V]
-    ) -> _V:
+    def get(self, site_ids: tuple[SiteId, ...] | None, now: datetime, find: Callable[[], _V]) -> _V:
         known = self._known.get(site_ids)
         if known is not None and timedelta() <= now - known[0] < REMEMBERED_FOR:
             return known[1]

@@ -207,7 +207,8 @@ class CaseView:
     `reported` is the site's own label where it contradicts the verdict and nobody has ruled.
     `withdrawn` says when the site took the comment back: its words are gone then. `claimed_by` is
     who else looks at it now, empty for nobody. `links` are its targets, `more_links` how many are
-    left out.
+    left out. `now` is the probability of spam by what was learnt since its verdict, empty where
+    that is the same.
     """
 
     id: str
@@ -237,11 +238,12 @@ class CaseView:
     more_links: int
     claimed_by: tuple[Piece, ...]
     history: tuple[Event, ...]
+    now: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowView:
-    """One comment as a line of the list."""
+    """One comment as a line of the list; `now` as in `CaseView`."""
 
     id: str
     excerpt: tuple[Piece, ...]
@@ -260,6 +262,7 @@ class RowView:
     decision: DecisionView | None
     claimed_by: tuple[Piece, ...]
     skipped: bool
+    now: str
 
 
 def present_row(
@@ -269,8 +272,9 @@ def present_row(
     now: datetime,
     claim: Claim | None = None,
     skipped: bool = False,
+    told: Verdict | None = None,
 ) -> RowView:
-    """Return a case as a line of the list; `claim` is somebody else's."""
+    """Return a case as a line of the list; `claim` is somebody else's, `told` its verdict of now."""
     comment, verdict = case.comment, case.verdict
     return RowView(
         id=comment.id,
@@ -290,13 +294,19 @@ def present_row(
         decision=_decision(case.decision, now),
         claimed_by=_holder(case, claim),
         skipped=skipped and case.decision is None,
+        now=_now(case.verdict, told),
     )
 
 
 def present_case(
-    case: Case, *, sites: Mapping[SiteId, Site], now: datetime, claim: Claim | None = None
+    case: Case,
+    *,
+    sites: Mapping[SiteId, Site],
+    now: datetime,
+    claim: Claim | None = None,
+    told: Verdict | None = None,
 ) -> CaseView:
-    """Return everything the page shows about a case; `claim` is somebody else's."""
+    """Return everything the page shows about a case; `claim` and `told` as in `present_row`."""
     comment = case.comment
     links = find_links(comment.text)
     # Of a withdrawn comment there is nothing left to mark.
@@ -329,7 +339,16 @@ def present_case(
         more_links=max(0, count_targets(links) - MAX_LINKS_SHOWN),
         claimed_by=_holder(case, claim),
         history=_history(case, now),
+        now=_now(case.verdict, told),
     )
+
+
+def _now(verdict: Verdict | None, told: Verdict | None) -> str:
+    """Return the probability by what was learnt since, empty where it reads the same."""
+    if verdict is None or told is None:
+        return ""
+    now = probability(told.p_spam)
+    return "" if now == probability(verdict.p_spam) else now
 
 
 def tell_time(moment: datetime, now: datetime) -> Moment:
@@ -513,9 +532,7 @@ def _event(at: datetime, what: str, now: datetime) -> tuple[datetime, Event]:
     return at, Event(what=part_text(what), when=tell_time(at, now))
 
 
-def _verdict(
-    verdict: Verdict, layers: tuple[Layer, ...], text: str, now: datetime
-) -> VerdictView:
+def _verdict(verdict: Verdict, layers: tuple[Layer, ...], text: str, now: datetime) -> VerdictView:
     return VerdictView(
         outcome=verdict.outcome,
         outcome_in_words=gettext(_OUTCOME_IN_WORDS[verdict.outcome]),

@@ -13,10 +13,13 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.user import Permission
+from service.moderation.anew import AnewBook
+from service.moderation.asked import AskedBook
 from service.moderation.claims import end_claim, seconds_since_opening
 from service.moderation.review import Tab, decide_as_seen, undo_as_seen
 from service.ports import Services
 from service.web.accounts_page import add_accounts
+from service.web.anew_page import add_anew
 from service.web.callbacks_page import add_callbacks
 from service.web.campaigns_page import add_campaigns
 from service.web.claiming import skip as put_off
@@ -33,6 +36,8 @@ from service.web.models_page import add_models
 from service.web.pages import limiter_of, make_pages, moderator, needs, register_pages, require
 from service.web.personal_data_page import add_personal_data
 from service.web.review_page import (
+    ANEW,
+    ASKED,
     COUNTS,
     Place,
     remember_done,
@@ -60,6 +65,8 @@ def register_review(app: Flask, services: Services, config: WebConfig) -> None:
     live = Live(services, max_streams=config.max_streams, every_seconds=config.live_every_seconds)
     app.extensions[LIVE] = live
     app.extensions[COUNTS] = TabCounts(services)
+    app.extensions[ASKED] = AskedBook(services)
+    anew = app.extensions[ANEW] = AnewBook(services)
     add_login(pages, services, limiter_of(app))
     _add_lists(pages, services)
     _add_rulings(pages, services)
@@ -70,6 +77,7 @@ def register_review(app: Flask, services: Services, config: WebConfig) -> None:
     add_strokes(pages, services)
     add_sites(pages, services)
     add_campaigns(pages, services)
+    add_anew(pages, services, anew)
     add_site_lists(pages, services)
     add_distrust(pages, services)
     add_me(pages, services)

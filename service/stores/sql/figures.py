@@ -91,7 +91,6 @@ class SqlFigureStore:
                 campaigns=_campaigns(connection, scope, self._limits.campaigns),
             )
 
-
     def asked(
         self, site_ids: Sequence[SiteId] | None, *, newest_first: bool, limit: int
     ) -> list[AskedAt]:
@@ -363,9 +362,7 @@ def _leaned(connection: sa.Connection, some: sa.Subquery) -> tuple[Leaned, ...]:
             verdicts.c.ham_cutoff,
             verdicts.c.spam_cutoff,
         )
-        .select_from(
-            some.join(verdicts, verdicts.c.comment_id == some.c.id).join(each, sa.true())
-        )
+        .select_from(some.join(verdicts, verdicts.c.comment_id == some.c.id).join(each, sa.true()))
         .where(name == SITE_DECISIONS, verdicts.c.instruction.is_(None))
     )
     return tuple(

@@ -86,7 +86,9 @@ def test_a_verdict_names_the_words_and_the_link_that_decisions_taught():
 def test_what_stands_beside_the_text_is_named_by_its_kind_alone():
     author = Author(name="ZZZ111", url="https://radiators-now.com/")
     post = Post(url="https://blog.example/p/9", title="Nine")
-    comment = make_comment("Quite another remark, without a word in common", author=author, post=post)
+    comment = make_comment(
+        "Quite another remark, without a word in common", author=author, post=post
+    )
 
     verdict = judged(comment, lessons_on(SPAM, author=author, post=post))
 
