@@ -9,7 +9,6 @@ from enum import StrEnum
 from service.domain.comment import CommentId
 from service.domain.verdict import Outcome
 
-
 IMPORT = "import"
 """Who decided what was imported together with its decision."""
 

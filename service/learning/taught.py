@@ -21,7 +21,6 @@ from service.learning.shared import Shared
 from service.learning.trust import Ledger, Record, record_hands, teachers_at_odds
 from service.scoring.weights import Cutoffs
 
-
 # Among so many decisions those are looked for that still stand and were made before the verdict.
 MOST_BEHIND = 12
 

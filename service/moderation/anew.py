@@ -106,7 +106,7 @@ class AnewBook:
         cursor: str | None,
         limit: int,
     ) -> tuple[CasePage, tuple[Moved, ...]]:
-        """Return a page of what needs review, and what moved over a cutoff, the largest group first.
+        """Return a page of what needs review, and what moved over a cutoff, largest groups first.
 
         The first `MOST_TOLD` in line stand in the order of their scores of now, and among them
         alone those are looked for that moved. Raises `InvalidInputError` for a cursor that no page

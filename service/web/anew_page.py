@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from flask import Blueprint, abort, render_template, request, url_for
+from flask import Blueprint, abort, render_template, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.comment import SiteId
@@ -47,7 +47,7 @@ def moved_views(found: Sequence[Moved], sites: Mapping[SiteId, Site]) -> tuple[M
     """Return what is said of each group."""
     return tuple(
         MovedView(
-            url=url_for("pages.anew", site=one.site_id, called=one.outcome.value),
+            url=url_for("pages.anew", site_id=one.site_id, called=one.outcome.value),
             says=_says(one),
             site=part_text(sites[one.site_id].name),
             outcome=one.outcome,
@@ -61,14 +61,14 @@ def _says(moved: Moved) -> str:
     p = probability(moved.least_sure)
     if moved.outcome is Outcome.SPAM:
         return ngettext(
-            "%(num)s waiting comment more like what was rejected, now %(p)s spam or more:",
-            "%(num)s waiting comments more like what was rejected, now %(p)s spam or more:",
+            "%(num)s more waiting comment like what was rejected, now %(p)s spam or more:",
+            "%(num)s more waiting comments like what was rejected, now %(p)s spam or more:",
             len(moved.cases),
             p=p,
         )
     return ngettext(
-        "%(num)s waiting comment more like what was approved, now %(p)s spam or less:",
-        "%(num)s waiting comments more like what was approved, now %(p)s spam or less:",
+        "%(num)s more waiting comment like what was approved, now %(p)s spam or less:",
+        "%(num)s more waiting comments like what was approved, now %(p)s spam or less:",
         len(moved.cases),
         p=p,
     )
@@ -77,16 +77,15 @@ def _says(moved: Moved) -> str:
 def add_anew(pages: Blueprint, services: Services, book: AnewBook) -> None:
     """Add the page of what moved at one site."""
 
-    @pages.get("/review/anew")
+    @pages.get("/review/anew/<site_id>/<called>")
     @needs(Permission.DECIDE)
-    def anew() -> ResponseReturnValue:
-        outcome = _SETTLED.get(request.args.get("called", ""))
-        given = request.args.get("site", "")
-        if outcome is None or not is_id(given):
+    def anew(site_id: str, called: str) -> ResponseReturnValue:
+        outcome = _SETTLED.get(called)
+        if outcome is None or not is_id(site_id):
             abort(HTTPStatus.NOT_FOUND)
-        require(Permission.DECIDE, SiteId(given))
+        require(Permission.DECIDE, SiteId(site_id))
         sites = {site.id: site for site in services.sites.all()}
-        found = book.moved(sites, SiteId(given))
+        found = book.moved(sites, SiteId(site_id))
         group = next((one for one in found if one.outcome is outcome), None)
         now = services.clock()
         return render_template(
@@ -101,7 +100,7 @@ def add_anew(pages: Blueprint, services: Services, book: AnewBook) -> None:
             ]
             if group
             else [],
-            queue=url_for("pages.queue", site=given),
+            queue=url_for("pages.queue", site=site_id),
             stroke_id=services.new_id("str"),
             max_note_chars=MAX_NOTE_CHARS,
         )

@@ -1,4 +1,4 @@
-"""Says on pages what decisions taught: how far it is believed, its words, how often people are asked."""
+"""Says on pages what decisions taught, how far that is believed, and how often people are asked."""
 
 from __future__ import annotations
 
@@ -162,7 +162,8 @@ def asked_in_words(asked: AskedThenAndNow | None) -> str:
 
 def curve_view(weeks: Sequence[LeftWeek]) -> CurveView | None:
     """Return the curve of these weeks, None as long as there are fewer than two."""
-    if len(weeks) < 2:  # noqa: PLR2004  # a line needs two points
+    # A line needs two points.
+    if len(weeks) < 2:
         return None
     labels = [_day_name(one.monday) for one in weeks]
     known = [one for one in weeks if one.left_alone is not None]

@@ -274,7 +274,7 @@ def present_row(
     skipped: bool = False,
     told: Verdict | None = None,
 ) -> RowView:
-    """Return a case as a line of the list; `claim` is somebody else's, `told` its verdict of now."""
+    """Return a case as a line of the list; `claim` is another's, `told` its verdict of now."""
     comment, verdict = case.comment, case.verdict
     return RowView(
         id=comment.id,

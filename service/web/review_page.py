@@ -24,7 +24,7 @@ from service.moderation.decide import MAX_NOTE_CHARS
 from service.moderation.review import Tab, list_for_review
 from service.ports import Services
 from service.web.about_sender import about_sender_view
-from service.web.anew_page import MovedView, moved_views
+from service.web.anew_page import moved_views
 from service.web.campaign_views import MemberView, present_member
 from service.web.claiming import (
     Opened,

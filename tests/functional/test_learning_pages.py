@@ -410,7 +410,7 @@ def test_what_moved_over_a_cutoff_is_offered_ticked_and_decided_in_one_stroke(se
     ]
 
     queue = client.get("/review")
-    found = re.search(r'href="(/review/anew\?[^"]*called=spam)"', queue.text)
+    found = re.search(r'href="(/review/anew/[^"]*/spam)"', queue.text)
     page = client.get(html.unescape(found[1]))
     form = hidden_fields(page, "/review/bulk")
     before = [services.cases.get(case.comment.id).decision for case in waiting]
@@ -421,7 +421,7 @@ def test_what_moved_over_a_cutoff_is_offered_ticked_and_decided_in_one_stroke(se
     assert set(ticked(page)) == ids_of(moved)
     assert answer.status_code == 303
     assert len(moved) == 6
-    assert "6 waiting comments more like what was rejected" in words(queue)
+    assert "6 more waiting comments like what was rejected" in words(queue)
     assert [services.cases.get(one).decision.ruling for one in chosen] == [Ruling.REJECT] * 5
     assert services.cases.get(ticked(page)[0]).decision is None
     assert services.cases.get(other.comment.id).decision is None
@@ -431,9 +431,9 @@ def test_nothing_is_offered_where_nothing_moved_and_nonsense_is_not_found(servic
     keep(services)
 
     assert "/review/anew" not in client.get("/review").text
-    assert "Nothing moved" in words(client.get(f"/review/anew?site={SITE}&called=spam"))
-    for query in ("", "?site=x", f"?site={SITE}&called=unsure", "?site=%00&called=spam"):
-        assert client.get(f"/review/anew{query}").status_code == 404
+    assert "Nothing moved" in words(client.get(f"/review/anew/{SITE}/spam"))
+    for path in ("x/spam", f"{SITE}/unsure", "%00/spam"):
+        assert client.get(f"/review/anew/{path}").status_code in (403, 404)
 
 
 def test_who_may_only_look_at_a_site_is_offered_nothing(services):
@@ -443,7 +443,7 @@ def test_who_may_only_look_at_a_site_is_offered_nothing(services):
     services.users.replace(replace(user, role=Role.READER))
 
     assert "/review/anew" not in client.get("/review").text
-    assert client.get(f"/review/anew?site={SITE}&called=spam").status_code == 403
+    assert client.get(f"/review/anew/{SITE}/spam").status_code == 403
 
 
 def test_waiting_comments_are_told_once_for_each_state_of_what_is_taught(

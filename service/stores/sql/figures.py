@@ -345,8 +345,8 @@ def _each_signal(
         name = each.c.value.op("->>")("name")
         return each, name, sa.cast(each.c.value.op("->>")("contribution"), sa.Double)
     each = sa.func.json_each(verdicts.c.signals).table_valued("value")
-    name = sa.func.json_extract(each.c.value, "$.name")
-    return each, name, sa.func.json_extract(each.c.value, "$.contribution")
+    said = sa.func.json_extract(each.c.value, "$.name")
+    return each, said, sa.func.json_extract(each.c.value, "$.contribution")
 
 
 def _leaned(connection: sa.Connection, some: sa.Subquery) -> tuple[Leaned, ...]:
