@@ -613,7 +613,7 @@ def test_a_command_says_which_package_its_image_lacks(tmp_path):
     ended = _run_without("web-packages", script, tmp_path)
 
     assert ended.returncode == 1
-    assert "`score` needs the package numpy, which is not installed here" in ended.stderr
+    assert "it needs the package openvino, which is not installed here" in ended.stderr
 
 
 def _lock_without(*arguments: str) -> subprocess.CompletedProcess[str]:
