@@ -46,10 +46,12 @@ def name_heaviest(
 ) -> tuple[Named, ...]:
     """Return the few things of a comment that add most; `parts` is what each feature adds."""
     heaviest = np.argsort(-parts, kind="stable")[:_LOOKED_AT]
-    wanted = [int(features.ids[at]) for at in heaviest if parts[at] > 0.0]
+    wanted = {int(features.ids[at]): float(parts[at]) for at in heaviest if parts[at] > 0.0}
     known = name_features(comment, wanted, salt)
+    # Of those that weigh alike a longer one says more.
+    most_first = sorted(known, key=lambda key: (-round(wanted[key], 2), -len(known[key].says), key))
     named: list[Named] = []
-    for one in filter(None, map(known.get, wanted)):
+    for one in map(known.__getitem__, most_first):
         if len(named) < MOST_NAMED and not any(_overlap(one, other) for other in named):
             named.append(one)
     return tuple(named)

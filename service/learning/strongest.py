@@ -25,7 +25,7 @@ class Strong:
 
 
 def find_strongest(taught: Taught, site_id: SiteId, *, most: int) -> tuple[Strong, ...]:
-    """Return the features of a site's newest decisions that add most, either way, strongest first.
+    """Return the features of a site's newest decisions that add most, half of them either way.
 
     Of several that share a slot of the table only the one that was learnt from most is returned:
     of the others the table knows nothing.
@@ -53,7 +53,10 @@ def find_strongest(taught: Taught, site_id: SiteId, *, most: int) -> tuple[Stron
     first = np.ones(len(owner), dtype=np.bool_)
     first[1:] = slots[owner][1:] != slots[owner][:-1]
     owners = owner[first]
-    strongest = owners[np.argsort(-np.abs(mean[owners]), kind="stable")][:most]
+    by_strength = owners[np.argsort(-np.abs(mean[owners]), kind="stable")]
+    # As many of either side, or what one campaign taught would hide all else.
+    sides = [by_strength[mean[by_strength] > 0.0], by_strength[mean[by_strength] < 0.0]]
+    strongest = np.concatenate([side[: most // 2] for side in sides])
     return tuple(
         Strong(
             id=int(unique[at]),

@@ -10,8 +10,8 @@ from service.learning.naming import Kind, name_features
 from service.learning.strongest import Strong, find_strongest
 from service.ports import Services
 
-# Of each kind so many are told, strongest first, and among so many features they are looked for.
-MOST_TOLD = 12
+# Of each kind so many are told for each side, and among so many features they are looked for.
+MOST_TOLD = 8
 _LOOKED_AT = 150
 # Of less than a twentieth of a log-odd nobody sees anything.
 _LEAST = 0.05
@@ -73,9 +73,10 @@ def beliefs(services: Services, site_ids: tuple[SiteId, ...] | None) -> tuple[Be
 
 
 def what_was_learnt(site_id: SiteId, services: Services) -> tuple[Thing, ...]:
-    """Return what the site's decisions taught most about, strongest first of each kind.
+    """Return what the site's decisions taught most about, the strongest first.
 
-    Words are read from the decided comments that are still kept: of hashes alone nothing is told.
+    At most `MOST_TOLD` of a kind for spam and as many for ham. Words are read from the decided
+    comments that are still kept: of hashes alone nothing is told.
     """
     taught = services.taught()
     strongest = find_strongest(taught, site_id, most=_LOOKED_AT)
@@ -100,10 +101,10 @@ def what_was_learnt(site_id: SiteId, services: Services) -> tuple[Thing, ...]:
             if one.id in named and named[one.id].says
         ]
     things.sort(key=lambda one: (-abs(one.adds), one.says))
-    told: Counter[Kind] = Counter()
+    told: Counter[tuple[Kind, bool]] = Counter()
     kept = []
     for thing in things:
-        told[thing.kind] += 1
-        if told[thing.kind] <= MOST_TOLD:
+        told[thing.kind, thing.adds > 0] += 1
+        if told[thing.kind, thing.adds > 0] <= MOST_TOLD:
             kept.append(thing)
     return tuple(kept)

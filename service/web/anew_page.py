@@ -85,6 +85,8 @@ def add_anew(pages: Blueprint, services: Services, book: AnewBook) -> None:
             abort(HTTPStatus.NOT_FOUND)
         require(Permission.DECIDE, SiteId(site_id))
         sites = {site.id: site for site in services.sites.all()}
+        if site_id not in sites:
+            abort(HTTPStatus.NOT_FOUND)
         found = book.moved(sites, SiteId(site_id))
         group = next((one for one in found if one.outcome is outcome), None)
         now = services.clock()
