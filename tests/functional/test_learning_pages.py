@@ -287,7 +287,7 @@ def test_while_the_last_comments_reach_into_the_first_week_the_queue_tells_nothi
 
 
 def test_figures_tell_what_was_left_by_week_and_would_have_been_without_learning(services):
-    decide_some(services)
+    decide_some(services, 24)
     for n in range(10):
         post(services, SPAM.format(f"word {n}"))
     services.clock.advance(days=8)
@@ -299,8 +299,8 @@ def test_figures_tell_what_was_left_by_week_and_would_have_been_without_learning
     told = words(page)
     assert "Left to a person, by week" in told
     assert "The dashed line is what the model version alone would have left" in told
-    assert re.search(r"Week from.*? 22 \d+ % 100 %.*? 10 0 % 100 %", told)
-    assert "Radiator blog : What 12 decisions taught is believed to" in told
+    assert re.search(r"Week from.*? 34 \d+ % 100 %.*? 10 0 % 100 %", told)
+    assert "Radiator blog : What 24 decisions taught is believed to" in told
     assert "Tap blog : None of its decisions has taught anything yet." in told
 
 
