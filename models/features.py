@@ -72,6 +72,11 @@ def hash_words(text: str) -> bytes:
     return _hash_words(normalise(text), _TEXT).tobytes()
 
 
+def hash_each_word(words: Sequence[str]) -> UIntArray:
+    """Return what `hash_words` makes of these words, then of each pair of neighbours."""
+    return _hash_list(words, _TEXT)
+
+
 def count_text(text: str) -> Features:
     """Return the n-grams of a stretch of text alone, as they count within a whole comment."""
     return join_features(_text_blocks(normalise(text)))
@@ -116,8 +121,12 @@ def join_features(blocks: Sequence[Features]) -> Features:
 
 def _hash_words(text: str, seed: int) -> UIntArray:
     """Return a hash for every word and every pair of neighbours."""
-    words = [zlib.crc32(w.encode("utf-8", "surrogatepass")) for w in _WORD.findall(text)]
-    single = np.asarray(words, dtype=np.uint64)
+    return _hash_list(_WORD.findall(text), seed)
+
+
+def _hash_list(words: Sequence[str], seed: int) -> UIntArray:
+    codes = [zlib.crc32(w.encode("utf-8", "surrogatepass")) for w in words]
+    single = np.asarray(codes, dtype=np.uint64)
     pairs = single[:-1] * np.uint64(_BASE) + single[1:]
     return np.concatenate([_mix(single, seed), _mix(pairs, seed + 1)])
 

@@ -30,7 +30,7 @@ from service.domain.delivery import (
     Endpoint,
     SendOutcome,
 )
-from service.domain.figures import FigureCounts, Scope
+from service.domain.figures import AskedAt, FigureCounts, LeftCounts, Scope
 from service.domain.history import History
 from service.domain.inbound import InboundHook
 from service.domain.list_entry import EntryFilter, EntryPage, ListEntry
@@ -497,6 +497,22 @@ class FigureStore(Protocol):
         A comment belongs to the day on which it was received, a verdict to that of its judging, a
         decision to that of its taking. Of what fired in verdicts and of timed decisions only the
         newest are looked at; see `FigureLimits`.
+        """
+
+    def asked(
+        self, site_ids: Sequence[SiteId] | None, *, newest_first: bool, limit: int
+    ) -> list[AskedAt]:
+        """Return the newest judged comments of these sites (None: all), or the oldest.
+
+        A person is asked about an unsure comment and about the audit sample. Left out is what was
+        imported with its decision: nobody was to be asked.
+        """
+
+    def left(self, scope: Scope) -> LeftCounts:
+        """Return what was left to a person of the comments of the scope.
+
+        Of verdicts that decisions moved only the newest are looked at; see `FigureLimits`. Those
+        that followed a moderator's entry are left out there.
         """
 
 
@@ -1607,7 +1623,7 @@ class JudgingModel:
 
 def nothing_taught() -> Taught:
     """Return what is taught where nobody has decided."""
-    # Imported late: what makes pages has no numpy and is never asked.
+    # Imported late: few processes ask, and numpy takes its time.
     from service.learning.taught import Taught
 
     return Taught()

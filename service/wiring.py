@@ -231,7 +231,7 @@ def _count_errors(engine: sa.Engine, counting: CountingObserver) -> None:
 def _open_taught(stores: SqlStores, settings: Settings, salt: int) -> Callable[[], Taught]:
     @cache
     def keeper() -> TaughtKeeper:
-        # Imported late: what makes pages has no numpy and never asks.
+        # Imported late: few processes ask, and numpy takes its time.
         from service.stores.taught import TaughtKeeper
 
         return TaughtKeeper(

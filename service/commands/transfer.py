@@ -24,7 +24,7 @@ from service.commands.sources.wxr import read_wxr
 from service.commands.whole_files import STDOUT, open_whole
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, Lane
-from service.domain.decision import Action, Ruling
+from service.domain.decision import IMPORT, Action, Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.site import Site
 from service.moderation.submit import submit_comments
@@ -47,7 +47,7 @@ _BATCH = 200
 _PAGE = 500
 # A wrong file has the same fault in every entry; after these it is only counted.
 _MAX_FAULTS_SHOWN = 20
-_DECIDED_BY = "import"
+
 _VERSION = re.compile(r"@[0-9]+\Z")
 # What a spreadsheet may take for a formula, also in full width.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -161,7 +161,7 @@ class _Importing:
                 rulings.setdefault(answer.comment_id, entry.ruling)
         if rulings:
             self._counts.decisions += take_over_rulings(
-                rulings, self._services, site_id=self._site.id, decided_by=_DECIDED_BY
+                rulings, self._services, site_id=self._site.id, decided_by=IMPORT
             )
 
     def _read(self, entry: Imported, read: list[tuple[NewComment, Imported]]) -> None:

@@ -9,6 +9,9 @@ from enum import StrEnum
 from service.domain.comment import CommentId
 from service.domain.verdict import Outcome
 
+IMPORT = "import"
+"""Who decided what was imported together with its decision."""
+
 
 class Ruling(StrEnum):
     """The two rulings a moderator can make."""

@@ -169,3 +169,40 @@ class FigureCounts:
     acts: tuple[ActCount, ...] = ()
     timed: tuple[TimedDecision, ...] = ()
     campaigns: tuple[CampaignCount, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedAt:
+    """When a judged comment was received, and whether a person was asked about it."""
+
+    received_at: datetime
+    asked: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaned:
+    """A verdict that decisions moved by `lean`: what it came to, at which cutoffs.
+
+    `day` is that on which its comment was received.
+    """
+
+    day: date
+    site_id: SiteId
+    outcome: Outcome
+    score: float
+    lean: float
+    model_version: str
+    ham_cutoff: float
+    spam_cutoff: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftCounts:
+    """What was left to a person, by day, and what decisions moved among the newest verdicts.
+
+    `leaned` are all of comments received after `leaned_since`; None where it is all of them.
+    """
+
+    days: tuple[DayCount, ...] = ()
+    leaned: tuple[Leaned, ...] = ()
+    leaned_since: datetime | None = None

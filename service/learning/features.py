@@ -42,7 +42,7 @@ def count_features(comment: Comment, word_hashes: bytes | None, salt: int) -> Fe
         hash_words(comment.text) if word_hashes is None else word_hashes, dtype=np.uint64
     )
     words = _each_once(scatter(hashes[:MOST_WORDS], salt))
-    others = np.array(sorted({_keyed(one, salt) for one in _others(comment)}), dtype=np.uint32)
+    others = np.array(sorted(hash_others(comment, salt)), dtype=np.uint32)
     ids = np.concatenate([words, others])
     values = np.empty(len(ids))
     values[: len(words)] = 1.0 / np.sqrt(max(1, len(words)))
@@ -57,6 +57,11 @@ def _each_once(ids: IdArray) -> IdArray:
     first[:1] = True
     np.not_equal(ids[1:], ids[:-1], out=first[1:])
     return ids[first]
+
+
+def hash_others(comment: Comment, salt: int) -> dict[int, str]:
+    """Return what is counted besides words by its hash: a kind, a colon and the thing itself."""
+    return {_keyed(one, salt): one for one in _others(comment)}
 
 
 def copy_keys(word_hashes: bytes) -> tuple[int, ...]:

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from models.features import hash_words
 from service.domain.case import Case
 from service.domain.comment import Comment, SiteId
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import IMPORT, Decision, Ruling
 from service.domain.site import SiteSettings
-from service.domain.verdict import Outcome, Verdict
+from service.domain.verdict import Outcome, Signal, Verdict, WeighedSignal
 from service.learning.features import copy_keys, count_features
-from service.learning.lesson import Hand, Lesson
+from service.learning.lesson import Features, Hand, Lesson
+from service.learning.naming import Kind, Named, name_heaviest
 from service.learning.numbers import BOUND
 from service.learning.taught import Taught
 from service.scoring.conclude import logistic
-from service.scoring.lean import add_lean, frozen_score, lean_signal
+from service.scoring.lean import (
+    BY_AUTHORS_SITE,
+    BY_NAME,
+    BY_POST,
+    add_lean,
+    frozen_score,
+    lean_signal,
+    reason_of_lean,
+    without_lean,
+)
 from service.scoring.policy import cutoffs_of, decide
 from service.scoring.weights import Cutoffs
 
+# Of what does not stand in the text only the kind is kept with a verdict: the rest can be erased.
+_BESIDE = {
+    Kind.DOMAIN: BY_AUTHORS_SITE,
+    Kind.NAME: BY_NAME,
+    Kind.AUTHOR: BY_AUTHORS_SITE,
+    Kind.POST: BY_POST,
+}
 _BY_A_SITE = {"site": Hand.SITE, "report": Hand.REPORT}
 
 
@@ -40,11 +58,56 @@ def lean_on(
     if verdict.degraded or not taught.learnt or (settings and not settings.learns):
         return verdict
     features = count_features(comment, word_hashes, taught.salt)
-    lean = taught.lean(comment.site_id, features, frozen=verdict.score, promised=promised)
-    if lean is None:
+    found = _lean(verdict, comment.site_id, features, taught, promised, settings)
+    if found is None:
         return verdict
+    signal, cutoffs = found
+    if signal is not None:
+        sign = math.copysign(1.0, signal.contribution)
+        parts = sign * taught.parts(comment.site_id, features)
+        named = name_heaviest(comment, features, parts, taught.salt)
+        signal = replace(signal, signal=_say_what(signal.signal, named))
+    return add_lean(verdict, signal, cutoffs)
+
+
+def lean_anew(
+    verdict: Verdict,
+    site_id: SiteId,
+    features: Features,
+    taught: Taught,
+    *,
+    promised: Cutoffs,
+    settings: SiteSettings,
+) -> Verdict:
+    """Return a verdict as it would be by what is taught now; what it leans on is not named."""
+    alone = without_lean(verdict)
+    if verdict.degraded or not settings.learns:
+        return alone
+    found = _lean(alone, site_id, features, taught, promised, settings)
+    return alone if found is None else add_lean(alone, *found)
+
+
+def _lean(
+    verdict: Verdict,
+    site_id: SiteId,
+    features: Features,
+    taught: Taught,
+    promised: Cutoffs,
+    settings: SiteSettings | None,
+) -> tuple[WeighedSignal | None, Cutoffs] | None:
+    """Return what decisions add to a verdict of the version alone, and the cutoffs with it."""
+    lean = taught.lean(site_id, features, frozen=verdict.score, promised=promised)
+    if lean is None:
+        return None
     cutoffs = cutoffs_of(settings, lean.cutoffs) if settings else lean.cutoffs
-    return add_lean(verdict, lean_signal(lean.by, bound=BOUND), cutoffs)
+    return lean_signal(lean.by, bound=BOUND), cutoffs
+
+
+def _say_what(signal: Signal, named: Sequence[Named]) -> Signal:
+    """Return the signal with what it leans on: where that stands, or in a clause."""
+    beside = dict.fromkeys(_BESIDE[one.kind] for one in named if one.span is None)
+    spans = sorted((one.span for one in named if one.span), key=lambda span: span.start)
+    return replace(signal, reason=reason_of_lean(list(beside)), spans=tuple(spans))
 
 
 def lesson_of(
@@ -113,7 +176,7 @@ def make_lesson(
 def hand_of(decision: Decision, owners: Collection[str]) -> Hand:
     """Return whose hand a decision is of; names that a site gives are whatever it likes."""
     by = decision.decided_by
-    if by == "import":
+    if by == IMPORT:
         return Hand.IMPORT
     for prefix, hand in _BY_A_SITE.items():
         if by == prefix or by.startswith(f"{prefix}: "):

@@ -43,7 +43,11 @@ class Residual:
 
     def slots(self, features: Features) -> IdArray:
         """Return each feature's slot."""
-        return features.ids & self._mask
+        return self.slots_of(features.ids)
+
+    def slots_of(self, ids: IdArray) -> IdArray:
+        """Return the slots of features by their hashes."""
+        return ids & self._mask
 
     def parts(self, features: Features) -> FloatArray:
         """Return what each feature adds, in log-odds, before the sum is bounded."""
@@ -54,6 +58,20 @@ class Residual:
         """Return what is added to a comment's log-odds, within the bound."""
         total = float(self.parts(features).sum())
         return min(max(total, -self._bound), self._bound)
+
+    def spread(self, features: Features) -> FloatArray:
+        """Return by slot what a gradient of 1 in a feature of value 1 took off these features.
+
+        As steps are long now: those of long ago were longer.
+        """
+        table: FloatArray = np.zeros(len(self._weights))
+        slots = self.slots(features)
+        table[slots] = self._rate * features.values / np.sqrt(self._squares[slots])
+        return table
+
+    def gather(self, spread: FloatArray, features: Features) -> float:
+        """Return what the features find in such a table."""
+        return float(spread[self.slots(features)] @ features.values)
 
     def learn(self, features: Features, *, frozen: float, is_spam: bool, weight: float) -> float:
         """Take one step towards a decision; return its gradient."""

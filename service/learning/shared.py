@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.domain.comment import SiteId
-from service.learning.lesson import Features
+from service.learning.lesson import Features, FloatArray
 from service.learning.numbers import MOST_SLOT_BITS, SHARED_BOUND, SHARED_RATE
 from service.learning.residual import Residual
 
@@ -45,10 +45,15 @@ class Shared:
         """Return the size of the tables."""
         return int(self._residual.n_bytes + self._first.nbytes + self._known_to_two.nbytes)
 
+    def parts(self, features: Features) -> FloatArray:
+        """Return what each feature adds, in log-odds, before the sum is bounded."""
+        known = self._known_to_two[self._residual.slots(features)]
+        added: FloatArray = self._residual.parts(features) * known
+        return added
+
     def of(self, features: Features) -> float:
         """Return what is added to a comment's log-odds, within the bound."""
-        known = self._known_to_two[self._residual.slots(features)]
-        total = float((self._residual.parts(features) * known).sum())
+        total = float(self.parts(features).sum())
         return min(max(total, -SHARED_BOUND), SHARED_BOUND)
 
     def learn(

@@ -6,19 +6,23 @@ learning without one that was taken back: the database is the truth, this can al
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from service.domain.comment import SiteId
+from service.domain.comment import CommentId, SiteId
 from service.learning.experts import Evidence
-from service.learning.lesson import Features, Lesson
+from service.learning.lesson import Features, FloatArray, Lesson
 from service.learning.numbers import BOUND, CUTOFF_DECISIONS, EXPERTS, RATE, SHARED_FADES
 from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
 from service.learning.residual import Residual, slot_bits
 from service.learning.shared import Shared
 from service.learning.trust import TRUSTED, Ledger, Record, record_hands, teachers_at_odds
 from service.scoring.weights import Cutoffs
+
+# Among so many decisions those are looked for that still stand and were made before the verdict.
+MOST_BEHIND = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +94,32 @@ class Taught:
             cutoffs=site.outermost.within(promised) if site else promised,
         )
 
+    def parts(self, site_id: SiteId, features: Features) -> FloatArray:
+        """Return what each feature says towards spam, in log-odds, before anything is bounded."""
+        site = self.sites.get(site_id)
+        lent = _lent(site.evidence.n if site else 0)
+        parts: FloatArray = lent * self.shared.parts(features)
+        return parts + site.residual.parts(features) if site else parts
+
+    def behind(
+        self, site_id: SiteId, features: Features, *, by: float, until: int
+    ) -> tuple[CommentId, ...]:
+        """Return whose decisions of this site moved a comment most towards where `by` points.
+
+        At most `MOST_BEHIND`, the weightiest first, of those made by the day `until`.
+        """
+        site = self.sites.get(site_id)
+        if site is None:
+            return ()
+        spread = site.residual.spread(features)
+        moved = [
+            (-one.gradient * by * site.residual.gather(spread, one.lesson.features), one.lesson)
+            for one in self.learnt
+            if one.gradient and one.lesson.site_id == site_id and one.lesson.day <= until
+        ]
+        most = heapq.nlargest(MOST_BEHIND, moved, key=lambda one: one[0])
+        return tuple(lesson.comment_id for towards, lesson in most if towards > 0.0)
+
     def after(self, new: Sequence[Lesson]) -> Taught:
         """Return what is taught once these lessons are learnt, too; they follow all others.
 
@@ -128,8 +158,13 @@ def _count(lessons: Sequence[Lesson], at_odds: frozenset[str]) -> Counter[SiteId
 
 def moves(own: float, shared: float, n_decisions: int) -> list[float]:
     """Return what each expert adds to the frozen log-odds, at a site of so many decisions."""
-    lent = shared * SHARED_FADES / (SHARED_FADES + n_decisions)
+    lent = shared * _lent(n_decisions)
     return [min(max(a * own + b * lent, -BOUND), BOUND) for a, b in EXPERTS]
+
+
+def _lent(n_decisions: int) -> float:
+    """Return which part of what all sites taught counts at a site of so many decisions."""
+    return SHARED_FADES / (SHARED_FADES + n_decisions)
 
 
 def _go_on(begun: Taught, lessons: Sequence[Lesson]) -> Taught:

@@ -196,6 +196,17 @@ def change_site_settings(
     return after
 
 
+def forget_taught(site_id: SiteId, services: Services, *, actor: str) -> Site:
+    """Forget what the site's decisions taught; the decisions themselves stay in force.
+
+    Those made from now on teach again. Raises `NotFoundError` for an unknown site.
+    """
+    now = services.clock()
+    return change_site_settings(
+        site_id, lambda present: replace(present, learns_since=now), services, actor=actor
+    )
+
+
 def _place_anew(site_id: SiteId, services: Services) -> None:
     """Place all of the site's waiting comments by the mode of now."""
     after: CommentId | None = None

@@ -11,7 +11,7 @@ from typing import Any
 from service.domain.campaign import is_by_person
 from service.domain.case import Case
 from service.domain.comment import Comment, SiteId
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import IMPORT, Decision, Ruling
 from service.domain.errors import NotFoundError
 from service.domain.stroke import StrokeOf
 from service.domain.user import Role
@@ -133,8 +133,8 @@ class _Telling:
         if decision.stroke_id is not None:
             return "campaign" if self._stroke(decision.stroke_id) is StrokeOf.CAMPAIGN else "stroke"
         by = decision.decided_by
-        if by == "import":
-            return "import"
+        if by == IMPORT:
+            return IMPORT
         for prefix, via in (("site", "api"), ("report", "report")):
             if by == prefix or by.startswith(f"{prefix}: "):
                 return via

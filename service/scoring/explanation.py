@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Verdict, WeighedSignal
+from service.scoring.lean import SITE_DECISIONS, beside_of, quote_lean
 from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs
 
@@ -30,14 +31,17 @@ _OUTCOME_IN_WORDS = {
 }
 
 
-def explain(verdict: Verdict) -> list[str]:
-    """Return sentences, the weightiest first, that a moderator understands without a manual."""
+def explain(verdict: Verdict, text: str = "") -> list[str]:
+    """Return sentences, the weightiest first, that a moderator understands without a manual.
+
+    Of the comment's own `text` the few words are quoted that decisions taught to lean on.
+    """
     sentences = [_headline(verdict)]
     if verdict.instruction is not None:
         sentences.append(_beside(verdict, verdict.instruction))
     if verdict.model_p_spam is not None:
         sentences.append(_about_model(verdict.model_p_spam, verdict.model_contribution))
-    sentences += [_about_signal(w) for w in verdict.signals]
+    sentences += [_about_signal(w, text) for w in verdict.signals]
     sentences += [f"Missing: {_MISSING_IN_WORDS.get(m, m)}." for m in verdict.degraded_by]
     return sentences
 
@@ -94,8 +98,12 @@ def _about_model(p_spam: float, contribution: float) -> str:
     )
 
 
-def _about_signal(weighed: WeighedSignal) -> str:
+def _about_signal(weighed: WeighedSignal, text: str) -> str:
     reason = weighed.signal.reason[:1].upper() + weighed.signal.reason[1:]
+    if weighed.signal.name == SITE_DECISIONS:
+        quoted = ", ".join(f"“{words}”" for words in quote_lean(weighed.signal, text))
+        also = " and by" if beside_of(weighed.signal.reason) else ", mostly by"
+        reason = f"{reason}{also} {quoted}" if quoted else reason
     if weighed.weight == 0.0:
         return f"{reason} (recorded, not weighed)."
     if abs(weighed.contribution) < _WORTH_SAYING:

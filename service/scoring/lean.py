@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 from service.domain.verdict import Signal, Verdict, WeighedSignal
@@ -12,6 +13,11 @@ from service.scoring.weights import Cutoffs
 
 SITE_DECISIONS = "site_decisions"
 REASON = "resembles comments that were decided here"
+BY_NAME, BY_AUTHORS_SITE = "the shape of its author's name", "its author's site"
+BY_POST = "its post"
+_MOSTLY, _AND = ", mostly by ", " and "
+# A word that is quoted as a reason is no longer than this.
+_QUOTED_CHARS = 60
 # What is less changes nothing that a person could see, and is left out.
 LEAST_LEAN = 0.05
 
@@ -30,6 +36,24 @@ def lean_signal(by: float, *, bound: float) -> WeighedSignal | None:
         weight=weight,
         contribution=weight * strength,
     )
+
+
+def reason_of_lean(beside: Sequence[str]) -> str:
+    """Return the reason with what it leans on besides words and links of the text."""
+    return f"{REASON}{_MOSTLY}{_AND.join(beside)}" if beside else REASON
+
+
+def beside_of(reason: str) -> list[str]:
+    """Return what `reason_of_lean` was given."""
+    _, _, beside = reason.partition(_MOSTLY)
+    return beside.split(_AND) if beside else []
+
+
+def quote_lean(signal: Signal, text: str) -> list[str]:
+    """Return the words and links that the signal leans on, none of a text that was erased."""
+    words = (text[span.start : span.end] for span in signal.spans)
+    plain = ("".join(filter(str.isprintable, word))[:_QUOTED_CHARS] for word in words)
+    return list(dict.fromkeys(filter(None, plain)))
 
 
 def recorded_lean(verdict: Verdict) -> WeighedSignal | None:
@@ -53,6 +77,14 @@ def add_lean(verdict: Verdict, lean: WeighedSignal | None, cutoffs: Cutoffs) -> 
         ham_cutoff=cutoffs.ham_cutoff,
         spam_cutoff=cutoffs.spam_cutoff,
     )
+
+
+def without_lean(verdict: Verdict) -> Verdict:
+    """Return a verdict as the version alone found it, at the cutoffs that it has."""
+    signals = tuple(one for one in verdict.signals if one.signal.name != SITE_DECISIONS)
+    cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
+    alone = replace(verdict, signals=signals, score=sum_up(verdict, signals))
+    return alone if verdict.degraded else add_lean(alone, None, cutoffs)
 
 
 def frozen_score(verdict: Verdict) -> float:

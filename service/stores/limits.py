@@ -21,13 +21,15 @@ class FigureLimits:
     """How much of a stretch of days is looked at where looking costs time for each row.
 
     The newest `verdicts` for what fired in them, the newest `timed` decisions for how long they
-    took; of people's days the `acts` with the most decisions, of campaigns the largest.
+    took; of people's days the `acts` with the most decisions, of campaigns the largest. Of the
+    newest `leaned` verdicts those are looked at that decisions moved.
     """
 
     verdicts: int = 5_000
     timed: int = 20_000
     acts: int = 5_000
     campaigns: int = 10
+    leaned: int = 20_000
 
 
 FIGURE_LIMITS = FigureLimits()

@@ -10,14 +10,17 @@ from itertools import pairwise
 
 from service.domain.campaign import FEWEST_SHOWN, is_by_person
 from service.domain.case import Case
-from service.domain.comment import CommentId
-from service.domain.decision import Decision, Ruling
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import IMPORT, Decision, Ruling
 from service.domain.figures import (
     P_SPAM_EDGES,
     ActCount,
+    AskedAt,
     CampaignCount,
     DayCount,
     FigureCounts,
+    Leaned,
+    LeftCounts,
     PairCount,
     RuledCount,
     Scope,
@@ -28,6 +31,7 @@ from service.domain.figures import (
     WaitingNow,
 )
 from service.domain.verdict import Outcome, Verdict
+from service.scoring.lean import recorded_lean
 from service.stores.limits import FIGURE_LIMITS, FigureLimits
 
 
@@ -78,6 +82,39 @@ class MemoryFigureStore:
             campaigns=_campaigns(received, self._limits.campaigns),
         )
 
+    def asked(
+        self, site_ids: Sequence[SiteId] | None, *, newest_first: bool, limit: int
+    ) -> list[AskedAt]:
+        """See `FigureStore.asked`."""
+        found = [
+            AskedAt(received_at=case.comment.received_at, asked=_is_unsure(case) or case.audit)
+            for case in sorted(self._cases(), key=_by_time, reverse=newest_first)
+            if (site_ids is None or case.comment.site_id in site_ids)
+            and case.verdict is not None
+            and not any(one.decided_by == IMPORT for one in case.decisions)
+        ]
+        return found[:limit]
+
+    def left(self, scope: Scope) -> LeftCounts:
+        """See `FigureStore.left`."""
+        received = [
+            case
+            for case in self._cases()
+            if (scope.site_ids is None or case.comment.site_id in scope.site_ids)
+            and _within(case.comment.received_at, scope)
+        ]
+        judged = sorted(
+            (case for case in received if case.verdict is not None), key=_by_time, reverse=True
+        )
+        newest = judged[: self._limits.leaned]
+        return LeftCounts(
+            days=_days(received),
+            leaned=tuple(_leaned(newest)),
+            leaned_since=newest[-1].comment.received_at
+            if len(newest) == self._limits.leaned
+            else None,
+        )
+
     def _in_order(self, cases: Sequence[Case], scope: Scope) -> list[Decision]:
         """Return the decisions taken in the scope, the oldest first."""
         place = {decision_id: n for n, (decision_id, _) in enumerate(self._decided())}
@@ -91,6 +128,27 @@ def _within(moment: datetime | None, scope: Scope) -> bool:
 
 def _day(moment: datetime) -> date:
     return moment.astimezone(UTC).date()
+
+
+def _by_time(case: Case) -> tuple[datetime, str]:
+    return case.comment.received_at, case.comment.id
+
+
+def _leaned(cases: Sequence[Case]) -> Iterator[Leaned]:
+    for case in cases:
+        verdict = case.verdict
+        lean = recorded_lean(verdict) if verdict else None
+        if verdict is not None and lean is not None and verdict.instruction is None:
+            yield Leaned(
+                day=_day(case.comment.received_at),
+                site_id=case.comment.site_id,
+                outcome=verdict.outcome,
+                score=verdict.score,
+                lean=lean.contribution,
+                model_version=verdict.model_version,
+                ham_cutoff=verdict.ham_cutoff,
+                spam_cutoff=verdict.spam_cutoff,
+            )
 
 
 def _days(received: Sequence[Case]) -> tuple[DayCount, ...]:

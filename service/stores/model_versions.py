@@ -198,6 +198,8 @@ class ModelVersions:
 
     def _refuse(self, error: Exception) -> None:
         reason = str(error)
+        if isinstance(error, ModuleNotFoundError):
+            reason = f"it needs the package {error.name}, which is not installed here"
         if self._model.version == NO_VERSION:
             self.problem = reason
         if reason != self._refused:

@@ -110,8 +110,8 @@ class VerdictAnswer(Answer):
     explanation: list[str] = Field(description="Why, in sentences, the weightiest first.")
 
     @classmethod
-    def of(cls, verdict: Verdict) -> VerdictAnswer:
-        """Return the answer for a verdict."""
+    def of(cls, verdict: Verdict, text: str = "") -> VerdictAnswer:
+        """Return the answer for a verdict on a comment of this text."""
         return cls(
             outcome=verdict.outcome,
             p_spam=verdict.p_spam,
@@ -128,7 +128,7 @@ class VerdictAnswer(Answer):
             degraded=verdict.degraded,
             degraded_by=list(verdict.degraded_by),
             instruction=InstructionAnswer.of(verdict.instruction) if verdict.instruction else None,
-            explanation=explain(verdict),
+            explanation=explain(verdict, text),
         )
 
 
@@ -196,7 +196,7 @@ class CommentAnswer(Answer):
             needs_review=case.needs_review,
             audit=case.audit,
             received_at=case.comment.received_at,
-            verdict=VerdictAnswer.of(case.verdict) if case.verdict else None,
+            verdict=VerdictAnswer.of(case.verdict, case.comment.text) if case.verdict else None,
             decision=DecisionAnswer.of(case.decision) if case.decision else None,
             decisions=[DecisionAnswer.of(d) for d in case.decisions],
             links=CommentLinks.to(case.comment.id),

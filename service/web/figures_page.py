@@ -16,10 +16,12 @@ from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
 from service.domain.site import Site
 from service.domain.user import Permission
+from service.moderation.asked import AskedBook
 from service.moderation.drift import DriftBook, DriftReading
 from service.moderation.figures import FigureBook
 from service.ports import Services
 from service.scoring.figures import Audited, Figures, Series
+from service.scoring.left import LeftWeek
 from service.scoring.shares import Share
 from service.scoring.strata import MIN_SEEN, Rate
 from service.web import plots
@@ -28,6 +30,7 @@ from service.web.drift_view import drift_view
 from service.web.figure_answers import FiguresAnswer
 from service.web.ids import is_id
 from service.web.language import current_language, gettext, ngettext, noted, number, percent
+from service.web.learnt_view import belief_views, curve_view
 from service.web.marking import Piece, part_text
 from service.web.pages import moderator, needs, require
 from service.web.targets_view import TargetView, present_targets
@@ -111,7 +114,7 @@ class CampaignLine:
 
 def add_figures(pages: Blueprint, services: Services) -> None:
     """Add the page of figures and the same numbers as JSON."""
-    book, drifts = FigureBook(services), DriftBook(services)
+    book, drifts, asked = FigureBook(services), DriftBook(services), AskedBook(services)
 
     @pages.get("/figures")
     @needs(Permission.LOOK)
@@ -119,7 +122,8 @@ def add_figures(pages: Blueprint, services: Services) -> None:
         site_id, days = _chosen_site(), _chosen_days()
         figures = book.read(_site_ids(site_id), days=days)
         reading = drifts.read(_site_ids(site_id))
-        return _show(figures, reading, services, site_id=site_id, days=days)
+        weeks = asked.weeks(_site_ids(site_id))
+        return _show(figures, reading, weeks, services, site_id=site_id, days=days)
 
     @pages.get("/figures.json")
     @needs(Permission.LOOK)
@@ -154,6 +158,7 @@ def _site_ids(site_id: SiteId | None) -> tuple[SiteId, ...] | None:
 def _show(
     figures: Figures,
     reading: DriftReading,
+    weeks: Sequence[LeftWeek],
     services: Services,
     *,
     site_id: SiteId | None,
@@ -189,6 +194,8 @@ def _show(
         versions=_stack(figures.versions, figures, labels),
         decided_by=_stack(figures.decided_by, figures, labels),
         people=_people(figures),
+        curve=curve_view(weeks),
+        beliefs=belief_views(services, _site_ids(site_id), list(sites.values())),
         drift=drift_view(reading),
         drift_kinds=_then_and_now(),
         percent_whole=percent_of_hundred,

@@ -73,13 +73,14 @@ class Dot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """Everything that is drawn between two axes."""
+    """Everything that is drawn between two axes; `beside` is a line to compare another with."""
 
     height: int
     y_ticks: tuple[Tick, ...]
     x_labels: tuple[Label, ...] = ()
     blocks: tuple[Block, ...] = ()
     strokes: tuple[Stroke, ...] = ()
+    beside: tuple[Stroke, ...] = ()
     dots: tuple[Dot, ...] = ()
 
 
@@ -144,22 +145,38 @@ def stacked_bars(columns: Sequence[Sequence[int]], labels: Sequence[str]) -> Plo
     )
 
 
-def line(values: Sequence[float], labels: Sequence[str]) -> Plot:
-    """Return a line through one value a label; a single value is a level one."""
-    ticks = ticks_up_to(max(values, default=0), whole=True)
+def line(
+    values: Sequence[float], labels: Sequence[str], beside: Sequence[float | None] = ()
+) -> Plot:
+    """Return a line through one value a label; a single value is a level one.
+
+    `beside` is another line on the same axes, with gaps where a value is None.
+    """
+    known = [value for value in beside if value is not None]
+    ticks = ticks_up_to(max([*values, *known], default=0), whole=True)
     scale = HEIGHT / ticks[-1]
-    each = _WIDTH / max(len(values), 1)
-    points = [(each * (n + 0.5), HEIGHT - value * scale) for n, value in enumerate(values)]
-    if len(points) == 1:
-        points = [(0.0, points[0][1]), (_WIDTH, points[0][1])]
     return Plot(
         height=HEIGHT,
         y_ticks=_up(ticks, HEIGHT),
         x_labels=_labels(labels),
-        strokes=tuple(
-            Stroke(x1=_short(x1), y1=_short(y1), x2=_short(x2), y2=_short(y2))
-            for (x1, y1), (x2, y2) in pairwise(points)
-        ),
+        strokes=_strokes(values, scale),
+        beside=_strokes(beside, scale),
+    )
+
+
+def _strokes(values: Sequence[float | None], scale: float) -> tuple[Stroke, ...]:
+    """Return the strokes between values that follow each other."""
+    each = _WIDTH / max(len(values), 1)
+    points = [
+        None if value is None else (each * (n + 0.5), HEIGHT - value * scale)
+        for n, value in enumerate(values)
+    ]
+    if len(points) == 1 and points[0]:
+        points = [(0.0, points[0][1]), (_WIDTH, points[0][1])]
+    return tuple(
+        Stroke(x1=_short(a[0]), y1=_short(a[1]), x2=_short(b[0]), y2=_short(b[1]))
+        for a, b in pairwise(points)
+        if a and b
     )
 
 

@@ -14,6 +14,14 @@ from service.domain.decision import Action, Decision, Mode, Ruling
 from service.domain.report import Label
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
+from service.scoring.lean import (
+    BY_AUTHORS_SITE,
+    BY_NAME,
+    BY_POST,
+    SITE_DECISIONS,
+    beside_of,
+    quote_lean,
+)
 from service.signals.links import Link, find_links
 from service.web.language import (
     ENGLISH,
@@ -80,6 +88,11 @@ _MISSING = {
     "detectors": noted("Missing: the detectors could not run."),
     "judging": noted("Missing: judging this comment failed."),
 }
+_BESIDE = {
+    BY_NAME: noted("the shape of the author's name"),
+    BY_AUTHORS_SITE: noted("the author's site"),
+    BY_POST: noted("the post"),
+}
 _REPORTED = {
     Label.SPAM: noted("Reported as spam"),
     Label.HAM: noted("Reported as ham"),
@@ -112,6 +125,7 @@ class Evidence:
     `number` is the one its marks in the text carry, None where it marks nothing. The bar runs
     from the middle: `bar_from` and `bar_width` are percentages of the whole width. `language` is
     that of the words where it need not be the page's: detectors give their reasons in English.
+    `quotes` are words of the comment that the line leans on.
     """
 
     says: str
@@ -121,6 +135,7 @@ class Evidence:
     for_ham: bool = False
     number: int | None = None
     promo: bool = False
+    quotes: tuple[tuple[Piece, ...], ...] = ()
     bar_from: float = 50.0
     bar_width: float = 0.0
 
@@ -192,7 +207,8 @@ class CaseView:
     `reported` is the site's own label where it contradicts the verdict and nobody has ruled.
     `withdrawn` says when the site took the comment back: its words are gone then. `claimed_by` is
     who else looks at it now, empty for nobody. `links` are its targets, `more_links` how many are
-    left out.
+    left out. `now` is the probability of spam by what was learnt since its verdict, empty where
+    that is the same.
     """
 
     id: str
@@ -222,11 +238,12 @@ class CaseView:
     more_links: int
     claimed_by: tuple[Piece, ...]
     history: tuple[Event, ...]
+    now: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowView:
-    """One comment as a line of the list."""
+    """One comment as a line of the list; `now` as in `CaseView`."""
 
     id: str
     excerpt: tuple[Piece, ...]
@@ -245,6 +262,7 @@ class RowView:
     decision: DecisionView | None
     claimed_by: tuple[Piece, ...]
     skipped: bool
+    now: str
 
 
 def present_row(
@@ -254,8 +272,9 @@ def present_row(
     now: datetime,
     claim: Claim | None = None,
     skipped: bool = False,
+    told: Verdict | None = None,
 ) -> RowView:
-    """Return a case as a line of the list; `claim` is somebody else's."""
+    """Return a case as a line of the list; `claim` is another's, `told` its verdict of now."""
     comment, verdict = case.comment, case.verdict
     return RowView(
         id=comment.id,
@@ -275,13 +294,19 @@ def present_row(
         decision=_decision(case.decision, now),
         claimed_by=_holder(case, claim),
         skipped=skipped and case.decision is None,
+        now=_now(case.verdict, told),
     )
 
 
 def present_case(
-    case: Case, *, sites: Mapping[SiteId, Site], now: datetime, claim: Claim | None = None
+    case: Case,
+    *,
+    sites: Mapping[SiteId, Site],
+    now: datetime,
+    claim: Claim | None = None,
+    told: Verdict | None = None,
 ) -> CaseView:
-    """Return everything the page shows about a case; `claim` is somebody else's."""
+    """Return everything the page shows about a case; `claim` and `told` as in `present_row`."""
     comment = case.comment
     links = find_links(comment.text)
     # Of a withdrawn comment there is nothing left to mark.
@@ -301,7 +326,7 @@ def present_case(
         reply_to=part_text(_beginning(comment.reply_to or "", 200)),
         site_name=_site_name(comment, sites),
         received=tell_time(comment.received_at, now),
-        verdict=_verdict(case.verdict, layers, now) if case.verdict else None,
+        verdict=_verdict(case.verdict, layers, comment.text, now) if case.verdict else None,
         decision=_decision(case.decision, now),
         audit=case.audit,
         reported=_reported(case),
@@ -314,7 +339,16 @@ def present_case(
         more_links=max(0, count_targets(links) - MAX_LINKS_SHOWN),
         claimed_by=_holder(case, claim),
         history=_history(case, now),
+        now=_now(case.verdict, told),
     )
+
+
+def _now(verdict: Verdict | None, told: Verdict | None) -> str:
+    """Return the probability by what was learnt since, empty where it reads the same."""
+    if verdict is None or told is None:
+        return ""
+    now = probability(told.p_spam)
+    return "" if now == probability(verdict.p_spam) else now
 
 
 def tell_time(moment: datetime, now: datetime) -> Moment:
@@ -498,7 +532,7 @@ def _event(at: datetime, what: str, now: datetime) -> tuple[datetime, Event]:
     return at, Event(what=part_text(what), when=tell_time(at, now))
 
 
-def _verdict(verdict: Verdict, layers: tuple[Layer, ...], now: datetime) -> VerdictView:
+def _verdict(verdict: Verdict, layers: tuple[Layer, ...], text: str, now: datetime) -> VerdictView:
     return VerdictView(
         outcome=verdict.outcome,
         outcome_in_words=gettext(_OUTCOME_IN_WORDS[verdict.outcome]),
@@ -507,7 +541,7 @@ def _verdict(verdict: Verdict, layers: tuple[Layer, ...], now: datetime) -> Verd
         missing=tuple(_missing(what) for what in verdict.degraded_by),
         scale=_scale(verdict),
         base=_signed(verdict.base),
-        evidence=_evidence(verdict, layers),
+        evidence=_evidence(verdict, layers, text),
         score=_signed(verdict.score),
         model_version=verdict.model_version,
         judged=tell_time(verdict.judged_at, now),
@@ -548,7 +582,7 @@ def _scale(verdict: Verdict) -> Scale:
     )
 
 
-def _evidence(verdict: Verdict, layers: tuple[Layer, ...]) -> tuple[Evidence, ...]:
+def _evidence(verdict: Verdict, layers: tuple[Layer, ...], text: str) -> tuple[Evidence, ...]:
     """Return the lines of the sum: the classifier, then each signal as the verdict orders them."""
     numbers = iter(layer.number for layer in layers)
     most = max(
@@ -567,8 +601,24 @@ def _evidence(verdict: Verdict, layers: tuple[Layer, ...]) -> tuple[Evidence, ..
         )
     for weighed in verdict.signals:
         number = next(numbers, None) if weighed.signal.spans else None
-        lines.append(_signal_line(weighed, most, number=number))
+        if weighed.signal.name == SITE_DECISIONS:
+            lines.append(_decisions_line(weighed, most, text, number=number))
+        else:
+            lines.append(_signal_line(weighed, most, number=number))
     return tuple(lines)
+
+
+def _decisions_line(
+    weighed: WeighedSignal, most: float, text: str, *, number: int | None
+) -> Evidence:
+    """Return what the site's decisions add, with the words of the comment that they lean on."""
+    quotes = tuple(map(part_text, quote_lean(weighed.signal, text)))
+    beside = [gettext(_BESIDE.get(one, one)) for one in beside_of(weighed.signal.reason)]
+    mostly = gettext("This site's decisions, mostly by")
+    says = " ".join([mostly, ", ".join(beside)]) if beside else mostly
+    if not beside and not quotes:
+        says = gettext("This site's decisions")
+    return replace(_line(says, weighed.contribution, most, number=number), quotes=quotes)
 
 
 def _signal_line(weighed: WeighedSignal, most: float, *, number: int | None) -> Evidence:

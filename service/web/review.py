@@ -13,15 +13,20 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.user import Permission
+from service.moderation.anew import AnewBook
+from service.moderation.asked import AskedBook
 from service.moderation.claims import end_claim, seconds_since_opening
 from service.moderation.review import Tab, decide_as_seen, undo_as_seen
 from service.ports import Services
+from service.web.anew_page import add_anew
 from service.web.claiming import skip as put_off
 from service.web.last_stroke import note_given
 from service.web.live import Live
 from service.web.live_pages import add_live
 from service.web.pages import moderator, needs, require
 from service.web.review_page import (
+    ANEW,
+    ASKED,
     COUNTS,
     Place,
     remember_done,
@@ -37,9 +42,12 @@ _TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
 def add_review(app: Flask, pages: Blueprint, services: Services, live: Live) -> None:
     """Add the lists, one comment, rulings on it, and what keeps an open page up to date."""
     app.extensions[COUNTS] = TabCounts(services)
+    app.extensions[ASKED] = AskedBook(services)
+    anew = app.extensions[ANEW] = AnewBook(services)
     _add_lists(pages, services)
     _add_rulings(pages, services)
     add_live(pages, services, live, _place)
+    add_anew(pages, services, anew)
 
 
 def _add_lists(pages: Blueprint, services: Services) -> None:

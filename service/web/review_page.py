@@ -16,11 +16,16 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, ModerationError, NotFoundError
 from service.domain.user import Permission
+from service.moderation.anew import AnewBook, Moved
+from service.moderation.asked import AskedBook
+from service.moderation.behind import decisions_behind
 from service.moderation.claims import claims_of_others
 from service.moderation.decide import MAX_NOTE_CHARS
 from service.moderation.review import Tab, list_for_review
 from service.ports import Services
 from service.web.about_sender import about_sender_view
+from service.web.anew_page import moved_views
+from service.web.campaign_views import MemberView, present_member
 from service.web.claiming import (
     Opened,
     is_free,
@@ -32,6 +37,7 @@ from service.web.claiming import (
 from service.web.distrust import distrust_view, instruction_view
 from service.web.language import gettext, noted
 from service.web.last_stroke import just_done_stroke
+from service.web.learnt_view import asked_in_words
 from service.web.live import find_newcomers
 from service.web.pages import moderator
 from service.web.presenting import CaseView, RowView, present_case, present_row
@@ -45,6 +51,10 @@ _V = TypeVar("_V")
 PAGE_SIZE = 25
 COUNTS = "slopsieve_tab_counts"
 """Under which extension of an app it is counted how much its lists hold."""
+ANEW = "slopsieve_anew"
+"""Under which extension of an app waiting comments are told anew."""
+ASKED = "slopsieve_asked"
+"""Under which extension of an app it is counted how often people are asked."""
 # What the page's own script sends to get only those parts of a page that it needs: what a ruling
 # changes, or one more page of the list.
 PARTS_HEADER = "X-Parts"
@@ -177,6 +187,8 @@ class _Desk:
         self._services = services
         self._now = services.clock()
         self._sites = {site.id: site for site in services.sites.all()}
+        self._anew: AnewBook = current_app.extensions[ANEW]
+        self._moved: tuple[Moved, ...] = ()
 
     def show_whole(self, chosen: Case | None, refused: Ruling | str | None) -> str:
         """Return a whole page."""
@@ -188,6 +200,8 @@ class _Desk:
             sites=[site for site in self._sites.values() if moderator().sees(site.id)],
             chosen=chosen is not None,
             campaign_strip=self._campaign_strip(),
+            asked=self._asked(),
+            moved=moved_views(self._moved, self._sites) if _may_select() else (),
             has_page=lambda name: name in current_app.view_functions,
             **self._list_values(page, cases, opened) | self._opened_values(opened, cases, refused),
         )
@@ -196,6 +210,12 @@ class _Desk:
         if self._place.tab is not Tab.NEEDS_REVIEW:
             return ()
         return campaign_strip_view(self._services, self._place.site_ids)
+
+    def _asked(self) -> str:
+        if self._place.tab is not Tab.NEEDS_REVIEW:
+            return ""
+        book: AskedBook = current_app.extensions[ASKED]
+        return asked_in_words(book.then_and_now(self._place.site_ids))
 
     def show_list(self) -> str:
         """Return the list alone, of which nothing is opened."""
@@ -281,14 +301,21 @@ class _Desk:
             "similar": _beside(case, lambda: similar_view(*around, self._sites)),
             "distrust": _beside(case, lambda: distrust_view(*around)),
             "instruction": _beside(case, lambda: instruction_view(case)),
+            "behind": _beside(case, lambda: self._behind(case)),
         }
+
+    def _behind(self, case: Case) -> list[MemberView]:
+        found = decisions_behind(case, self._services)
+        return [present_member(one, sites=self._sites, now=self._now) for one in found]
 
     def _present(self, case: Case, claims: Mapping[CommentId, Claim]) -> CaseView:
         claim = claims.get(case.comment.id)
-        return present_case(case, sites=self._sites, now=self._now, claim=claim)
+        told = self._anew.tell([case], self._sites).get(case.comment.id)
+        return present_case(case, sites=self._sites, now=self._now, claim=claim, told=told)
 
     def _rows(self, cases: Sequence[Case], claims: Mapping[CommentId, Claim]) -> list[RowView]:
         put_off = skipped()
+        told = self._anew.tell(cases, self._sites)
         return [
             present_row(
                 case,
@@ -296,6 +323,7 @@ class _Desk:
                 now=self._now,
                 claim=claims.get(case.comment.id),
                 skipped=case.comment.id in put_off,
+                told=told.get(case.comment.id),
             )
             for case in cases
         ]
@@ -303,9 +331,20 @@ class _Desk:
     def _list(self) -> CasePage:
         """Return the list from the place on; from its top if the cursor is none of this list's."""
         try:
-            return _list(self._place, self._services, cursor=self._place.cursor)
+            return self._page(self._place.cursor)
         except InvalidInputError:
-            return _list(self._place, self._services, cursor=None)
+            return self._page(None)
+
+    def _page(self, cursor: str | None) -> CasePage:
+        place = self._place
+        if place.tab is Tab.NEEDS_REVIEW:
+            page, self._moved = self._anew.page(
+                self._sites, site_ids=place.site_ids, cursor=cursor, limit=PAGE_SIZE
+            )
+            return page
+        return list_for_review(
+            place.tab, self._services, site_ids=place.site_ids, cursor=cursor, limit=PAGE_SIZE
+        )
 
     def _find(self, ids: Sequence[CommentId]) -> list[Case]:
         found = {case.comment.id: case for case in self._services.cases.find_judged(ids)}
@@ -378,12 +417,6 @@ def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
 
 def _may_select() -> bool:
     return moderator().may(Permission.DECIDE)
-
-
-def _list(place: Place, services: Services, *, cursor: str | None) -> CasePage:
-    return list_for_review(
-        place.tab, services, site_ids=place.site_ids, cursor=cursor, limit=PAGE_SIZE
-    )
 
 
 def _next_after(

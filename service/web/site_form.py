@@ -17,7 +17,7 @@ _MAX_LANGUAGES = 50
 _PERCENT = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{0,12})?", re.ASCII)
 _MAX_SHOWN_CHARS = 400
 _CUTOFFS = ("ham_cutoff", "spam_cutoff")
-_SWITCHES = ("holds_unsure", "reports_decide", "rejects_campaigns")
+_SWITCHES = ("holds_unsure", "reports_decide", "rejects_campaigns", "learns")
 _FIELDS = ("mode", "languages", "undo_seconds", *_CUTOFFS, *_SWITCHES)
 
 
@@ -35,6 +35,7 @@ class SiteForm:
     holds_unsure: bool
     reports_decide: bool
     rejects_campaigns: bool
+    learns: bool
     undo_seconds: str
     ham_cutoff: str
     spam_cutoff: str
@@ -62,6 +63,7 @@ def form_of(settings: SiteSettings) -> SiteForm:
         holds_unsure=settings.holds_unsure,
         reports_decide=settings.reports_decide,
         rejects_campaigns=settings.rejects_campaigns,
+        learns=settings.learns,
         undo_seconds=str(settings.undo_seconds),
         ham_cutoff=_shown(settings.ham_cutoff),
         spam_cutoff=_shown(settings.spam_cutoff),
@@ -105,6 +107,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         holds_unsure="holds_unsure" in given,
         reports_decide="reports_decide" in given,
         rejects_campaigns="rejects_campaigns" in given,
+        learns="learns" in given,
         undo_seconds=typed["undo_seconds"],
         ham_cutoff=typed["ham_cutoff"],
         spam_cutoff=typed["spam_cutoff"],
@@ -121,6 +124,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         holds_unsure=form.holds_unsure,
         reports_decide=form.reports_decide,
         rejects_campaigns=form.rejects_campaigns,
+        learns=form.learns,
         undo_seconds=undo_seconds,
         ham_cutoff=ham,
         spam_cutoff=spam,

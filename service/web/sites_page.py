@@ -19,6 +19,7 @@ from service.moderation.sites import (
     IssuedKey,
     add_site,
     change_site_settings,
+    forget_taught,
     issue_akismet_key,
     issue_key,
     revoke_key,
@@ -28,6 +29,7 @@ from service.ports import Services
 from service.web.cutoffs_view import PreviewView, as_percent, view_of
 from service.web.ids import is_id
 from service.web.language import gettext, noted
+from service.web.learnt_view import learnt_view
 from service.web.marking import Piece, part_text
 from service.web.pages import moderator, needs, require
 from service.web.presenting import Moment, tell_time
@@ -35,6 +37,7 @@ from service.web.site_form import SiteForm, crossed_cutoffs, form_of, read_cutof
 
 _NEW_KEY = "new_key"
 _SAVED = "settings_saved"
+_FORGOTTEN = "taught_forgotten"
 _MODE_IN_WORDS = {
     Mode.OBSERVE: (noted("Observe"), noted("Publish everything, only record what was concluded.")),
     Mode.HOLD: (noted("Hold"), noted("Hold spam and unsure comments for a moderator.")),
@@ -154,6 +157,16 @@ def _add_settings(pages: Blueprint, services: Services) -> None:
         session[_SAVED] = site.id
         return redirect(url_for("pages.site", site_id=site.id), HTTPStatus.SEE_OTHER)
 
+    @pages.post("/sites/<site_id>/forget-taught", endpoint="forget_taught")
+    @needs(Permission.LOOK)
+    def forget(site_id: str) -> ResponseReturnValue:
+        site = _site(site_id, services)
+        forget_taught(site.id, services, actor=moderator().name)
+        session[_FORGOTTEN] = site.id
+        return redirect(
+            url_for("pages.site", site_id=site.id, _anchor="learnt"), HTTPStatus.SEE_OTHER
+        )
+
     @pages.get("/sites/<site_id>/cutoffs", endpoint="cutoff_preview")
     def preview(site_id: str) -> ResponseReturnValue:
         site = _site(site_id, services)
@@ -186,6 +199,8 @@ def _show_site(
             "ham_cutoff": as_percent(promise.cutoffs.ham_cutoff),
             "spam_cutoff": as_percent(promise.cutoffs.spam_cutoff),
         },
+        learnt=learnt_view(site, services),
+        forgotten=session.pop(_FORGOTTEN, None) == site.id,
         keys=_keys(site, services),
         new_key=_new_key(site.id),
         saved=form is None and session.pop(_SAVED, None) == site.id,

@@ -10,12 +10,14 @@ import pytest
 from service.campaigns.traits import Traits
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import CommentId, Lane, SiteId
-from service.domain.decision import Decision, Ruling
+from service.domain.decision import IMPORT, Decision, Ruling
 from service.domain.figures import (
     ActCount,
+    AskedAt,
     CampaignCount,
     DayCount,
     FigureCounts,
+    Leaned,
     PairCount,
     RuledCount,
     Scope,
@@ -29,6 +31,8 @@ from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome, WeighedSignal
 from service.ports import NewComment, Placement
+from service.scoring.lean import SITE_DECISIONS
+from service.stores.limits import FigureLimits
 from tests.factories import NOW, SITE, make_comment, make_signal, make_verdict
 
 OTHER_SITE = SiteId("site-2")
@@ -350,3 +354,75 @@ def test_campaigns_are_counted_those_first_of_which_most_waits(stores):
         CampaignCount(campaign_id="waiting", comments=3, waiting=3),
         CampaignCount(campaign_id="large", comments=4, waiting=1),
     )
+
+
+def leaned(lean: float, *, name: str = SITE_DECISIONS) -> tuple[WeighedSignal, ...]:
+    return (
+        WeighedSignal(signal=make_signal("bare_link"), weight=0.5, contribution=0.5),
+        WeighedSignal(signal=make_signal(name), weight=5.0, contribution=lean),
+    )
+
+
+def test_who_was_asked_is_told_newest_or_oldest_first_of_the_named_sites(stores):
+    keep(stores, Outcome.HAM, at=NOW - 3 * DAY)
+    keep(stores, Outcome.UNSURE, at=NOW - 2 * DAY)
+    keep(stores, Outcome.SPAM, at=NOW - DAY, audit=True)
+    keep(stores, None)
+    keep(stores, Outcome.UNSURE, site=OTHER_SITE)
+
+    newest = stores.figures.asked((SITE,), newest_first=True, limit=2)
+    oldest = stores.figures.asked(None, newest_first=False, limit=9)
+
+    assert newest == [
+        AskedAt(received_at=NOW - DAY, asked=True),
+        AskedAt(received_at=NOW - 2 * DAY, asked=True),
+    ]
+    assert [one.asked for one in oldest] == [False, True, True, True]
+    assert stores.figures.asked((), newest_first=True, limit=9) == []
+
+
+def test_nobody_was_asked_about_what_was_imported_with_its_decision(stores):
+    rule(stores, keep(stores), by=IMPORT)
+    rule(stores, keep(stores, at=YESTERDAY), by="ada")
+
+    found = stores.figures.asked(None, newest_first=True, limit=9)
+
+    assert [one.received_at for one in found] == [YESTERDAY]
+
+
+def test_verdicts_that_decisions_moved_are_told_with_what_they_were_compared_with(stores):
+    keep(stores, Outcome.SPAM, signals=leaned(2.5), score=3.5, at=YESTERDAY)
+    keep(stores, Outcome.UNSURE, signals=leaned(2.5, name="other"))
+    keep(stores, Outcome.HAM, site=OTHER_SITE, signals=leaned(-1.0))
+    entry = Instruction(
+        entry_id="ent_1", effect=Effect.BLOCK, kind=EntryKind.DOMAIN, label="x.com", reason="x"
+    )
+    keep(stores, Outcome.SPAM, signals=leaned(1.0), instruction=entry)
+
+    found = stores.figures.left(scope(site_ids=(SITE,)))
+
+    assert found.leaned == (
+        Leaned(
+            day=YESTERDAY.date(),
+            site_id=SITE,
+            outcome=Outcome.SPAM,
+            score=3.5,
+            lean=2.5,
+            model_version="test-1",
+            ham_cutoff=0.1,
+            spam_cutoff=0.9,
+        ),
+    )
+    assert found.leaned_since is None
+    assert sum(one.comments for one in found.days) == 3
+
+
+def test_where_only_the_newest_were_looked_at_it_is_told_since_when(stores, monkeypatch):
+    monkeypatch.setattr(stores.figures, "_limits", FigureLimits(leaned=2))
+    for n in range(3):
+        keep(stores, Outcome.SPAM, signals=leaned(1.0), at=NOW - n * DAY)
+
+    found = stores.figures.left(scope())
+
+    assert len(found.leaned) == 2
+    assert found.leaned_since == NOW - DAY

@@ -23,7 +23,14 @@ from tests.functional.moderators import keep, signed_in, token_of
 OTHER_SITE = SiteId("site-2")
 HOSTILE = '"><script>alert(1)</script>\u202e'
 PAGE = f"/sites/{SITE}"
-GOOD = {"mode": "hold", "languages": "", "undo_seconds": "30", "ham_cutoff": "", "spam_cutoff": ""}
+GOOD = {
+    "mode": "hold",
+    "languages": "",
+    "undo_seconds": "30",
+    "ham_cutoff": "",
+    "spam_cutoff": "",
+    "learns": "on",
+}
 
 
 @pytest.fixture
@@ -84,6 +91,7 @@ def test_settings_are_saved_and_told_once(services, client):
         spam_cutoff="98.97",
         reports_decide="on",
         rejects_campaigns="on",
+        learns="on",
     )
     page, again = client.get(answer.location), client.get(answer.location)
 
@@ -125,7 +133,7 @@ def test_what_somebody_else_set_since_the_page_was_shown_stays(services, client)
     post(client, f"{PAGE}/settings", **(GOOD | was | {"holds_unsure": "on", "undo_seconds": "7"}))
     post(client, f"{PAGE}/settings", **(GOOD | was | {"holds_unsure": "on", "spam_cutoff": "10"}))
 
-    assert len(was) == 8
+    assert len(was) == 9
     assert settings(services) == SiteSettings(mode=Mode.ENFORCE, ham_cutoff=0.2, undo_seconds=7)
 
 

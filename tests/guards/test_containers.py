@@ -606,12 +606,14 @@ def test_a_damaged_version_is_not_promoted_from_an_image_without_an_engine(tmp_p
 
 
 def test_a_command_says_which_package_its_image_lacks(tmp_path):
-    script = 'from service.cli import main\nmain(["score", "comments.jsonl", "--out", "x"])\n'
+    comments = tmp_path / "comments.jsonl"
+    comments.write_text('{"text": "Thank you, that worked."}\n')
+    script = f'from service.cli import main\nmain(["score", {str(comments)!r}, "--out", "x"])\n'
 
     ended = _run_without("web-packages", script, tmp_path)
 
     assert ended.returncode == 1
-    assert "`score` needs the package numpy, which is not installed here" in ended.stderr
+    assert "it needs the package openvino, which is not installed here" in ended.stderr
 
 
 def _lock_without(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -9,13 +10,16 @@ import sqlalchemy as sa
 
 from service.domain.campaign import CAMPAIGN_POLICY, FEWEST_SHOWN
 from service.domain.comment import SiteId
-from service.domain.decision import Ruling
+from service.domain.decision import IMPORT, Ruling
 from service.domain.figures import (
     P_SPAM_EDGES,
     ActCount,
+    AskedAt,
     CampaignCount,
     DayCount,
     FigureCounts,
+    Leaned,
+    LeftCounts,
     PairCount,
     RuledCount,
     Scope,
@@ -26,6 +30,7 @@ from service.domain.figures import (
     WaitingNow,
 )
 from service.domain.verdict import Outcome
+from service.scoring.lean import SITE_DECISIONS
 from service.stores.cursor import UNSURE_RANK
 from service.stores.limits import FIGURE_LIMITS, FigureLimits
 from service.stores.sql.days import day_of, utc_day
@@ -84,6 +89,43 @@ class SqlFigureStore:
                 acts=_acts(connection, scope, self._limits.acts),
                 timed=_timed(connection, scope, self._limits.timed),
                 campaigns=_campaigns(connection, scope, self._limits.campaigns),
+            )
+
+    def asked(
+        self, site_ids: Sequence[SiteId] | None, *, newest_first: bool, limit: int
+    ) -> list[AskedAt]:
+        """See `FigureStore.asked`."""
+        imported = sa.exists().where(_of_decision, decisions.c.decided_by == IMPORT)
+        wanted = [has_verdict, ~imported]
+        if site_ids is not None:
+            wanted.append(comments.c.site_id.in_(site_ids))
+        order = (comments.c.received_at, comments.c.id)
+        query = (
+            sa.select(comments.c.received_at, comments.c.outcome, comments.c.audit)
+            .where(*wanted)
+            .order_by(*(one.desc() if newest_first else one for one in order))
+            .limit(limit)
+        )
+        with reading(self._engine) as connection:
+            return [
+                AskedAt(
+                    received_at=row.received_at,
+                    asked=row.outcome == Outcome.UNSURE.value or row.audit,
+                )
+                for row in connection.execute(query)
+            ]
+
+    def left(self, scope: Scope) -> LeftCounts:
+        """See `FigureStore.left`."""
+        with reading(self._engine) as connection:
+            some = _newest(scope, self._limits.leaned)
+            number, since = connection.execute(
+                sa.select(sa.func.count(), sa.func.min(some.c.received_at))
+            ).one()
+            return LeftCounts(
+                days=_days(connection, scope),
+                leaned=_leaned(connection, some),
+                leaned_since=since if number == self._limits.leaned else None,
             )
 
 
@@ -277,26 +319,65 @@ def _pairs(connection: sa.Connection, scope: Scope) -> tuple[PairCount, ...]:
 def _signals(
     connection: sa.Connection, scope: Scope, newest: int
 ) -> tuple[int, tuple[SignalCount, ...]]:
-    some = (
-        sa.select(comments.c.id)
+    some = _newest(scope, newest)
+    sampled = connection.execute(sa.select(sa.func.count()).select_from(some)).scalar_one()
+    return sampled, _count_signals(connection, some, *_each_signal(connection))
+
+
+def _newest(scope: Scope, limit: int) -> sa.Subquery:
+    """Return the ids of the newest judged comments of the scope, with when they came in."""
+    return (
+        sa.select(comments.c.id, comments.c.received_at, comments.c.site_id)
         .where(has_verdict, _within(comments.c.received_at, scope), *_of_sites(scope))
         .order_by(comments.c.received_at.desc(), comments.c.id.desc())
-        .limit(newest)
+        .limit(limit)
         .subquery()
     )
-    sampled = connection.execute(sa.select(sa.func.count()).select_from(some)).scalar_one()
-    name: sa.ColumnElement[Any]
-    contribution: sa.ColumnElement[Any]
+
+
+def _each_signal(
+    connection: sa.Connection,
+) -> tuple[sa.FromClause, sa.ColumnElement[Any], sa.ColumnElement[Any]]:
+    """Return a row for each signal of a verdict, with its name and its contribution."""
     # Both name the column of their rows alike.
     if connection.dialect.name == "postgresql":
         each = sa.func.json_array_elements(verdicts.c.signals).table_valued("value")
         name = each.c.value.op("->>")("name")
-        contribution = sa.cast(each.c.value.op("->>")("contribution"), sa.Double)
-    else:
-        each = sa.func.json_each(verdicts.c.signals).table_valued("value")
-        name = sa.func.json_extract(each.c.value, "$.name")
-        contribution = sa.func.json_extract(each.c.value, "$.contribution")
-    return sampled, _count_signals(connection, some, each, name, contribution)
+        return each, name, sa.cast(each.c.value.op("->>")("contribution"), sa.Double)
+    each = sa.func.json_each(verdicts.c.signals).table_valued("value")
+    said = sa.func.json_extract(each.c.value, "$.name")
+    return each, said, sa.func.json_extract(each.c.value, "$.contribution")
+
+
+def _leaned(connection: sa.Connection, some: sa.Subquery) -> tuple[Leaned, ...]:
+    each, name, contribution = _each_signal(connection)
+    query = (
+        sa.select(
+            utc_day(some.c.received_at).label("day"),
+            some.c.site_id,
+            verdicts.c.outcome,
+            verdicts.c.score,
+            contribution.label("lean"),
+            verdicts.c.model_version,
+            verdicts.c.ham_cutoff,
+            verdicts.c.spam_cutoff,
+        )
+        .select_from(some.join(verdicts, verdicts.c.comment_id == some.c.id).join(each, sa.true()))
+        .where(name == SITE_DECISIONS, verdicts.c.instruction.is_(None))
+    )
+    return tuple(
+        Leaned(
+            day=day_of(row.day),
+            site_id=SiteId(row.site_id),
+            outcome=Outcome(row.outcome),
+            score=row.score,
+            lean=float(row.lean),
+            model_version=row.model_version,
+            ham_cutoff=row.ham_cutoff,
+            spam_cutoff=row.spam_cutoff,
+        )
+        for row in connection.execute(query)
+    )
 
 
 def _count_signals(

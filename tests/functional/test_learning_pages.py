@@ -1,0 +1,464 @@
+"""Moderators see what their decisions taught, what it saves them, and can take it back."""
+
+from __future__ import annotations
+
+import html
+import re
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from service.domain.comment import Author, Lane, SiteId
+from service.domain.decision import Ruling
+from service.domain.user import Role
+from service.domain.verdict import Outcome
+from service.moderation.decide import decide_comment, undo_decision
+from service.moderation.submit import submit_comments
+from service.moderation.withdraw import withdraw_comment
+from service.ports import NewComment
+from service.scoring.lean import recorded_lean
+from service.stores.taught import TaughtKeeper
+from tests.factories import NOW, SITE, make_comment
+from tests.fakes import make_services, make_site
+from tests.functional.moderators import hidden_fields, keep, signed_in, token_of
+from tests.over_sqlite import sqlite_services
+from tests.unit.learning.lessons import HAM, SPAM
+
+OTHER = SiteId("site-2")
+PAGE = f"/sites/{SITE}"
+HOSTILE = "<script>alert(1)</script> \u202egnp.exe {{ 7*7 }}"
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def services(request):
+    with ExitStack() as held:
+        if request.param == "memory":
+            made = make_services(sites=[make_site()])
+        else:
+            made = held.enter_context(sqlite_services())
+        made.sites.add(make_site(id=OTHER, name="Tap blog"))
+        keeper = TaughtKeeper(
+            made.decisions,
+            made.cases,
+            made.sites,
+            made.users,
+            audit_share=0.02,
+            salt=7,
+            recheck_seconds=0,
+        )
+        made = replace(made, taught=keeper.current)
+        made.queue.services = made
+        yield made
+
+
+@pytest.fixture
+def client(services):
+    client = signed_in(services)
+    [user] = services.users.all()
+    services.users.replace(replace(user, role=Role.OWNER))
+    return client
+
+
+def post(services, text, **changes):
+    comment = make_comment(text, received_at=services.clock(), **changes)
+    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    return services.cases.get(comment.id)
+
+
+def decide_some(services, count=12, *, spam=SPAM, ham=HAM, **changes):
+    made = []
+    for n in range(count):
+        case = post(services, (spam if n % 2 else ham).format(n), **changes)
+        ruling = Ruling.REJECT if n % 2 else Ruling.APPROVE
+        made.append(decide_comment(case.comment.id, ruling, services, decided_by="Ola"))
+        services.clock.advance(seconds=1)
+    return made
+
+
+def words(page) -> str:
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.text)).split())
+
+
+def part(page, start: str) -> str:
+    """Return the section of a page that begins with this."""
+    found = re.search(rf"{re.escape(start)}.*?</section>", page.text, re.DOTALL)
+    return found[0] if found else ""
+
+
+def behind(page) -> list[str]:
+    return re.findall(r"/review/comments/([^?\"]+)", part(page, '<section class="similar behind"'))
+
+
+def test_a_comments_page_names_the_words_and_the_decisions_that_its_verdict_leans_on(
+    services, client
+):
+    decided = [case for case in decide_some(services) if case.decision.ruling is Ruling.REJECT]
+    case = post(services, SPAM.format("seventy"))
+
+    page = client.get(f"/review/comments/{case.comment.id}")
+
+    lean = recorded_lean(case.verdict)
+    line = re.search(r"This site&#39;s decisions, mostly by.*?</tr>", page.text, re.DOTALL)[0]
+    quoted = re.findall(r'<q class="lean"><bdi>([^<]+)</bdi></q>', line)
+    assert 1 <= len(quoted) <= 3
+    assert all(one in case.comment.text for one in quoted)
+    assert f"+{lean.contribution:.2f}" in line
+    assert len(behind(page)) == 3
+    assert set(behind(page)) <= {one.comment.id for one in decided}
+
+
+@pytest.mark.parametrize("how", ["undo", "withdraw"])
+def test_a_decision_that_no_longer_stands_is_never_shown_as_a_reason(services, client, how):
+    decide_some(services)
+    case = post(services, SPAM.format("seventy"))
+    path = f"/review/comments/{case.comment.id}"
+    shown = behind(client.get(path))
+
+    for comment_id in shown:
+        if how == "undo":
+            undo_decision(comment_id, services, undone_by="Ola")
+        else:
+            withdraw_comment(comment_id, services, by="Ola")
+    after = behind(client.get(path))
+
+    assert len(shown) == 3
+    assert after
+    assert not set(after) & set(shown)
+
+
+def test_decisions_made_after_the_verdict_and_at_other_sites_are_no_reasons_for_it(
+    services, client
+):
+    early = decide_some(services, 8)
+    decide_some(services, 8, site_id=OTHER)
+    case = post(services, SPAM.format("seventy"))
+    services.clock.advance(minutes=1)
+    decide_some(services, 8)
+
+    shown = behind(client.get(f"/review/comments/{case.comment.id}"))
+
+    assert shown
+    assert set(shown) <= {one.comment.id for one in early}
+
+
+def test_of_a_withdrawn_comment_no_word_is_quoted(services, client):
+    decide_some(services)
+    case = post(services, SPAM.format("seventy"))
+    withdraw_comment(case.comment.id, services, by="Ola")
+
+    page = client.get(f"/review/comments/{case.comment.id}")
+
+    assert "This site's decisions" in words(page)
+    assert '<q class="lean">' not in page.text
+    assert behind(page) == []
+
+
+def test_what_was_learnt_is_told_with_side_weight_and_decisions(services, client):
+    author = Author(name="Cheap Boilers 24", url="https://cheap-boilers.com/x")
+    decide_some(services, spam=SPAM + " at https://radiator-sale.com/a")
+    for n in range(4):
+        case = post(services, SPAM.format(n), author=author)
+        decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="Ola")
+
+    page = client.get(PAGE)
+
+    told = words(page)
+    assert "What 16 decisions taught is believed to" in told
+    row = re.search(r"<tr><th scope=\"row\"><bdi>radiator-sale.com</bdi>.*?</tr>", page.text)[0]
+    assert "+" in row
+    assert '<td class="number">6</td>' in row
+    assert "Shapes of names" in told
+    assert "cheap-boilers.com" in told
+    assert page.text.count('<th scope="row"><bdi>') <= 5 * 2 * 8 + 10
+
+
+def test_words_of_comments_that_were_erased_are_told_no_more(services, client):
+    decide_some(services)
+    odd = [post(services, f"zymurgical quandaries zymurgical {n}") for n in range(6)]
+    for case in odd:
+        decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="Ola")
+    before = words(client.get(PAGE))
+
+    for case in odd:
+        withdraw_comment(case.comment.id, services, by="Ola")
+    after = words(client.get(PAGE))
+
+    assert "zymurgical" in before
+    assert "zymurgical" not in after
+
+
+def test_hostile_words_and_names_stay_words(services, client):
+    author = Author(name=HOSTILE, url="https://x-y.com/<script>")
+    decide_some(services, spam=HOSTILE + " {}", author=author)
+    case = post(services, HOSTILE + " sixty", author=author)
+
+    pages = [client.get(path) for path in (PAGE, f"/review/comments/{case.comment.id}", "/review")]
+
+    for page in pages:
+        assert page.status_code == 200
+        assert "<script>alert" not in page.text
+        assert "\u202e" not in page.text
+
+
+def test_learning_is_switched_off_and_on_by_the_settings_and_logged(services, client):
+    fields = hidden_fields(client.get(PAGE), f"{PAGE}/settings")
+    keeps = {"mode": "hold", "languages": "", "undo_seconds": "30", "holds_unsure": "on"}
+
+    client.post(f"{PAGE}/settings", data={**fields, **keeps, "ham_cutoff": "", "spam_cutoff": ""})
+    decide_some(services)
+
+    assert not services.sites.get(SITE).settings.learns
+    assert services.sites.get(SITE).settings.holds_unsure
+    assert "the model version alone judges" in words(client.get(PAGE))
+    assert recorded_lean(post(services, SPAM.format("x")).verdict) is None
+    acts = [entry.detail for entry in services.audit_log.recent(subject=SITE)]
+    assert "learns: True to False" in acts
+
+
+def test_what_a_site_taught_is_forgotten_after_a_confirmation_and_logged(services, client):
+    decide_some(services)
+    services.clock.advance(minutes=1)
+    page = client.get(PAGE)
+    form = hidden_fields(page, f"{PAGE}/forget-taught")
+
+    answer = client.post(f"{PAGE}/forget-taught", data=form)
+
+    assert answer.status_code == 303
+    assert "is forgotten; the decisions stay" in words(client.get(PAGE))
+    assert services.sites.get(SITE).settings.learns_since == services.clock()
+    assert recorded_lean(post(services, SPAM.format("x")).verdict) is None
+    assert services.cases.count(_decided()) == 12
+    assert re.search(r"<details class=\"sure\"><summary[^>]*>Forget what", page.text)
+    acts = [entry.detail for entry in services.audit_log.recent(subject=SITE)]
+    assert any("learns_since: none to " in act for act in acts)
+
+
+def _decided():
+    from service.domain.case import CaseFilter, State
+
+    return CaseFilter(state=State.DECIDED)
+
+
+@pytest.mark.parametrize(("role", "status"), [(Role.MODERATOR, 403), (Role.OWNER, 303)])
+def test_only_who_manages_a_site_lets_it_forget(services, role, status):
+    client = signed_in(services)
+    [user] = services.users.all()
+    services.users.replace(replace(user, role=role))
+    token = token_of(client.get("/password"))
+
+    answer = client.post(f"{PAGE}/forget-taught", data={"csrf_token": token})
+
+    assert answer.status_code == status
+
+
+def ask(services, n, *, unsure, at, site=SITE):
+    for number in range(n):
+        outcome = Outcome.UNSURE if number < unsure else Outcome.HAM
+        comment = make_comment(received_at=at + timedelta(seconds=number), site_id=site)
+        keep(services, comment, outcome)
+
+
+def test_the_queue_tells_how_often_people_are_asked_now_and_were_at_first(services, client):
+    ask(services, 60, unsure=18, at=NOW - timedelta(days=60))
+    ask(services, 200, unsure=14, at=NOW - timedelta(days=3))
+    ask(services, 30, unsure=30, at=NOW - timedelta(days=2), site=OTHER)
+
+    page = words(client.get(f"/review?site={SITE}"))
+
+    told = "Of the last 200 comments you were asked about 14; in the first week about 18 of 60."
+    assert told in page
+
+
+def test_of_too_few_comments_the_queue_tells_nothing(services, client):
+    ask(services, 20, unsure=10, at=NOW - timedelta(days=60))
+    ask(services, 190, unsure=14, at=NOW - timedelta(days=3))
+
+    assert "Of the last" not in words(client.get("/review"))
+
+
+def test_while_the_last_comments_reach_into_the_first_week_the_queue_tells_nothing(
+    services, client
+):
+    ask(services, 230, unsure=14, at=NOW - timedelta(days=3))
+
+    assert "Of the last" not in words(client.get("/review"))
+
+
+def test_figures_tell_what_was_left_by_week_and_would_have_been_without_learning(services):
+    decide_some(services, 24)
+    for n in range(10):
+        post(services, SPAM.format(f"word {n}"))
+    services.clock.advance(days=8)
+    for n in range(10):
+        post(services, SPAM.format(f"other {n}"))
+
+    page = signed_in(services).get("/figures")
+
+    told = words(page)
+    assert "Left to a person, by week" in told
+    assert "The dashed line is what the model version alone would have left" in told
+    assert re.search(r"Week from.*? 34 \d+ % 100 %.*? 10 0 % 100 %", told)
+    assert "Radiator blog : What 24 decisions taught is believed to" in told
+    assert "Tap blog : None of its decisions has taught anything yet." in told
+
+
+def test_a_residual_that_hurt_is_said_to_be_unused(services, client):
+    for n in range(60):
+        case = post(services, HAM.format("x"))
+        ruling = Ruling.REJECT if n % 2 else Ruling.APPROVE
+        decide_comment(case.comment.id, ruling, services, decided_by="Ola")
+
+    trusted = services.taught().sites[SITE].evidence.trusted
+    told = words(client.get(PAGE))
+
+    assert ("hurt so far and is not used" in told) == (trusted < 0.1)
+    assert "What 60 decisions taught" in told or "hurt" in told
+
+
+def wait_and_learn(services, n=6, *, decided=16):
+    """Let comments wait, then decide others of their kind."""
+    waiting = [post(services, SPAM.format(f"hundred {number}")) for number in range(n)]
+    sincere = [post(services, HAM.format(f"hundred {number}")) for number in range(n)]
+    decide_some(services, decided)
+    return waiting, sincere
+
+
+def ids_of(cases) -> set[str]:
+    return {case.comment.id for case in cases}
+
+
+def rows(page) -> list[str]:
+    return re.findall(r'<li class="row[^>]*data-id="([^"]+)"', page.text)
+
+
+def ticked(page) -> list[str]:
+    return re.findall(r'name="id" value="([^"]+)" checked', page.text)
+
+
+def test_what_waits_is_told_anew_while_its_verdict_stays(services, client):
+    waiting, sincere = wait_and_learn(services)
+    first = waiting[0]
+
+    page = client.get("/review")
+    opened = client.get(f"/review/comments/{first.comment.id}")
+
+    assert page.text.count('class="chip is-now"') >= len(waiting) + len(sincere)
+    assert "the verdict stays as it was" in words(opened)
+    assert services.cases.get(first.comment.id).verdict == first.verdict
+    # What is held waits in order of what it costs: first what is probably sincere.
+    assert set(rows(page)[: len(sincere)]) == ids_of(sincere)
+
+
+def test_a_site_that_does_not_learn_and_one_without_decisions_are_told_nothing(services, client):
+    keep(services)
+    assert 'class="chip is-now"' not in client.get("/review").text
+
+    wait_and_learn(services)
+    services.sites.change_settings(SITE, lambda now: replace(now, learns=False))
+    forget = make_comment()
+    keep(services, forget)
+    withdraw_comment(forget.id, services, by="Ola")
+
+    assert 'class="chip is-now"' not in client.get("/review").text
+
+
+def test_a_reordered_queue_shows_each_comment_once_over_its_pages(services, client):
+    wait_and_learn(services, 20)
+    seen, path = [], "/review"
+
+    while path:
+        page = client.get(path)
+        seen += rows(page)
+        further = re.search(r'further" href="([^"]+)"', page.text)
+        path = html.unescape(further[1]) if further else None
+
+    assert len(seen) == len(set(seen)) == 40
+
+
+def test_beyond_those_that_are_told_anew_the_queue_goes_on_in_its_order(
+    services, client, monkeypatch
+):
+    monkeypatch.setattr("service.moderation.anew.MOST_TOLD", 30)
+    wait_and_learn(services, 30)
+    seen, path = [], "/review"
+
+    while path:
+        page = client.get(path)
+        seen += rows(page)
+        further = re.search(r'further" href="([^"]+)"', page.text)
+        path = html.unescape(further[1]) if further else None
+
+    assert len(seen) == len(set(seen)) == 60
+
+
+@pytest.mark.parametrize("cursor", ["now.0.x.y", "now.2.1.c", "now.0.999999999999999999.c", "zzz"])
+def test_a_cursor_that_no_page_gave_out_is_no_error(services, client, cursor):
+    wait_and_learn(services, 2)
+
+    assert client.get(f"/review?cursor={cursor}").status_code == 200
+
+
+def test_what_moved_over_a_cutoff_is_offered_ticked_and_decided_in_one_stroke(services, client):
+    waiting, _ = wait_and_learn(services)
+    other = post(services, SPAM.format("x"), site_id=OTHER)
+    moved = [
+        case
+        for case in waiting
+        if services.cases.get(case.comment.id).verdict.outcome is Outcome.UNSURE
+    ]
+
+    queue = client.get("/review")
+    found = re.search(r'href="(/review/anew/[^"]*/spam)"', queue.text)
+    page = client.get(html.unescape(found[1]))
+    form = hidden_fields(page, "/review/bulk")
+    before = [services.cases.get(case.comment.id).decision for case in waiting]
+    chosen = ticked(page)[1:]
+    answer = client.post("/review/bulk", data={**form, "id": chosen, "ruling": "reject"})
+
+    assert before == [None] * len(waiting)
+    assert set(ticked(page)) == ids_of(moved)
+    assert answer.status_code == 303
+    assert len(moved) == 6
+    assert "6 more waiting comments like what was rejected" in words(queue)
+    assert [services.cases.get(one).decision.ruling for one in chosen] == [Ruling.REJECT] * 5
+    assert services.cases.get(ticked(page)[0]).decision is None
+    assert services.cases.get(other.comment.id).decision is None
+
+
+def test_nothing_is_offered_where_nothing_moved_and_nonsense_is_not_found(services, client):
+    keep(services)
+
+    assert "/review/anew" not in client.get("/review").text
+    assert "Nothing moved" in words(client.get(f"/review/anew/{SITE}/spam"))
+    for path in ("x/spam", f"{SITE}/unsure", "%00/spam"):
+        assert client.get(f"/review/anew/{path}").status_code == 404
+
+
+def test_who_may_only_look_at_a_site_is_offered_nothing(services):
+    client = signed_in(services)
+    wait_and_learn(services)
+    [user] = services.users.all()
+    services.users.replace(replace(user, role=Role.READER))
+
+    assert "/review/anew" not in client.get("/review").text
+    assert client.get(f"/review/anew/{SITE}/spam").status_code == 403
+
+
+def test_waiting_comments_are_told_once_for_each_state_of_what_is_taught(
+    services, client, monkeypatch
+):
+    from service.moderation import anew
+
+    told = []
+    lean = anew.lean_anew
+    monkeypatch.setattr(anew, "lean_anew", lambda v, *a, **k: told.append(v) or lean(v, *a, **k))
+    wait_and_learn(services)
+
+    client.get("/review")
+    first = len(told)
+    client.get("/review")
+
+    assert first == 12
+    assert len(told) == first

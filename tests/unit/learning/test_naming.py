@@ -1,0 +1,123 @@
+"""A verdict says what it leans on: words and links where they stand, all else in a clause."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.features import hash_words
+from service.domain.comment import Author, Post
+from service.learning.features import count_features
+from service.learning.judging import lean_on
+from service.learning.naming import Kind, name_features
+from service.learning.taught import learn_all
+from service.scoring.explanation import explain
+from service.scoring.lean import beside_of, quote_lean, recorded_lean, sum_up
+from service.scoring.weights import Cutoffs
+from tests.factories import make_comment, make_verdict
+from tests.unit.learning.lessons import HAM, SALT, SPAM, features_of, make_lesson
+
+PROMISED = Cutoffs(ham_cutoff=0.04, spam_cutoff=0.998)
+
+
+def judged(comment, lessons):
+    return lean_on(
+        make_verdict(comment.id, signals=()),
+        comment,
+        learn_all(lessons, salt=SALT),
+        word_hashes=None,
+        promised=PROMISED,
+    )
+
+
+def lessons_on(text: str, **changes) -> list:
+    other = "I had the same trouble, and yes, it was the valve of the other side"
+    taught = [
+        make_lesson(n, features=features_of(f"{text} {n}", **changes), frozen=0.0)
+        for n in range(1, 7)
+    ]
+    against = [make_lesson(20 + n, f"{other} {n}", is_spam=False, frozen=0.0) for n in range(6)]
+    return [*taught, *against]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Cheap  Radiators, order NOW from https://shop.example/a and pay later",
+        "<b>Cheap</b> radiators \u200bfrom\u200b shop.example !!!",
+        "",
+        "?!",
+        "\U0001f600 один два \u202eхуй",
+    ],
+)
+def test_every_word_pair_and_link_that_is_named_is_one_that_counts(text):
+    comment = make_comment(text, author=Author(name="Mara Holm", url="https://mara-holm.com/x"))
+    features = count_features(comment, hash_words(text), SALT)
+
+    named = name_features(comment, [int(one) for one in features.ids], SALT)
+
+    assert {Kind.NAME, Kind.POST, Kind.AUTHOR, Kind.DOMAIN} <= {n.kind for n in named.values()}
+    for one in named.values():
+        if one.span is not None:
+            assert text[one.span.start : one.span.end]
+            assert one.says.split()[0] in text.lower()
+
+
+def test_nothing_is_named_that_was_not_asked_for():
+    assert name_features(make_comment(SPAM), [7], SALT) == {}
+
+
+def test_a_verdict_names_the_words_and_the_link_that_decisions_taught():
+    text = "Visit https://shop.example/x for radiators"
+    comment = make_comment("Hello, " + text)
+
+    verdict = judged(comment, lessons_on(text))
+
+    lean = recorded_lean(verdict)
+    assert lean.contribution > 0
+    assert 1 <= len(lean.signal.spans) <= 3
+    assert "shop.example" in quote_lean(lean.signal, comment.text)
+    assert verdict.score == sum_up(verdict, verdict.signals)
+    said = next(one for one in explain(verdict, comment.text) if "decided here" in one)
+    assert "mostly by " in said
+    assert "“shop.example”" in said
+    assert f"{lean.contribution:+.2f}" in said
+
+
+def test_what_stands_beside_the_text_is_named_by_its_kind_alone():
+    author = Author(name="ZZZ111", url="https://radiators-now.com/")
+    post = Post(url="https://blog.example/p/9", title="Nine")
+    comment = make_comment(
+        "Quite another remark, without a word in common", author=author, post=post
+    )
+
+    verdict = judged(comment, lessons_on(SPAM, author=author, post=post))
+
+    lean = recorded_lean(verdict)
+    assert "its author's site" in beside_of(lean.signal.reason)
+    assert "radiators-now" not in lean.signal.reason
+    assert "its author's site" in " ".join(explain(verdict, comment.text))
+
+
+def test_of_an_erased_text_nothing_is_quoted():
+    verdict = judged(make_comment(SPAM.format("x")), lessons_on(SPAM))
+
+    said = next(one for one in explain(verdict, "") if "decided here" in one)
+
+    assert "“" not in said
+
+
+def test_what_is_quoted_has_nothing_in_it_that_prints_nothing():
+    comment = make_comment(SPAM.format("x").replace("radiator", "radi\u202eator"))
+    verdict = judged(comment, lessons_on(SPAM))
+
+    assert all(one.isprintable() for one in explain(verdict, comment.text))
+
+
+def test_words_that_speak_for_the_other_side_are_not_named():
+    comment = make_comment(f"{HAM.format('x')} shop.example")
+
+    verdict = judged(comment, lessons_on("Visit https://shop.example/x for radiators"))
+
+    lean = recorded_lean(verdict)
+    named = quote_lean(lean.signal, comment.text)
+    assert ("shop.example" in named) == (lean.contribution > 0)
