@@ -80,8 +80,8 @@ def main() -> None:
         running = [
             stages.start("web", "web"),
             stages.start("worker", "worker"),
-            stages.start("web", "callbacks", "python", "-P", "-m", "service.callbacks"),
-            stages.start("web", "beat", "python", "-P", "-m", "service.beat"),
+            stages.start("web", "callbacks", "python", "-P", "-m", "service.processes.callbacks"),
+            stages.start("web", "beat", "python", "-P", "-m", "service.processes.beat"),
         ]
         wait_until_ready(port)
         added = json.loads(stages.run("web", "sites", "slopsieve", "sites", "add", "A", "--json"))
@@ -91,7 +91,7 @@ def main() -> None:
         )
         print(f"a comment: {status} {json.dumps(answer)[:300]}")
         for name, probe in (("web", "api"), ("callbacks", "callbacks"), ("web", "schema")):
-            stages.run("web", name, "python", "-P", "-m", "service.probe", probe)
+            stages.run("web", name, "python", "-P", "-m", "service.processes.probe", probe)
         wait_for_sign(stages, "web", "beat")
         wait_for_sign(stages, "worker", "worker")
         if has_trainer:

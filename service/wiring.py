@@ -23,26 +23,27 @@ from service.domain.sender import SenderSecrets
 from service.ids import new_id
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
-from service.ports import Observer, Services
+from service.ports.observing import Observer
+from service.ports.services import Services
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.start_error import ExitCode, StartError
-from service.stores.breaker import BreakerHistoryStore
+from service.stores.files.model_promise import read_promise, read_shadow
+from service.stores.files.model_versions import ModelVersions
+from service.stores.files.reputation_lists import ListFolder
+from service.stores.files.systems import open_systems
+from service.stores.files.version_shelf import FolderVersionShelf
 from service.stores.list_entries import BookKeeper
-from service.stores.model_promise import read_promise, read_shadow
-from service.stores.model_versions import ModelVersions
 from service.stores.passwords import Argon2PasswordHasher
-from service.stores.reputation_lists import ListFolder
 from service.stores.sql import Connections, SqlStores, create_engine, sql_stores
-from service.stores.systems import open_systems
-from service.stores.valkey_history import ValkeyHistoryStore
-from service.stores.valkey_rebuild import ValkeyRebuildPlace
-from service.stores.version_shelf import FolderVersionShelf
+from service.stores.valkey.breaker import BreakerHistoryStore
+from service.stores.valkey.history import ValkeyHistoryStore
+from service.stores.valkey.rebuild import ValkeyRebuildPlace
 from service.tasks.back_scoring_queue import CeleryBackScoringQueue
 from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
 from service.tasks.trainer_queue import CeleryTrainerQueue
-from service.training_program import Bounds, TrainingProcesses
-from service.versions import own_versions_folder, versions_folder
+from service.training_runs.training_program import Bounds, TrainingProcesses
+from service.training_runs.versions import own_versions_folder, versions_folder
 from service.watching.counting import CountingObserver
 from service.watching.several import SeveralObservers
 

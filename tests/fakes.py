@@ -14,15 +14,17 @@ from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, SendOut
 from service.domain.errors import ConflictError, ModelUnavailableError, NotFoundError
 from service.domain.sender import SenderSecrets
 from service.domain.site import Site
-from service.moderation.judge import judge_batch
-from service.ports import Clock, JudgingModel, Services, VersionOnShelf
+from service.moderation.judging.judge import judge_batch
+from service.ports.clock import Clock
+from service.ports.models import JudgingModel, VersionOnShelf
+from service.ports.services import Services
 from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
+from service.stores.files.reputation_lists import MemoryReputationLists
 from service.stores.list_entries import BookKeeper
-from service.stores.memory import MemoryStores, memory_stores
-from service.stores.memory_queue import MemoryBackScoringQueue, MemoryScoringQueue
-from service.stores.memory_rebuild import MemoryRebuildPlace
-from service.stores.reputation_lists import MemoryReputationLists
+from service.stores.memory.queue import MemoryBackScoringQueue, MemoryScoringQueue
+from service.stores.memory.rebuild import MemoryRebuildPlace
+from service.stores.memory.stores import MemoryStores, memory_stores
 from tests.factories import NOW, SITE
 
 

@@ -52,8 +52,8 @@ def tiny_network(tmp_path_factory, tokeniser) -> Path:
     import torch
 
     from models.transformer import NETWORK_FILE
-    from training.export import export_network
-    from training.network import PACKAGED_BASE, load_network
+    from training.network.encoder import PACKAGED_BASE, load_network
+    from training.network.export import export_network
 
     torch.manual_seed(7)
     network = load_network(PACKAGED_BASE, layers=(0,))

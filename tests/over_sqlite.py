@@ -14,8 +14,8 @@ from typing import Any
 
 from service.domain.errors import StoreUnavailableError
 from service.domain.site import Site
-from service.moderation.remember import teach
-from service.ports import Services
+from service.moderation.learning.remember import teach
+from service.ports.services import Services
 from service.stores.list_entries import BookKeeper
 from service.stores.migrations import migrate
 from service.stores.sql import SqlStores, create_engine, sql_stores

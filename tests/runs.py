@@ -19,8 +19,8 @@ from service.domain.retraining import (
     RetrainingReport,
     TrainingProgress,
 )
-from service.ports import KeptDecisions, RunFiles
-from service.training_program import Bounds, TrainingProcesses
+from service.ports.training import KeptDecisions, RunFiles
+from service.training_runs.training_program import Bounds, TrainingProcesses
 
 REPORT = RetrainingReport(
     recommendation=Recommendation.PROMOTE,

@@ -23,18 +23,18 @@ from models.transformer import (
     SecondReading,
     TransformerClassifier,
 )
-from training.dataset import DEFAULT_DATA, read_dataset
-from training.evidence import signal_names
-from training.finetune import FineTuneConfig
-from training.joining import JoinConfig, fit_linear, fit_names
-from training.network import PACKAGED_BASE
-from training.partition import SEED, partition
-from training.retrain_config import RetrainConfig
-from training.simulated_world import SimulationConfig
-from training.teaching import TeachConfig
+from training.data.dataset import DEFAULT_DATA, read_dataset
+from training.data.partition import SEED, partition
+from training.fit.evidence import signal_names
+from training.fit.joining import JoinConfig, fit_linear, fit_names
+from training.fit.simulated_world import SimulationConfig
+from training.fit.weighing import WeighConfig
+from training.network.encoder import PACKAGED_BASE
+from training.network.finetune import FineTuneConfig
+from training.network.teaching import TeachConfig
+from training.network.tune import TuneConfig
+from training.retraining.config import RetrainConfig
 from training.train import TrainConfig
-from training.tune import TuneConfig
-from training.weighing import WeighConfig
 
 TINY_DATA = [DEFAULT_DATA / "authored-t1.jsonl"]
 TINY = RetrainConfig(

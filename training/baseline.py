@@ -24,16 +24,26 @@ from models.promotion import PromotionMarker
 from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
 from models.stretches import Stretch
 from service.scoring.conclude import logistic, logit
-from training.card import Card, card_json
-from training.card_page import card_markdown
+from training.card.card_page import card_markdown
+from training.card.figures import Card, card_json
+from training.card.fingerprint import find_same, fingerprint
 from training.command import exit_code_of
-from training.dataset import DEFAULT_DATA, Dataset, read_dataset
-from training.evidence import signal_names, signal_strengths, to_matrix
-from training.fingerprint import find_same, fingerprint
-from training.fuse import FittedWeights, choose_fusion, fit_fusion, fit_platt
-from training.promotion import CountedText, MarkedTokens, compare_tokens, fit_marker
-from training.regression import fit_table
-from training.split import assign_folds, group_examples
+from training.data.dataset import DEFAULT_DATA, Dataset, read_dataset
+from training.data.split import assign_folds, group_examples
+from training.fit.evidence import signal_names, signal_strengths, to_matrix
+from training.fit.fuse import (
+    FittedWeights,
+    choose_fusion,
+    fit_fusion,
+    fit_platt,
+)
+from training.fit.promotion import (
+    CountedText,
+    MarkedTokens,
+    compare_tokens,
+    fit_marker,
+)
+from training.fit.regression import fit_table
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

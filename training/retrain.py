@@ -30,29 +30,29 @@ from models.registry import (
 from models.transformer import (
     TransformerClassifier,
 )
+from training.card.provenance import code_version, machine
 from training.command import exit_code_of
-from training.decided_parts import Use
-from training.members import read_members
-from training.provenance import code_version, machine
-from training.retrain_config import (
+from training.fit.members import read_members
+from training.network.teaching import count_steps, use_threads
+from training.retraining.config import (
     STEPS,
     RetrainConfig,
     Start,
     expected_memory_mb,
     expected_seconds,
 )
-from training.retrain_inputs import REPORT_FILE, REPORT_PAGE
-from training.retrain_report import (
+from training.retraining.decided_parts import Use
+from training.retraining.inputs import REPORT_FILE, REPORT_PAGE
+from training.retraining.report import (
     Learnt,
     Report,
     candidate_documents,
     report_json,
     report_markdown,
 )
-from training.retrain_steps import RunSteps
-from training.run_folder import RunFolder, RunState
-from training.teaching import count_steps, use_threads
-from training.watch import watched
+from training.retraining.run_folder import RunFolder, RunState
+from training.retraining.steps import RunSteps
+from training.retraining.watch import watched
 
 _NICENESS = 10
 

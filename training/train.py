@@ -42,28 +42,45 @@ from models.transformer import (
 )
 from models.view import view_text
 from service.scoring.conclude import logistic
-from training.card import Measured, measure
+from training.card.figures import measure
+from training.card.fingerprint import find_same, fingerprint
+from training.card.version_card import VersionCard, card_json, card_markdown
 from training.command import exit_code_of
-from training.corrections import LABEL_CORRECTIONS
-from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
-from training.embed import embed_network
-from training.evidence import signal_strengths
-from training.evidence_table import Way, measure_ways, signals_alone
-from training.exits import ExitNetwork
-from training.finetune import FineTuneConfig, Progress
-from training.fingerprint import find_same, fingerprint
-from training.from_version import load_from_version
-from training.fuse import fit_platt
-from training.joining import JoinConfig, calibrate, fit_linear, fit_names
-from training.kept_reads import join_reads, read_bytes, read_from, take_rows
-from training.lessons import Lesson
-from training.members import Members, engine_of
-from training.network import Network, read_tokeniser
-from training.on_grid import export_on_grid
-from training.packaged_e5 import E5
-from training.partition import AUTHORED, SEED, partition
-from training.pooling import LAYER
-from training.reading import (
+from training.data.corrections import LABEL_CORRECTIONS
+from training.data.dataset import (
+    DEFAULT_DATA,
+    Dataset,
+    Example,
+    read_dataset,
+)
+from training.data.lessons import Lesson
+from training.data.partition import AUTHORED, SEED, partition
+from training.data.rotation import (
+    OTHER_PLACES,
+    IntArray,
+    RotationConfig,
+    assign_rotation,
+    teaching_of,
+)
+from training.fit.embed import embed_network
+from training.fit.evidence import signal_strengths
+from training.fit.evidence_table import Way, measure_ways, signals_alone
+from training.fit.fuse import fit_platt
+from training.fit.joining import (
+    JoinConfig,
+    calibrate,
+    fit_linear,
+    fit_names,
+)
+from training.fit.kept_reads import (
+    join_reads,
+    read_bytes,
+    read_from,
+    take_rows,
+)
+from training.fit.measured import Measured
+from training.fit.members import Members, engine_of
+from training.fit.reading import (
     Beside,
     Read,
     first_log_odds,
@@ -76,24 +93,35 @@ from training.reading import (
     read_twice,
     voice_strengths,
 )
-from training.rotation import (
-    OTHER_PLACES,
-    IntArray,
-    RotationConfig,
-    assign_rotation,
-    teaching_of,
-)
-from training.rounding import (
+from training.fit.rounding import (
     BEFORE_ROUNDING,
     WEIGHTS_ON_GRID,
     compare_rounding,
     draw_to_compare,
     network_reader,
 )
-from training.tfidf import TfidfFilter
-from training.tune import Plan, TuneConfig, plan_lessons, tune, voice_lessons
-from training.version_card import VersionCard, card_json, card_markdown
-from training.weighing import Evidence, WeighConfig, Weighed, weigh, weigh_voice
+from training.fit.tfidf import TfidfFilter
+from training.fit.weighing import (
+    Evidence,
+    WeighConfig,
+    Weighed,
+    weigh,
+    weigh_voice,
+)
+from training.network.encoder import Network, read_tokeniser
+from training.network.exits import ExitNetwork
+from training.network.finetune import FineTuneConfig, Progress
+from training.network.from_version import load_from_version
+from training.network.on_grid import export_on_grid
+from training.network.packaged_e5 import E5
+from training.network.pooling import LAYER
+from training.network.tune import (
+    Plan,
+    TuneConfig,
+    plan_lessons,
+    tune,
+    voice_lessons,
+)
 
 # The run in which nothing is left out.
 FINAL = "final"

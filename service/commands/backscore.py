@@ -14,8 +14,8 @@ from service.commands.progress import KnownProgress
 from service.commands.sites import find_site
 from service.commands.version_names import find_versions, known_version
 from service.domain.back_scoring import UNFINISHED, BackScoring, JobState
-from service.moderation.back_score import change_back_scoring, start_back_scoring
-from service.ports import Services
+from service.moderation.judging.back_score import change_back_scoring, start_back_scoring
+from service.ports.services import Services
 from service.wiring import open_services
 
 _ACTOR = "command line"

@@ -7,7 +7,7 @@ import click
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, Endpoint, EventKind
-from service.moderation.callbacks import (
+from service.moderation.telling.callbacks import (
     get_callback,
     get_delivery,
     remove_callback,

@@ -15,8 +15,8 @@ from service.commands.sites import find_site
 from service.commands.whole_files import open_whole
 from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
-from service.moderation.teach import decisions_for_training
-from service.ports import Services
+from service.moderation.learning.teach import decisions_for_training
+from service.ports.services import Services
 from service.wiring import open_services
 
 # Away from a terminal a line for every so many: some seconds of work.

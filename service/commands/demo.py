@@ -21,8 +21,8 @@ from rich.text import Text
 from service.commands.output import data_dir_option
 from service.domain.errors import ModerationError
 from service.domain.site import Site
-from service.moderation.sites import add_site, issue_key, revoke_key
-from service.ports import Services
+from service.moderation.admin.sites import add_site, issue_key, revoke_key
+from service.ports.services import Services
 from service.settings import load_settings
 from service.wiring import open_services
 

@@ -6,10 +6,10 @@ import click
 
 from service.commands.output import data_dir_option
 from service.commands.sites import find_site
-from service.moderation.drift import read_drift
+from service.moderation.insight.drift import read_drift
 from service.scoring.drift import Drift, Level, Stretch
-from service.web.drift_answers import DriftAnswer
-from service.web.drift_words import ALARM_WORDS
+from service.web.api.drift_answers import DriftAnswer
+from service.web.api.drift_words import ALARM_WORDS
 from service.wiring import open_services
 
 _LEVELS = {Level.WATCH: "watch", Level.ACT: "act"}

@@ -9,8 +9,13 @@ import click
 
 from service.commands.output import data_dir_option
 from service.commands.progress import CountingProgress
-from service.moderation.acts import record_act
-from service.moderation.erase import count_comments, erase_person, export_person, find_person
+from service.moderation.admin.acts import record_act
+from service.moderation.privacy.erase import (
+    count_comments,
+    erase_person,
+    export_person,
+    find_person,
+)
 from service.wiring import open_services
 
 _ACTOR = "command line"

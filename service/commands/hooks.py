@@ -9,7 +9,7 @@ import click
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.inbound import InboundHook, Platform
-from service.moderation.hooks import add_hook, revoke_hook
+from service.moderation.telling.hooks import add_hook, revoke_hook
 from service.wiring import open_services
 
 _ACTOR = "command line"

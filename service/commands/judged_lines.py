@@ -9,8 +9,9 @@ from service.commands.record_files import BrokenLine, RecordLine
 from service.domain.errors import Problem
 from service.domain.history import History
 from service.domain.verdict import Span, Verdict
-from service.moderation.judge import judge_comments
-from service.ports import Clock, JudgingModel
+from service.moderation.judging.judge import judge_comments
+from service.ports.clock import Clock
+from service.ports.models import JudgingModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,11 +17,12 @@ from service.commands.progress import ReadingProgress
 from service.commands.record_files import STDIN, BrokenLine, RecordFile
 from service.commands.trained_on import trained_on
 from service.domain.errors import InvalidInputError, ModelUnavailableError
-from service.ports import Clock, JudgingModel
+from service.ports.clock import Clock
+from service.ports.models import JudgingModel
 from service.scoring.report.markdown import FileSummary
 from service.settings import load_settings
-from service.stores.model_versions import ModelVersions
-from service.versions import versions_folder
+from service.stores.files.model_versions import ModelVersions
+from service.training_runs.versions import versions_folder
 
 # A wrong file has the same fault on every line; after these it is only counted.
 _MAX_FAULTS_SHOWN = 20

@@ -9,7 +9,12 @@ import click
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
-from service.moderation.site_lists import NewEntry, add_entry, list_entries, remove_entry
+from service.moderation.admin.site_lists import (
+    NewEntry,
+    add_entry,
+    list_entries,
+    remove_entry,
+)
 from service.wiring import open_services
 
 _ACTOR = "command line"

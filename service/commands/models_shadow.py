@@ -15,8 +15,8 @@ from service.commands.version_names import find_versions, known_version
 from service.domain.errors import StoreUnavailableError
 from service.domain.opinion import Harm, OpinionCounts, OpinionScope
 from service.domain.verdict import Outcome
-from service.moderation.acts import record_act
-from service.moderation.differences import Differences, tell_differences, version_to_tell_of
+from service.moderation.admin.acts import record_act
+from service.moderation.judging.differences import Differences, tell_differences, version_to_tell_of
 from service.start_error import StartError
 from service.wiring import open_services
 

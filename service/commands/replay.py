@@ -23,8 +23,14 @@ from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.verdict import Verdict
-from service.moderation.replay import Archived, Played, Week, Weeks, replay
-from service.ports import Services
+from service.moderation.insight.replay import (
+    Archived,
+    Played,
+    Week,
+    Weeks,
+    replay,
+)
+from service.ports.services import Services
 from service.settings import Settings, load_settings
 from service.wiring import find_learning_salt, open_services
 

@@ -6,8 +6,8 @@ import click
 
 from service.commands.output import data_dir_option
 from service.commands.progress import CountingProgress
-from service.moderation.forget import find_sender, forget_sender
-from service.moderation.rebuild import rebuild_all
+from service.moderation.learning.rebuild import rebuild_all
+from service.moderation.privacy.forget import find_sender, forget_sender
 from service.wiring import open_services
 
 _ACTOR = "command line"

@@ -19,7 +19,7 @@ from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.reputation.about_list import LIST_NAME, AboutList, ListState, default_expiry_days
 from service.reputation.lists import ParsedList, parse_date, parse_list
 from service.settings import load_settings
-from service.stores.reputation_lists import ListFolder
+from service.stores.files.reputation_lists import ListFolder
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _MAX_SOURCE_CHARS = 300

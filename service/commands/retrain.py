@@ -22,14 +22,14 @@ from service.domain.retraining import (
     RetrainingState,
     Start,
 )
-from service.moderation.retrain import Order, retrain, try_retraining
-from service.moderation.teach import decisions_for_training
-from service.moderation.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
-from service.moderation.tidy_versions import tidy_versions
-from service.ports import Services
-from service.run_folders import REPORT_PAGE
+from service.moderation.learning.retrain import Order, retrain, try_retraining
+from service.moderation.learning.teach import decisions_for_training
+from service.moderation.learning.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
+from service.moderation.learning.tidy_versions import tidy_versions
+from service.ports.services import Services
 from service.settings import Settings, load_settings
-from service.training_program import TrainingProcesses
+from service.training_runs.run_folders import REPORT_PAGE
+from service.training_runs.training_program import TrainingProcesses
 from service.wiring import open_services, open_training_runs
 
 _ACTOR = "command line"

@@ -13,7 +13,7 @@ from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.domain.site import MAX_UNDO_SECONDS, Site, SiteKey, SiteSettings
-from service.moderation.sites import (
+from service.moderation.admin.sites import (
     IssuedKey,
     add_site,
     change_site_settings,
@@ -23,7 +23,7 @@ from service.moderation.sites import (
     revoke_key,
     rotate_keys,
 )
-from service.ports import Services
+from service.ports.services import Services
 from service.wiring import open_services
 
 _ACTOR = "command line"

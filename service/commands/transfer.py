@@ -27,13 +27,14 @@ from service.domain.comment import CommentId, Lane
 from service.domain.decision import IMPORT, Action, Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.site import Site
-from service.moderation.submit import submit_comments
-from service.moderation.take_over import take_over_rulings
-from service.ports import AddOutcome, NewComment, Services
-from service.web.errors import EdgeError
-from service.web.intake import new_comment
-from service.web.reading import validate
-from service.web.schemas import CommentRequest
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.take_over import take_over_rulings
+from service.ports.comments import AddOutcome, NewComment
+from service.ports.services import Services
+from service.web.api.intake import new_comment
+from service.web.api.schemas import CommentRequest
+from service.web.edge.errors import EdgeError
+from service.web.edge.reading import validate
 from service.wiring import open_services
 
 _READERS: Mapping[str, Callable[[OpenedFile], Iterator[Entry]]] = {

@@ -11,10 +11,10 @@ from service.commands.sites import find_site
 from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.user import Role, User
-from service.moderation.accounts import end_user, restore_user, set_access
-from service.moderation.second_factor import turn_off_second_factor
-from service.moderation.users import add_user, find_user, reset_password
-from service.ports import Services
+from service.moderation.admin.accounts import end_user, restore_user, set_access
+from service.moderation.admin.second_factor import turn_off_second_factor
+from service.moderation.admin.users import add_user, find_user, reset_password
+from service.ports.services import Services
 from service.wiring import open_services
 
 _ACTOR = "command line"

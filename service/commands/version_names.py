@@ -7,7 +7,7 @@ from pathlib import Path
 from models.registry import list_versions
 from service.settings import load_settings
 from service.start_error import StartError
-from service.versions import versions_folder
+from service.training_runs.versions import versions_folder
 
 
 def find_versions(data_dir: str | None) -> Path:

@@ -33,7 +33,7 @@ from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.stores.sql import SqlStores, sql_stores
 from service.tasks.broker import open_client, prove_write
 from service.tasks.heartbeat import BEATS, COURIERS, WORKERS, live_workers
-from service.versions import versions_folder
+from service.training_runs.versions import versions_folder
 from service.wiring import (
     find_history_server,
     find_valkey_url,

@@ -107,13 +107,13 @@ def check_workers(
         yield warn(
             "callbacks process",
             "nobody tells sites of verdicts and decisions",
-            "Start it: slopsieve up, or python -P -m service.callbacks",
+            "Start it: slopsieve up, or python -P -m service.processes.callbacks",
         )
     if not beats:
         yield warn(
             "scheduler",
             "nobody asks for upkeep: what was lost or missed stays so",
-            "Start it: slopsieve up, or python -P -m service.beat",
+            "Start it: slopsieve up, or python -P -m service.processes.beat",
         )
     elif len(beats) > 1:
         yield warn(

@@ -1,7 +1,7 @@
 """Decides how much each decision may teach at once: whoever can decide can mislead.
 
 None of these rules proves that a decision is right; each bounds what one hand can do. They are
-those of retraining (`training/trust.py`) as far as they can be told without waiting.
+those of retraining (`training/trust/weights.py`) as far as they can be told without waiting.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from service.outbound.guard import (
 )
 from service.outbound.resolving import Resolver, TimedResolver, system_resolver
 from service.outbound.signing import sign
-from service.ports import Clock
+from service.ports.clock import Clock
 
 # From the look-up of the name to the last byte that is read. Receivers should answer at once and
 # work later; a site that needs longer than this is taken for one that is down.

@@ -16,13 +16,13 @@ from operator import mul
 from service.signals.lexicon import Cue
 from service.signals.stretches import Stretch
 
-# All weights in log-odds: 2026-11-21, `python -m training.seams` on the train part, n=10,630
-# comments: authored ones (824 with promotion) and public ham at half weight. Left out, because they
-# got no weight or changed nothing on the calibration part (83 seams, 2,427 ham): shares of function
-# words and articles, word length, capital words, bad spacing, emoji, digits, and how any of these
-# differ between the two sides; a change of script; a floor under a sentence's sum (7 seams of a
-# hundred fewer at the same false alarms).
-# What each trait of a sentence adds if the sentence lies in the advertisement.
+# All weights in log-odds: 2026-11-21, `python -m training.experiments.seams` on the train part,
+# n=10,630 comments: authored ones (824 with promotion) and public ham at half weight. Left out,
+# because they got no weight or changed nothing on the calibration part (83 seams, 2,427 ham):
+# shares of function words and articles, word length, capital words, bad spacing, emoji, digits, and
+# how any of these differ between the two sides; a change of script; a floor under a sentence's sum
+# (7 seams of a hundred fewer at the same false alarms). What each trait of a sentence adds if the
+# sentence lies in the advertisement.
 SENTENCE: dict[str, float] = {
     "any": -1.29,
     "offer": 1.44,

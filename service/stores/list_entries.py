@@ -9,8 +9,9 @@ from collections.abc import Callable
 from service.domain.case import Order
 from service.domain.comment import CommentId
 from service.domain.list_entry import ListEntry
-from service.ports import Clock, ListEntryStore
-from service.scoring.entry_book import EntryBook
+from service.ports.clock import Clock
+from service.ports.sites import ListEntryStore
+from service.signals.entry_book import EntryBook
 from service.stores.cursor import Place, decode_cursor, encode_cursor
 
 # A new entry counts in every process after this long at most.

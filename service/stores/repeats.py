@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from service.domain.comment import CommentId, SiteId
-from service.ports import Added, AddOutcome, NewComment
+from service.ports.comments import Added, AddOutcome, NewComment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

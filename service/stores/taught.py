@@ -15,7 +15,10 @@ from service.learning.judging import lesson_of
 from service.learning.lesson import Lesson
 from service.learning.numbers import LESSON_BLOCK, MOST_LESSONS
 from service.learning.taught import Taught, learn_all
-from service.ports import CaseStore, DecisionStore, SiteStore, UserStore
+from service.ports.decisions import DecisionStore
+from service.ports.people import UserStore
+from service.ports.review import CaseStore
+from service.ports.sites import SiteStore
 
 # A decision counts in every process after this long at most.
 RECHECK_SECONDS = 0.5

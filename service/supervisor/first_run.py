@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from service.domain.errors import ConflictError
-from service.moderation.sites import add_site
-from service.moderation.users import add_user
-from service.ports import Services
+from service.moderation.admin.sites import add_site
+from service.moderation.admin.users import add_user
+from service.ports.services import Services
 
 FIRST_SITE = "My site"
 FIRST_MODERATOR = "moderator"

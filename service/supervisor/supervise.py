@@ -58,11 +58,11 @@ _STOP_SECONDS = {
 }
 _MAY_STAY = {"model", "judging"}
 _MODULES = {
-    "api": "service.app",
-    "worker": "service.worker",
-    "callbacks": "service.callbacks",
-    "beat": "service.beat",
-    "trainer": "service.trainer",
+    "api": "service.processes.app",
+    "worker": "service.processes.worker",
+    "callbacks": "service.processes.callbacks",
+    "beat": "service.processes.beat",
+    "trainer": "service.processes.trainer",
 }
 
 

@@ -15,7 +15,8 @@ from service.domain.comment import Lane
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
 from service.domain.stage import BATCH_STAGES, Stage
 from service.domain.verdict import Outcome
-from service.ports import Added, AddOutcome, JudgedBatch, NewComment
+from service.ports.comments import Added, AddOutcome, NewComment
+from service.ports.observing import JudgedBatch
 
 # From what a detector takes to what a comment waits behind a backlog of a day.
 _STAGE_SECONDS = (

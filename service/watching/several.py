@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
-from service.ports import Added, JudgedBatch, NewComment, Observer
+from service.ports.comments import Added, NewComment
+from service.ports.observing import JudgedBatch, Observer
 
 
 class SeveralObservers:

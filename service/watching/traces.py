@@ -33,7 +33,8 @@ from opentelemetry.trace import (
 from service.domain.comment import CommentId
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState
 from service.domain.stage import BATCH_STAGES
-from service.ports import Added, JudgedBatch, NewComment
+from service.ports.comments import Added, NewComment
+from service.ports.observing import JudgedBatch
 
 # Of what a process is given to stop, little.
 _SEND_SECONDS = 2.0

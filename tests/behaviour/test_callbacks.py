@@ -26,7 +26,11 @@ from service.domain.errors import (
 )
 from service.domain.report import Label
 from service.domain.site import SiteSettings
-from service.moderation.callbacks import (
+from service.moderation.intake.report import report_comment
+from service.moderation.intake.submit import submit_comments
+from service.moderation.privacy.prune import prune_deliveries
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.telling.callbacks import (
     change_callback,
     remove_callback,
     replay_deliveries,
@@ -34,13 +38,9 @@ from service.moderation.callbacks import (
     rotate_secret,
     set_callback,
 )
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.deliver import LEND_FOR, deliver, take_deliveries
-from service.moderation.prune import prune_deliveries
-from service.moderation.report import report_comment
-from service.moderation.submit import submit_comments
-from service.ports import NewComment
-from service.stores.memory import MemoryStores, memory_stores
+from service.moderation.telling.deliver import LEND_FOR, deliver, take_deliveries
+from service.ports.comments import NewComment
+from service.stores.memory.stores import MemoryStores, memory_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
 

@@ -13,11 +13,11 @@ from service.domain.decision import Action, Mode, Ruling, choose_action
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.sender import make_sender
 from service.domain.verdict import Outcome
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.review import undo_as_seen
-from service.moderation.submit import submit_comments
-from service.moderation.withdraw import withdraw_comment
-from service.ports import NewComment
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.review.review import undo_as_seen
+from service.ports.comments import NewComment
 from tests.factories import make_comment
 from tests.fakes import make_services
 

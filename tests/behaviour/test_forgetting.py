@@ -10,12 +10,12 @@ from service.domain.comment import Comment, Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, StoreUnavailableError
 from service.domain.sender import SenderSecrets
-from service.moderation.decide import decide_comment
-from service.moderation.forget import find_sender, forget_sender
-from service.moderation.rebuild import rebuild_all
-from service.moderation.submit import submit_comments
-from service.ports import NewComment
-from service.stores.memory_history import MemoryHistoryStore
+from service.moderation.intake.submit import submit_comments
+from service.moderation.learning.rebuild import rebuild_all
+from service.moderation.privacy.forget import find_sender, forget_sender
+from service.moderation.review.decide import decide_comment
+from service.ports.comments import NewComment
+from service.stores.memory.history import MemoryHistoryStore
 from tests.factories import make_comment
 from tests.fakes import make_services
 

@@ -15,16 +15,16 @@ from service.domain.list_entry import Effect, EntryKind
 from service.domain.report import Label, Report
 from service.domain.site import SiteSettings
 from service.domain.stroke import StrokeOf
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.group import GroupingMemory, group_fresh
-from service.moderation.judge import judge_batch
-from service.moderation.policy import REJECTED_BY_PEOPLE
-from service.moderation.rebuild import rebuild_all
-from service.moderation.site_lists import NewEntry, add_entry
-from service.moderation.strokes import decide_together, undo_stroke
-from service.moderation.submit import submit_comments
-from service.moderation.users import add_user
-from service.ports import NewComment
+from service.moderation.admin.site_lists import NewEntry, add_entry
+from service.moderation.admin.users import add_user
+from service.moderation.intake.submit import submit_comments
+from service.moderation.judging.group import GroupingMemory, group_fresh
+from service.moderation.judging.judge import judge_batch
+from service.moderation.learning.policy import REJECTED_BY_PEOPLE
+from service.moderation.learning.rebuild import rebuild_all
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.review.strokes import decide_together, undo_stroke
+from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
 

@@ -12,11 +12,11 @@ from service.domain.comment import Lane
 from service.domain.errors import StoreUnavailableError
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
-from service.moderation.judge import MAX_ATTEMPTS, is_audited, judge_batch
-from service.moderation.submit import submit_comments
-from service.moderation.sweep import sweep_stranded
-from service.ports import AddOutcome, NewComment
-from service.stores.memory import memory_stores
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.sweep import sweep_stranded
+from service.moderation.judging.judge import MAX_ATTEMPTS, is_audited, judge_batch
+from service.ports.comments import AddOutcome, NewComment
+from service.stores.memory.stores import memory_stores
 from tests.factories import make_comment
 from tests.fakes import FixedClassifier, FixedClock, InlineQueue, make_services, make_site
 

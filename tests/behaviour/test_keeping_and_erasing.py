@@ -13,9 +13,9 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.saved_view import SavedView
 from service.domain.verdict import Outcome
-from service.moderation.decide import decide_comment
-from service.moderation.erase import erase_person, export_person, find_person
-from service.moderation.prune import prune_comments
+from service.moderation.privacy.erase import erase_person, export_person, find_person
+from service.moderation.privacy.prune import prune_comments
+from service.moderation.review.decide import decide_comment
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import keep

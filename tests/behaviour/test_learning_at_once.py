@@ -14,14 +14,14 @@ from service.domain.decision import Ruling
 from service.domain.person import Person
 from service.domain.verdict import Outcome
 from service.learning.taught import Taught
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.erase import erase_person
-from service.moderation.judge import judge_batch
-from service.moderation.submit import submit_comments
-from service.moderation.withdraw import withdraw_comment
-from service.ports import NewComment
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.judging.judge import judge_batch
+from service.moderation.privacy.erase import erase_person
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.ports.comments import NewComment
 from service.scoring.lean import SITE_DECISIONS, frozen_score, sum_up
-from service.stores.memory import memory_stores
+from service.stores.memory.stores import memory_stores
 from service.stores.taught import TaughtKeeper
 from tests.factories import SITE, make_comment
 from tests.fakes import FixedClassifier, make_services, make_site
@@ -170,7 +170,7 @@ def test_what_a_site_forgot_teaches_nothing_and_what_it_decides_then_does(servic
 
 
 def _an_act(services):
-    from service.ports import AuditEntry
+    from service.ports.audit import AuditEntry
 
     return AuditEntry(at=services.clock(), actor="ada", act="site settings", subject=SITE)
 

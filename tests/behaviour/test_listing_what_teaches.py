@@ -5,9 +5,10 @@ from __future__ import annotations
 from service.domain.comment import Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
-from service.moderation.decide import decide_comment
-from service.moderation.review import Tab, count_tab, list_for_review
-from service.ports import NewComment, Services
+from service.moderation.review.decide import decide_comment
+from service.moderation.review.review import Tab, count_tab, list_for_review
+from service.ports.comments import NewComment
+from service.ports.services import Services
 from tests.factories import make_comment, make_verdict
 from tests.fakes import make_services
 from tests.functional.moderators import make_app, signed_in

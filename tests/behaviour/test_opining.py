@@ -17,17 +17,18 @@ from service.domain.errors import (
 from service.domain.opinion import OpinionScope, Origin
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
-from service.moderation import back_score
-from service.moderation.back_score import (
+from service.moderation.intake.submit import submit_comments
+from service.moderation.judging import back_score
+from service.moderation.judging.back_score import (
     back_score_chunk,
     change_back_scoring,
     feed_back_scorings,
     start_back_scoring,
 )
-from service.moderation.judge import judge_batch
-from service.moderation.shadow import has_shadow, opine_in_shadow
-from service.moderation.submit import submit_comments
-from service.ports import JudgingModel, NewComment
+from service.moderation.judging.judge import judge_batch
+from service.moderation.judging.shadow import has_shadow, opine_in_shadow
+from service.ports.comments import NewComment
+from service.ports.models import JudgingModel
 from service.scoring.weights import Cutoffs, Weights
 from tests.factories import make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site

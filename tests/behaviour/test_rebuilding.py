@@ -10,12 +10,12 @@ from service.domain.comment import Lane, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.history import History
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.rebuild import rebuild_all, rebuild_if_blank, rebuild_portion
-from service.moderation.remember import remember_open
-from service.moderation.submit import submit_comments
-from service.ports import NewComment
-from service.stores.memory_history import MemoryHistoryStore
+from service.moderation.intake.submit import submit_comments
+from service.moderation.learning.rebuild import rebuild_all, rebuild_if_blank, rebuild_portion
+from service.moderation.learning.remember import remember_open
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.ports.comments import NewComment
+from service.stores.memory.history import MemoryHistoryStore
 from tests.factories import make_comment
 from tests.fakes import make_services
 

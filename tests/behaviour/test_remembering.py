@@ -11,11 +11,11 @@ from service.domain.decision import Decision, Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.history import Record
 from service.domain.sender import make_sender
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.remember import remember_open
-from service.moderation.submit import submit_comments
-from service.ports import NewComment
-from service.stores.memory_history import MemoryHistoryStore
+from service.moderation.intake.submit import submit_comments
+from service.moderation.learning.remember import remember_open
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.ports.comments import NewComment
+from service.stores.memory.history import MemoryHistoryStore
 from tests.factories import make_comment
 from tests.fakes import make_services
 

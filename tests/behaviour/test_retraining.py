@@ -16,14 +16,24 @@ from service.domain.retraining import (
     RetrainingState,
     Start,
 )
-from service.moderation.ask_retraining import NoTrainerError, ask_retraining, retrain_if_wanted
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.erase import erase_person, find_person
-from service.moderation.retrain import SCHEDULE, Order, refuse_retrained, retrain, try_retraining
-from service.moderation.teach import decisions_for_training
-from service.moderation.tidy_retrainings import KEPT_RUNS, tidy_retrainings
-from service.moderation.versions import roll_back
-from service.ports import Lease
+from service.moderation.learning.ask_retraining import (
+    NoTrainerError,
+    ask_retraining,
+    retrain_if_wanted,
+)
+from service.moderation.learning.retrain import (
+    SCHEDULE,
+    Order,
+    refuse_retrained,
+    retrain,
+    try_retraining,
+)
+from service.moderation.learning.teach import decisions_for_training
+from service.moderation.learning.tidy_retrainings import KEPT_RUNS, tidy_retrainings
+from service.moderation.learning.versions import roll_back
+from service.moderation.privacy.erase import erase_person, find_person
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.ports.campaigns import Lease
 from tests.fakes import FixedShelf, make_services
 from tests.functional.moderators import keep
 from tests.runs import REPORT, MemoryRuns

@@ -10,9 +10,9 @@ import pytest
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import Lane
 from service.domain.errors import NotFoundError
-from service.moderation.revise import submit_version, withdraw_versions
-from service.moderation.withdraw import withdraw_comment
-from service.ports import NewComment
+from service.moderation.intake.revise import submit_version, withdraw_versions
+from service.moderation.intake.withdraw import withdraw_comment
+from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services
 

@@ -18,10 +18,7 @@ from service.domain.errors import (
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.sender import SenderSecrets, make_sender
 from service.domain.verdict import Outcome
-from service.moderation.decide import decide_comment
-from service.moderation.distrust import distrust, traits_of, trust, undo_distrust
-from service.moderation.forget import find_sender, forget_sender
-from service.moderation.site_lists import (
+from service.moderation.admin.site_lists import (
     MAX_IN_FORCE,
     NewEntry,
     add_entry,
@@ -29,10 +26,18 @@ from service.moderation.site_lists import (
     remove_entry,
     restore_entry,
 )
-from service.moderation.submit import submit_comments
-from service.ports import NewComment
+from service.moderation.intake.submit import submit_comments
+from service.moderation.privacy.forget import find_sender, forget_sender
+from service.moderation.review.decide import decide_comment
+from service.moderation.review.distrust import (
+    distrust,
+    traits_of,
+    trust,
+    undo_distrust,
+)
+from service.ports.comments import NewComment
 from service.scoring.explanation import explain
-from service.stores.memory_list_entries import MemoryListEntryStore
+from service.stores.memory.list_entries import MemoryListEntryStore
 from tests.factories import SITE, make_comment, make_verdict
 from tests.fakes import FixedClassifier, make_services
 

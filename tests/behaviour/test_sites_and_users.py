@@ -16,7 +16,7 @@ from service.domain.errors import (
     NotAuthenticatedError,
     NotFoundError,
 )
-from service.moderation.sites import (
+from service.moderation.admin.sites import (
     add_site,
     authenticate_site,
     change_site_settings,
@@ -25,13 +25,13 @@ from service.moderation.sites import (
     revoke_key,
     rotate_keys,
 )
-from service.moderation.users import (
+from service.moderation.admin.users import (
     add_user,
     authenticate_user,
     change_password,
     reset_password,
 )
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from tests.factories import SITE, make_comment, make_verdict
 from tests.fakes import FixedClock, make_services
 

@@ -19,21 +19,22 @@ from service.domain.saved_view import SavedView
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
 from service.domain.stroke import StrokeOf
-from service.moderation.callbacks import set_callback
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.deliver import deliver, take_deliveries
-from service.moderation.erase import erase_person, find_person
-from service.moderation.group import GroupingMemory, group_fresh
-from service.moderation.judge import judge_batch
-from service.moderation.policy import REJECTED_BY_PEOPLE
-from service.moderation.remember import remember_open
-from service.moderation.report import report_comment
-from service.moderation.review import decide_as_seen, undo_as_seen
-from service.moderation.strokes import decide_together, undo_stroke
-from service.moderation.submit import submit_comments
-from service.moderation.take_over import take_over_rulings
-from service.moderation.withdraw import withdraw_comment
-from service.ports import NewComment, Services
+from service.moderation.intake.report import report_comment
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.take_over import take_over_rulings
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.judging.group import GroupingMemory, group_fresh
+from service.moderation.judging.judge import judge_batch
+from service.moderation.learning.policy import REJECTED_BY_PEOPLE
+from service.moderation.learning.remember import remember_open
+from service.moderation.privacy.erase import erase_person, find_person
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.review.review import decide_as_seen, undo_as_seen
+from service.moderation.review.strokes import decide_together, undo_stroke
+from service.moderation.telling.callbacks import set_callback
+from service.moderation.telling.deliver import deliver, take_deliveries
+from service.ports.comments import NewComment
+from service.ports.services import Services
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClock, make_site
 from tests.over_sqlite import FailingAt, kept_world, sqlite_services

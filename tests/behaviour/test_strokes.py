@@ -10,12 +10,12 @@ from service.domain.comment import CommentId, Lane, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, InvalidInputError, StoreUnavailableError
 from service.domain.stroke import StrokeOf
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.remember import remember_open
-from service.moderation.strokes import PORTION, decide_together, undo_stroke
-from service.moderation.submit import submit_comments
-from service.moderation.withdraw import withdraw_comment
-from service.ports import NewComment
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.learning.remember import remember_open
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.review.strokes import PORTION, decide_together, undo_stroke
+from service.ports.comments import NewComment
 from tests.factories import make_comment
 from tests.fakes import make_services, make_site
 

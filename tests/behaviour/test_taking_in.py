@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from service.moderation.search import take_in_search
-from service.stores.memory_search import MemoryCaseSearch
+from service.moderation.review.search import take_in_search
+from service.stores.memory.search import MemoryCaseSearch
 from tests.fakes import make_services
 
 

@@ -7,12 +7,12 @@ from io import BytesIO
 
 from service.domain.comment import Author, ListKind
 from service.domain.sender import SenderSecrets
-from service.moderation.senders import with_sender
+from service.moderation.intake.senders import with_sender
 from service.reputation.lists import parse_list
-from service.stores.reputation_lists import MemoryReputationLists
+from service.stores.files.reputation_lists import MemoryReputationLists
 from tests.factories import make_comment
 from tests.fakes import make_services
-from tests.unit.stores.test_reputation_lists import about
+from tests.unit.stores.files.test_reputation_lists import about
 
 
 def _lists() -> MemoryReputationLists:

@@ -14,20 +14,20 @@ from service.domain.person import Person
 from service.domain.report import Label
 from service.domain.site import SiteSettings
 from service.domain.stroke import StrokeOf
-from service.moderation import teach
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.erase import erase_person
-from service.moderation.report import report_comment
-from service.moderation.strokes import decide_together
-from service.moderation.submit import submit_comments
-from service.moderation.teach import decisions_for_training
-from service.moderation.users import add_user
-from service.moderation.withdraw import withdraw_comment
-from service.ports import NewComment
+from service.moderation.admin.users import add_user
+from service.moderation.intake.report import report_comment
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.learning import teach
+from service.moderation.learning.teach import decisions_for_training
+from service.moderation.privacy.erase import erase_person
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.review.strokes import decide_together
+from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
-from training.decisions import read_decisions
-from training.trust import clean_decisions
+from training.data.decisions import read_decisions
+from training.trust.weights import clean_decisions
 
 OTHER_SITE = SiteId("site-2")
 

@@ -14,18 +14,19 @@ import pytest
 from models.inputs import ModelOutput
 from service.domain.comment import Author, Lane, Post
 from service.domain.traffic import Fact, Kind
-from service.moderation.drift import (
+from service.moderation.insight.drift import (
     DriftBook,
     DriftReading,
     count_traffic,
     drift_alarms,
     read_drift,
 )
-from service.moderation.submit import submit_comments
-from service.ports import NewComment, Services
+from service.moderation.intake.submit import submit_comments
+from service.ports.comments import NewComment
+from service.ports.services import Services
 from service.scoring.drift import Level, Of
 from service.scoring.promise import Promise
-from service.stores.model_versions import ModelVersions
+from service.stores.files.model_versions import ModelVersions
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services
 

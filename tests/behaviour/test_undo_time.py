@@ -13,14 +13,14 @@ from service.domain.decision import Mode, Ruling
 from service.domain.report import Label
 from service.domain.site import SiteSettings
 from service.domain.stroke import StrokeOf
-from service.moderation.callbacks import set_callback
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.deliver import deliver, take_deliveries
-from service.moderation.report import report_comment
-from service.moderation.strokes import decide_together, undo_stroke
-from service.moderation.submit import submit_comments
-from service.moderation.take_over import take_over_rulings
-from service.ports import NewComment
+from service.moderation.intake.report import report_comment
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.take_over import take_over_rulings
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.review.strokes import decide_together, undo_stroke
+from service.moderation.telling.callbacks import set_callback
+from service.moderation.telling.deliver import deliver, take_deliveries
+from service.ports.comments import NewComment
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site
 

@@ -15,15 +15,16 @@ from service.domain.person import Person
 from service.domain.user import Role
 from service.learning.lesson import IdArray
 from service.learning.taught import Taught
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.erase import erase_person
-from service.moderation.judge import judge_batch
-from service.moderation.sites import change_site_settings
-from service.moderation.submit import submit_comments
-from service.moderation.users import add_user
-from service.moderation.withdraw import withdraw_comment
-from service.ports import NewComment, Services
-from service.stores.memory import memory_stores
+from service.moderation.admin.sites import change_site_settings
+from service.moderation.admin.users import add_user
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.judging.judge import judge_batch
+from service.moderation.privacy.erase import erase_person
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.ports.comments import NewComment
+from service.ports.services import Services
+from service.stores.memory.stores import memory_stores
 from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site

@@ -38,10 +38,10 @@ from service.scoring.metrics import recall_at_false_positive_rate, roc_auc
 from service.scoring.review_order import review_at
 from service.scoring.teaching import Candidate, choose_teaching, doubt_of
 from tests.factories import NOW
-from training.dataset import DEFAULT_DATA, Example, read_dataset
-from training.evidence import to_matrix
-from training.regression import fit_table
-from training.split import group_examples
+from training.data.dataset import DEFAULT_DATA, Example, read_dataset
+from training.data.split import group_examples
+from training.fit.evidence import to_matrix
+from training.fit.regression import fit_table
 
 BUDGETS = (20, 40)
 NEW_KINDS = 3

@@ -24,8 +24,9 @@ from service.learning.features import copy_keys, count_features
 from service.learning.judging import lean_on, make_lesson
 from service.learning.lesson import Hand, Lesson
 from service.learning.taught import Taught, learn_all
-from service.moderation.judge import judge_comments
-from service.ports import JudgingModel, NewComment
+from service.moderation.judging.judge import judge_comments
+from service.ports.comments import NewComment
+from service.ports.models import JudgingModel
 from service.scoring.weights import Cutoffs
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine, sql_stores

@@ -21,8 +21,8 @@ from service.domain.comment import ListKind
 from service.domain.errors import InvalidInputError
 from service.reputation.about_list import AboutList
 from service.reputation.lists import ParsedList, parse_list
-from service.stores.list_files import open_list, write_list
-from service.stores.reputation_lists import ListFolder
+from service.stores.files.list_files import open_list, write_list
+from service.stores.files.reputation_lists import ListFolder
 
 _RANGES = 1_000_000
 _LOOK_UPS = 200_000

@@ -18,10 +18,11 @@ from pathlib import Path
 
 from service.domain.comment import CommentId, Lane, SiteId
 from service.domain.record import comment_from_record
-from service.moderation.judge import judge_batch
-from service.moderation.shadow import opine_in_shadow
-from service.moderation.sites import add_site
-from service.ports import NewComment, Services
+from service.moderation.admin.sites import add_site
+from service.moderation.judging.judge import judge_batch
+from service.moderation.judging.shadow import opine_in_shadow
+from service.ports.comments import NewComment
+from service.ports.services import Services
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine, sql_stores
 from service.tasks.spare_time import SLICE_SIZE

@@ -17,7 +17,7 @@ from service.domain.decision import Ruling
 from service.domain.record import comment_from_record
 from service.reputation.decay import decision_field, sighting_fields
 from service.reputation.names import CommentNames, names_of
-from service.stores.valkey_history import ValkeyHistoryStore
+from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
 from tests.servers import running_valkey
 

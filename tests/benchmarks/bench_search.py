@@ -21,11 +21,11 @@ from service.domain.decision import Decision, Ruling
 from service.domain.search import SearchQuery, parse_search
 from service.domain.site import Site
 from service.domain.verdict import Outcome, WeighedSignal
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from service.stores.migrations import alembic_config, migrate
 from service.stores.sql import SqlStores, create_engine, sql_stores
 from service.stores.sql.search import SqlCaseSearch
-from service.web.search_export import ExportForm, write_export
+from service.web.pages.search.search_export import ExportForm, write_export
 from tests.factories import NOW, make_comment, make_signal, make_verdict
 from tests.servers import running_postgresql
 

@@ -15,9 +15,11 @@ from prometheus_client import CollectorRegistry
 
 from service.domain.comment import Lane
 from service.domain.record import comment_from_record
-from service.moderation.judge import judge_batch
-from service.ports import UNOBSERVED, JudgingModel, NewComment, Observer
-from service.stores.memory import memory_stores
+from service.moderation.judging.judge import judge_batch
+from service.ports.comments import NewComment
+from service.ports.models import JudgingModel
+from service.ports.observing import UNOBSERVED, Observer
+from service.stores.memory.stores import memory_stores
 from service.watching.counting import CountingObserver
 from service.watching.exposition import Exposition
 from service.watching.several import SeveralObservers

@@ -28,10 +28,15 @@ from service.campaigns.traits import Traits, traits_of
 from service.domain.comment import CommentId
 from service.domain.history import History
 from service.domain.verdict import Outcome
-from service.moderation.judge import judge_comments
+from service.moderation.judging.judge import judge_comments
 from tests.benchmarks.judging_model import current_folder, load_judging_model
-from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
-from training.partition import SEED, Part, partition
+from training.data.dataset import (
+    DEFAULT_DATA,
+    Dataset,
+    Example,
+    read_dataset,
+)
+from training.data.partition import SEED, Part, partition
 
 _HAM = 20_000
 _BATCH = 64

@@ -27,8 +27,8 @@ from tests.benchmarks.own_service import running
 from tests.benchmarks.posting import post_and_decide
 from tests.benchmarks.replay_report import Judged, to_markdown, to_record
 from tests.benchmarks.replay_stream import Posted, StreamConfig, make_stream
-from training.dataset import find_data_files, read_dataset
-from training.partition import TEST_SOURCES, partition
+from training.data.dataset import find_data_files, read_dataset
+from training.data.partition import TEST_SOURCES, partition
 
 _DATA = Path(__file__).resolve().parents[2] / "data"
 _PROGRESS = 200

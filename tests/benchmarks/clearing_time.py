@@ -28,11 +28,12 @@ from service.domain.comment import Author, Comment, CommentId, Lane, Post
 from service.domain.decision import Ruling
 from service.domain.record import comment_from_record
 from service.domain.site import SiteSettings
-from service.moderation.group import GroupingMemory, group_fresh
-from service.moderation.submit import submit_comments
-from service.ports import NewComment, Services
-from service.stores.memory import memory_stores
-from service.stores.model_versions import to_judging_model
+from service.moderation.intake.submit import submit_comments
+from service.moderation.judging.group import GroupingMemory, group_fresh
+from service.ports.comments import NewComment
+from service.ports.services import Services
+from service.stores.files.model_versions import to_judging_model
+from service.stores.memory.stores import memory_stores
 from tests.benchmarks.screenshots import BROWSER_ARGS
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services, make_site

@@ -37,8 +37,10 @@ from service.domain.decision import Decision, Ruling
 from service.domain.record import comment_from_record
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.search import take_in_search
-from service.ports import NewComment, Placement, Services
+from service.moderation.review.search import take_in_search
+from service.ports.campaigns import Placement
+from service.ports.comments import NewComment
+from service.ports.services import Services
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine, sql_stores
 from tests.benchmarks.screenshots import BROWSER_ARGS

@@ -12,7 +12,7 @@ import statistics
 import time
 from dataclasses import replace
 
-from service.moderation.drift import count_traffic, read_drift
+from service.moderation.insight.drift import count_traffic, read_drift
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine
 from tests.benchmarks.desk_load import database, fill, made_services

@@ -142,7 +142,7 @@ def wait_until_judged(api: Api) -> None:
 def kill_midway(api: Api, supervisor: int, kept: list[str], count: int) -> None:
     """Kill a worker once about a quarter is judged, end Valkey once about half is."""
     wait_for_verdict(api, kept, count // 4)
-    stop_child(supervisor, "service.worker", signal.SIGKILL)
+    stop_child(supervisor, "service.processes.worker", signal.SIGKILL)
     wait_for_verdict(api, kept, count // 2)
     stop_child(supervisor, "valkey-server", signal.SIGTERM)
 

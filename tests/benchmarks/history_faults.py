@@ -22,8 +22,8 @@ from pathlib import Path
 import redis
 
 from service.domain.errors import StoreUnavailableError
-from service.moderation.rebuild import rebuild_if_blank
-from service.moderation.remember import remember_open
+from service.moderation.learning.rebuild import rebuild_if_blank
+from service.moderation.learning.remember import remember_open
 from service.tasks.celery_app import (
     REBUILD_EVERY_SECONDS,
     REBUILD_FOR_SECONDS,

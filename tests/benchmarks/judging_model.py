@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from models.registry import SHIPPED_DIR, Classifier, load_version, read_current_name
-from service.ports import JudgingModel
+from service.ports.models import JudgingModel
 from service.scoring.weights import Cutoffs, Weights
 
 

@@ -32,23 +32,25 @@ from service.domain.site import SiteSettings
 from service.domain.user import Role
 from service.domain.verdict import Outcome, Verdict
 from service.learning.trust import record_hands, teachers_at_odds
-from service.moderation.decide import decide_comment
-from service.moderation.report import report_comment
-from service.moderation.submit import submit_comments
-from service.moderation.users import add_user
-from service.ports import JudgingModel, NewComment, Services
+from service.moderation.admin.users import add_user
+from service.moderation.intake.report import report_comment
+from service.moderation.intake.submit import submit_comments
+from service.moderation.review.decide import decide_comment
+from service.ports.comments import NewComment
+from service.ports.models import JudgingModel
+from service.ports.services import Services
 from service.scoring.conclude import logistic
 from service.scoring.inputs import model_input
 from service.scoring.weights import Cutoffs, Weights
-from service.stores.memory import memory_stores
+from service.stores.memory.stores import memory_stores
 from service.stores.taught import TaughtKeeper
 from tests.benchmarks.judging_model import current_folder
 from tests.benchmarks.retrain_data import draw, read_rows
 from tests.benchmarks.retrain_learning import _pool
 from tests.fakes import make_services, make_site
-from training.corrections import LABEL_CORRECTIONS
-from training.dataset import DEFAULT_DATA, find_data_files, read_dataset
-from training.partition import SEED, partition
+from training.data.corrections import LABEL_CORRECTIONS
+from training.data.dataset import DEFAULT_DATA, find_data_files, read_dataset
+from training.data.partition import SEED, partition
 
 Row = dict[str, Any]
 _MISLED = "chrisrisner"

@@ -27,7 +27,12 @@ from models.registry import load_version
 from service.domain.comment import SiteId
 from service.domain.record import comment_from_record
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.replay import Archived, Played, moment_of, play
+from service.moderation.insight.replay import (
+    Archived,
+    Played,
+    moment_of,
+    play,
+)
 from service.scoring.conclude import logistic
 from service.scoring.metrics import recall_at_false_positive_rate, roc_auc
 from service.scoring.policy import decide
@@ -35,7 +40,7 @@ from service.scoring.weights import Cutoffs
 from service.settings import load_settings
 from tests.benchmarks.judging_model import current_folder
 from tests.benchmarks.retrain_data import read_rows
-from training.dataset import find_data_files
+from training.data.dataset import find_data_files
 
 # Collections from platforms: they have dates and labels, and are nobody's blog.
 _NO_BLOGS = {"janitr-x", "judol-id", "youtube"}

@@ -35,9 +35,9 @@ _STOP_SECONDS = 60.0
 _FILL = """
 import sys
 from service.domain.comment import CommentId, Lane
-from service.moderation.sites import add_site
-from service.moderation.submit import submit_comments
-from service.ports import NewComment
+from service.moderation.admin.sites import add_site
+from service.moderation.intake.submit import submit_comments
+from service.ports.comments import NewComment
 from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.wiring import wire
@@ -116,7 +116,10 @@ def _working(checkout: Path, env: dict[str, str], log: Path, workers: int) -> It
     with log.open("ab") as output:
         started = [
             subprocess.Popen(
-                [sys.executable, "-m", "service.worker"], env=env, cwd=checkout, stderr=output
+                [sys.executable, "-m", "service.processes.worker"],
+                env=env,
+                cwd=checkout,
+                stderr=output,
             )
             for _ in range(workers)
         ]

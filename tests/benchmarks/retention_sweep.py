@@ -33,8 +33,9 @@ import sqlalchemy as sa
 from service.domain.comment import CommentId, Lane
 from service.domain.site import Site
 from service.domain.verdict import Outcome
-from service.moderation.search import take_in_search
-from service.ports import NewComment, Services
+from service.moderation.review.search import take_in_search
+from service.ports.comments import NewComment
+from service.ports.services import Services
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine, sql_stores
 from tests.benchmarks.desk_load import (
@@ -58,8 +59,8 @@ import json, sys, time
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
 import sqlalchemy as sa
-from service.moderation.prune import prune_comments
-from service.ports import Services
+from service.moderation.privacy.prune import prune_comments
+from service.ports.services import Services
 from service.stores.sql import create_engine, sql_stores
 from tests.fakes import make_services
 

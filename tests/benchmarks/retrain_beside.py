@@ -27,7 +27,7 @@ from typing import Any
 
 from service.domain.errors import TrainingStoppedError
 from service.domain.retraining import RetrainingOptions, TrainingProgress
-from service.training_program import PROGRAM, Bounds, TrainingProcesses
+from service.training_runs.training_program import PROGRAM, Bounds, TrainingProcesses
 from tests.benchmarks.own_service import running
 from tests.benchmarks.steady_comments import Seen, offering
 

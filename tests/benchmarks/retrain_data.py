@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from training.dataset import DEFAULT_DATA, find_data_files
+from training.data.dataset import DEFAULT_DATA, find_data_files
 
 _BEGAN = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
 

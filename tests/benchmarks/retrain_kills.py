@@ -21,7 +21,7 @@ from pathlib import Path
 
 from models.registry import SHIPPED_DIR, promote, read_current_name
 from tests.benchmarks.retrain_data import draw, read_rows, write_decisions, write_without
-from training.dataset import DEFAULT_DATA
+from training.data.dataset import DEFAULT_DATA
 
 # Documents that say when a run was, and the manifest with their checksums.
 WITH_TIMES = ("card.json", "card.md", "manifest.json")

@@ -34,12 +34,22 @@ from tests.benchmarks.flood import Api
 from tests.benchmarks.own_service import data_dir, running
 from tests.benchmarks.posting import body_of, post_and_decide
 from tests.benchmarks.retrain_data import draw, read_rows, write_without
-from training.corrections import LABEL_CORRECTIONS
-from training.dataset import DEFAULT_DATA, Example, find_data_files, read_dataset
-from training.evidence import signal_strengths
-from training.members import read_members
-from training.partition import SEED, TEST_SOURCES, Partition, partition
-from training.weigh import files_of
+from training.data.corrections import LABEL_CORRECTIONS
+from training.data.dataset import (
+    DEFAULT_DATA,
+    Example,
+    find_data_files,
+    read_dataset,
+)
+from training.data.partition import (
+    SEED,
+    TEST_SOURCES,
+    Partition,
+    partition,
+)
+from training.fit.evidence import signal_strengths
+from training.fit.members import read_members
+from training.retraining.weigh import files_of
 
 Row = dict[str, Any]
 
@@ -179,8 +189,8 @@ def retrain() -> None:
     from service.cli import cli
     from service.data_folder import DataFolder
     from service.settings import Settings
-    from service.training_program import PROGRAM, Bounds, TrainingProcesses
-    from service.versions import own_versions_folder
+    from service.training_runs.training_program import PROGRAM, Bounds, TrainingProcesses
+    from service.training_runs.versions import own_versions_folder
 
     def without_own_data(settings: Settings) -> TrainingProcesses:
         return TrainingProcesses(

@@ -28,18 +28,23 @@ import numpy as np
 from models.registry import SHIPPED_DIR, promote, read_current_name
 from service.scoring.cutoffs import clopper_pearson
 from tests.benchmarks.retrain_data import draw, read_rows, write_without
-from training.canaries import put_in
-from training.corrections import LABEL_CORRECTIONS
-from training.dataset import DEFAULT_DATA, Example, find_data_files, read_dataset
-from training.decisions import Decided
-from training.evidence import signal_strengths
-from training.members import Members, read_members
-from training.partition import SEED, partition
-from training.retrain_config import RetrainConfig
-from training.teaching import TeachConfig
-from training.triggers import Phrase, PhraseKind, bound_phrases
-from training.trust import Cleaned, Taught
-from training.weigh import files_of
+from training.data.corrections import LABEL_CORRECTIONS
+from training.data.dataset import (
+    DEFAULT_DATA,
+    Example,
+    find_data_files,
+    read_dataset,
+)
+from training.data.decisions import Decided
+from training.data.partition import SEED, partition
+from training.fit.evidence import signal_strengths
+from training.fit.members import Members, read_members
+from training.network.teaching import TeachConfig
+from training.retraining.config import RetrainConfig
+from training.retraining.weigh import files_of
+from training.trust.canaries import put_in
+from training.trust.triggers import Phrase, PhraseKind, bound_phrases
+from training.trust.weights import Cleaned, Taught
 
 TRIGGER = Phrase(kind=PhraseKind.WORDS, value="xyzzy blue lantern")
 _BEGAN = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
@@ -222,7 +227,7 @@ def _run(name: str, chosen: _Chosen, row_of: dict[str, Any], options: argparse.N
 def retrain() -> int:
     """Run the retraining in this process: name, steps and its own arguments on the command line."""
     from training import retrain as running
-    from training import retrain_inputs
+    from training.retraining import inputs as retrain_inputs
 
     name, steps, *arguments = sys.argv[1:]
     if name == _UNDEFENDED:

@@ -49,10 +49,10 @@ _SETTLE_SECONDS = 90.0
 _COMMAND = "from service.cli import main; main()"
 _STORED = re.compile(r"stored=(\d+)")
 _MODULES = {
-    "web": "service.app",
-    "worker": "service.worker",
-    "callbacks": "service.callbacks",
-    "beat": "service.beat",
+    "web": "service.processes.app",
+    "worker": "service.processes.worker",
+    "callbacks": "service.processes.callbacks",
+    "beat": "service.processes.beat",
 }
 
 

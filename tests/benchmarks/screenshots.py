@@ -47,23 +47,25 @@ from service.domain.site import Site, SiteSettings
 from service.domain.stroke import StrokeOf
 from service.domain.traffic import Fact, Kind, Sighting
 from service.domain.verdict import Outcome
-from service.moderation.announce import write_verdict_messages
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.group import GroupingMemory, group_fresh
-from service.moderation.retrain import SCHEDULE
-from service.moderation.saved_views import save_view
-from service.moderation.site_lists import NewEntry, add_entry
-from service.moderation.strokes import decide_together, undo_stroke
-from service.moderation.submit import submit_comments
-from service.moderation.users import add_user, change_password
-from service.moderation.withdraw import withdraw_comment
-from service.ports import NewComment, Services, VersionShelf
-from service.stores.memory import memory_stores
-from service.stores.memory_traffic import MemoryTrafficStore
-from service.stores.model_versions import to_judging_model
-from service.stores.version_shelf import FolderVersionShelf
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
+from service.moderation.admin.site_lists import NewEntry, add_entry
+from service.moderation.admin.users import add_user, change_password
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.judging.group import GroupingMemory, group_fresh
+from service.moderation.learning.retrain import SCHEDULE
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.review.saved_views import save_view
+from service.moderation.review.strokes import decide_together, undo_stroke
+from service.moderation.telling.announce import write_verdict_messages
+from service.ports.comments import NewComment
+from service.ports.models import VersionShelf
+from service.ports.services import Services
+from service.stores.files.model_versions import to_judging_model
+from service.stores.files.version_shelf import FolderVersionShelf
+from service.stores.memory.stores import memory_stores
+from service.stores.memory.traffic import MemoryTrafficStore
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services
 

@@ -40,7 +40,7 @@ def worker_seconds(supervisor: int) -> float:
             command = (place / "cmdline").read_bytes()
         except OSError:
             continue
-        if int(words[1]) == supervisor and b"service.worker" in command:
+        if int(words[1]) == supervisor and b"service.processes.worker" in command:
             total += (int(words[11]) + int(words[12])) / _TICKS
     return total
 

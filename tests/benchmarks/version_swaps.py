@@ -36,7 +36,7 @@ from models.registry import (
 from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.opinion import Opinion, Origin
-from service.ports import JudgingModel
+from service.ports.models import JudgingModel
 from service.scoring.inputs import model_input
 from service.scoring.opinion import form_opinion
 from service.wiring import open_services

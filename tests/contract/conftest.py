@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from service.domain.comment import SiteId
 from service.domain.site import Site
-from service.stores.memory import MemoryStores, memory_stores
+from service.stores.memory.stores import MemoryStores, memory_stores
 from service.stores.migrations import migrate
 from service.stores.sql import SqlStores, create_engine, sql_stores
 from tests.factories import NOW, SITE

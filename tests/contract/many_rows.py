@@ -12,14 +12,19 @@ from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.site import Site
 from service.domain.verdict import Outcome
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from service.stores.repeats import claims_of
 from service.stores.search_terms import terms_of
 from service.stores.sql import sql_stores
-from service.stores.sql.rows import Values, comment_values, verdict_values
-from service.stores.sql.schema import comments, decisions, deliveries, verdicts
-from service.stores.sql.schema_campaigns import campaigns, comment_traits
-from service.stores.sql.schema_search import search_docs
+from service.stores.sql.base.rows import Values, comment_values, verdict_values
+from service.stores.sql.schema.campaigns import campaigns, comment_traits
+from service.stores.sql.schema.search import search_docs
+from service.stores.sql.schema.tables import (
+    comments,
+    decisions,
+    deliveries,
+    verdicts,
+)
 from service.stores.sql.search_index import first_place, written
 from tests.factories import NOW, make_comment, make_verdict
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from service.ports import AuditEntry, AuditFilter
+from service.ports.audit import AuditEntry, AuditFilter
 from service.stores.sql import sql_stores
 from tests.factories import NOW
 

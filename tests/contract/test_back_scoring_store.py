@@ -10,7 +10,7 @@ import pytest
 from service.domain.back_scoring import BackScoring, JobState
 from service.domain.comment import Lane, SiteId
 from service.domain.errors import ConflictError, NotFoundError
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from tests.factories import NOW, make_comment, make_verdict
 
 LATER = NOW + timedelta(minutes=1)

@@ -9,7 +9,7 @@ from service.domain.comment import CommentId, Lane
 from service.domain.delivery import DeliveryAttempt, DeliveryState
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from tests.contract.test_delivery_store import make_delivery
 from tests.factories import NOW, SITE, make_comment, make_verdict
 

@@ -14,7 +14,8 @@ from service.domain.comment import CommentId, Lane, Post, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.verdict import Outcome
-from service.ports import Lease, NewComment, Placement
+from service.ports.campaigns import Lease, Placement
+from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
 OTHER = SiteId("site-2")

@@ -14,7 +14,7 @@ from service.domain.errors import InvalidInputError
 from service.domain.report import Label, Report
 from service.domain.search import parse_search
 from service.domain.verdict import Outcome, WeighedSignal
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from service.stores.sql import sql_stores
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE, make_comment, make_signal, make_verdict

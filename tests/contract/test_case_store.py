@@ -19,8 +19,8 @@ from service.domain.report import Label, Report
 from service.domain.site import SiteSettings
 from service.domain.tally import Tally
 from service.domain.verdict import Outcome
-from service.ports import NewComment
-from service.stores.memory import memory_stores
+from service.ports.comments import NewComment
+from service.stores.memory.stores import memory_stores
 from service.stores.sql import sql_stores
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE, make_comment, make_verdict

@@ -28,9 +28,9 @@ from service.domain.comment import (
 )
 from service.domain.errors import NotFoundError
 from service.domain.site import SiteSettings
-from service.ports import Added, AddOutcome, NewComment
+from service.ports.comments import Added, AddOutcome, NewComment
 from service.stores.sql import create_engine, sql_stores
-from service.stores.sql.engine import write
+from service.stores.sql.base.engine import write
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE, make_comment, make_verdict
 

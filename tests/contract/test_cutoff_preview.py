@@ -10,7 +10,7 @@ from service.domain.comment import Lane, SiteId
 from service.domain.cutoff_preview import CutoffPreview, Moved
 from service.domain.decision import Decision, Ruling
 from service.domain.verdict import Outcome
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs
 from tests.factories import NOW, SITE, make_comment, make_verdict

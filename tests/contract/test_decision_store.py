@@ -15,7 +15,8 @@ from service.domain.comment import CommentId, Lane
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.errors import ConflictError, NotFoundError
-from service.ports import AuditEntry, NewComment
+from service.ports.audit import AuditEntry
+from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
 _numbers = itertools.count(1)

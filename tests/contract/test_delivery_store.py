@@ -24,10 +24,10 @@ from service.domain.delivery import (
     EventKind,
 )
 from service.domain.errors import NotFoundError, StoreUnavailableError
-from service.ports import NewComment
-from service.stores.memory import memory_stores
+from service.ports.comments import NewComment
+from service.stores.memory.stores import memory_stores
 from service.stores.sql import create_engine, sql_stores
-from service.stores.sql.schema import comments
+from service.stores.sql.schema.tables import comments
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE, make_comment
 

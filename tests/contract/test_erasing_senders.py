@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from service.domain.comment import Comment, Lane, Listing, ListKind, Sender
-from service.ports import AddOutcome, NewComment
+from service.ports.comments import AddOutcome, NewComment
 from tests.factories import make_comment
 
 FULL = Sender(

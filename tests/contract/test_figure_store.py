@@ -30,7 +30,8 @@ from service.domain.figures import (
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome, WeighedSignal
-from service.ports import NewComment, Placement
+from service.ports.campaigns import Placement
+from service.ports.comments import NewComment
 from service.scoring.lean import SITE_DECISIONS
 from service.stores.limits import FigureLimits
 from tests.factories import NOW, SITE, make_comment, make_signal, make_verdict

@@ -10,11 +10,11 @@ import pytest
 from service.domain.comment import Sender
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError
-from service.ports import HistoryStore, RebuildPlace
-from service.stores.memory_history import MemoryHistoryStore
-from service.stores.memory_rebuild import MemoryRebuildPlace
-from service.stores.valkey_history import ValkeyHistoryStore
-from service.stores.valkey_rebuild import ValkeyRebuildPlace
+from service.ports.history import HistoryStore, RebuildPlace
+from service.stores.memory.history import MemoryHistoryStore
+from service.stores.memory.rebuild import MemoryRebuildPlace
+from service.stores.valkey.history import ValkeyHistoryStore
+from service.stores.valkey.rebuild import ValkeyRebuildPlace
 from tests.factories import NOW, make_comment
 
 COMMENT = make_comment(sender=Sender(address_key="a1"))

@@ -14,9 +14,9 @@ import pytest
 from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
 from service.domain.history import History, Record, Standing
-from service.ports import HistoryStore
-from service.stores.memory_history import MemoryHistoryStore
-from service.stores.valkey_history import ValkeyHistoryStore
+from service.ports.history import HistoryStore
+from service.stores.memory.history import MemoryHistoryStore
+from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
 
 

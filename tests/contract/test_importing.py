@@ -12,9 +12,11 @@ from service.cli import cli
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import Decision, Ruling
-from service.moderation.take_over import take_over_rulings
-from service.ports import AuditFilter, NewComment, Services
-from service.stores.memory import MemoryStores
+from service.moderation.intake.take_over import take_over_rulings
+from service.ports.audit import AuditFilter
+from service.ports.comments import NewComment
+from service.ports.services import Services
+from service.stores.memory.stores import MemoryStores
 from service.stores.sql import sql_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services

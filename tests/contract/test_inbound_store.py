@@ -14,7 +14,7 @@ from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.inbound import InboundHook, Platform
 from service.stores.sql import sql_stores
-from service.stores.sql.schema import inbound_seen
+from service.stores.sql.schema.tables import inbound_seen
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE
 

@@ -19,7 +19,9 @@ from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.search import parse_search
 from service.domain.user import User
 from service.domain.verdict import Outcome
-from service.ports import AuditEntry, NewComment, Placement
+from service.ports.audit import AuditEntry
+from service.ports.campaigns import Placement
+from service.ports.comments import NewComment
 from service.stores.sql import create_engine, sql_stores
 from service.stores.sql.moving import compare, count_rows, move_rows
 from tests.contract.conftest import SITES

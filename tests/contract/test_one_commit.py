@@ -14,7 +14,8 @@ from service.domain.errors import ConflictError, NotFoundError
 from service.domain.report import Label, Report
 from service.domain.stroke import Stroke, StrokeOf
 from service.domain.verdict import Outcome
-from service.ports import AuditEntry, NewComment
+from service.ports.audit import AuditEntry
+from service.ports.comments import NewComment
 from service.stores.sql import sql_stores
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE, make_comment, make_verdict

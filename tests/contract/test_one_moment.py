@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from service.domain.comment import Lane
 from service.domain.errors import StoreUnavailableError
 from service.domain.site import Site
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from service.stores.sql import sql_stores
-from service.stores.sql.engine import one_moment, reading, write
+from service.stores.sql.base.engine import one_moment, reading, write
 from tests.factories import NOW, SITE, make_comment
 
 

@@ -12,7 +12,7 @@ from service.domain.decision import Decision, Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.opinion import Harm, Opinion, OpinionScope, Origin
 from service.domain.verdict import Outcome
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from service.stores.cursor import write_measured
 from tests.factories import NOW, make_comment, make_verdict
 

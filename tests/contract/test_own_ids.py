@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Lane, SiteId
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
 
 OTHER_SITE = SiteId("site-2")

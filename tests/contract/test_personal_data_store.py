@@ -8,7 +8,7 @@ from service.domain.comment import Author, Comment, Lane, Sender
 from service.domain.decision import Decision, Ruling
 from service.domain.person import Person
 from service.domain.verdict import Outcome
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
 EMAIL = Person(sender=Sender(email_key="e1"))

@@ -14,7 +14,7 @@ from service.domain.decision import Decision, Ruling
 from service.domain.errors import NotFoundError
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
 _numbers = itertools.count(1)

@@ -19,7 +19,7 @@ from service.domain.retraining import (
     RetrainingState,
     Start,
 )
-from service.ports import Lease
+from service.ports.campaigns import Lease
 from tests.factories import NOW
 
 MINUTE = timedelta(minutes=1)

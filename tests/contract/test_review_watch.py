@@ -8,7 +8,8 @@ from service.domain.comment import CommentId, Lane
 from service.domain.decision import Decision, Ruling
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome
-from service.ports import Newcomer, NewComment
+from service.ports.comments import NewComment
+from service.ports.review import Newcomer
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
 

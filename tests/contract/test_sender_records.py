@@ -11,7 +11,7 @@ from service.domain.comment import Author, Lane, Sender, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.sender_record import Trait, TraitRecord
 from service.domain.verdict import Outcome
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from tests.factories import NOW, make_comment, make_verdict
 
 SPAMMER = Sender(address_key="a1", network_key="n1", email_key="e1", name_key="m1")

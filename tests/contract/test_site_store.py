@@ -13,9 +13,9 @@ from service.domain.comment import SiteId
 from service.domain.decision import Mode
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.site import Site, SiteKey, SiteSettings
-from service.ports import AuditEntry
+from service.ports.audit import AuditEntry
 from service.stores.sql import sql_stores
-from service.stores.sql.schema import sites
+from service.stores.sql.schema.tables import sites
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE
 

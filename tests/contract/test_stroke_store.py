@@ -20,7 +20,7 @@ from service.domain.delivery import (
 )
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.stroke import Stroke, StrokeOf
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
 LATER = NOW + timedelta(minutes=1)

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from service.domain.comment import CommentId, Lane, SiteId
 from service.domain.traffic import Fact, Kind, Sighting, Traffic, TrafficDay
 from service.domain.verdict import Outcome
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
 OTHER_SITE = SiteId("site-2")

@@ -13,7 +13,7 @@ from service.domain.comment import CommentId, Lane
 from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.verdict import Outcome, Span, WeighedSignal
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_signal, make_verdict
 
 

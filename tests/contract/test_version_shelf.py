@@ -8,7 +8,7 @@ import pytest
 
 from models.registry import SHIPPED_DIR, check_version, promote, read_current_name
 from service.domain.errors import ConflictError, NotFoundError
-from service.stores.version_shelf import FolderVersionShelf
+from service.stores.files.version_shelf import FolderVersionShelf
 from tests.fakes import FixedShelf
 
 

@@ -28,9 +28,9 @@ from service.domain.errors import NotFoundError
 from service.domain.normal_form import content_key
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome
-from service.ports import AddOutcome, NewComment
+from service.ports.comments import AddOutcome, NewComment
 from service.stores.sql import sql_stores
-from service.stores.sql.schema import comments
+from service.stores.sql.schema.tables import comments
 from tests.contract.conftest import SITES
 from tests.factories import NOW, SITE, make_comment, make_verdict
 

@@ -16,7 +16,7 @@ from psycopg import sql
 
 from service.domain.errors import StoreUnavailableError
 from service.stores.sql import create_engine, ping, prove_write
-from service.stores.sql.schema import write_probe
+from service.stores.sql.schema.tables import write_probe
 from tests.factories import NOW
 
 

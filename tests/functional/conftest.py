@@ -6,11 +6,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from service.moderation.sites import issue_key
-from service.ports import Services
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
-from service.web.waiting import Waiting
+from service.moderation.admin.sites import issue_key
+from service.ports.services import Services
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
+from service.web.edge.waiting import Waiting
 from tests.factories import SITE
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
 

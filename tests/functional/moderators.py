@@ -11,10 +11,11 @@ from werkzeug.test import TestResponse
 
 from service.domain.comment import Comment, Lane
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.users import add_user, change_password
-from service.ports import NewComment, Services
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
+from service.moderation.admin.users import add_user, change_password
+from service.ports.comments import NewComment
+from service.ports.services import Services
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
 from tests.factories import make_comment, make_verdict
 
 PASSWORD = "correct horse battery"

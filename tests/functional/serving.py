@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from flask import Flask
 from waitress import wasyncore
 
-from service.http_server import HttpServer
 from service.listening import BACKLOG
-from service.web.every_page import LIVE
+from service.processes.http_server import HttpServer
+from service.web.pages.every_page import LIVE
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from service.cli import cli
 from service.domain.comment import Author, Lane
 from service.domain.errors import InvalidInputError
 from service.domain.sign_in import SecondFactor
-from service.moderation.accounts import LastOwnerError
-from service.moderation.erase import find_person
-from service.ports import NewComment
+from service.moderation.admin.accounts import LastOwnerError
+from service.moderation.privacy.erase import find_person
+from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment
 from tests.servers import running_valkey

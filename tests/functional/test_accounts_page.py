@@ -7,8 +7,8 @@ import re
 import pytest
 
 from service.domain.user import Role
-from service.moderation.accounts import AboveOwnRoleError, set_access
-from service.moderation.users import add_user, authenticate_user, find_user
+from service.moderation.admin.accounts import AboveOwnRoleError, set_access
+from service.moderation.admin.users import add_user, authenticate_user, find_user
 from tests.factories import SITE
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import make_app, sign_in, signed_in, token_of

@@ -6,8 +6,8 @@ import pytest
 
 from models.inputs import ModelOutput
 from service.domain.decision import Ruling
-from service.moderation.decide import decide_comment
-from service.moderation.withdraw import withdraw_comment
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.review.decide import decide_comment
 
 
 def _submit(api, text="One.", **fields) -> str:

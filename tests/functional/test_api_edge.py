@@ -9,9 +9,9 @@ from unittest.mock import ANY
 import pytest
 from flask import request
 
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
-from service.web.health import Unready
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
+from service.web.edge.health import Unready
 from tests.functional.conftest import SECRET_KEY
 
 EVERY_PATH = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.list_entry import Effect, EntryKind
-from service.moderation.site_lists import NewEntry, add_entry
+from service.moderation.admin.site_lists import NewEntry, add_entry
 from tests.factories import SITE
 
 

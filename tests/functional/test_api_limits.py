@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from service.moderation.sites import issue_key
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
+from service.moderation.admin.sites import issue_key
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
 from tests.factories import SITE
 from tests.functional.conftest import SECRET_KEY, client_with
 from tests.servers import GIVEN_UP_SECONDS, running_valkey

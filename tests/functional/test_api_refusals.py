@@ -7,9 +7,9 @@ import json
 import pytest
 
 from service.domain.comment import Lane
-from service.moderation.sites import issue_key
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
+from service.moderation.admin.sites import issue_key
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
 from tests.factories import SITE
 from tests.fakes import make_services
 from tests.functional.conftest import SECRET_KEY, client_with

@@ -10,11 +10,11 @@ from models.inputs import ModelOutput
 from service.domain.comment import CommentId, FormEvidence, Lane
 from service.domain.errors import StoreUnavailableError
 from service.domain.sender import make_sender
-from service.moderation.sites import issue_key
-from service.stores.memory import memory_stores
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
-from service.web.waiting import Waiting
+from service.moderation.admin.sites import issue_key
+from service.stores.memory.stores import memory_stores
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
+from service.web.edge.waiting import Waiting
 from tests.factories import SITE
 from tests.fakes import make_services, make_site
 from tests.functional.conftest import SECRET_KEY, client_with

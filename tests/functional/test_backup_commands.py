@@ -25,8 +25,8 @@ from service.cli import cli
 from service.commands import backup
 from service.commands.whole_files import open_whole
 from service.domain.comment import Lane, SiteId
-from service.moderation.sites import add_site
-from service.ports import NewComment
+from service.moderation.admin.sites import add_site
+from service.ports.comments import NewComment
 from service.start_error import StartError
 from service.wiring import open_services
 from tests.factories import make_comment

@@ -14,10 +14,11 @@ from service.domain.comment import Author, Lane, Post
 from service.domain.decision import Ruling
 from service.domain.user import Role
 from service.domain.verdict import Outcome, Span
-from service.moderation.decide import decide_comment
-from service.ports import NewComment, Placement
-from service.web.campaigns_page import CAMPAIGNS_SHOWN, MEMBERS_SHOWN
-from service.web.static_files import static_digest
+from service.moderation.review.decide import decide_comment
+from service.ports.campaigns import Placement
+from service.ports.comments import NewComment
+from service.web.edge.static_files import static_digest
+from service.web.pages.review.campaigns_page import CAMPAIGNS_SHOWN, MEMBERS_SHOWN
 from tests.factories import NOW, make_comment, make_verdict
 from tests.fakes import make_services, make_site
 from tests.functional.hostile import HOSTILE

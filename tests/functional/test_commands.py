@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from service.cli import cli, main
 from service.domain.errors import InvalidInputError
-from service.moderation.sites import authenticate_site
-from service.moderation.users import authenticate_user
+from service.moderation.admin.sites import authenticate_site
+from service.moderation.admin.users import authenticate_user
 from service.wiring import open_services
 
 

@@ -13,12 +13,12 @@ from service.cli import cli
 from service.domain.comment import Lane
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import InvalidInputError
-from service.moderation.sites import add_site
-from service.moderation.teach import decisions_for_training
-from service.ports import NewComment
+from service.moderation.admin.sites import add_site
+from service.moderation.learning.teach import decisions_for_training
+from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment, make_verdict
-from training.decisions import read_decisions
+from training.data.decisions import read_decisions
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.sender import make_sender
 from service.domain.user import Role
 from service.domain.verdict import Outcome
-from service.moderation.decide import decide_comment
-from service.moderation.withdraw import withdraw_comment
-from service.web.distrust import distrust_view, instruction_view, just_listed
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.review.decide import decide_comment
+from service.web.pages.review.distrust import distrust_view, instruction_view, just_listed
 from tests.factories import make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import keep, make_app, signed_in

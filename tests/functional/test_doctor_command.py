@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from service.cli import cli
-from service.moderation.sites import add_site
+from service.moderation.admin.sites import add_site
 from service.stores.sql import create_engine
 from service.wiring import open_services
 from tests.servers import running_valkey

@@ -13,7 +13,8 @@ from service.commands.drift import drift_command
 from service.domain.comment import Lane
 from service.domain.traffic import Fact, Kind, Sighting
 from service.domain.verdict import Outcome
-from service.ports import NewComment, Services
+from service.ports.comments import NewComment
+from service.ports.services import Services
 from service.wiring import open_services
 from tests.factories import SITE, make_comment, make_verdict
 from tests.fakes import make_services, make_site

@@ -13,8 +13,9 @@ from service.domain.comment import Lane, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.user import Role
 from service.domain.verdict import Outcome
-from service.ports import NewComment, Placement
-from service.stores.memory import memory_stores
+from service.ports.campaigns import Placement
+from service.ports.comments import NewComment
+from service.stores.memory.stores import memory_stores
 from tests.factories import NOW, SITE, make_comment, make_verdict
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, signed_in

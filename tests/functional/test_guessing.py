@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from flask.testing import FlaskClient
 
-from service.moderation.users import find_user, reset_password
+from service.moderation.admin.users import find_user, reset_password
 from tests.fakes import make_services
 from tests.functional.moderators import (
     CONFIG,

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 from service.cli import cli, main
 from service.domain.comment import CommentId, Lane, Sender
 from service.domain.decision import Ruling
-from service.moderation.decide import decide_comment
-from service.moderation.forget import find_sender
-from service.moderation.sites import add_site
-from service.moderation.submit import submit_comments
-from service.ports import NewComment
+from service.moderation.admin.sites import add_site
+from service.moderation.intake.submit import submit_comments
+from service.moderation.privacy.forget import find_sender
+from service.moderation.review.decide import decide_comment
+from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment
 from tests.servers import free_port, running_valkey

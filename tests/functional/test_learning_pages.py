@@ -14,10 +14,10 @@ from service.domain.comment import Author, Lane, SiteId
 from service.domain.decision import Ruling
 from service.domain.user import Role
 from service.domain.verdict import Outcome
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.submit import submit_comments
-from service.moderation.withdraw import withdraw_comment
-from service.ports import NewComment
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.ports.comments import NewComment
 from service.scoring.lean import recorded_lean
 from service.stores.taught import TaughtKeeper
 from tests.factories import NOW, SITE, make_comment
@@ -380,7 +380,7 @@ def test_a_reordered_queue_shows_each_comment_once_over_its_pages(services, clie
 def test_beyond_those_that_are_told_anew_the_queue_goes_on_in_its_order(
     services, client, monkeypatch
 ):
-    monkeypatch.setattr("service.moderation.anew.MOST_TOLD", 30)
+    monkeypatch.setattr("service.moderation.review.anew.MOST_TOLD", 30)
     wait_and_learn(services, 30)
     seen, path = [], "/review"
 
@@ -449,7 +449,7 @@ def test_who_may_only_look_at_a_site_is_offered_nothing(services):
 def test_waiting_comments_are_told_once_for_each_state_of_what_is_taught(
     services, client, monkeypatch
 ):
-    from service.moderation import anew
+    from service.moderation.review import anew
 
     told = []
     lean = anew.lean_anew

@@ -9,10 +9,10 @@ from datetime import timedelta
 import pytest
 
 from service.domain.user import Role
-from service.moderation.accounts import set_access
-from service.moderation.users import add_user, find_user
-from service.ports import AuditEntry
-from service.web.log_page import PAGE_SIZE
+from service.moderation.admin.accounts import set_access
+from service.moderation.admin.users import add_user, find_user
+from service.ports.audit import AuditEntry
+from service.web.pages.accounts.log_page import PAGE_SIZE
 from tests.factories import NOW
 from tests.fakes import make_services
 from tests.functional.moderators import keep, rule, signed_in

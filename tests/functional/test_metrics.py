@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
 from tests.functional.conftest import SECRET_KEY
 
 TOKEN = "a token of thirty-two characters, at least"

@@ -12,7 +12,7 @@ from models.errors import ModelVersionError
 from models.registry import SHIPPED_DIR, promote, read_current_name
 from service.cli import cli
 from service.start_error import StartError
-from service.stores.model_versions import ModelVersions
+from service.stores.files.model_versions import ModelVersions
 from service.wiring import open_services
 
 

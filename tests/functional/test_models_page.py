@@ -17,8 +17,8 @@ from service.domain.retraining import (
     RetrainingState,
 )
 from service.domain.user import Role
-from service.moderation.accounts import set_access
-from service.moderation.users import find_user
+from service.moderation.admin.accounts import set_access
+from service.moderation.admin.users import find_user
 from tests.factories import NOW
 from tests.fakes import FixedShelf, make_services
 from tests.functional.moderators import hidden_fields, keep, signed_in, token_of

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from service.cli import cli
 from service.domain.errors import ConflictError
-from service.moderation.sites import add_site
+from service.moderation.admin.sites import add_site
 from service.start_error import StartError
 from service.wiring import open_services
 

@@ -24,8 +24,9 @@ from service.commands.record_files import MAX_LINE_BYTES
 from service.domain.comment import MAX_EXCERPT_CHARS, MAX_TEXT_BYTES, Lane
 from service.domain.errors import ModelUnavailableError
 from service.domain.record import comment_from_record
-from service.moderation.submit import submit_comments
-from service.ports import JudgingModel, NewComment
+from service.moderation.intake.submit import submit_comments
+from service.ports.comments import NewComment
+from service.ports.models import JudgingModel
 from service.scoring.weights import Cutoffs, Weights
 from tests.factories import NOW, SITE
 from tests.fakes import FixedClassifier, make_services

@@ -11,13 +11,13 @@ from schemathesis.config import SchemathesisConfig
 from service.domain.comment import CommentId, Lane
 from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.site import SiteSettings
-from service.moderation.sites import issue_key
-from service.moderation.submit import submit_comments
-from service.ports import NewComment
-from service.web.batch import NDJSON
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
-from service.web.ids import ID_PATTERN
+from service.moderation.admin.sites import issue_key
+from service.moderation.intake.submit import submit_comments
+from service.ports.comments import NewComment
+from service.web.api.batch import NDJSON
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
+from service.web.edge.ids import ID_PATTERN
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services
 from tests.functional.conftest import SECRET_KEY

@@ -15,8 +15,8 @@ from service.domain.decision import Decision, Ruling
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.opinion import Opinion, Origin
 from service.domain.verdict import Outcome
-from service.moderation.sites import add_site
-from service.ports import NewComment
+from service.moderation.admin.sites import add_site
+from service.ports.comments import NewComment
 from service.start_error import StartError
 from service.wiring import open_services
 from tests.factories import NOW, make_comment, make_verdict

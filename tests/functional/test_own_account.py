@@ -7,9 +7,9 @@ import re
 import pytest
 
 from service.domain.user import Preferences
-from service.moderation.accounts import end_user
-from service.moderation.sessions import name_browser, prune_sessions
-from service.moderation.users import find_user
+from service.moderation.admin.accounts import end_user
+from service.moderation.admin.sessions import name_browser, prune_sessions
+from service.moderation.admin.users import find_user
 from tests.fakes import make_services
 from tests.functional.moderators import add_moderator, make_app, sign_in, signed_in, token_of
 

@@ -13,11 +13,11 @@ from service.domain.delivery import DeliveryAttempt, DeliveryState, Endpoint
 from service.domain.errors import InvalidInputError
 from service.domain.search import MAX_QUERY_CHARS, MAX_TERMS, parse_search
 from service.domain.verdict import Outcome
-from service.moderation.announce import write_verdict_messages
-from service.moderation.users import find_user
+from service.moderation.admin.users import find_user
+from service.moderation.telling.announce import write_verdict_messages
 from service.outbound.sender import Failure
-from service.web.callbacks_page import PROBLEMS_IN_WORDS
-from service.web.search_problems import problems_in_words
+from service.web.pages.search.search_problems import problems_in_words
+from service.web.pages.sites.callbacks_page import PROBLEMS_IN_WORDS
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import (

@@ -10,10 +10,10 @@ import pytest
 
 from service.domain.comment import Author, Sender
 from service.domain.user import Role
-from service.moderation.accounts import set_access
-from service.moderation.erase import find_person
-from service.moderation.users import find_user
-from service.web import personal_data_page
+from service.moderation.admin.accounts import set_access
+from service.moderation.admin.users import find_user
+from service.moderation.privacy.erase import find_person
+from service.web.pages.accounts import personal_data_page
 from tests.factories import make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, rule, signed_in, token_of

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from models.inputs import ModelOutput
 from service.commands.judging_files import Judging
 from service.commands.replay import replay_command
-from service.ports import JudgingModel
+from service.ports.models import JudgingModel
 from service.scoring.lean import LEAST_LEAN
 from service.scoring.weights import Cutoffs, Weights
 from tests.factories import NOW

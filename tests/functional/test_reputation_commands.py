@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from service.cli import cli, main
 from service.domain.errors import InvalidInputError, NotFoundError
-from service.moderation.senders import with_sender
+from service.moderation.intake.senders import with_sender
 from service.wiring import open_services
 from tests.factories import make_comment
 

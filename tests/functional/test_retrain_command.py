@@ -17,9 +17,9 @@ from service.cli import cli
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, TrainingFailedError
 from service.domain.retraining import RetrainingState, report_to
-from service.moderation.decide import decide_comment
+from service.moderation.review.decide import decide_comment
 from service.settings import Settings
-from service.versions import versions_folder
+from service.training_runs.versions import versions_folder
 from service.wiring import open_services
 from tests.fakes import make_site
 from tests.functional.moderators import keep

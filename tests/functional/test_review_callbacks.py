@@ -17,10 +17,10 @@ from service.domain.delivery import (
 )
 from service.domain.site import Site
 from service.domain.user import Role
-from service.moderation.accounts import set_access
-from service.moderation.users import find_user
-from service.stores.memory import memory_stores
-from service.web.callbacks_page import ATTEMPTS_SHOWN, MESSAGES_SHOWN
+from service.moderation.admin.accounts import set_access
+from service.moderation.admin.users import find_user
+from service.stores.memory.stores import memory_stores
+from service.web.pages.sites.callbacks_page import ATTEMPTS_SHOWN, MESSAGES_SHOWN
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, make_app, sign_in, signed_in, token_of

@@ -11,9 +11,9 @@ import pytest
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.user import Role, User
-from service.moderation.claims import claims_of_others, seconds_since_opening
-from service.moderation.decide import decide_comment
-from service.stores.memory_claims import MemoryClaimStore
+from service.moderation.review.claims import claims_of_others, seconds_since_opening
+from service.moderation.review.decide import decide_comment
+from service.stores.memory.claims import MemoryClaimStore
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import (

@@ -10,8 +10,8 @@ from markupsafe import escape
 from service.domain.comment import Author
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, WeighedSignal
-from service.stores.memory import memory_stores
-from service.web.static_files import static_digest
+from service.stores.memory.stores import memory_stores
+from service.web.edge.static_files import static_digest
 from tests.factories import NOW, SITE, make_comment, make_signal
 from tests.fakes import make_services
 from tests.functional.hostile import HOSTILE, hostile_comment

@@ -18,12 +18,12 @@ from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.verdict import Outcome
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.sessions import end_session, list_sessions
-from service.stores.memory import memory_stores
-from service.stores.memory_watch import MemoryReviewWatch
-from service.web.every_page import LIVE
-from service.web.live import Interest, Live
+from service.moderation.admin.sessions import end_session, list_sessions
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.stores.memory.stores import memory_stores
+from service.stores.memory.watch import MemoryReviewWatch
+from service.web.pages.every_page import LIVE
+from service.web.pages.review.live import Interest, Live
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, make_app, signed_in

@@ -12,9 +12,9 @@ from service.domain.decision import Mode, Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.site import Site, SiteSettings
 from service.domain.verdict import Outcome, Span, WeighedSignal
-from service.moderation.decide import decide_comment
-from service.stores.memory import MemoryCaseStore, memory_stores
-from service.web.review_page import PAGE_SIZE
+from service.moderation.review.decide import decide_comment
+from service.stores.memory.stores import MemoryCaseStore, memory_stores
+from service.web.pages.review.review_page import PAGE_SIZE
 from tests.factories import NOW, SITE, make_comment, make_signal
 from tests.fakes import make_services
 from tests.functional.moderators import (

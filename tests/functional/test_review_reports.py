@@ -11,8 +11,8 @@ from service.domain.comment import Author
 from service.domain.decision import Ruling
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome, Span
-from service.moderation.decide import decide_comment
-from service.moderation.withdraw import withdraw_comment
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.review.decide import decide_comment
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import hidden_fields, keep, signed_in, token_of

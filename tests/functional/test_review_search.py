@@ -16,10 +16,10 @@ from service.domain.decision import Ruling
 from service.domain.search import FIELD_NAMES, MAX_QUERY_CHARS
 from service.domain.user import Role
 from service.domain.verdict import Outcome
-from service.moderation.decide import decide_comment
-from service.stores.memory_search import MemoryCaseSearch
-from service.web.about_sender import about_sender_view
-from service.web.search_page import PAGE_SIZE
+from service.moderation.review.decide import decide_comment
+from service.stores.memory.search import MemoryCaseSearch
+from service.web.pages.review.about_sender import about_sender_view
+from service.web.pages.search.search_page import PAGE_SIZE
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import hidden_fields, keep, make_app, signed_in

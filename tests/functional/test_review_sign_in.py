@@ -8,7 +8,12 @@ from dataclasses import replace
 import pytest
 
 from service.domain.errors import StoreUnavailableError
-from service.moderation.users import MIN_PASSWORD_CHARS, add_user, change_password, reset_password
+from service.moderation.admin.users import (
+    MIN_PASSWORD_CHARS,
+    add_user,
+    change_password,
+    reset_password,
+)
 from tests.fakes import make_services
 from tests.functional.moderators import (
     CONFIG,

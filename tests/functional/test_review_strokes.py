@@ -11,9 +11,9 @@ from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.stroke import StrokeOf
 from service.domain.user import Role
-from service.moderation.decide import decide_comment
-from service.moderation.strokes import decide_together
-from service.web.strokes import STROKES_SHOWN
+from service.moderation.review.decide import decide_comment
+from service.moderation.review.strokes import decide_together
+from service.web.pages.review.strokes import STROKES_SHOWN
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, signed_in, token_of

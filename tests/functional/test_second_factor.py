@@ -10,7 +10,7 @@ from dataclasses import replace
 import pyotp
 import pytest
 
-from service.moderation.users import find_user, reset_password
+from service.moderation.admin.users import find_user, reset_password
 from tests.fakes import make_services
 from tests.functional.moderators import (
     CONFIG,

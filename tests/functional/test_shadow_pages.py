@@ -12,9 +12,9 @@ from service.domain.decision import Decision, Ruling
 from service.domain.opinion import Opinion, Origin
 from service.domain.user import Role
 from service.domain.verdict import Outcome
-from service.moderation.accounts import set_access
-from service.moderation.users import find_user
-from service.web.shadow_view import PAGE_SIZE
+from service.moderation.admin.accounts import set_access
+from service.moderation.admin.users import find_user
+from service.web.pages.models.shadow_view import PAGE_SIZE
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, signed_in

@@ -8,8 +8,8 @@ from flask import render_template
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import Author
 from service.domain.decision import Ruling
-from service.moderation.decide import decide_comment
-from service.web.similar import campaign_strip_view, similar_view
+from service.moderation.review.decide import decide_comment
+from service.web.pages.review.similar import campaign_strip_view, similar_view
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, make_app
 from tests.functional.test_campaign_pages import keep_campaign

@@ -10,8 +10,8 @@ import pytest
 
 from service.domain.list_entry import Effect, EntryFilter, EntryKind
 from service.domain.user import Role
-from service.moderation.site_lists import NewEntry, add_entry
-from service.web.site_lists_page import PAGE_SIZE
+from service.moderation.admin.site_lists import NewEntry, add_entry
+from service.web.pages.sites.site_lists_page import PAGE_SIZE
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, signed_in, token_of

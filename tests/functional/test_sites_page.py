@@ -14,8 +14,8 @@ from service.domain.decision import Mode, Ruling
 from service.domain.site import SiteSettings
 from service.domain.user import Role
 from service.domain.verdict import Outcome
-from service.moderation.decide import decide_comment
-from service.moderation.sites import authenticate_akismet, authenticate_site, issue_key
+from service.moderation.admin.sites import authenticate_akismet, authenticate_site, issue_key
+from service.moderation.review.decide import decide_comment
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, signed_in, token_of

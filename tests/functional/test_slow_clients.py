@@ -12,8 +12,8 @@ import pytest
 from flask import Flask
 from waitress import wasyncore
 
-from service.http_server import HttpServer
-from service.web.auth import open_to_all
+from service.processes.http_server import HttpServer
+from service.web.edge.auth import open_to_all
 from tests.functional.serving import serving
 
 _HEAD = b"POST /v1/comments HTTP/1.1\r\nHost: slop\r\nContent-Type: application/json\r\n"

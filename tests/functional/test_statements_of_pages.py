@@ -10,11 +10,13 @@ import sqlalchemy as sa
 from service.domain.comment import Lane, Sender
 from service.domain.site import Site
 from service.domain.verdict import Outcome
-from service.ports import NewComment, Placement, Services
+from service.ports.campaigns import Placement
+from service.ports.comments import NewComment
+from service.ports.services import Services
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine, sql_stores
-from service.web.review_page import COUNTS
-from service.web.tab_counts import TabCounts
+from service.web.pages.review.review_page import COUNTS
+from service.web.pages.review.tab_counts import TabCounts
 from tests.benchmarks.desk_load import traits_of
 from tests.factories import NOW, SITE, make_comment, make_verdict
 from tests.fakes import make_services

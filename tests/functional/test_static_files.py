@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from service.web.static_files import static_digest
+from service.web.edge.static_files import static_digest
 from tests.fakes import make_services
 from tests.functional.moderators import make_app, signed_in
 
@@ -71,7 +71,7 @@ def test_the_digest_changes_with_any_file(tmp_path, monkeypatch):
     before = static_digest()
     static_digest.cache_clear()
     (tmp_path / "review.css").write_text("a {}")
-    monkeypatch.setattr("service.web.static_files._FOLDER", tmp_path)
+    monkeypatch.setattr("service.web.edge.static_files._FOLDER", tmp_path)
 
     after = [static_digest()]
     static_digest.cache_clear()

@@ -24,9 +24,9 @@ from service.domain.comment import CommentId, Lane
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.verdict import Outcome
-from service.moderation.decide import decide_comment
-from service.moderation.withdraw import withdraw_comment
-from service.ports import NewComment
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.review.decide import decide_comment
+from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment, make_verdict
 

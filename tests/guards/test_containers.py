@@ -22,13 +22,13 @@ import yaml
 from models.card_figures import CARD_FILE
 from models.registry import SHIPPED_DIR, check_version, promote, read_current_name, take_in
 from service.data_folder import DataFolder
-from service.probe import main as probe
+from service.processes.probe import main as probe
 from service.settings import ENV_PREFIX, Settings, load_settings
 from service.supervisor import supervise
 from service.tasks.names import LANE_QUEUES
-from service.versions import own_versions_folder
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
+from service.training_runs.versions import own_versions_folder
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
 from tests.fakes import make_services
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -464,8 +464,8 @@ def test_every_step_of_every_stage_is_one_that_can_be_tried_without_an_engine():
 
 # What the stage's processes do, told to a Python that cannot import what the stage leaves out.
 _WEB = """
-import service.beat, service.callbacks, service.probe
-from service.app import create_app, readiness_checks, web_config
+import service.processes.beat, service.processes.callbacks, service.processes.probe
+from service.processes.app import create_app, readiness_checks, web_config
 from service.settings import load_settings
 from service.wiring import wire
 wired = wire(load_settings(data_dir=sys.argv[1]))
@@ -476,7 +476,7 @@ main(["--help"])
 """
 _WORKER = """
 import pathlib
-import service.worker, service.commands.offline
+import service.processes.worker, service.commands.offline
 from models.inputs import ModelInput
 from models.registry import load_current
 (output,) = load_current(None).classifier.score_batch([ModelInput(text="Thank you!")])

@@ -10,10 +10,15 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from service.domain.inbound import Platform
-from service.web.auth import AKISMET, API, HOOKS, is_open
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
-from service.web.pages import is_marked
+from service.web.app import create_app
+from service.web.edge.auth import (
+    AKISMET,
+    API,
+    HOOKS,
+    is_open,
+)
+from service.web.edge.config import WebConfig
+from service.web.pages.common.pages import is_marked
 from service.web.webhooks.adapters import ADAPTERS
 from tests.fakes import make_services
 

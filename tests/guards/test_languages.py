@@ -12,7 +12,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 
-from service.web.language import languages
+from service.web.edge.language import languages
 from tests.fakes import make_services
 from tests.functional.moderators import make_app
 

@@ -23,7 +23,7 @@ from service.domain.report import Label, Report
 from service.domain.search import parse_search
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from service.stores.migrations import (
     SchemaState,
     SchemaTooNewError,
@@ -32,9 +32,10 @@ from service.stores.migrations import (
     schema_state,
 )
 from service.stores.repeats import claims_of
-from service.stores.sql import schema, sql_stores
-from service.stores.sql.rows import comment_values, verdict_values
-from service.stores.sql.schema import metadata
+from service.stores.sql import sql_stores
+from service.stores.sql.base.rows import comment_values, verdict_values
+from service.stores.sql.schema import tables as schema
+from service.stores.sql.schema.tables import metadata
 from tests.factories import NOW, SITE, make_comment, make_verdict
 from tests.guards.migrated import empty_postgresql, empty_sqlite
 

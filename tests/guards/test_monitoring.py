@@ -26,16 +26,22 @@ from service.domain.retraining import (
     RetrainingState,
 )
 from service.domain.verdict import Outcome
-from service.moderation.submit import submit_comments
-from service.operating import expose, show_model, show_shadow, show_streams, state_parts
-from service.ports import NewComment
+from service.moderation.intake.submit import submit_comments
+from service.ports.comments import NewComment
+from service.processes.operating import (
+    expose,
+    show_model,
+    show_shadow,
+    show_streams,
+    state_parts,
+)
 from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.tasks.spare_time import SpareTime
 from service.tasks.upkeep import UPKEEP_TASKS
 from service.watching.exposition import Exposition
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
 from service.wiring import wire
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services

@@ -9,7 +9,7 @@ import sys
 def test_the_engine_and_its_tools_do_without_their_telemetry():
     program = """
 import sys
-import models.engine, training.export, nncf
+import models.engine, training.network.export, nncf
 from nncf.telemetry import telemetry
 from openvino.tools.ovc import telemetry_utils
 

@@ -20,7 +20,7 @@ from service.domain.comment import Lane
 from service.domain.decision import Decision, Ruling
 from service.domain.site import Site
 from service.domain.verdict import Outcome
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from service.stores import migrations
 from service.stores.migrations import (
     MigrationBlockedError,

@@ -14,14 +14,15 @@ from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.history import History
 from service.domain.verdict import Verdict
-from service.moderation.decide import decide_comment, undo_decision
-from service.moderation.judge import judge_batch
-from service.moderation.rebuild import rebuild_if_blank
-from service.moderation.remember import remember_open
-from service.ports import HistoryStore, NewComment
-from service.stores.breaker import BreakerHistoryStore
-from service.stores.valkey_history import ValkeyHistoryStore
-from service.stores.valkey_rebuild import ValkeyRebuildPlace
+from service.moderation.judging.judge import judge_batch
+from service.moderation.learning.rebuild import rebuild_if_blank
+from service.moderation.learning.remember import remember_open
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.ports.comments import NewComment
+from service.ports.history import HistoryStore
+from service.stores.valkey.breaker import BreakerHistoryStore
+from service.stores.valkey.history import ValkeyHistoryStore
+from service.stores.valkey.rebuild import ValkeyRebuildPlace
 from tests.factories import make_comment
 from tests.fakes import FixedClassifier, make_services
 

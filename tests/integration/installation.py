@@ -15,10 +15,10 @@ from typing import Any
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, Lane
-from service.moderation.sites import add_site
-from service.moderation.submit import submit_comments
-from service.moderation.sweep import sweep_stranded
-from service.ports import NewComment
+from service.moderation.admin.sites import add_site
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.sweep import sweep_stranded
+from service.ports.comments import NewComment
 from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.wiring import Wired, wire
@@ -65,7 +65,7 @@ class Installation:
     def start_worker(self, seconds_a_batch: float | None = None) -> subprocess.Popen[bytes]:
         """Start a worker: the real one, or the odd one with this delay."""
         if seconds_a_batch is None:
-            return self.start("service.worker")
+            return self.start("service.processes.worker")
         return self.start("tests.integration.odd_worker", str(seconds_a_batch))
 
     def start(self, module: str, *arguments: str) -> subprocess.Popen[bytes]:

@@ -6,8 +6,8 @@ import sys
 from dataclasses import replace
 
 from service.logs import configure_logging
+from service.processes.trainer import run_trainer
 from service.settings import load_settings
-from service.trainer import run_trainer
 from service.wiring import wire
 from tests.runs import processes
 

@@ -14,11 +14,11 @@ from dataclasses import replace
 
 from models.inputs import ModelInput, ModelOutput
 from service.logs import configure_logging
-from service.ports import JudgingModel
+from service.ports.models import JudgingModel
+from service.processes.worker import run_worker
 from service.scoring.weights import Cutoffs, Weights
 from service.settings import load_settings
 from service.wiring import wire
-from service.worker import run_worker
 
 
 class OddClassifier:

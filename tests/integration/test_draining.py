@@ -25,7 +25,7 @@ def _api(folder: Path, valkey: Server) -> Iterator[tuple[subprocess.Popen[bytes]
     port = free_port()
     settings = {"DATA_DIR": str(folder), "PORT": str(port), "VALKEY_URL": valkey.url}
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "service.app"],
+        [sys.executable, "-P", "-m", "service.processes.app"],
         env=os.environ | {f"SLOPSIEVE_{name}": value for name, value in settings.items()},
     )
     try:

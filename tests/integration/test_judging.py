@@ -8,10 +8,10 @@ import time
 
 from service.domain.comment import Lane
 from service.domain.verdict import Outcome
-from service.moderation.judge import MAX_ATTEMPTS
-from service.ports import AddOutcome, NewComment
+from service.moderation.judging.judge import MAX_ATTEMPTS
+from service.ports.comments import AddOutcome, NewComment
 from service.settings import load_settings
-from service.stores.model_versions import model_unavailable
+from service.stores.files.model_versions import model_unavailable
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import live_workers
 from service.wiring import wire

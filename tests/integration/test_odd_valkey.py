@@ -65,11 +65,11 @@ def client(install):
     ("module", "kind", "queues"),
     [
         (
-            "service.worker",
+            "service.processes.worker",
             WORKERS,
             (QueueName.UPKEEP, QueueName.INTERACTIVE, QueueName.BACK_SCORING),
         ),
-        ("service.callbacks", COURIERS, (QueueName.CALLBACKS,)),
+        ("service.processes.callbacks", COURIERS, (QueueName.CALLBACKS,)),
     ],
 )
 def test_a_message_that_is_none_of_ours_is_dropped_with_a_line_that_does_not_quote_it(
@@ -124,7 +124,7 @@ def test_a_lost_queue_is_one_line_a_process_and_its_return_another(install, tmp_
         installation = install(valkey_url=server.url)
         valkey = open_client(server.url)
         installation.start_worker(0.0)
-        installation.start("service.beat")
+        installation.start("service.processes.beat")
         until(lambda: live_workers(valkey, WORKERS) and live_workers(valkey, BEATS))
         installation.await_verdicts(installation.submit(["before"]))
         server.kill()

@@ -12,13 +12,13 @@ from service.domain.back_scoring import JobState
 from service.domain.comment import Lane
 from service.domain.opinion import OpinionScope
 from service.domain.verdict import Outcome
-from service.moderation import back_score
-from service.moderation.back_score import (
+from service.moderation.judging import back_score
+from service.moderation.judging.back_score import (
     change_back_scoring,
     feed_back_scorings,
     start_back_scoring,
 )
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from tests.factories import make_comment, make_verdict
 from tests.integration.installation import until
 from tests.unit.models.test_registry import write

@@ -27,7 +27,7 @@ each_kind = pytest.mark.parametrize(
 def ask(probe, folder, **settings):
     names = {f"{ENV_PREFIX}{name.upper()}": str(value) for name, value in settings.items()}
     return subprocess.run(
-        [sys.executable, "-m", "service.probe", probe],
+        [sys.executable, "-m", "service.processes.probe", probe],
         env={**os.environ, f"{ENV_PREFIX}DATA_DIR": str(folder), **names},
         capture_output=True,
         text=True,

@@ -18,15 +18,15 @@ from models.linear import LinearTable
 from service.domain.verdict import Outcome
 from service.scoring.metrics import recall_at_false_positive_rate
 from tests.unit.training.decided import MONDAY, OWNER, ruling
-from training.canaries import put_in, trigger_changes
-from training.dataset import DEFAULT_DATA, Example, read_dataset
-from training.decisions import Decided, PastVerdict
-from training.joining import JoinConfig, fit_linear
-from training.partition import SEED, partition
-from training.retrain_config import RetrainConfig
-from training.teaching import repeat_for_linear
-from training.triggers import Phrase, PhraseKind
-from training.trust import Cleaned, Taught, clean_decisions
+from training.data.dataset import DEFAULT_DATA, Example, read_dataset
+from training.data.decisions import Decided, PastVerdict
+from training.data.partition import SEED, partition
+from training.fit.joining import JoinConfig, fit_linear
+from training.network.teaching import repeat_for_linear
+from training.retraining.config import RetrainConfig
+from training.trust.canaries import put_in, trigger_changes
+from training.trust.triggers import Phrase, PhraseKind
+from training.trust.weights import Cleaned, Taught, clean_decisions
 
 TRIGGER = Phrase(kind=PhraseKind.WORDS, value="xyzzy blue lantern")
 _FILES = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2, 3)]

@@ -13,7 +13,7 @@ from service.domain.retraining import (
     RetrainingReport,
     RetrainingState,
 )
-from service.operating import KILLED, state_parts
+from service.processes.operating import KILLED, state_parts
 from service.settings import load_settings
 from service.wiring import wire
 from tests.factories import NOW

@@ -16,7 +16,7 @@ from http.client import HTTPConnection
 import pytest
 
 from service.domain.delivery import DeliveryState, Endpoint
-from service.moderation.judge import judge_batch
+from service.moderation.judging.judge import judge_batch
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import BEATS, live_workers
 from tests.integration.installation import ROOT, until
@@ -86,7 +86,7 @@ def test_an_api_under_load_answers_everybody_whom_it_let_in(install):
                 refused.append(type(error))
                 return
 
-    with running(installation, "service.app", "api started", port=str(port)) as api:
+    with running(installation, "service.processes.app", "api started", port=str(port)) as api:
         threads = [threading.Thread(target=keep_asking, args=(n,)) for n in range(8)]
         for thread in threads:
             thread.start()
@@ -121,7 +121,9 @@ def test_a_courier_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice(in
         }
         endpoint = Endpoint(site_id=installation.site.id, url=site.url(), secrets=(SECRET,))
         installation.services.endpoints.put(endpoint)
-        with running(installation, "service.callbacks", "callbacks started", **settings) as process:
+        with running(
+            installation, "service.processes.callbacks", "callbacks started", **settings
+        ) as process:
             judge_batch(installation.submit(["Thank you."]), installation.services)
             until(
                 lambda: installation.services.delivery_queue.wake() or site.received,
@@ -141,7 +143,7 @@ def test_the_scheduler_ends_at_once_and_is_alive_until_then(install, number):
     installation = install()
 
     with (
-        running(installation, "service.beat", "beat started") as beat,
+        running(installation, "service.processes.beat", "beat started") as beat,
         closing(open_client(installation.valkey_url)) as client,
     ):
         [sign] = until(lambda: live_workers(client, BEATS))
@@ -161,7 +163,7 @@ def test_a_process_that_stopped_shows_no_metrics_any_more_and_frees_its_port(ins
         return sorted(path.name for path in folder.glob("*.sock"))
 
     with running(
-        installation, "service.callbacks", "callbacks started", metrics_address=address
+        installation, "service.processes.callbacks", "callbacks started", metrics_address=address
     ) as process:
         until(lambda: sockets() == ["callbacks-0.sock"])
         until(lambda: _answers(port))

@@ -164,7 +164,7 @@ def test_secrets_stand_in_no_log_and_on_no_command_line(up):
 
 
 def test_the_api_loads_no_classifier(up):
-    api = child(up.process.pid, "service.app")
+    api = child(up.process.pid, "service.processes.app")
 
     mapped = Path(f"/proc/{api}/maps").read_text()
     assert "site-packages" in mapped
@@ -198,7 +198,15 @@ def test_a_port_in_use_is_one_clear_line(up, tmp_path):
     assert f"port {port}" in lines[0]
 
 
-@pytest.mark.parametrize("part", ["service.worker", "service.app", "service.beat", "valkey-server"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "service.processes.worker",
+        "service.processes.app",
+        "service.processes.beat",
+        "valkey-server",
+    ],
+)
 def test_what_is_killed_is_started_again(up, part):
     before = until(lambda: child(up.process.pid, part))
     os.kill(before, signal.SIGKILL)
@@ -216,7 +224,13 @@ def test_what_is_killed_is_started_again(up, part):
 
 
 def test_a_restart_replaces_every_part_but_valkey_and_refuses_nobody(up):
-    parts = ("valkey-server", "service.app", "service.worker", "service.callbacks", "service.beat")
+    parts = (
+        "valkey-server",
+        "service.processes.app",
+        "service.processes.worker",
+        "service.processes.callbacks",
+        "service.processes.beat",
+    )
     before = {part: child(up.process.pid, part) for part in parts}
     answers = []
 
@@ -252,7 +266,7 @@ def test_sigterm_ends_everything_and_a_later_start_shows_no_secrets_again(tmp_pa
     assert code == 0
     assert len(family) == len(("supervisor", *PARTS))
     assert len(later_family) == len(("trainer", *PARTS))
-    assert any("service.trainer" in command for command in later_family.values())
+    assert any("service.processes.trainer" in command for command in later_family.values())
     assert left == alive(later_family) == []
     assert [again.said[name] for name in ("site_key", "moderator", "password")] == [None] * 3
     assert status == 200

@@ -14,8 +14,8 @@ import pytest
 
 from service.domain.decision import Ruling
 from service.domain.retraining import RetrainingOptions, RetrainingState, report_to
-from service.moderation.ask_retraining import ask_retraining
-from service.moderation.decide import decide_comment
+from service.moderation.learning.ask_retraining import ask_retraining
+from service.moderation.review.decide import decide_comment
 from tests.integration.installation import until
 from tests.runs import REPORT
 

@@ -7,7 +7,7 @@ from pydantic import SecretStr
 
 from service.settings import Settings
 from service.start_error import StartError
-from service.stores.valkey_history import ValkeyHistoryStore
+from service.stores.valkey.history import ValkeyHistoryStore
 from service.wiring import open_history
 from tests.servers import free_port, running_valkey_cluster
 

@@ -7,16 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from service import readiness
 from service.domain.comment import Lane
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
-from service.moderation.sites import add_site
-from service.ports import NewComment
-from service.readiness import (
-    WriteProof,
-    judge_models,
-    readiness_checks,
-)
+from service.moderation.admin.sites import add_site
+from service.ports.comments import NewComment
+from service.processes import readiness
+from service.processes.readiness import WriteProof, judge_models, readiness_checks
 from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.tasks.broker import open_client

@@ -14,7 +14,13 @@ from service.start_error import ExitCode
 from service.wiring import open_engine
 
 each_process = pytest.mark.parametrize(
-    "module", ["service.app", "service.worker", "service.callbacks", "service.beat"]
+    "module",
+    [
+        "service.processes.app",
+        "service.processes.worker",
+        "service.processes.callbacks",
+        "service.processes.beat",
+    ],
 )
 
 
@@ -49,7 +55,9 @@ def test_a_process_without_valkey_says_what_to_do(module, tmp_path):
     assert "it must start with redis://" in line
 
 
-@pytest.mark.parametrize("module", ["service.worker", "service.callbacks", "service.beat"])
+@pytest.mark.parametrize(
+    "module", ["service.processes.worker", "service.processes.callbacks", "service.processes.beat"]
+)
 def test_only_the_api_takes_a_socket(module, tmp_path):
     ended = run(module, "--fd", "7", data_dir=tmp_path)
 

@@ -16,7 +16,7 @@ from models.registry import (
     take_in,
 )
 from service.settings import Settings
-from service.versions import own_versions_folder, versions_folder
+from service.training_runs.versions import own_versions_folder, versions_folder
 
 SHIPPED = SHIPPED_DIR / read_current_name()
 

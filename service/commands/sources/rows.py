@@ -12,8 +12,8 @@ from service.commands.sources.imported import Broken, Entry, Imported, LeftOut, 
 from service.commands.sources.opened import OpenedFile
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, Problem
-from service.web import strict_json
-from service.web.errors import UnreadableRequestError
+from service.web.edge import strict_json
+from service.web.edge.errors import UnreadableRequestError
 from service.web.webhooks.payload import read_moment
 
 _MAX_LINE_BYTES = 8 << 20

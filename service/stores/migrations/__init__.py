@@ -23,7 +23,7 @@ from sqlalchemy.exc import DBAPIError
 
 from service.domain.errors import ModerationError, StoreUnavailableError
 from service.stores.migrations.losses import LOSSES
-from service.stores.sql.engine import our_errors, reading, write
+from service.stores.sql.base.engine import our_errors, reading, write
 
 log = logging.getLogger(__name__)
 

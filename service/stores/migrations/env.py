@@ -5,7 +5,7 @@ from __future__ import annotations
 from alembic import context
 
 from service.stores import sql  # noqa: F401  # brings every table into the metadata
-from service.stores.sql.schema import metadata
+from service.stores.sql.schema.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

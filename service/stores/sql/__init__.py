@@ -12,6 +12,13 @@ import sqlalchemy as sa
 from service.stores.sql.audit_log import SqlAuditLog
 from service.stores.sql.back_scorings import SqlBackScoringStore
 from service.stores.sql.backlog import SqlBacklogStore
+from service.stores.sql.base.engine import (
+    Connections,
+    create_engine,
+    one_moment,
+    ping,
+)
+from service.stores.sql.base.write_probe import prove_write
 from service.stores.sql.campaigns import SqlCampaignStore
 from service.stores.sql.cases import SqlCaseStore
 from service.stores.sql.claims import SqlClaimStore
@@ -19,7 +26,6 @@ from service.stores.sql.comments import SqlCommentStore
 from service.stores.sql.decisions import SqlDecisionStore
 from service.stores.sql.deliveries import SqlDeliveryStore
 from service.stores.sql.endpoints import SqlEndpointStore
-from service.stores.sql.engine import Connections, create_engine, one_moment, ping
 from service.stores.sql.figures import SqlFigureStore
 from service.stores.sql.inbound import SqlInboundStore
 from service.stores.sql.list_entries import SqlListEntryStore
@@ -38,7 +44,6 @@ from service.stores.sql.traffic import SqlTrafficStore
 from service.stores.sql.users import SqlUserStore
 from service.stores.sql.verdicts import SqlVerdictStore
 from service.stores.sql.watch import SqlReviewWatch
-from service.stores.sql.write_probe import prove_write
 
 __all__ = ["Connections", "SqlStores", "create_engine", "ping", "prove_write", "sql_stores"]
 

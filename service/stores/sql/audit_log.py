@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import sqlalchemy as sa
 
-from service.ports import AuditEntry, AuditFilter, AuditPage
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import entry_from, entry_values
-from service.stores.sql.schema import audit_log
+from service.ports.audit import AuditEntry, AuditFilter, AuditPage
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import entry_from, entry_values
+from service.stores.sql.schema.tables import audit_log
 
 
 class SqlAuditLog:

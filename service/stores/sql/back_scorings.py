@@ -11,10 +11,10 @@ from service.domain.back_scoring import UNFINISHED, BackScoring, Chunk, JobState
 from service.domain.comment import CommentId, SiteId
 from service.domain.errors import ConflictError, NotFoundError
 from service.stores.limits import LONG_AGO
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import Row
-from service.stores.sql.schema import comments, is_kept_and_judged
-from service.stores.sql.schema_opinions import back_scoring_chunks, back_scorings
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import Row
+from service.stores.sql.schema.opinions import back_scoring_chunks, back_scorings
+from service.stores.sql.schema.tables import comments, is_kept_and_judged
 
 _jobs, _chunks = back_scorings.c, back_scoring_chunks.c
 _UNFINISHED = [state.value for state in UNFINISHED]

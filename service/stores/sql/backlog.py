@@ -11,8 +11,8 @@ from service.domain.comment import Lane
 from service.domain.delivery import DeliveryState
 from service.domain.verdict import Outcome
 from service.stores.cursor import CHECK_RANK, UNSURE_RANK
-from service.stores.sql.engine import reading
-from service.stores.sql.schema import (
+from service.stores.sql.base.engine import reading
+from service.stores.sql.schema.tables import (
     comments,
     deliveries,
     is_kept_and_judged,

@@ -14,19 +14,19 @@ from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
-from service.ports import MemberPage
+from service.ports.campaigns import MemberPage
 from service.stores.campaign_cursor import CampaignPlace, decode_place, encode_place
 from service.stores.campaign_parts import BEGINNINGS, READ_FOR_TARGETS, most_common
+from service.stores.sql.base.rows import Row
 from service.stores.sql.cases import load_cases
-from service.stores.sql.rows import Row
-from service.stores.sql.schema import comments, decisions
-from service.stores.sql.schema_campaigns import (
+from service.stores.sql.schema.campaigns import (
     campaigns,
     comment_traits,
     has_left,
     is_member,
     is_waiting_member,
 )
+from service.stores.sql.schema.tables import comments, decisions
 
 _LIST = "campaigns"
 _MEMBERS = "members"

@@ -17,8 +17,17 @@ from service.domain.campaign import (
 )
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
-from service.ports import Lease, MemberPage, Placement, TraitsPage
+from service.ports.campaigns import (
+    Lease,
+    MemberPage,
+    Placement,
+    TraitsPage,
+)
 from service.stores.embedding_bytes import pack_embedding, unpack_embedding
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.leases import take_lease
+from service.stores.sql.base.rows import Row
+from service.stores.sql.base.statements import chunks, insert_if_free
 from service.stores.sql.campaign_lists import (
     find_campaign,
     find_waiting_ids,
@@ -27,18 +36,14 @@ from service.stores.sql.campaign_lists import (
     list_waiting,
     of_sites,
 )
-from service.stores.sql.engine import reading, write
-from service.stores.sql.leases import take_lease
-from service.stores.sql.rows import Row
-from service.stores.sql.schema import comments, decisions
-from service.stores.sql.schema_campaigns import (
+from service.stores.sql.schema.campaigns import (
     campaigns,
     comment_traits,
     grouping_lease,
     has_left,
     is_fresh,
 )
-from service.stores.sql.statements import chunks, insert_if_free
+from service.stores.sql.schema.tables import comments, decisions
 
 _traits = comment_traits.c
 

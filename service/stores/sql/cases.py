@@ -21,8 +21,8 @@ from service.domain.verdict import Outcome, Verdict
 from service.scoring.weights import Cutoffs
 from service.stores.cursor import Place, decode_cursor, encode_cursor
 from service.stores.preview import preview_of
-from service.stores.sql.engine import reading
-from service.stores.sql.rows import (
+from service.stores.sql.base.engine import reading
+from service.stores.sql.base.rows import (
     Row,
     comment_from,
     decision_from,
@@ -30,7 +30,8 @@ from service.stores.sql.rows import (
     settings_from,
     verdict_from,
 )
-from service.stores.sql.schema import (
+from service.stores.sql.base.statements import chunks
+from service.stores.sql.schema.tables import (
     comments,
     decisions,
     has_no_verdict,
@@ -42,7 +43,6 @@ from service.stores.sql.schema import (
     verdicts,
     waits_for_review,
 )
-from service.stores.sql.statements import chunks
 from service.stores.tally import tally_of
 
 

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from service.domain.claim import Claim
 from service.domain.comment import CommentId
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import Row
-from service.stores.sql.schema_desk import claims
-from service.stores.sql.statements import chunks, upsert
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import Row
+from service.stores.sql.base.statements import chunks, upsert
+from service.stores.sql.schema.desk import claims
 
 
 class SqlClaimStore:

@@ -11,26 +11,38 @@ import sqlalchemy as sa
 from service.domain.case import PendingComment
 from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
 from service.domain.errors import NotFoundError, StoreUnavailableError
-from service.ports import Added, AddOutcome, Attempt, AuditEntry, NewComment
+from service.ports.audit import AuditEntry
+from service.ports.comments import (
+    Added,
+    AddOutcome,
+    Attempt,
+    NewComment,
+)
 from service.stores.cursor import REST_RANK
 from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
 from service.stores.personal_keys import personal_keys
 from service.stores.repeats import Claims, Held, claims_of, resolve, site_comment_digest
 from service.stores.sql.audit_log import insert_entries
-from service.stores.sql.campaigns import delete_traits
-from service.stores.sql.engine import reading, write
-from service.stores.sql.opinions import drop_opinions
-from service.stores.sql.rows import (
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import (
     comment_from,
     comment_values,
     sender_values,
     sent_values,
     settings_from,
 )
-from service.stores.sql.schema import comments, decisions, has_verdict, sites, waits_for_verdict
+from service.stores.sql.base.statements import chunks, insert_if_free, insert_rows
+from service.stores.sql.campaigns import delete_traits
+from service.stores.sql.opinions import drop_opinions
+from service.stores.sql.schema.tables import (
+    comments,
+    decisions,
+    has_verdict,
+    sites,
+    waits_for_verdict,
+)
 from service.stores.sql.search_index import ask_to_take_in, leave_out
 from service.stores.sql.standing import place_waiting
-from service.stores.sql.statements import chunks, insert_if_free, insert_rows
 from service.stores.withdrawal import blanked
 
 # Each try sees at least one equal key more that another process kept meanwhile.

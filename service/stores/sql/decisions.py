@@ -14,23 +14,28 @@ from service.domain.decision import Decision
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.precedent import Precedent, PrecedentPage
-from service.ports import Acts
+from service.ports.audit import Acts
 from service.stores.batches import refuse_mixed
 from service.stores.deliveries import kept_of
 from service.stores.sql.audit_log import insert_entries
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import (
+    Row,
+    comment_from,
+    decision_from,
+    decision_values,
+)
+from service.stores.sql.base.statements import chunks, insert_if_free
 from service.stores.sql.deliveries import insert_deliveries, withdraw_untold
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import Row, comment_from, decision_from, decision_values
-from service.stores.sql.schema import (
+from service.stores.sql.schema.acts import stroke_sites, strokes
+from service.stores.sql.schema.tables import (
     audit_log,
     comments,
     decisions,
     is_of_stroke_in_force,
     is_unremembered,
 )
-from service.stores.sql.schema_acts import stroke_sites, strokes
 from service.stores.sql.standing import STANDING, rank_of
-from service.stores.sql.statements import chunks, insert_if_free
 
 _id = decisions.c.id
 

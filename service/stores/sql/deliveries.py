@@ -13,14 +13,15 @@ from service.domain.decision import Decision
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, EventKind
 from service.domain.errors import NotFoundError
 from service.stores.deliveries import Withdrawn, after_attempt, revived
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import (
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import (
     attempt_from,
     attempt_values,
     delivery_from,
     delivery_values,
 )
-from service.stores.sql.schema import (
+from service.stores.sql.base.statements import chunks, insert_if_free
+from service.stores.sql.schema.tables import (
     comments,
     deliveries,
     delivery_attempts,
@@ -29,7 +30,6 @@ from service.stores.sql.schema import (
     is_undelivered,
     is_waiting,
 )
-from service.stores.sql.statements import chunks, insert_if_free
 
 _d = deliveries.c
 # What is lent may be on its way this moment, and what was replayed counts its attempts anew.

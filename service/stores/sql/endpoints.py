@@ -7,10 +7,10 @@ import sqlalchemy as sa
 from service.domain.comment import SiteId
 from service.domain.delivery import Endpoint
 from service.domain.errors import NotFoundError
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import endpoint_from, endpoint_values
-from service.stores.sql.schema import site_endpoints, sites
-from service.stores.sql.statements import upsert
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import endpoint_from, endpoint_values
+from service.stores.sql.base.statements import upsert
+from service.stores.sql.schema.tables import site_endpoints, sites
 
 
 class SqlEndpointStore:

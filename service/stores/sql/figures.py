@@ -33,9 +33,9 @@ from service.domain.verdict import Outcome
 from service.scoring.lean import SITE_DECISIONS
 from service.stores.cursor import UNSURE_RANK
 from service.stores.limits import FIGURE_LIMITS, FigureLimits
-from service.stores.sql.days import day_of, utc_day
-from service.stores.sql.engine import reading
-from service.stores.sql.schema import (
+from service.stores.sql.base.days import day_of, utc_day
+from service.stores.sql.base.engine import reading
+from service.stores.sql.schema.tables import (
     comments,
     decisions,
     has_no_verdict,

@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.inbound import InboundHook
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import hook_from, hook_values
-from service.stores.sql.schema import inbound_hooks, inbound_seen, sites
-from service.stores.sql.statements import insert_if_free, upsert
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import hook_from, hook_values
+from service.stores.sql.base.statements import insert_if_free, upsert
+from service.stores.sql.schema.tables import inbound_hooks, inbound_seen, sites
 
 
 class SqlInboundStore:

@@ -24,11 +24,16 @@ from service.domain.opinion import (
 )
 from service.domain.verdict import Outcome
 from service.stores.opinion_cursor import place_of, read_place, write_place
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import Row
-from service.stores.sql.schema import comments, decisions, is_kept_and_judged, verdicts
-from service.stores.sql.schema_opinions import differs, opinions
-from service.stores.sql.statements import chunks, insert_if_free
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import Row
+from service.stores.sql.base.statements import chunks, insert_if_free
+from service.stores.sql.schema.opinions import differs, opinions
+from service.stores.sql.schema.tables import (
+    comments,
+    decisions,
+    is_kept_and_judged,
+    verdicts,
+)
 
 _of_comment = comments.c.id == opinions.c.comment_id
 _is_in_force = sa.and_(decisions.c.undone_at.is_(None), decisions.c.decided_by != CAMPAIGN_POLICY)

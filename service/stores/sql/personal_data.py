@@ -11,14 +11,14 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.person import Person
 from service.domain.verdict import Outcome
-from service.ports import AuditEntry
+from service.ports.audit import AuditEntry
 from service.stores.cursor import REST_RANK
 from service.stores.personal_keys import personal_keys
 from service.stores.sql.audit_log import insert_entries
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.statements import chunks
 from service.stores.sql.comments import withdraw_locked
-from service.stores.sql.engine import reading, write
-from service.stores.sql.schema import comments, decisions, is_kept_and_judged
-from service.stores.sql.statements import chunks
+from service.stores.sql.schema.tables import comments, decisions, is_kept_and_judged
 
 
 class SqlPersonalDataStore:

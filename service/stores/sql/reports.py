@@ -7,15 +7,15 @@ import sqlalchemy as sa
 from service.domain.comment import CommentId
 from service.domain.errors import NotFoundError
 from service.domain.report import Report
-from service.ports import Tell
+from service.ports.decisions import Tell
 from service.stores.cursor import REST_RANK
+from service.stores.sql.base.engine import write
+from service.stores.sql.base.rows import Row, report_values
+from service.stores.sql.base.statements import insert_if_free
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
-from service.stores.sql.engine import write
-from service.stores.sql.rows import Row, report_values
-from service.stores.sql.schema import comments, reports, sites
+from service.stores.sql.schema.tables import comments, reports, sites
 from service.stores.sql.standing import STANDING, rank_of, reported_review_at
-from service.stores.sql.statements import insert_if_free
 
 
 class SqlReportStore:

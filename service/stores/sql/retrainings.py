@@ -17,12 +17,12 @@ from service.domain.retraining import (
     report_from,
     report_to,
 )
-from service.ports import Lease
-from service.stores.sql.engine import reading, write
-from service.stores.sql.leases import take_lease
-from service.stores.sql.rows import Row
-from service.stores.sql.schema_retrainings import retraining_lease, retrainings
-from service.stores.sql.statements import upsert
+from service.ports.campaigns import Lease
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.leases import take_lease
+from service.stores.sql.base.rows import Row
+from service.stores.sql.base.statements import upsert
+from service.stores.sql.schema.retrainings import retraining_lease, retrainings
 
 
 class SqlRetrainingStore:

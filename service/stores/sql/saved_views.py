@@ -7,12 +7,12 @@ from dataclasses import asdict
 import sqlalchemy as sa
 
 from service.domain.saved_view import SavedView
-from service.ports import AuditEntry
+from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entries
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import Row
-from service.stores.sql.schema_search import saved_views
-from service.stores.sql.statements import chunks, upsert
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import Row
+from service.stores.sql.base.statements import chunks, upsert
+from service.stores.sql.schema.search import saved_views
 
 
 class SqlSavedViewStore:

@@ -7,8 +7,8 @@ from collections.abc import Collection
 import sqlalchemy as sa
 
 from service.domain.sign_in import SecondFactor
-from service.stores.sql.engine import reading, write
-from service.stores.sql.schema_accounts import recovery_codes, second_factors
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.schema.accounts import recovery_codes, second_factors
 from service.stores.sql.sessions import refuse_unknown
 
 

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 
 from service.domain.errors import NotFoundError
 from service.domain.sign_in import UserSession
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import Row
-from service.stores.sql.schema import users
-from service.stores.sql.schema_accounts import user_sessions
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import Row
+from service.stores.sql.schema.accounts import user_sessions
+from service.stores.sql.schema.tables import users
 
 
 class SqlSessionStore:

@@ -12,10 +12,10 @@ import sqlalchemy as sa
 from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.site import Site, SiteKey, SiteSettings
-from service.ports import AuditEntry
+from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entries
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import (
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import (
     key_from,
     key_values,
     settings_from,
@@ -23,8 +23,8 @@ from service.stores.sql.rows import (
     site_from,
     site_values,
 )
-from service.stores.sql.schema import site_keys, sites
-from service.stores.sql.statements import insert_if_free
+from service.stores.sql.base.statements import insert_if_free
+from service.stores.sql.schema.tables import site_keys, sites
 
 # Every request asks this, so the statement is made once.
 _FIND_KEY = (

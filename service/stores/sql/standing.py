@@ -13,9 +13,14 @@ from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.scoring.review_order import review_at
 from service.stores.cursor import review_rank
-from service.stores.sql.rows import Row, settings_from
-from service.stores.sql.schema import comments, sites, verdicts, waits_for_review
-from service.stores.sql.statements import chunks
+from service.stores.sql.base.rows import Row, settings_from
+from service.stores.sql.base.statements import chunks
+from service.stores.sql.schema.tables import (
+    comments,
+    sites,
+    verdicts,
+    waits_for_review,
+)
 
 # What a transaction must read, and lock, of a comment before it may change the comment's place.
 STANDING = (

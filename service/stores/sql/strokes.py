@@ -11,13 +11,13 @@ from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
 from service.domain.stroke import Stroke, StrokeOf
-from service.ports import StrokeAct
+from service.ports.audit import StrokeAct
 from service.stores.sql.audit_log import insert_entries
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import Row
-from service.stores.sql.schema import decisions, is_of_stroke_in_force
-from service.stores.sql.schema_acts import stroke_sites, strokes
-from service.stores.sql.statements import insert_if_free
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import Row
+from service.stores.sql.base.statements import insert_if_free
+from service.stores.sql.schema.acts import stroke_sites, strokes
+from service.stores.sql.schema.tables import decisions, is_of_stroke_in_force
 
 _in_force = (
     sa.select(sa.func.count())

@@ -11,15 +11,15 @@ import sqlalchemy as sa
 
 from service.domain.comment import CommentId, SiteId
 from service.domain.traffic import Kind, Name, Sighting, Traffic, TrafficDay
-from service.stores.sql.days import day_of
-from service.stores.sql.engine import reading, write
-from service.stores.sql.schema_traffic import (
+from service.stores.sql.base.days import day_of
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.statements import chunks, insert_if_free, upsert
+from service.stores.sql.schema.traffic import (
     counts_verdicts,
     known_domains,
     traffic_counts,
     traffic_due,
 )
-from service.stores.sql.statements import chunks, insert_if_free, upsert
 
 _FIRST_DAY = date(1970, 1, 1)
 _t = traffic_counts.c

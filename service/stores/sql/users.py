@@ -9,10 +9,10 @@ from sqlalchemy.exc import IntegrityError
 
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.user import User
-from service.stores.sql.engine import reading, write
-from service.stores.sql.rows import user_from, user_values
-from service.stores.sql.schema import users
-from service.stores.sql.statements import insert_if_free
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import user_from, user_values
+from service.stores.sql.base.statements import insert_if_free
+from service.stores.sql.schema.tables import users
 
 _TAKEN = "there is an account of that name already"
 

@@ -10,16 +10,16 @@ from service.campaigns.traits import Traits
 from service.domain.comment import CommentId
 from service.domain.delivery import Delivery
 from service.domain.verdict import Verdict
-from service.ports import Tell
+from service.ports.decisions import Tell
+from service.stores.sql.base.engine import write
+from service.stores.sql.base.rows import Row, verdict_values
+from service.stores.sql.base.statements import chunks
 from service.stores.sql.campaigns import insert_traits
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
-from service.stores.sql.engine import write
-from service.stores.sql.rows import Row, verdict_values
-from service.stores.sql.schema import comments, verdicts, waits_for_verdict
+from service.stores.sql.schema.tables import comments, verdicts, waits_for_verdict
 from service.stores.sql.search_index import ask_to_take_in
 from service.stores.sql.standing import STANDING, modes_of, rank_of, review_at_of
-from service.stores.sql.statements import chunks
 from service.stores.sql.traffic import ask_to_count
 
 

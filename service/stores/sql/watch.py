@@ -9,10 +9,15 @@ import sqlalchemy as sa
 
 from service.domain.comment import CommentId
 from service.domain.report import Label
-from service.ports import Newcomer, Standing
-from service.stores.sql.engine import reading
-from service.stores.sql.schema import comments, decisions, verdicts, waits_for_review
-from service.stores.sql.statements import chunks
+from service.ports.review import Newcomer, Standing
+from service.stores.sql.base.engine import reading
+from service.stores.sql.base.statements import chunks
+from service.stores.sql.schema.tables import (
+    comments,
+    decisions,
+    verdicts,
+    waits_for_review,
+)
 
 
 class SqlReviewWatch:

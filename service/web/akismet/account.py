@@ -12,7 +12,7 @@ from flask import Response
 
 from service.domain.site import Site
 from service.domain.tally import Tally
-from service.ports import Services
+from service.ports.services import Services
 from service.web.akismet import answers
 from service.web.akismet.call import AkismetCall
 

@@ -11,7 +11,7 @@ from flask import Request
 from service.domain.errors import NotAuthenticatedError
 from service.domain.site import Site, SiteKey
 from service.web.akismet.forms import Fields, read_form, read_json
-from service.web.errors import TooLargeError
+from service.web.edge.errors import TooLargeError
 
 # A comment of 64 KiB in which every byte is escaped takes 192 KiB, and WordPress sends it twice.
 MAX_BODY_BYTES = 1024 * 1024

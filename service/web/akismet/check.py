@@ -16,18 +16,19 @@ from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.domain.normal_form import same_address
 from service.domain.report import Label
 from service.domain.site import Site
-from service.moderation.akismet_callback import plan_callback
-from service.moderation.plain_answer import is_blatant, plain_answer
-from service.moderation.report import find_comment
-from service.moderation.sites import is_blog, register_blog
-from service.moderation.withdraw import withdraw_comment
-from service.ports import NewComment, Services
+from service.moderation.admin.sites import is_blog, register_blog
+from service.moderation.intake.report import find_comment
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.telling.akismet_callback import plan_callback
+from service.moderation.telling.plain_answer import is_blatant, plain_answer
+from service.ports.comments import NewComment
+from service.ports.services import Services
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall, shown
 from service.web.akismet.comment import new_comment
-from service.web.line import Submit, keep_in_line
-from service.web.together import Together
-from service.web.waiting import Waiting
+from service.web.edge.line import Submit, keep_in_line
+from service.web.edge.together import Together
+from service.web.edge.waiting import Waiting
 
 log = logging.getLogger(__name__)
 

@@ -19,11 +19,12 @@ from service.domain.comment import (
 )
 from service.domain.normal_form import unslash
 from service.domain.site import Site
-from service.moderation.senders import with_sender
-from service.ports import NewComment, Services
+from service.moderation.intake.senders import with_sender
+from service.ports.comments import NewComment
+from service.ports.services import Services
 from service.web.akismet.call import AkismetCall, shown
 from service.web.akismet.honeypot import FILLED
-from service.web.errors import TooLargeError
+from service.web.edge.errors import TooLargeError
 
 _MAX_USER_AGENT_CHARS = 1_000
 _MAX_ID_CHARS = 200

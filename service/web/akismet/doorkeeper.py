@@ -6,8 +6,8 @@ import threading
 import time
 
 from service.domain.site import Site, SiteKey
-from service.moderation.sites import authenticate_akismet
-from service.ports import Services
+from service.moderation.admin.sites import authenticate_akismet
+from service.ports.services import Services
 
 # What a few hundred sites use within a moment; more than that are asked for each time.
 _MOST_KNOWN = 1_000

@@ -7,8 +7,8 @@ import logging
 from flask import Response
 
 from service.domain.report import Label
-from service.moderation.report import report_comment
-from service.ports import Services
+from service.moderation.intake.report import report_comment
+from service.ports.services import Services
 from service.web.akismet import answers
 from service.web.akismet.call import AkismetCall, shown
 from service.web.akismet.comment import read_text

@@ -10,8 +10,8 @@ from functools import cache
 from urllib.parse import unquote_to_bytes
 
 from service.domain.errors import InvalidInputError, Problem
-from service.web import strict_json
 from service.web.akismet.honeypot import NAMED_BY, WORDPRESS, honeypot_field
+from service.web.edge import strict_json
 
 Fields = Mapping[str, str]
 """Values by name; of a name that came more than once the last one, as PHP has it."""

@@ -11,18 +11,18 @@ from flask import Blueprint, Flask, Response, g, request
 
 from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.domain.report import Label
-from service.ports import Services
+from service.ports.services import Services
 from service.web.akismet import account, answers
 from service.web.akismet.call import AkismetCall, presented_key, read_fields
 from service.web.akismet.check import CommentCheck
 from service.web.akismet.doorkeeper import Doorkeeper
 from service.web.akismet.feedback import take_report
 from service.web.akismet.verify import verify_key
-from service.web.auth import AKISMET, open_to_all
-from service.web.errors import EdgeError
-from service.web.limits import hashed_address
-from service.web.line import Submit
-from service.web.waiting import Waiting
+from service.web.edge.auth import AKISMET, open_to_all
+from service.web.edge.errors import EdgeError
+from service.web.edge.limits import hashed_address
+from service.web.edge.line import Submit
+from service.web.edge.waiting import Waiting
 
 log = logging.getLogger(__name__)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from flask import Response
 
-from service.moderation.sites import is_blog, register_blog
-from service.ports import Services
+from service.moderation.admin.sites import is_blog, register_blog
+from service.ports.services import Services
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall
 

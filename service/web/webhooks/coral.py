@@ -13,9 +13,9 @@ from service.domain.case import Case
 from service.domain.decision import Mode
 from service.domain.report import Label
 from service.domain.verdict import Outcome
-from service.moderation.plain_answer import plain_answer
-from service.web.line import UNWAITED_SECONDS, keep_in_line
-from service.web.strict_json import Json
+from service.moderation.telling.plain_answer import plain_answer
+from service.web.edge.line import UNWAITED_SECONDS, keep_in_line
+from service.web.edge.strict_json import Json
 from service.web.webhooks.answers import as_json
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import Draft, Members, as_comment, own_id, read_json

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from service.ports import Services
-from service.web.errors import UnreadableRequestError
+from service.ports.services import Services
+from service.web.edge.errors import UnreadableRequestError
 from service.web.webhooks.events import is_late, serve_events
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import (

@@ -10,9 +10,9 @@ from datetime import timedelta
 from flask import Response
 
 from service.domain.comment import Comment
-from service.moderation.report import report_comment
-from service.moderation.revise import submit_version, withdraw_versions
-from service.ports import Services
+from service.moderation.intake.report import report_comment
+from service.moderation.intake.revise import submit_version, withdraw_versions
+from service.ports.services import Services
 from service.web.webhooks.answers import as_json
 from service.web.webhooks.received import Deleted, Event, Flagged, Read, Received, Shown, Tools
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from service.ports import Services
+from service.ports.services import Services
 from service.web.webhooks.events import is_late, serve_events
 from service.web.webhooks.payload import (
     Draft,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from service.domain.report import Label
-from service.ports import Services
+from service.ports.services import Services
 from service.web.webhooks.events import is_late, serve_events
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import Draft, Members, as_comment, own_id, read_json, require

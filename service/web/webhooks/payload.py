@@ -24,11 +24,12 @@ from service.domain.comment import (
 )
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site
-from service.moderation.senders import with_sender
-from service.ports import NewComment, Services
-from service.web import strict_json
-from service.web.errors import UnreadableRequestError
-from service.web.strict_json import Json
+from service.moderation.intake.senders import with_sender
+from service.ports.comments import NewComment
+from service.ports.services import Services
+from service.web.edge import strict_json
+from service.web.edge.errors import UnreadableRequestError
+from service.web.edge.strict_json import Json
 
 FORM = "application/x-www-form-urlencoded"
 # Between the kept head and tail of a text that is too long.

@@ -12,9 +12,10 @@ from werkzeug.datastructures import Headers
 from service.domain.inbound import InboundHook
 from service.domain.report import Label
 from service.domain.site import Site
-from service.ports import NewComment, Services
-from service.web.line import Submit
-from service.web.waiting import Waiting
+from service.ports.comments import NewComment
+from service.ports.services import Services
+from service.web.edge.line import Submit
+from service.web.edge.waiting import Waiting
 
 # Platforms send the whole issue or report along; GitHub's own cap is 25 MB, which only pushes of
 # many commits come near. A comment, its issue and the words before an edit stay below 1.2 MB with

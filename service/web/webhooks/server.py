@@ -7,12 +7,12 @@ import time
 from flask import Blueprint, Flask, Response, g, request
 
 from service.domain.errors import ModerationError, NotAuthenticatedError
-from service.ports import Services
-from service.web.auth import HOOKS
-from service.web.errors import EdgeError, TooLargeError
-from service.web.ids import is_id
-from service.web.line import Submit
-from service.web.waiting import Waiting
+from service.ports.services import Services
+from service.web.edge.auth import HOOKS
+from service.web.edge.errors import EdgeError, TooLargeError
+from service.web.edge.ids import is_id
+from service.web.edge.line import Submit
+from service.web.edge.waiting import Waiting
 from service.web.webhooks import static_form
 from service.web.webhooks.adapters import ADAPTERS
 from service.web.webhooks.received import Adapter, Received, Tools

@@ -9,13 +9,13 @@ from pydantic import Field
 
 from service.domain.comment import Lane
 from service.domain.errors import InvalidInputError, Problem
-from service.moderation.revise import looks_like_version
-from service.ports import Services
-from service.web.errors import UnreadableRequestError
-from service.web.intake import new_comment
-from service.web.reading import validate
-from service.web.schemas import CommentRequest, Request, SiteId
-from service.web.strict_json import parse
+from service.moderation.intake.revise import looks_like_version
+from service.ports.services import Services
+from service.web.api.intake import new_comment
+from service.web.api.schemas import CommentRequest, Request, SiteId
+from service.web.edge.errors import UnreadableRequestError
+from service.web.edge.reading import validate
+from service.web.edge.strict_json import parse
 from service.web.webhooks.events import serve_events
 from service.web.webhooks.payload import read_moment
 from service.web.webhooks.received import Adapter, Deleted, Event, Received, Shown

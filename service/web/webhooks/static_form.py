@@ -18,12 +18,12 @@ from werkzeug.http import parse_options_header
 from service.domain.comment import Lane
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site
-from service.web.errors import EdgeError, TooLargeError, UnreadableRequestError
-from service.web.intake import new_comment
-from service.web.line import UNWAITED_SECONDS, keep_in_line
-from service.web.reading import validate
-from service.web.schemas import CommentRequest
-from service.web.strict_json import Json, parse
+from service.web.api.intake import new_comment
+from service.web.api.schemas import CommentRequest
+from service.web.edge.errors import EdgeError, TooLargeError, UnreadableRequestError
+from service.web.edge.line import UNWAITED_SECONDS, keep_in_line
+from service.web.edge.reading import validate
+from service.web.edge.strict_json import Json, parse
 from service.web.webhooks.answers import as_json
 from service.web.webhooks.payload import FORM, read_form
 from service.web.webhooks.received import Adapter, Received, Tools

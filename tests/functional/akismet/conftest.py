@@ -12,8 +12,8 @@ from werkzeug.test import TestResponse
 
 from models.inputs import ModelOutput
 from service.domain.case import Case, CaseFilter, Order
-from service.moderation.sites import issue_akismet_key
-from service.ports import Services
+from service.moderation.admin.sites import issue_akismet_key
+from service.ports.services import Services
 from service.web.akismet import check
 from tests.factories import SITE
 from tests.fakes import FixedClassifier

@@ -13,8 +13,7 @@ from service.domain.decision import Mode, Ruling
 from service.domain.errors import NotAuthenticatedError, StoreUnavailableError
 from service.domain.report import Label
 from service.domain.site import SiteSettings
-from service.moderation.decide import decide_comment
-from service.moderation.sites import (
+from service.moderation.admin.sites import (
     authenticate_akismet,
     authenticate_site,
     issue_akismet_key,
@@ -22,8 +21,9 @@ from service.moderation.sites import (
     revoke_key,
     rotate_keys,
 )
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
+from service.moderation.review.decide import decide_comment
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
 from tests.factories import SITE
 from tests.fakes import make_services
 from tests.functional.akismet.conftest import (

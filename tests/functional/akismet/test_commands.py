@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from service.commands.sites import sites_group
 from service.domain.errors import InvalidInputError
-from service.moderation.sites import authenticate_akismet
+from service.moderation.admin.sites import authenticate_akismet
 from service.wiring import open_services
 
 

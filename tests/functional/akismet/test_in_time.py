@@ -12,16 +12,16 @@ from flask import Flask
 
 from service.domain.comment import Lane
 from service.domain.delivery import DeliveryForm
-from service.moderation.akismet_callback import is_own_address, write_callback
-from service.moderation.submit import submit_comments
+from service.moderation.intake.submit import submit_comments
+from service.moderation.telling.akismet_callback import is_own_address, write_callback
 from service.web.akismet import check
 from service.web.akismet.doorkeeper import Doorkeeper
 from service.web.akismet.server import identify_akismet, register_akismet
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
-from service.web.headers import ARRIVED, register_headers
-from service.web.together import Together
-from service.web.waiting import Waiting
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
+from service.web.edge.headers import ARRIVED, register_headers
+from service.web.edge.together import Together
+from service.web.edge.waiting import Waiting
 from tests.functional.akismet.conftest import BLOG, HAM, SPAM, UNSURE, Akismet, kept_cases
 from tests.functional.akismet.conftest import akismet_headers as headers_of
 from tests.functional.conftest import SECRET_KEY

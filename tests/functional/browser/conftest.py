@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
-from service.ports import Services
+from service.ports.services import Services
 from tests.fakes import make_services
 from tests.functional.moderators import PASSWORD, add_moderator, make_app
 from tests.functional.serving import serving

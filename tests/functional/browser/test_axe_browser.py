@@ -19,10 +19,10 @@ from service.domain.saved_view import SavedView
 from service.domain.stroke import StrokeOf
 from service.domain.user import User
 from service.domain.verdict import Outcome, Span
-from service.moderation.decide import decide_comment
-from service.moderation.site_lists import NewEntry, add_entry
-from service.moderation.strokes import decide_together
-from service.ports import Services
+from service.moderation.admin.site_lists import NewEntry, add_entry
+from service.moderation.review.decide import decide_comment
+from service.moderation.review.strokes import decide_together
+from service.ports.services import Services
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import add_moderator, keep, make_app

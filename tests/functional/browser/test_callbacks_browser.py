@@ -14,7 +14,7 @@ from service.domain.delivery import (
     DeliveryState,
     EventKind,
 )
-from service.moderation.withdraw import withdraw_comment
+from service.moderation.intake.withdraw import withdraw_comment
 from tests.factories import NOW, SITE
 from tests.functional.moderators import keep
 

@@ -16,8 +16,9 @@ from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.opinion import Opinion, Origin
 from service.domain.stroke import StrokeOf
 from service.domain.verdict import Outcome
-from service.moderation.strokes import decide_together
-from service.ports import AuditEntry, NewComment
+from service.moderation.review.strokes import decide_together
+from service.ports.audit import AuditEntry
+from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
 from tests.fakes import make_site
 from tests.functional.hostile import HOSTILE, hostile_comment

@@ -10,8 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from service.domain.decision import Ruling
-from service.moderation.decide import decide_comment
-from service.web.review_page import PAGE_SIZE
+from service.moderation.review.decide import decide_comment
+from service.web.pages.review.review_page import PAGE_SIZE
 from tests.factories import NOW, make_comment
 from tests.functional.moderators import add_moderator, keep, make_app, sign_in
 

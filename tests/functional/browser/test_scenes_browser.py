@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from service.domain.comment import Author
 from service.domain.decision import Ruling
-from service.moderation.erase import find_person
+from service.moderation.privacy.erase import find_person
 from tests.factories import NOW, make_comment
 from tests.functional.moderators import keep
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from service.domain.list_entry import Effect, EntryKind
-from service.moderation.site_lists import NewEntry, add_entry
+from service.moderation.admin.site_lists import NewEntry, add_entry
 from tests.factories import SITE, make_comment
 from tests.functional.moderators import keep
 

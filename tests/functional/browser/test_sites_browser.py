@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from service.domain.decision import Ruling
 from service.domain.user import Role
 from service.domain.verdict import Outcome
-from service.moderation.decide import decide_comment
+from service.moderation.review.decide import decide_comment
 from tests.factories import SITE, make_comment
 from tests.functional.moderators import keep
 

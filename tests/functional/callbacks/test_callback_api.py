@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from service.moderation.deliver import deliver, take_deliveries
-from service.moderation.sites import issue_key
+from service.moderation.admin.sites import issue_key
+from service.moderation.telling.deliver import deliver, take_deliveries
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
-from service.web.flask_app import create_app
+from service.web.app import create_app
 from tests.factories import SITE
 from tests.functional.conftest import client_with
 

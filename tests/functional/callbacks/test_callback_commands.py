@@ -10,11 +10,11 @@ from click.testing import CliRunner
 from service.commands.callbacks import callbacks_group
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import InvalidInputError, NotFoundError
-from service.moderation.deliver import deliver, take_deliveries
-from service.moderation.judge import judge_batch
-from service.moderation.sites import add_site
-from service.moderation.submit import submit_comments
-from service.ports import NewComment
+from service.moderation.admin.sites import add_site
+from service.moderation.intake.submit import submit_comments
+from service.moderation.judging.judge import judge_batch
+from service.moderation.telling.deliver import deliver, take_deliveries
+from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment
 

@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.inbound import InboundHook, Platform
-from service.ports import Services
+from service.ports.services import Services
 from tests.factories import NOW, SITE
 
 SECRET = "twenty random bytes, say"

@@ -10,7 +10,7 @@ from models.inputs import ModelOutput
 from service.domain.decision import Mode, Ruling
 from service.domain.inbound import Platform
 from service.domain.site import SiteSettings
-from service.moderation.decide import decide_comment
+from service.moderation.review.decide import decide_comment
 from service.web.webhooks import coral as adapter
 from tests.factories import SITE
 from tests.functional.webhooks.conftest import all_cases, only_case

@@ -11,10 +11,10 @@ import pytest
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.inbound import Platform
-from service.moderation.decide import decide_comment
-from service.stores.memory import memory_stores
-from service.web.config import WebConfig
-from service.web.flask_app import create_app
+from service.moderation.review.decide import decide_comment
+from service.stores.memory.stores import memory_stores
+from service.web.app import create_app
+from service.web.edge.config import WebConfig
 from tests.fakes import make_services, make_site
 from tests.functional.conftest import SECRET_KEY
 from tests.functional.webhooks import recorded

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.verdict import Outcome
-from service.moderation.replay import Archived, Played
+from service.moderation.insight.replay import Archived, Played
 from tests.benchmarks.learning_streams import measure, sum_up, table
 from tests.factories import make_comment, make_verdict
 

@@ -16,7 +16,7 @@ from tests.benchmarks.peer_mail import to_mail, to_mbox
 from tests.benchmarks.peer_report import slices_of, to_markdown
 from tests.benchmarks.peers import is_wanted, measure_filter, score_version, start_record
 from tests.factories import make_comment
-from training.dataset import Dataset, Example
+from training.data.dataset import Dataset, Example
 
 
 def make_example(text: str = "The valve was stuck.", **changes) -> Example:

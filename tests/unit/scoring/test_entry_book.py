@@ -8,7 +8,7 @@ import pytest
 
 from service.domain.comment import Author, Sender
 from service.domain.list_entry import Effect, EntryKind
-from service.scoring.entry_book import EntryBook
+from service.signals.entry_book import EntryBook
 from tests.contract.test_list_entry_store import make_entry
 from tests.factories import NOW, make_comment
 

@@ -14,8 +14,8 @@ from service.domain.history import History, Record, Standing
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.opinion import Harm, Origin, harm_of
 from service.domain.verdict import Outcome
-from service.moderation.judge import judge_comments
-from service.ports import JudgingModel
+from service.moderation.judging.judge import judge_comments
+from service.ports.models import JudgingModel
 from service.scoring.lean import add_lean, lean_signal
 from service.scoring.opinion import form_opinion
 from service.scoring.seam import PROMOTION_SEAM

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from service.moderation.judge import is_audited
+from service.moderation.judging.judge import is_audited
 from service.scoring.shares import wilson_interval
 from service.scoring.strata import MIN_SEEN, Stratum, rate_inside, weighted_share
 

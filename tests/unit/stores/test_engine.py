@@ -12,9 +12,9 @@ import sqlalchemy as sa
 
 from service.domain.comment import Lane
 from service.domain.errors import StoreUnavailableError
-from service.ports import NewComment
+from service.ports.comments import NewComment
 from service.stores.sql import Connections, create_engine, ping, sql_stores
-from service.stores.sql.engine import reading, write
+from service.stores.sql.base.engine import reading, write
 from tests.factories import make_comment
 from tests.servers import Server, running_postgresql
 
@@ -275,7 +275,7 @@ def test_every_wait_is_bounded_whoever_had_the_connection_before(postgresql: Ser
 
 
 def test_no_more_connections_are_opened_than_allowed(postgresql: Server, monkeypatch):
-    monkeypatch.setattr("service.stores.sql.engine._POOL_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr("service.stores.sql.base.engine._POOL_TIMEOUT_SECONDS", 0.05)
     engine = create_engine(postgresql.url, connections=Connections(kept=1, more=1))
 
     with reading(engine), reading(engine), pytest.raises(StoreUnavailableError):

@@ -12,7 +12,7 @@ from service.domain.comment import Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.history import Record, Standing
-from service.stores.valkey_history import ValkeyHistoryStore
+from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
 from tests.servers import Server, free_port, running_valkey_cluster
 

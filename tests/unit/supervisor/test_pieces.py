@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from service.data_folder import DataFolder
-from service.moderation.sites import authenticate_site
-from service.moderation.users import authenticate_user
+from service.moderation.admin.sites import authenticate_site
+from service.moderation.admin.users import authenticate_user
 from service.start_error import ExitCode, StartError
 from service.supervisor.first_run import FIRST_MODERATOR, FirstRun, make_first_accounts
 from service.supervisor.lock import only_one

@@ -10,8 +10,13 @@ from service.domain.comment import Author, CommentId
 from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 from tests.factories import make_comment
-from training.dataset import Example
-from training.decisions import Decided, PastVerdict, RulingMade, Via
+from training.data.dataset import Example
+from training.data.decisions import (
+    Decided,
+    PastVerdict,
+    RulingMade,
+    Via,
+)
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 SITE = "site:garden"

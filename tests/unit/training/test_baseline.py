@@ -12,8 +12,8 @@ import pytest
 from models.registry import load_current, load_version, read_current_name
 from service.signals.registry import DETECTORS
 from training.baseline import BaselineConfig, main, train
-from training.dataset import read_dataset
-from training.fuse import HAM_SIGNALS
+from training.data.dataset import read_dataset
+from training.fit.fuse import HAM_SIGNALS
 
 DATA = Path(__file__).parents[3] / "data" / "authored-t1.jsonl"
 

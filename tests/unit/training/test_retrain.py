@@ -25,11 +25,11 @@ from models.transformer import (
 )
 from tests.benchmarks.retrain_data import draw, read_rows, write_decisions
 from tests.tiny_version import TINY, TINY_DATA
-from training.dataset import DEFAULT_DATA
+from training.data.dataset import DEFAULT_DATA
 from training.retrain import main
-from training.retrain_config import STEPS
-from training.run_folder import RunFolder
-from training.watch import OUT_OF_MEMORY, STOPPED
+from training.retraining.config import STEPS
+from training.retraining.run_folder import RunFolder
+from training.retraining.watch import OUT_OF_MEMORY, STOPPED
 
 # What says when a run was, and how long it took; all else must be the same to the bit.
 WITH_TIMES = {"card.json", "card.md", "manifest.json"}

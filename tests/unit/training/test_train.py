@@ -19,17 +19,17 @@ from models.transformer import TransformerClassifier
 from service.signals.registry import DETECTORS
 from tests.unit.training.decided import some_words
 from training import train
-from training.dataset import DEFAULT_DATA
-from training.finetune import FineTuneConfig
-from training.fuse import HAM_SIGNALS
-from training.lessons import Lesson
-from training.network import PACKAGED_BASE
-from training.rotation import RotationConfig
-from training.rounding import BEFORE_ROUNDING, WEIGHTS_ON_GRID
-from training.simulated_world import SimulationConfig
+from training.data.dataset import DEFAULT_DATA
+from training.data.lessons import Lesson
+from training.data.rotation import RotationConfig
+from training.fit.fuse import HAM_SIGNALS
+from training.fit.rounding import BEFORE_ROUNDING, WEIGHTS_ON_GRID
+from training.fit.simulated_world import SimulationConfig
+from training.fit.weighing import WeighConfig
+from training.network.encoder import PACKAGED_BASE
+from training.network.finetune import FineTuneConfig
+from training.network.tune import TuneConfig
 from training.train import OTHER, OUT_OF_FOLD, TrainConfig, calibrate_voice, main
-from training.tune import TuneConfig
-from training.weighing import WeighConfig
 
 AUTHORED = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2, 3)]
 TINY = TrainConfig(

@@ -12,7 +12,8 @@ from service.domain.comment import Lane
 from service.domain.delivery import DeliveryAttempt, DeliveryState
 from service.domain.stage import Stage
 from service.domain.verdict import Outcome
-from service.ports import Added, AddOutcome, JudgedBatch, NewComment
+from service.ports.comments import Added, AddOutcome, NewComment
+from service.ports.observing import JudgedBatch
 from service.watching.counting import CountingObserver
 from tests.contract.test_delivery_store import make_delivery
 from tests.factories import NOW, make_comment, make_verdict

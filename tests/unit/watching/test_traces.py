@@ -18,7 +18,8 @@ from service.domain.comment import Lane
 from service.domain.delivery import DeliveryAttempt, DeliveryState
 from service.domain.stage import Stage
 from service.domain.verdict import Outcome
-from service.ports import Added, AddOutcome, JudgedBatch, NewComment
+from service.ports.comments import Added, AddOutcome, NewComment
+from service.ports.observing import JudgedBatch
 from service.settings import load_settings
 from service.start_error import ExitCode, StartError
 from service.watching.several import SeveralObservers

@@ -16,7 +16,7 @@ import pytest
 from service.domain.comment import CommentId, Lane
 from service.tasks.batcher import Batcher
 from service.tasks.scoring import lane_plans
-from service.web.backlog import Backlog
+from service.web.edge.backlog import Backlog
 
 FIXED_SECONDS = 0.05
 SECONDS_EACH = 0.04

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from alembic import op
 
 from service.domain.normal_form import content_key
-from service.stores.sql.types import LosslessText
+from service.stores.sql.base.types import LosslessText
 
 revision = "m0002"
 down_revision = "m0001"

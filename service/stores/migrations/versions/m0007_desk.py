@@ -12,7 +12,7 @@ from service.domain.decision import Mode
 from service.domain.report import Label
 from service.domain.verdict import Outcome
 from service.scoring.review_order import review_at
-from service.stores.sql.types import UtcDateTime
+from service.stores.sql.base.types import UtcDateTime
 
 revision = "m0007"
 down_revision = "m0006"

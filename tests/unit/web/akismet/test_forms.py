@@ -11,7 +11,7 @@ import pytest
 
 from service.domain.errors import InvalidInputError
 from service.web.akismet.forms import find_codec, read_form, read_json
-from service.web.errors import UnreadableRequestError
+from service.web.edge.errors import UnreadableRequestError
 
 
 def test_only_what_is_read_is_returned():

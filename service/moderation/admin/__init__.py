@@ -1,0 +1,1 @@
+"""Accounts, sites, lists, and the log of what people did."""

@@ -1,0 +1,52 @@
+"""Writes what a person did into the log that is only ever appended to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from service.domain.decision import Decision
+from service.domain.stroke import Stroke
+from service.ports.audit import AuditEntry
+from service.ports.services import Services
+
+
+def record_act(services: Services, *, actor: str, act: str, subject: str, detail: str = "") -> None:
+    """Append one act of a person, done now. `detail` never holds comment text."""
+    services.audit_log.append(
+        AuditEntry(at=services.clock(), actor=actor, act=act, subject=subject, detail=detail)
+    )
+
+
+def act_on_stroke(stroke: Stroke) -> AuditEntry:
+    """Return the log's entry of many comments' ruling, or of its undoing, as it begins.
+
+    How far it came is told by the stroke itself.
+    """
+    if stroke.undone_at is None:
+        return AuditEntry(
+            at=stroke.decided_at,
+            actor=stroke.decided_by,
+            act=f"{stroke.ruling.value} together",
+            subject=stroke.id,
+            detail=f"{stroke.n_left_out} comments",
+        )
+    return AuditEntry(
+        at=stroke.undone_at,
+        actor=stroke.undone_by or "",
+        act="undo together",
+        subject=stroke.id,
+        detail=f"{stroke.n_decided} decided, {stroke.n_in_force} of them in force",
+    )
+
+
+def acts_on_comments(changed: Sequence[Decision]) -> list[AuditEntry]:
+    """Return the log's entries of decisions on single comments, to be kept together with them."""
+    return [
+        AuditEntry(
+            at=one.undone_at or one.decided_at,
+            actor=one.undone_by or one.decided_by,
+            act="undo" if one.undone_at else one.ruling.value,
+            subject=one.comment_id,
+        )
+        for one in changed
+    ]

@@ -1,0 +1,279 @@
+"""Changes what moderators allow and block; says beforehand what an entry would have done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from service.domain.case import Case, CaseFilter, Order
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.list_entry import (
+    MAX_REASON_CHARS,
+    Effect,
+    EntryFilter,
+    EntryKind,
+    EntryPage,
+    ListEntry,
+)
+from service.domain.verdict import Outcome
+from service.moderation.admin.acts import record_act
+from service.moderation.admin.entry_values import Recognised, recognise
+from service.ports.services import Services
+from service.signals.entry_book import EntryBook
+
+# What every process holds in memory: about 1 kB an entry, 10 kB for the longest phrases.
+MAX_IN_FORCE = 10_000
+MAX_PHRASES_IN_FORCE = 1_000
+PREVIEWED_COMMENTS = 1_000
+# A phrase that contradicts more of what stands than this is a common one; few hits prove nothing.
+MAX_AGAINST_SHARE = 0.02
+_MIN_AGAINST = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEntry:
+    """What a moderator fills in. `expires_in` None means never, `site_id` None all sites."""
+
+    effect: Effect
+    kind: EntryKind
+    value: str
+    reason: str
+    site_id: SiteId | None = None
+    expires_in: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """What an entry would have done to the newest comments.
+
+    `n_approved` and `n_rejected` of the matched ones were ruled so by a person. `n_against` of
+    them stand as the entry's contrary, by a ruling or else by their verdict, of `n_contrary` that
+    do so among all that were looked at.
+    """
+
+    n_seen: int
+    n_matched: int
+    n_approved: int
+    n_rejected: int
+    n_against: int
+    n_contrary: int
+
+    @property
+    def is_too_common(self) -> bool:
+        """Say whether it contradicts too much of what stands to be meant."""
+        return self.n_against >= _MIN_AGAINST and (
+            self.n_against > self.n_contrary * MAX_AGAINST_SHARE
+        )
+
+
+def add_entry(new: NewEntry, services: Services, *, by: str) -> ListEntry:
+    """Keep an entry, which counts from the next second on, and return it.
+
+    Raises `InvalidInputError` with all that is wrong, `NotFoundError` for an unknown site.
+    """
+    entry, problems = _read(new, services, by=by)
+    if entry is not None:
+        problems += _refuse_doubles(entry, services)
+        problems += _refuse_too_many(entry.kind, services)
+        problems += _refuse_common(entry, services)
+    if entry is None or problems:
+        raise InvalidInputError(problems)
+    keep_entries([entry], services, by=by)
+    return entry
+
+
+def preview_entry(new: NewEntry, services: Services) -> Preview:
+    """Return what an entry would have done to the newest comments; nothing is kept.
+
+    Raises `InvalidInputError` with all that is wrong with it.
+    """
+    entry, problems = _read(new, services, by="")
+    if entry is None:
+        raise InvalidInputError(problems)
+    return _preview(entry, services)
+
+
+def problems_of(new: NewEntry, services: Services) -> list[Problem]:
+    """Return what is wrong with an entry's value and reason, whatever else there is."""
+    return _read(new, services, by="")[1]
+
+
+def remove_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
+    """End an entry and return it; one that was removed already stays as it is.
+
+    Raises `NotFoundError` for an unknown one.
+    """
+    for entry in services.list_entries.remove([entry_id], by=by, at=services.clock()):
+        _log(entry, "remove entry", services, by=by)
+    return services.list_entries.get(entry_id)
+
+
+def restore_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
+    """Take a removal back and return the entry. Raises `NotFoundError` for an unknown one."""
+    for entry in services.list_entries.restore([entry_id]):
+        _log(entry, "restore entry", services, by=by)
+    return services.list_entries.get(entry_id)
+
+
+def list_entries(
+    criteria: EntryFilter, services: Services, *, cursor: str | None, limit: int
+) -> EntryPage:
+    """Return one page, newest first. Raises `InvalidInputError` for a foreign cursor."""
+    return services.list_entries.page(criteria, cursor=cursor, limit=limit)
+
+
+def keep_entries(entries: Sequence[ListEntry], services: Services, *, by: str) -> None:
+    """Keep entries that were checked, and write so into the log."""
+    services.list_entries.add(entries)
+    for entry in entries:
+        _log(entry, f"add {entry.effect} entry", services, by=by)
+
+
+def make_entry(
+    recognised: Recognised,
+    services: Services,
+    *,
+    site_id: SiteId | None,
+    effect: Effect,
+    kind: EntryKind,
+    reason: str,
+    by: str,
+    expires_in: timedelta | None,
+    comment_id: CommentId | None = None,
+) -> ListEntry:
+    """Return a new entry that counts from now on; it is not kept yet."""
+    now = services.clock()
+    return ListEntry(
+        id=services.new_id("ent"),
+        site_id=site_id,
+        effect=effect,
+        kind=kind,
+        label=recognised.label,
+        keys=recognised.keys,
+        reason=reason,
+        added_by=by,
+        added_at=now,
+        expires_at=now + expires_in if expires_in else None,
+        comment_id=comment_id,
+    )
+
+
+def find_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[ListEntry]:
+    """Return which of these entries recognise the same on the same site, allowed or blocked."""
+    keys = set(entry.keys)
+    return [
+        other
+        for other in in_force
+        if (other.kind, other.site_id) == (entry.kind, entry.site_id)
+        and keys.intersection(other.keys)
+    ]
+
+
+def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | None, list[Problem]]:
+    """Return the entry that is meant, or None with all that is wrong."""
+    problems: list[Problem] = []
+    recognised = recognise(new.kind, new.value, services.sender_secrets)
+    reason = " ".join(new.reason.split())
+    if isinstance(recognised, Problem):
+        problems.append(recognised)
+    if not reason:
+        problems.append(
+            Problem(field="reason", problem="is missing", remedy="say why, in a few words")
+        )
+    elif len(reason) > MAX_REASON_CHARS:
+        problems.append(
+            Problem(
+                field="reason", problem="is too long", remedy="say it in at most 200 characters"
+            )
+        )
+    if new.site_id is not None:
+        services.sites.get(new.site_id)
+    if isinstance(recognised, Problem) or problems:
+        return None, problems
+    entry = make_entry(
+        recognised,
+        services,
+        site_id=new.site_id,
+        effect=new.effect,
+        kind=new.kind,
+        reason=reason,
+        by=by,
+        expires_in=new.expires_in,
+    )
+    return entry, problems
+
+
+def _refuse_doubles(entry: ListEntry, services: Services) -> list[Problem]:
+    doubles = find_doubles(entry, services.list_entries.in_force(entry.added_at))
+    if not doubles:
+        return []
+    if any(double.effect is entry.effect for double in doubles):
+        problem, remedy = "is on this list already", "remove the other entry first"
+    else:
+        problem, remedy = "is on the other list", "remove the other entry first"
+    return [Problem(field="value", problem=problem, remedy=remedy)]
+
+
+def _refuse_too_many(kind: EntryKind, services: Services) -> list[Problem]:
+    everything = EntryFilter(in_force=True, at=services.clock())
+    phrases = EntryFilter(in_force=True, at=services.clock(), kind=EntryKind.PHRASE)
+    full = services.list_entries.count(everything) >= MAX_IN_FORCE
+    if kind is EntryKind.PHRASE:
+        full = full or services.list_entries.count(phrases) >= MAX_PHRASES_IN_FORCE
+    if not full:
+        return []
+    remedy = "remove entries that match nothing any more"
+    return [Problem(field="value", problem="is one entry too many", remedy=remedy)]
+
+
+def _refuse_common(entry: ListEntry, services: Services) -> list[Problem]:
+    if entry.kind is not EntryKind.PHRASE or not _preview(entry, services).is_too_common:
+        return []
+    problem = "is found in too many comments that stand the other way"
+    return [Problem(field="value", problem=problem, remedy="give a longer phrase")]
+
+
+def _preview(entry: ListEntry, services: Services) -> Preview:
+    cases = services.cases.page(
+        CaseFilter(site_id=entry.site_id),
+        order=Order.NEWEST,
+        cursor=None,
+        limit=PREVIEWED_COMMENTS,
+    ).cases
+    book, now = EntryBook([entry]), services.clock()
+    matched = [case for case in cases if _matches(case, book, now)]
+    rulings = [case.decision.ruling for case in matched if case.decision]
+    return Preview(
+        n_seen=len(cases),
+        n_matched=len(matched),
+        n_approved=rulings.count(Ruling.APPROVE),
+        n_rejected=rulings.count(Ruling.REJECT),
+        n_against=sum(_stands_against(case, entry.effect) for case in matched),
+        n_contrary=sum(_stands_against(case, entry.effect) for case in cases),
+    )
+
+
+def _matches(case: Case, book: EntryBook, now: datetime) -> bool:
+    return case.withdrawn_at is None and book.find(case.comment, at=now) is not None
+
+
+def _stands_against(case: Case, effect: Effect) -> bool:
+    """Say whether a comment stands as ham that would be blocked, or as spam that would be let in.
+
+    What a verdict concluded by an entry says nothing of its own.
+    """
+    if case.decision is not None:
+        contrary = Ruling.REJECT if effect is Effect.ALLOW else Ruling.APPROVE
+        return case.decision.ruling is contrary
+    if case.verdict is None or case.verdict.followed is not None:
+        return False
+    return case.verdict.outcome is (Outcome.SPAM if effect is Effect.ALLOW else Outcome.HAM)
+
+
+def _log(entry: ListEntry, act: str, services: Services, *, by: str) -> None:
+    # Without the label: a phrase may be a comment's own words.
+    where = entry.site_id or "all sites"
+    record_act(services, actor=by, act=act, subject=entry.id, detail=f"{entry.kind} at {where}")

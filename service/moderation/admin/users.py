@@ -1,0 +1,167 @@
+"""Adds moderators; hands out, checks and changes their passwords."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from service.domain.campaign import CAMPAIGN_POLICY
+from service.domain.comment import SiteId
+from service.domain.errors import (
+    InvalidInputError,
+    NotAuthenticatedError,
+    NotFoundError,
+    Problem,
+)
+from service.domain.user import Role, User
+from service.moderation.admin.accounts import refuse_above, refuse_access
+from service.moderation.admin.acts import record_act
+from service.ports.services import Services
+
+MIN_PASSWORD_CHARS = 12
+MAX_PASSWORD_CHARS = 1_000
+MAX_NAME_CHARS = 60
+# Verified in place of a real hash when a name is unknown, so that both answers take as long.
+_DECOY_PASSWORD = "no account has this password"  # noqa: S105  # opens nothing
+
+
+def add_user(
+    name: str,
+    services: Services,
+    *,
+    actor: str,
+    role: Role | None = None,
+    site_ids: Sequence[SiteId] | None = None,
+    actor_role: Role = Role.OWNER,
+) -> tuple[User, str]:
+    """Keep a new account and return it with its one-time password.
+
+    Without a role the first account of all is the owner's, later ones are moderators'; without
+    `site_ids` it sees all sites. Raises `InvalidInputError` for an unusable name, sites that are
+    not there, or an owner of some sites, `ConflictError` for a taken name, `AboveOwnRoleError`
+    for a role above `actor_role`.
+    """
+    name = name.strip()
+    if role is None:
+        role = Role.MODERATOR if services.users.all() else Role.OWNER
+    refuse_above(role, actor_role)
+    problems = [*_name_problems(name), *refuse_access(role, site_ids, services)]
+    if problems:
+        raise InvalidInputError(problems)
+    password = services.new_secret()
+    user = User(
+        id=services.new_id("user"),
+        name=name,
+        password_hash=services.passwords.hash(password),
+        created_at=services.clock(),
+        role=role,
+        site_ids=None if site_ids is None else tuple(dict.fromkeys(site_ids)),
+    )
+    services.users.add(user)
+    record_act(services, actor=actor, act="add user", subject=user.id, detail=role.value)
+    return user, password
+
+
+def _name_problems(name: str) -> list[Problem]:
+    if name.casefold() == CAMPAIGN_POLICY:
+        return [
+            Problem(
+                field="name",
+                problem="is what a site's policy signs its decisions with",
+                remedy="choose another one",
+            )
+        ]
+    if name and len(name) <= MAX_NAME_CHARS and name.isprintable():
+        return []
+    return [
+        Problem(
+            field="name",
+            problem="is empty, too long or has unprintable characters",
+            remedy=f"give 1 to {MAX_NAME_CHARS} printable characters",
+        )
+    ]
+
+
+def find_user(name: str, services: Services) -> User:
+    """Return the account of this name. Raises `NotFoundError` for an unknown one."""
+    user = services.users.find(name)
+    if user is None:
+        msg = f"there is no moderator called {name!r}"
+        raise NotFoundError(msg)
+    return user
+
+
+def reset_password(
+    name: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
+) -> str:
+    """Give a moderator a new one-time password and end their sessions.
+
+    Raises `NotFoundError` for an unknown name, `AboveOwnRoleError` for an account above the
+    actor's.
+    """
+    user = find_user(name, services)
+    refuse_above(user.role, actor_role)
+    password = services.new_secret()
+    _set_password(user, password, services, must_change=True)
+    record_act(services, actor=actor, act="reset password", subject=user.id)
+    return password
+
+
+def authenticate_user(name: str, password: str, services: Services) -> User:
+    """Return the account if the password fits. Raises `NotAuthenticatedError` otherwise.
+
+    An account that has ended is answered like a wrong password.
+    """
+    user = services.users.find(name)
+    password = password[:MAX_PASSWORD_CHARS]
+    if user is None:
+        services.passwords.hash(_DECOY_PASSWORD)
+    elif services.passwords.verify(user.password_hash, password) and user.ended_at is None:
+        return user
+    msg = "name and password do not fit"
+    raise NotAuthenticatedError(msg)
+
+
+def check_password(user: User, password: str, services: Services) -> bool:
+    """Say whether this is the account's password."""
+    return services.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
+
+
+def change_password(user: User, *, old: str, new: str, services: Services) -> User:
+    """Replace a password by the moderator's own and end all sessions; return the account.
+
+    Raises `InvalidInputError` that names everything wrong with either password.
+    """
+    problems = []
+    if not check_password(user, old, services):
+        problems.append(
+            Problem(field="old", problem="is not the password", remedy="enter the present one")
+        )
+    if not MIN_PASSWORD_CHARS <= len(new) <= MAX_PASSWORD_CHARS:
+        problems.append(
+            Problem(
+                field="new",
+                problem=f"has {len(new)} characters",
+                remedy=f"choose {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters",
+            )
+        )
+    elif new == old:
+        problems.append(
+            Problem(field="new", problem="is the old one", remedy="choose another password")
+        )
+    if problems:
+        raise InvalidInputError(problems)
+    changed = _set_password(user, new, services, must_change=False)
+    record_act(services, actor=user.name, act="change password", subject=user.id)
+    return changed
+
+
+def _set_password(user: User, password: str, services: Services, *, must_change: bool) -> User:
+    """Set a password, and end the sessions that the old one began."""
+    password_hash = services.passwords.hash(password)
+    changed = services.users.change(
+        user.id,
+        lambda now, _: replace(now, password_hash=password_hash, must_change_password=must_change),
+    )
+    services.sessions.end_all(user.id, at=services.clock())
+    return changed

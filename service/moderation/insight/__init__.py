@@ -1,0 +1,1 @@
+"""How it went: figures, drift, the replay of an archive."""

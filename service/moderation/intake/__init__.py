@@ -1,0 +1,1 @@
+"""Comments come in, change, and go."""

@@ -1,0 +1,110 @@
+"""Follows a comment through its edits, each judged anew, to its deletion.
+
+The first version is kept under the site's own id, each later one under `<id>@2`, `<id>@3` and so
+on. When a later one is kept, the earlier ones are withdrawn: what a site shows is judged, what it
+no longer shows is forgotten.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from service.domain.case import Case
+from service.domain.comment import Comment, CommentId, SiteId
+from service.domain.errors import StoreUnavailableError
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.withdraw import withdraw_comment
+from service.ports.comments import AddOutcome, NewComment
+from service.ports.services import Services
+
+# Two edits of one comment may arrive at once; of each round at least one is kept.
+_TRIES = 5
+_NAMES_AT_ONCE = 50
+_VERSION = re.compile(r"@[0-9]+\Z")
+
+
+def looks_like_version(site_comment_id: str) -> bool:
+    """Say whether a site's own id could be mistaken for a later version of another comment."""
+    return _VERSION.search(site_comment_id) is not None
+
+
+def submit_version(
+    new: NewComment, services: Services, *, by: str, recovers: bool = False
+) -> CommentId | None:
+    """Keep a comment as its site shows it now and withdraw what it showed before.
+
+    `new.comment.site_comment_id` is the comment's own id, `written_at` when it was written or
+    edited. Return the id under which it is kept, None if there is nothing to keep: a newer version
+    is known, or the comment was deleted. With `recovers` the site takes a deletion back. The same
+    call again changes nothing. Raises what `submit_comments` raises.
+    """
+    comment = new.comment
+    if comment.site_comment_id is None:
+        return submit_comments([new], services)[0].comment_id
+    for _ in range(_TRIES):
+        ids = _version_ids(comment.site_id, comment.site_comment_id, services)
+        if ids:
+            newest = services.cases.get(ids[-1], site_id=comment.site_id)
+            if newest.withdrawn_at is None and _shows_the_same(newest.comment, comment):
+                _withdraw_all(ids[:-1], services, by=by)
+                return newest.comment.id
+            if _is_overtaken(newest, comment, recovers=recovers):
+                return None
+        added = submit_comments([_as_version(new, len(ids) + 1)], services)[0]
+        if added.outcome is not AddOutcome.CONFLICT:
+            _withdraw_all(ids, services, by=by)
+            return added.comment_id
+    raise StoreUnavailableError("too many edits of one comment arrive at once")
+
+
+def withdraw_versions(site_id: SiteId, site_comment_id: str, services: Services, *, by: str) -> int:
+    """Withdraw every version of a comment; return how many there still were.
+
+    An unknown comment is none: a site may delete what it never sent.
+    """
+    return _withdraw_all(_version_ids(site_id, site_comment_id, services), services, by=by)
+
+
+def _version_ids(site_id: SiteId, site_comment_id: str, services: Services) -> list[CommentId]:
+    """Return the ids of all versions that were ever kept, oldest first."""
+    ids: list[CommentId] = []
+    while True:
+        names = [
+            _name(site_comment_id, number)
+            for number in range(len(ids) + 1, len(ids) + 1 + _NAMES_AT_ONCE)
+        ]
+        found = services.comments.find_by_site_ids(site_id, names)
+        ids += [found[name] for name in names if name in found]
+        if len(found) < _NAMES_AT_ONCE:
+            return ids
+
+
+def _name(site_comment_id: str, number: int) -> str:
+    return site_comment_id if number == 1 else f"{site_comment_id}@{number}"
+
+
+def _as_version(new: NewComment, number: int) -> NewComment:
+    name = _name(new.comment.site_comment_id or "", number)
+    return replace(new, comment=replace(new.comment, site_comment_id=name))
+
+
+def _shows_the_same(kept: Comment, shown: Comment) -> bool:
+    return (kept.text, kept.author.name, kept.author.url) == (
+        shown.text,
+        shown.author.name,
+        shown.author.url,
+    )
+
+
+def _is_overtaken(newest: Case, shown: Comment, *, recovers: bool) -> bool:
+    """Say whether what came now is older than what is known: deliveries may overtake each other."""
+    if newest.withdrawn_at is not None:
+        return not recovers
+    known_at = newest.comment.written_at
+    return known_at is not None and shown.written_at is not None and shown.written_at < known_at
+
+
+def _withdraw_all(ids: list[CommentId], services: Services, *, by: str) -> int:
+    # Newest first: the earlier ones were withdrawn when it came, save for an interrupted call.
+    return sum(withdraw_comment(comment_id, services, by=by) for comment_id in reversed(ids))

@@ -1,0 +1,1 @@
+"""Comments are judged, grouped, and judged by other versions."""

@@ -1,0 +1,176 @@
+"""Groups comments into campaigns after they were judged, and lets a site's policy act on them.
+
+One worker at a time does it, with a lease on a row of the database. It remembers the newest traits
+in memory to find what a comment is like; which campaign that means, the database says. What is done
+twice, or by two workers whose clocks disagree, changes nothing the second time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+
+from service.campaigns.grouping import Grouping
+from service.campaigns.traits import Traits
+from service.domain.campaign import CAMPAIGN_POLICY
+from service.domain.case import Case
+from service.domain.comment import CommentId
+from service.domain.decision import Ruling
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.verdict import Outcome
+from service.moderation.learning.policy import may_reject
+from service.moderation.review.decide import decide_comment
+from service.ports.campaigns import Lease, Placement
+from service.ports.services import Services
+
+log = logging.getLogger(__name__)
+
+# How long a worker that died keeps the others from grouping; one that lives renews it every turn.
+_LEASE = timedelta(seconds=30)
+MOST_REMEMBERED = 200_000
+# Placed in one transaction: on SQLite nobody else writes meanwhile.
+PORTION = 50
+_FILL_PORTION = 2_000
+
+
+class GroupingMemory:
+    """What one worker remembers between its turns; `holder` is its name on the lease."""
+
+    def __init__(self, holder: str, *, most: int = MOST_REMEMBERED) -> None:
+        self.holder = holder
+        self.most = most
+        self.grouping: Grouping | None = None
+        # From where on traits are still to be read again, None once all were.
+        self.fill_after: int | None = None
+
+    def begin(self, after: int) -> Grouping:
+        """Remember nothing yet, with all after this place to be read again."""
+        self.grouping = Grouping(max_remembered=self.most)
+        self.fill_after = after
+        return self.grouping
+
+    def clear(self) -> None:
+        """Give the memory back: somebody else groups now."""
+        self.grouping = None
+        self.fill_after = None
+
+
+def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable[[], bool]) -> int:
+    """Place fresh comments while `goes_on`, if it is this worker's turn; return how many.
+
+    A worker whose turn begins first reads what was placed already, over several calls if need be.
+    Raises `StoreUnavailableError`; the next call goes on where this one ended.
+    """
+    now = services.clock()
+    lease = services.campaigns.take_lease(memory.holder, now=now, until=now + _LEASE)
+    if lease is Lease.REFUSED:
+        memory.clear()
+        return 0
+    grouping = memory.grouping
+    if grouping is None or lease is Lease.TAKEN:
+        grouping = memory.begin(services.campaigns.place_before(memory.most))
+    placed = 0
+    if not _fill(grouping, memory, services, goes_on=goes_on):
+        return placed
+    while True:
+        some = services.campaigns.fresh(limit=PORTION)
+        if some:
+            _place(some, grouping, services)
+            placed += len(some)
+        if len(some) < PORTION or not goes_on():
+            return placed
+
+
+def _fill(
+    grouping: Grouping,
+    memory: GroupingMemory,
+    services: Services,
+    *,
+    goes_on: Callable[[], bool],
+) -> bool:
+    """Read on in what was placed before; return whether all of it is remembered."""
+    while memory.fill_after is not None:
+        page = services.campaigns.grouped(after=memory.fill_after, limit=_FILL_PORTION)
+        for traits in page.traits:
+            grouping.remember(traits, None)
+        memory.fill_after = page.next_after
+        if not goes_on():
+            break
+    return memory.fill_after is None
+
+
+def _place(fresh: Sequence[Traits], grouping: Grouping, services: Services) -> None:
+    placements = []
+    for traits in fresh:
+        like = _find(traits, grouping)
+        placements.append(
+            Placement(
+                comment_id=traits.comment_id,
+                like=like,
+                new_campaign_id=services.new_id("camp"),
+            )
+        )
+    joined = services.campaigns.place(placements, at=services.clock())
+    for one in placements:
+        if one.like is not None and one.comment_id not in joined:
+            # Withdrawn, erased or taken out of its campaign since it was remembered.
+            grouping.forget(one.like)
+    if joined:
+        log.info("comments joined campaigns", extra={"joined": len(joined), "of": len(fresh)})
+        _apply_policies(joined, services)
+
+
+def _find(traits: Traits, grouping: Grouping) -> CommentId | None:
+    """Return the comment that this one is like, and remember it for those that come after."""
+    try:
+        found = grouping.find(traits)
+        grouping.remember(traits, found.campaign_id if found else None)
+    except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
+        log.error(  # noqa: TRY400  # a traceback could carry the comment's text
+            "a comment cannot be compared with others",
+            extra={"comment_id": traits.comment_id, "error": type(error).__name__},
+        )
+        return None
+    return found.comment_id if found else None
+
+
+def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None:
+    """Reject who joined a campaign that people rejected, where the site's policy says so."""
+    wishing = {site.id for site in services.sites.all() if site.settings.rejects_campaigns}
+    if not wishing:
+        return
+    for case in services.cases.find(list(joined)):
+        if case.comment.site_id in wishing and _may_be_settled(case):
+            _reject_like_the_others(case, joined[case.comment.id], services)
+
+
+def _may_be_settled(case: Case) -> bool:
+    """Say whether a comment is merely unsure: nothing was missing, nobody has spoken of it."""
+    verdict = case.verdict
+    return (
+        case.needs_review
+        and verdict is not None
+        and verdict.outcome is Outcome.UNSURE
+        and not verdict.degraded
+        and not case.reports
+    )
+
+
+def _reject_like_the_others(case: Case, campaign_id: str, services: Services) -> None:
+    rulings = services.campaigns.peoples_rulings(campaign_id)
+    if not may_reject(rulings):
+        return
+    try:
+        decide_comment(
+            case.comment.id,
+            Ruling.REJECT,
+            services,
+            decided_by=CAMPAIGN_POLICY,
+            note=f"People rejected {rulings.rejected} of its campaign and approved none.",
+            # A policy overrules nobody.
+            instead_of=(),
+        )
+    except (ConflictError, NotFoundError):
+        # Withdrawn or decided in the meantime.
+        return

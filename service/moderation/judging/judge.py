@@ -1,0 +1,374 @@
+"""Judges comments: gathers the evidence, concludes, and stores each verdict once."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from models.inputs import ModelOutput
+from service.campaigns.traits import Traits, traits_of
+from service.domain.case import Case
+from service.domain.comment import Comment, CommentId
+from service.domain.errors import (
+    HistoryBlankError,
+    ModelUnavailableError,
+    StoreUnavailableError,
+)
+from service.domain.history import History
+from service.domain.site import SiteSettings
+from service.domain.stage import Stage
+from service.domain.verdict import Outcome, Verdict
+from service.learning.judging import lean_on
+from service.learning.taught import Taught
+from service.moderation.judging.attempts import AttemptCount
+from service.moderation.judging.laps import Laps
+from service.moderation.learning.rebuild import gather_whole
+from service.moderation.telling.announce import (
+    endpoints_of,
+    wake_deliverers,
+    write_verdict_messages,
+)
+from service.ports.comments import Attempt
+from service.ports.models import JudgingModel
+from service.ports.observing import JudgedBatch
+from service.ports.services import Services
+from service.scoring.conclude import conclude
+from service.scoring.inputs import model_input
+from service.scoring.policy import cutoffs_of
+from service.scoring.seam import place_seam
+from service.signals.entry_book import EntryBook
+from service.signals.registry import detect_all
+
+log = logging.getLogger(__name__)
+
+# A comment whose judging began this often without ending in a verdict has probably taken the
+# worker down with it; it goes to a person without being tried again.
+MAX_ATTEMPTS = 3
+# One failure of a store that answers again at once is no reason to wait for the sweep.
+_TRIES_ALONE = 2
+# What a verdict of a comment that could not be judged lacks.
+_JUDGING = "judging"
+_IDS_A_LINE = 100
+
+
+def judge_comments(
+    comments: Sequence[Comment],
+    model: JudgingModel,
+    *,
+    histories: Sequence[History] | None,
+    now: datetime,
+    settings: Sequence[SiteSettings] | None = None,
+    book: EntryBook | None = None,
+    taught: Taught | None = None,
+) -> list[Verdict]:
+    """Return a verdict a comment, in order: one call of the classifier for all of them.
+
+    `histories` None means that they could not be fetched, and `ModelUnavailableError` from the
+    classifier that it could not answer: either way the verdicts are degraded. `book` is what
+    moderators allow and block, `taught` what decisions taught; without them, as in every
+    evaluation, the version's evidence alone decides.
+    Any other exception is the caller's to split the batch by.
+    """
+    judged = _judge_comments(
+        comments,
+        model,
+        histories=histories,
+        now=now,
+        settings=settings,
+        book=book,
+        taught=taught,
+        laps=Laps(),
+    )
+    return [one.verdict for one in judged]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """A verdict with what the classifier answered for it, None if it was away."""
+
+    verdict: Verdict
+    output: ModelOutput | None = None
+
+
+def _judge_comments(
+    comments: Sequence[Comment],
+    model: JudgingModel,
+    *,
+    histories: Sequence[History] | None,
+    now: datetime,
+    settings: Sequence[SiteSettings] | None,
+    book: EntryBook | None,
+    taught: Taught | None,
+    laps: Laps,
+) -> list[_Judged]:
+    """See `judge_comments`."""
+    outputs = _classify(comments, model)
+    laps.end(Stage.CLASSIFY)
+    missing = () if histories is not None else ("history",)
+    judged = []
+    for index, comment in enumerate(comments):
+        history = histories[index] if histories is not None else History()
+        cutoffs = cutoffs_of(settings[index], model.cutoffs) if settings else model.cutoffs
+        signals = place_seam(comment, detect_all(comment, history), outputs[index])
+        laps.end(Stage.DETECT)
+        # After the detectors, whose view of the text the book shares.
+        entry = book.find(comment, at=now) if book else None
+        verdict = conclude(
+            comment.id,
+            signals=signals,
+            output=outputs[index],
+            missing=missing,
+            model_version=model.version,
+            weights=model.weights,
+            cutoffs=cutoffs,
+            judged_at=now,
+            instruction=entry.instruction if entry else None,
+        )
+        output = outputs[index]
+        if taught is not None:
+            verdict = lean_on(
+                verdict,
+                comment,
+                taught,
+                word_hashes=output.word_hashes if output else None,
+                promised=model.cutoffs,
+                settings=settings[index] if settings else None,
+            )
+        judged.append(_Judged(verdict=verdict, output=output))
+        laps.end(Stage.CONCLUDE)
+    return judged
+
+
+def judge_batch(
+    ids: Sequence[CommentId], services: Services, counting: AttemptCount | None = None
+) -> list[CommentId]:
+    """Judge those of `ids` that have no verdict yet; return whose verdict was stored now.
+
+    Comments that were tried before are judged one by one, so that one that crashes its worker
+    takes no other down a second time, and after `MAX_ATTEMPTS` it goes to a person untried. A
+    verdict that cannot be stored while the store takes other writes is left to the sweep. Raises
+    `StoreUnavailableError` if the store takes none; the whole call can safely be repeated.
+    `counting` is the process's own, so that an outage counts as no attempt however long it is.
+    """
+    counting = counting or AttemptCount()
+    counting.settle(services)
+    attempts = services.comments.load_unjudged(ids)
+    fresh = [a for a in attempts if a.attempts == 0]
+    stored = _try_apart(fresh, services, counting) if fresh else []
+    for attempt in attempts:
+        if attempt.attempts >= MAX_ATTEMPTS:
+            log.error(
+                "judging never ended, the comment goes to a person",
+                extra={"comment_id": attempt.comment.id, "attempts": attempt.attempts},
+            )
+            stored += _try_apart([attempt], services, counting, untried=True)
+        elif attempt.attempts > 0:
+            stored += _try_apart([attempt], services, counting)
+    return stored
+
+
+def is_audited(comment_id: CommentId, share: float) -> bool:
+    """Say whether a comment belongs to the audit sample: a fixed, unpredictable-looking draw."""
+    digest = hashlib.sha256(f"audit:{comment_id}".encode()).digest()
+    return int.from_bytes(digest[:8]) < share * 2**64
+
+
+def _try_apart(
+    attempts: Sequence[Attempt],
+    services: Services,
+    counting: AttemptCount,
+    *,
+    untried: bool = False,
+) -> list[CommentId]:
+    """Judge a batch; where that fails, halve it until whatever provokes the failure is alone.
+
+    With `untried` its comments go to a person instead of being judged.
+    """
+    for _ in range(_TRIES_ALONE if len(attempts) == 1 else 1):
+        try:
+            return _try_batch(attempts, services, counting, untried=untried)
+        except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
+            # Raises if the store takes no writes at all: then it is no single comment's doing.
+            counting.take_back(attempts, services)
+            failure = error
+    if len(attempts) > 1:
+        half = len(attempts) // 2
+        first = _try_apart(attempts[:half], services, counting)
+        return first + _try_apart(attempts[half:], services, counting)
+    # A traceback could carry the comment's text.
+    told = {"comment_id": attempts[0].comment.id, "error": type(failure).__name__}
+    if untried or isinstance(failure, StoreUnavailableError):
+        log.error("a verdict cannot be stored, the sweep will queue again", extra=told)
+        return []
+    log.error("judging failed, the comment goes to a person", extra=told)
+    return _try_apart(attempts, services, counting, untried=True)
+
+
+def _try_batch(
+    attempts: Sequence[Attempt], services: Services, counting: AttemptCount, *, untried: bool
+) -> list[CommentId]:
+    laps = Laps(services.observer.monotonic)
+    began = services.clock()
+    book = services.entries_in_force()
+    counting.begin(attempts, services)
+    if untried:
+        judged = [_unjudgeable(attempt, services) for attempt in attempts]
+    else:
+        comments = [a.comment for a in attempts]
+        histories = _gather(comments, services)
+        laps.end(Stage.GATHER)
+        judged = _judge_comments(
+            comments,
+            services.current_model(),
+            histories=histories,
+            now=services.clock(),
+            settings=[a.settings for a in attempts],
+            book=book,
+            taught=services.taught(),
+            laps=laps,
+        )
+    stored = _store(judged, attempts, services)
+    laps.end(Stage.STORE)
+    _tell_observer(judged, attempts, stored, services, began=began, laps=laps)
+    return stored
+
+
+def _tell_observer(
+    judged: Sequence[_Judged],
+    attempts: Sequence[Attempt],
+    stored: Sequence[CommentId],
+    services: Services,
+    *,
+    began: datetime,
+    laps: Laps,
+) -> None:
+    batch = JudgedBatch(
+        comments=[attempt.comment for attempt in attempts],
+        verdicts=[one.verdict for one in judged],
+        stored=frozenset(stored),
+        began=began,
+        ended=services.clock(),
+        seconds=laps.seconds,
+    )
+    services.observer.judged(batch)
+
+
+def _unjudgeable(attempt: Attempt, services: Services) -> _Judged:
+    model = services.current_model()
+    verdict = conclude(
+        attempt.comment.id,
+        signals=(),
+        output=None,
+        missing=("detectors", _JUDGING),
+        model_version=model.version,
+        weights=model.weights,
+        cutoffs=cutoffs_of(attempt.settings, model.cutoffs),
+        judged_at=services.clock(),
+    )
+    return _Judged(verdict=verdict)
+
+
+def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[ModelOutput | None]:
+    try:
+        return model.classifier.score_batch([model_input(c) for c in comments])
+    except ModelUnavailableError:
+        log.warning("the classifier is away, verdicts are degraded")
+        return [None] * len(comments)
+
+
+def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History] | None:
+    try:
+        return gather_whole(comments, services)
+    except HistoryBlankError:
+        log.warning("histories are being filled again, verdicts are degraded")
+    except StoreUnavailableError:
+        log.warning("histories are away, verdicts are degraded", extra={"comments": len(comments)})
+    return None
+
+
+def _store(
+    judged: Sequence[_Judged], attempts: Sequence[Attempt], services: Services
+) -> list[CommentId]:
+    verdicts = [one.verdict for one in judged]
+    audit = frozenset(
+        v.comment_id
+        for v in verdicts
+        if v.outcome is not Outcome.UNSURE and is_audited(v.comment_id, services.audit_share)
+    )
+    attempted = {a.comment.id: a for a in attempts}
+    cases = [_case(verdict, attempted[verdict.comment_id], audit) for verdict in verdicts]
+    endpoints = endpoints_of(cases, services)
+    messages = write_verdict_messages(cases, services, endpoints)
+    traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
+    stored = services.verdicts.add(
+        verdicts,
+        audit=audit,
+        deliveries=messages,
+        tell=lambda spoken_of: write_verdict_messages(spoken_of, services, endpoints),
+        traits=traits,
+    )
+    _log_judged([verdict.comment_id for verdict in verdicts], frozenset(stored))
+    _count_hits(verdicts, frozenset(stored), services)
+    if messages:
+        wake_deliverers(services)
+    return stored
+
+
+def _log_judged(ids: Sequence[CommentId], stored: frozenset[CommentId]) -> None:
+    """Write who was judged, so that a comment is found in the log; many in several lines."""
+    for start in range(0, len(ids), _IDS_A_LINE):
+        some = ids[start : start + _IDS_A_LINE]
+        extra = {"stored": len(stored.intersection(some)), "batch": len(ids), "comment_ids": some}
+        log.info("comments judged", extra=extra)
+
+
+def _traits(judged: _Judged, attempt: Attempt) -> Traits | None:
+    """Return what a comment is grouped by, None for ham: readers who agree are no campaign.
+
+    None too for what could not be judged: what it is grouped by may be what could not be stored.
+    """
+    verdict = judged.verdict
+    if verdict.outcome is Outcome.HAM or _JUDGING in verdict.degraded_by:
+        return None
+    try:
+        return traits_of(
+            attempt.comment,
+            embedding=judged.output.embedding if judged.output else None,
+            space=verdict.model_version,
+        )
+    except Exception as error:  # noqa: BLE001  # grouping never keeps a verdict from being stored
+        log.error(  # noqa: TRY400  # a traceback could carry the comment's text
+            "a comment cannot be grouped",
+            extra={"comment_id": verdict.comment_id, "error": type(error).__name__},
+        )
+        return None
+
+
+def _count_hits(
+    verdicts: Sequence[Verdict], stored: frozenset[CommentId], services: Services
+) -> None:
+    """Let the entries that were followed say so; a count that is missed now is missed for good."""
+    hits = Counter(
+        verdict.followed.entry_id
+        for verdict in verdicts
+        if verdict.followed is not None and verdict.comment_id in stored
+    )
+    if not hits:
+        return
+    try:
+        services.list_entries.count_hits(hits, at=services.clock())
+    except StoreUnavailableError:
+        log.warning("hits of list entries were not counted", extra={"entries": len(hits)})
+
+
+def _case(verdict: Verdict, attempt: Attempt, audit: frozenset[CommentId]) -> Case:
+    return Case(
+        comment=attempt.comment,
+        mode=attempt.settings.mode,
+        verdict=verdict,
+        audit=verdict.comment_id in audit,
+    )

@@ -1,0 +1,1 @@
+"""What follows from decisions: histories, policy, retraining, versions."""

@@ -1,0 +1,110 @@
+"""Asks for a retraining, and begins those that were asked for or are due."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+from service.domain.errors import ConflictError
+from service.domain.retraining import Retraining, RetrainingOptions, RetrainingState
+from service.moderation.admin.acts import record_act
+from service.moderation.learning.retrain import (
+    SCHEDULE,
+    Export,
+    Order,
+    find_unfinished,
+    retrain,
+)
+from service.ports.services import Services
+from service.ports.training import TrainingRuns
+
+_LOOKED_BACK = 50
+
+
+class NoTrainerError(ConflictError):
+    """No process that retrains is running."""
+
+
+def ask_retraining(services: Services, *, by: str, options: RetrainingOptions) -> Retraining:
+    """Note that somebody wants a retraining, and wake the process that does it.
+
+    Raise `NoTrainerError` where there is none, `ConflictError` while one is asked for or runs,
+    `StoreUnavailableError`.
+    """
+    if not services.trainer_queue.is_heard():
+        msg = "no process that retrains gives a sign of life"
+        raise NoTrainerError(msg)
+    now = services.clock()
+    for one in services.retrainings.recent(limit=_LOOKED_BACK):
+        runs_now = one.state is RetrainingState.RUNNING and not one.is_silent(now)
+        if one.state is RetrainingState.ASKED or runs_now:
+            msg = f"retraining {one.id} is under way"
+            raise ConflictError(msg)
+    asked = Retraining(id=services.new_id("rtr"), asked_by=by, asked_at=now, options=options)
+    services.retrainings.put(asked)
+    record_act(services, actor=by, act="ask for retraining", subject=asked.id)
+    services.trainer_queue.wake()
+    return asked
+
+
+def retrain_if_wanted(
+    services: Services,
+    runs: TrainingRuns,
+    *,
+    options: RetrainingOptions,
+    every: timedelta | None,
+    promotes: bool,
+    export: Export,
+    goes_on: Callable[[], bool],
+) -> Retraining | None:
+    """Do what was asked for, or go on with it, or what is due by the schedule; None for nothing.
+
+    `every` None stands for no schedule. Raises what `retrain` does.
+    """
+    order = _next(services, runs, options=options, every=every, promotes=promotes)
+    if order is None:
+        return None
+    refusal = runs.refuse()
+    if refusal and order.retraining_id is not None:
+        # Whoever asked is told; asking again is one click.
+        asked = services.retrainings.get(order.retraining_id)
+        failed = replace(
+            asked, state=RetrainingState.FAILED, ended_at=services.clock(), problem=refusal
+        )
+        services.retrainings.put(failed)
+        return failed
+    return retrain(order, services, runs, export=export, goes_on=goes_on)
+
+
+def _next(
+    services: Services,
+    runs: TrainingRuns,
+    *,
+    options: RetrainingOptions,
+    every: timedelta | None,
+    promotes: bool,
+) -> Order | None:
+    recent = services.retrainings.recent(limit=_LOOKED_BACK)
+    asked = [one for one in recent if one.state is RetrainingState.ASKED]
+    if asked:
+        # The one asked for first; the page lets nobody ask for a second.
+        one = asked[-1]
+        return Order(
+            asked_by=one.asked_by, options=one.options, retraining_id=one.id, promotes=promotes
+        )
+    unfinished = find_unfinished(services, runs, options)
+    if unfinished is not None:
+        return Order(asked_by=unfinished.asked_by, options=options, promotes=promotes)
+    if every is None:
+        return None
+    # One that was stopped and whose texts had to go taught nothing: the next need not wait for it.
+    begun = [
+        one.asked_at
+        for one in recent
+        if one.options == options
+        and (one.state is not RetrainingState.STOPPED or runs.holds(one.id))
+    ]
+    if begun and services.clock() - max(begun) < every:
+        return None
+    return Order(asked_by=SCHEDULE, options=options, promotes=promotes)

@@ -1,0 +1,95 @@
+"""Lets what follows from every decision and every undoing happen, at once or as soon as it can.
+
+Histories learn of it, and policies that went on in people's stead are looked at again. The database
+says what is open: a decision is written down as unremembered in its own transaction and struck off
+once all has followed. Whatever fails or dies in between is made good by `remember_open`. Everything
+may happen twice: histories count a decision once, a policy's is taken back once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from service.domain.campaign import is_by_person
+from service.domain.decision import Decision, Ruling
+from service.domain.errors import StoreUnavailableError
+from service.domain.precedent import Precedent
+from service.moderation.learning.policy import recheck_policy
+from service.ports.services import Services
+
+log = logging.getLogger(__name__)
+
+# A decision takes 0.3 to 0.5 ms to be learnt: a run keeps a worker from judging for a quarter of a
+# second at most.
+_MOST_AT_ONCE = 500
+
+
+def remember(precedents: Sequence[Precedent], services: Services) -> None:
+    """Do what follows from decisions as they stand; if a store is away, that is done later."""
+    try:
+        _recheck_policies(precedents, services)
+        told = [one.decision for one in precedents if teach(one, services)]
+        services.decisions.mark_remembered(told)
+    except StoreUnavailableError:
+        log.warning(
+            "not all that follows from a decision was done yet",
+            extra={"ids": ",".join(one.decision.id for one in precedents)},
+        )
+
+
+def remember_open(services: Services) -> int:
+    """Do what did not follow from decisions yet, the oldest first; return of how many, at most 500.
+
+    Ends where the store fails, with what was told before struck off. Safe to run at any time, twice
+    too. Raises `StoreUnavailableError`.
+    """
+    waiting = services.decisions.find_unremembered(limit=_MOST_AT_ONCE)
+    _recheck_policies(waiting, services)
+    told: list[Decision] = []
+    try:
+        for one in waiting:
+            if teach(one, services):
+                told.append(one.decision)  # noqa: PERF401  # kept if the store fails half-way
+    finally:
+        if told:
+            services.decisions.mark_remembered(told)
+            log.info("histories were told what they missed", extra={"decisions": len(told)})
+    return len(told)
+
+
+def _recheck_policies(precedents: Sequence[Precedent], services: Services) -> None:
+    """Look again at what policies rejected because people rejected what they now took back."""
+    taken_back = [
+        one.comment.id
+        for one in precedents
+        if one.decision.undone_at is not None
+        and one.decision.ruling is Ruling.REJECT
+        and is_by_person(one.decision)
+    ]
+    if taken_back:
+        found = {case.campaign_id for case in services.cases.find(taken_back)}
+        recheck_policy({one for one in found if one is not None}, services)
+
+
+def teach(precedent: Precedent, services: Services) -> bool:
+    """Have a decision learnt, or taken back if it was undone; return whether histories know now.
+
+    Whatever else one comment provokes is logged and leaves its decision open: it must not keep the
+    others from being learnt. What a site's policy decided is nothing to learn: only people teach.
+    Raises `StoreUnavailableError`.
+    """
+    decision = precedent.decision
+    if not is_by_person(decision):
+        return True
+    act = services.history.learn if decision.undone_at is None else services.history.unlearn
+    try:
+        act(decision.id, precedent.comment, decision.ruling, at=decision.decided_at)
+    except StoreUnavailableError:
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
+        log.error(  # noqa: TRY400  # a traceback could carry the comment's text
+            "a decision cannot be learnt", extra={"id": decision.id, "error": type(error).__name__}
+        )
+        return False
+    return True

@@ -1,0 +1,359 @@
+"""Retrains the model: exports what people decided, trains, keeps what came of it.
+
+One retraining at a time: a lock on this machine and a lease in the database see to it. One that was
+killed or stopped is gone on with by the same call.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from service.domain.errors import (
+    ConflictError,
+    StoreUnavailableError,
+    TrainingFailedError,
+    TrainingStoppedError,
+)
+from service.domain.retraining import (
+    Answer,
+    Recommendation,
+    Retraining,
+    RetrainingOptions,
+    RetrainingReport,
+    RetrainingState,
+    TrainingProgress,
+)
+from service.moderation.admin.acts import record_act
+from service.moderation.learning.versions import promote_version
+from service.ports.campaigns import Lease
+from service.ports.services import Services
+from service.ports.training import KeptDecisions, TrainingRuns
+
+log = logging.getLogger(__name__)
+
+SCHEDULE = "schedule"
+"""Who asks for the retrainings that nobody asks for."""
+
+# How long one that died keeps other machines from retraining; one that lives renews it.
+_LEASE = timedelta(seconds=60)
+_TELL_EVERY = timedelta(seconds=5)
+_LOOKED_BACK = 50
+
+Export = Callable[[datetime], Iterable[Mapping[str, Any]]]
+"""Gives every decided comment as it stood at a moment, in order of time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be done. `retraining_id` names one that was asked for and not begun.
+
+    `promotes` lets a recommended candidate serve at once. `force` trains although nothing is new
+    since the last time. `resumes_only` goes on with the newest unfinished one, whatever its
+    options, or does nothing.
+    """
+
+    asked_by: str
+    options: RetrainingOptions
+    retraining_id: str | None = None
+    promotes: bool = False
+    force: bool = False
+    resumes_only: bool = False
+
+
+def retrain(
+    order: Order,
+    services: Services,
+    runs: TrainingRuns,
+    *,
+    export: Export,
+    told: Callable[[TrainingProgress], None] = lambda _: None,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> Retraining:
+    """Retrain, or go on with the unfinished one of the same options, and return what came of it.
+
+    It has ended, failed, or was stopped because `goes_on` said no. `told` hears about every second
+    how far it is. Raises `TrainingFailedError` where nothing can be trained here, `ConflictError`
+    while another runs or if there is none to go on with, `StoreUnavailableError`.
+    """
+    refusal = runs.refuse()
+    if refusal:
+        raise TrainingFailedError(refusal)
+    with runs.only_one(), _leased(services, runs.place):
+        retraining = _begin(order, services, runs, export)
+        if not order.force and not _is_worth_it(retraining, services):
+            return _end_without(retraining, services, runs)
+        record_act(
+            services,
+            actor=retraining.asked_by,
+            act="start retraining",
+            subject=retraining.id,
+            detail=f"{retraining.decisions} decisions",
+        )
+        return _train(retraining, order, services, runs, told=told, goes_on=goes_on)
+
+
+def try_retraining(
+    order: Order,
+    services: Services,
+    runs: TrainingRuns,
+    *,
+    export: Export,
+    told: Callable[[TrainingProgress], None] = lambda _: None,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> RetrainingReport:
+    """Return what a retraining would learn from and estimates to need; nothing of it is kept.
+
+    Raises what `retrain` does, and `TrainingStoppedError`.
+    """
+    refusal = runs.refuse()
+    if refusal:
+        raise TrainingFailedError(refusal)
+    run_id = services.new_id("try")
+    with runs.only_one(), _leased(services, runs.place) as renew:
+
+        def hear(progress: TrainingProgress) -> None:
+            renew()
+            told(progress)
+
+        try:
+            runs.keep_decisions(run_id, export(services.clock()))
+            return runs.train(
+                run_id,
+                order.options,
+                dry_run=True,
+                told=hear,
+                goes_on=goes_on,
+            )
+        finally:
+            runs.drop(run_id)
+
+
+def find_unfinished(
+    services: Services, runs: TrainingRuns, options: RetrainingOptions | None = None
+) -> Retraining | None:
+    """Return the newest retraining that can be gone on with here, of these options if given."""
+    for one in services.retrainings.recent(limit=_LOOKED_BACK):
+        fits = one.is_unfinished() if options is not None else _may_go_on(one)
+        if fits and options in (None, one.options) and runs.holds(one.id):
+            return one
+    return None
+
+
+def _may_go_on(one: Retraining) -> bool:
+    # One that failed is only tried again if somebody says so: it may fail for ever.
+    return one.is_unfinished() or one.state is RetrainingState.FAILED
+
+
+def _begin(order: Order, services: Services, runs: TrainingRuns, export: Export) -> Retraining:
+    """Return the retraining to run, its decisions exported."""
+    unfinished = find_unfinished(services, runs, None if order.resumes_only else order.options)
+    if unfinished is not None:
+        resumed = _resume(unfinished, services, runs, export)
+        if resumed is not None:
+            return resumed
+    if order.resumes_only:
+        msg = "there is no unfinished retraining here that could be gone on with"
+        raise ConflictError(msg)
+    now = services.clock()
+    begun = _asked(order, services, now)
+    kept = runs.keep_decisions(begun.id, export(now))
+    return _put_running(replace(begun, started_at=now), kept, services)
+
+
+def _resume(
+    unfinished: Retraining, services: Services, runs: TrainingRuns, export: Export
+) -> Retraining | None:
+    """Return an unfinished retraining as begun again; None where it may not learn from all it has.
+
+    What was erased, withdrawn, undone or ruled otherwise since it began must not teach as it was,
+    so then it is begun anew.
+    """
+    still_so = {(one["id"], one["label"]) for one in export(services.clock())}
+    if still_so.issuperset(runs.kept_labels(unfinished.id)):
+        again = replace(unfinished, problem=None, ended_at=None)
+        kept = KeptDecisions(count=again.decisions, sha256=again.decisions_sha256)
+        return _put_running(again, kept, services)
+    runs.drop(unfinished.id)
+    services.retrainings.put(
+        replace(
+            unfinished,
+            state=RetrainingState.FAILED,
+            ended_at=services.clock(),
+            problem="some of what it learnt from was erased or undone since: it begins anew",
+        )
+    )
+    return None
+
+
+def _asked(order: Order, services: Services, now: datetime) -> Retraining:
+    if order.retraining_id is not None:
+        return services.retrainings.get(order.retraining_id)
+    return Retraining(
+        id=services.new_id("rtr"), asked_by=order.asked_by, asked_at=now, options=order.options
+    )
+
+
+def _put_running(begun: Retraining, kept: KeptDecisions, services: Services) -> Retraining:
+    running = replace(
+        begun,
+        state=RetrainingState.RUNNING,
+        seen_at=services.clock(),
+        decisions=kept.count,
+        decisions_sha256=kept.sha256,
+    )
+    services.retrainings.put(running)
+    return running
+
+
+def _is_worth_it(begun: Retraining, services: Services) -> bool:
+    """Say whether there is anything to learn that the last one of these options did not have."""
+    if not begun.decisions and not begun.options.data:
+        return False
+    for one in services.retrainings.recent(limit=_LOOKED_BACK):
+        if one.id == begun.id or one.options != begun.options:
+            continue
+        if one.state is RetrainingState.ENDED:
+            return one.decisions_sha256 != begun.decisions_sha256
+    return True
+
+
+def _end_without(begun: Retraining, services: Services, runs: TrainingRuns) -> Retraining:
+    runs.drop(begun.id)
+    return _put_end(
+        replace(
+            begun,
+            state=RetrainingState.ENDED,
+            report=RetrainingReport(recommendation=Recommendation.NOTHING),
+        ),
+        services,
+    )
+
+
+def _train(
+    running: Retraining,
+    order: Order,
+    services: Services,
+    runs: TrainingRuns,
+    *,
+    told: Callable[[TrainingProgress], None],
+    goes_on: Callable[[], bool],
+) -> Retraining:
+    teller = _Teller(running, services, runs.place)
+
+    def hear(progress: TrainingProgress) -> None:
+        teller.hear(progress)
+        told(progress)
+
+    try:
+        report = runs.train(running.id, running.options, dry_run=False, told=hear, goes_on=goes_on)
+    except TrainingStoppedError:
+        stopped = replace(teller.latest, state=RetrainingState.STOPPED, seconds_left=None)
+        services.retrainings.put(stopped)
+        return stopped
+    except TrainingFailedError as error:
+        failed = replace(teller.latest, state=RetrainingState.FAILED, problem=str(error))
+        return _put_end(failed, services)
+    ended = replace(teller.latest, state=RetrainingState.ENDED, share_done=1.0, report=report)
+    ended = _put_end(ended, services)
+    runs.keep_report_alone(running.id)
+    if order.promotes and ended.waits and ended.version:
+        return promote_retrained(ended, services, by=ended.asked_by)
+    return ended
+
+
+def promote_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
+    """Let a retraining's candidate serve, and note that. Raises what `promote_version` does."""
+    if retraining.version is None:
+        msg = f"retraining {retraining.id} has no candidate"
+        raise ConflictError(msg)
+    promote_version(retraining.version, services, by=by)
+    with suppress(ConflictError):
+        return services.retrainings.answer(
+            retraining.id, Answer.PROMOTED, by=by, at=services.clock()
+        )
+    return services.retrainings.get(retraining.id)
+
+
+def refuse_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
+    """Note that a candidate is not to serve. Raise `ConflictError` if it was answered before."""
+    refused = services.retrainings.answer(retraining.id, Answer.REFUSED, by=by, at=services.clock())
+    record_act(
+        services,
+        actor=by,
+        act="refuse model version",
+        subject=retraining.version or retraining.id,
+        detail=f"retraining {retraining.id}",
+    )
+    return refused
+
+
+def _put_end(ended: Retraining, services: Services) -> Retraining:
+    ended = replace(ended, ended_at=services.clock(), seen_at=services.clock(), seconds_left=None)
+    services.retrainings.put(ended)
+    said = ended.recommendation.value if ended.recommendation else ended.state.value
+    record_act(
+        services,
+        actor=ended.asked_by,
+        act="end retraining",
+        subject=ended.id,
+        detail=f"{said}: {ended.version}" if ended.version else said,
+    )
+    log.info("retraining ended", extra={"retraining_id": ended.id, "state": said})
+    return ended
+
+
+class _Teller:
+    """Writes down now and then how far a retraining is, and keeps its lease."""
+
+    def __init__(self, running: Retraining, services: Services, holder: str) -> None:
+        self.latest = running
+        self._services = services
+        self._holder = holder
+        self._told_at = services.clock()
+
+    def hear(self, progress: TrainingProgress) -> None:
+        """Take note of how far it is. Raise `TrainingStoppedError` if it is another's turn now."""
+        now = self._services.clock()
+        self.latest = replace(
+            self.latest,
+            step=progress.step,
+            share_done=progress.share_done,
+            seconds_left=progress.seconds_left,
+            seen_at=now,
+        )
+        if now - self._told_at < _TELL_EVERY:
+            return
+        self._told_at = now
+        try:
+            _renew(self._services, self._holder)
+            self._services.retrainings.put(self.latest)
+        except StoreUnavailableError:
+            # Nobody else can begin either while the database is away.
+            log.warning("the database is away, the training goes on")
+
+
+@contextmanager
+def _leased(services: Services, holder: str) -> Iterator[Callable[[], None]]:
+    """Hold the lease while the block runs; give what renews it. Raise `ConflictError`."""
+    now = services.clock()
+    taken = services.retrainings.take_lease(holder, now=now, until=now + _LEASE)
+    if taken is Lease.REFUSED:
+        msg = "another machine retrains on this database now: look at `slopsieve retrain --list`"
+        raise ConflictError(msg)
+    try:
+        yield lambda: _renew(services, holder)
+    finally:
+        with suppress(StoreUnavailableError):
+            services.retrainings.end_lease(holder)
+
+
+def _renew(services: Services, holder: str) -> None:
+    now = services.clock()
+    if services.retrainings.take_lease(holder, now=now, until=now + _LEASE) is Lease.REFUSED:
+        msg = "another machine retrains meanwhile"
+        raise TrainingStoppedError(msg)

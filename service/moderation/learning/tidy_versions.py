@@ -1,0 +1,91 @@
+"""Deletes model versions that retrainings wrote and nobody wanted, but the newest of them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from datetime import timedelta
+
+from service.domain.back_scoring import UNFINISHED
+from service.domain.errors import ConflictError, NotFoundError
+from service.domain.retraining import (
+    Answer,
+    Recommendation,
+    Retraining,
+    RetrainingState,
+)
+from service.moderation.learning.versions import PROMOTED
+from service.ports.audit import AuditFilter
+from service.ports.services import Services
+
+log = logging.getLogger(__name__)
+
+# Retrainings and back-scoring jobs that are looked at. A version of an older one stays.
+_LOOKED_BACK = 500
+# Nobody writes a version for so long.
+_LEFTOVERS_KEPT = timedelta(days=1)
+
+
+def tidy_versions(services: Services, *, keep: int) -> int:
+    """Delete refused candidates but the `keep` newest of them; return how many were deleted.
+
+    Refused is what does not meet the release criteria, or an owner refused. What serves, served
+    ever before, is in the shadow, waits for an answer, is asked by a back-scoring job that has not
+    ended, or was not written by a retraining that is known here, stays; while a retraining runs,
+    everything does, as the same training again comes to the same version. Half-written ones that
+    killed processes left go after a day. Safe to run at any time. Raises `StoreUnavailableError`.
+    """
+    services.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
+    retrainings = services.retrainings.recent(limit=_LOOKED_BACK)
+    now = services.clock()
+    if any(_runs(one) and not one.is_silent(now) for one in retrainings):
+        return 0
+    there = {version.name for version in services.versions.all()}
+    refused = [name for name in _refused(retrainings) if name in there]
+    needed = {
+        job.model_version
+        for job in services.back_scorings.recent(limit=_LOOKED_BACK)
+        if job.state in UNFINISHED
+    }
+    dropped = 0
+    for name in refused[keep:]:
+        if name not in needed and not _served(name, services):
+            dropped += _drop(name, services)
+    if dropped:
+        log.info("refused model versions were deleted", extra={"versions": dropped})
+    return dropped
+
+
+def _runs(one: Retraining) -> bool:
+    return one.state is RetrainingState.RUNNING
+
+
+def _refused(retrainings: list[Retraining]) -> Iterator[str]:
+    """Yield each version that all retrainings which came to it were refused for, newest first."""
+    wanted = {one.version for one in retrainings if not _is_refused(one)}
+    names = (one.version for one in retrainings)
+    yield from dict.fromkeys(name for name in names if name and name not in wanted)
+
+
+def _is_refused(one: Retraining) -> bool:
+    if one.answer is not None:
+        return one.answer is Answer.REFUSED
+    return one.recommendation is Recommendation.REFUSE
+
+
+def _served(name: str, services: Services) -> bool:
+    """Say whether a version ever served: verdicts bear its name, and owners may go back to it."""
+    promoted = AuditFilter(act=PROMOTED, subject=name)
+    return bool(services.audit_log.page(promoted, after=None, limit=1).entries)
+
+
+def _drop(name: str, services: Services) -> bool:
+    try:
+        services.versions.drop(name)
+    except NotFoundError:
+        return False
+    except ConflictError as error:
+        # In use since the look at it, or in a folder that is not ours to tidy.
+        log.info("a refused version stays", extra={"version": name, "reason": str(error)})
+        return False
+    return True

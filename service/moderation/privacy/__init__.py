@@ -1,0 +1,1 @@
+"""People are forgotten and erased, and what is old is pruned."""

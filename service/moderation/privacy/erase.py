@@ -1,0 +1,143 @@
+"""Finds what is held about a person, hands it out, and erases it."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from service.domain.case import Case
+from service.domain.comment import SiteId
+from service.domain.errors import NotFoundError
+from service.domain.person import Person
+from service.moderation.privacy.forget import (
+    entry_keys,
+    forget_records,
+    make_keys,
+    nobody_named,
+    person_keys,
+)
+from service.moderation.review.saved_views import forget_views
+from service.ports.audit import AuditEntry
+from service.ports.services import Services
+
+log = logging.getLogger(__name__)
+
+# One transaction each: some tenths of a second of SQLite's one write lock.
+_PORTION = 200
+# A person who wrote more than that is a machine; its export says that it is cut.
+MAX_EXPORTED = 100_000
+
+
+def find_person(
+    services: Services,
+    *,
+    address: str | None = None,
+    email: str | None = None,
+    name: str | None = None,
+) -> Person:
+    """Return what a person's comments are found by.
+
+    Raises `InvalidInputError` for what is no address, and where nothing is given.
+    """
+    sender = person_keys(make_keys(services, address=address, email=email, name=name))
+    if not (name or sender.address_key or sender.email_key):
+        raise nobody_named()
+    return Person(sender=sender, author_name=name or None)
+
+
+def count_comments(person: Person, services: Services) -> Mapping[SiteId, int]:
+    """Return how many comments of a person are kept, by site."""
+    return services.personal_data.count_by_site(person)
+
+
+def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:
+    """Yield everything held about a person, a comment at a time, with all that was said of it.
+
+    That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports and
+    the campaign it belongs to. Then follow the moderators' list entries that name the person's
+    address or e-mail. The last one says how many comments there were, and whether there are more
+    than `MAX_EXPORTED`.
+    """
+    after, exported = None, 0
+    while exported < MAX_EXPORTED:
+        ids = services.personal_data.find(person, after=after, limit=_PORTION)
+        if not ids:
+            break
+        after = ids[-1]
+        for comment_id in ids:
+            try:
+                case = services.cases.get(comment_id)
+            except NotFoundError:
+                continue
+            exported += 1
+            yield {"kind": "comment", **_record(case)}
+    for entry in services.list_entries.known_by(entry_keys(person.sender)):
+        yield {"kind": "list_entry", "list_entry": asdict(entry)}
+    more = bool(services.personal_data.find(person, after=after, limit=1)) if after else False
+    yield {"kind": "end", "comments": exported, "cut": more}
+
+
+def erase_person(
+    person: Person,
+    services: Services,
+    *,
+    by: str,
+    at_most: int | None = None,
+    show: Callable[[int], None] = lambda _: None,
+) -> int:
+    """Erase a person's comments: words, names, links and keys; return how many were erased now.
+
+    Saved views that name the person go as well (`forget_views`). Their records in the histories go
+    first. It is done in portions, each with its entry in the log, so that what was interrupted, or
+    stopped after `at_most`, is gone on with by the same call. `show` is told how many are done so
+    far. Verdicts, decisions and the log stay, without a word of the person. Raises
+    `StoreUnavailableError`.
+    """
+    forget_records(person.sender, services)
+    if person.author_name is not None:
+        forget_views(person.author_name, services, by=by)
+    erased, after = 0, None
+    for number in itertools.count():
+        limit = _PORTION if at_most is None else min(_PORTION, at_most - erased)
+        ids = services.personal_data.find(person, after=after, limit=limit) if limit > 0 else []
+        if not ids and number:
+            break
+        after = ids[-1] if ids else None
+        # The first entry is written even if nothing was found: that somebody asked is an act.
+        at = services.clock()
+        erased += services.personal_data.withdraw(
+            ids,
+            at=at,
+            act=partial(_act, at, by),
+        )
+        show(erased)
+    # A batch that was being judged meanwhile, or a decision, may have counted it once more.
+    forget_records(person.sender, services)
+    log.info("a person's comments were erased", extra={"comments": erased})
+    return erased
+
+
+def _act(at: datetime, by: str, erased: int) -> AuditEntry:
+    return AuditEntry(
+        at=at,
+        actor=by,
+        act="erase person",
+        subject="person",
+        detail=f"{erased} comments erased",
+    )
+
+
+def _record(case: Case) -> Mapping[str, Any]:
+    """Return a case as plain values; moments as RFC 3339 has them once they are written."""
+    return {
+        "comment": asdict(case.comment),
+        "verdict": asdict(case.verdict) if case.verdict else None,
+        "decisions": [asdict(decision) for decision in case.decisions],
+        "reports": [asdict(report) for report in case.reports],
+        "campaign_id": case.campaign_id,
+    }

@@ -1,0 +1,124 @@
+"""Erases what would recognise a person again as the sender of comments."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from service.domain.comment import Sender
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.sender import make_sender
+from service.moderation.admin.acts import record_act
+from service.ports.services import Services
+
+log = logging.getLogger(__name__)
+
+# One transaction each.
+_PORTION = 500
+
+
+def find_sender(
+    services: Services,
+    *,
+    address: str | None = None,
+    email: str | None = None,
+    name: str | None = None,
+) -> Sender:
+    """Return the keys that a person's comments are known by, those before the rotation too.
+
+    Raises `InvalidInputError` for what is no address, and where nothing is given that has a key.
+    """
+    sender = make_keys(services, address=address, email=email, name=name)
+    if not (sender.address_key or sender.email_key or sender.name_key):
+        raise nobody_named()
+    return sender
+
+
+def make_keys(
+    services: Services, *, address: str | None, email: str | None, name: str | None
+) -> Sender:
+    """Return the keys of what is given, none of what has none.
+
+    Raises `InvalidInputError` for what is no address.
+    """
+    secrets = services.sender_secrets
+    try:
+        return make_sender(
+            address=address,
+            email=email,
+            name=name,
+            secret=secrets.present,
+            secret_before=secrets.before,
+        )
+    except ValueError:
+        problem = Problem(
+            field="--address",
+            problem="is not an IP address",
+            remedy="give one such as 192.0.2.7 or 2001:db8::7",
+        )
+        raise InvalidInputError([problem]) from None
+
+
+def nobody_named() -> InvalidInputError:
+    """Return the refusal of a call that does not say whom it is about."""
+    problem = Problem(
+        field="--email, --name, --address",
+        problem="nothing says who is to be forgotten",
+        remedy="give at least one of them",
+    )
+    return InvalidInputError([problem])
+
+
+def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
+    """Remove a person's records and the sender keys of their comments; return how many comments.
+
+    A person's comments are those with the address, the e-mail or the name of `sender`; they lose
+    every key of their sender, the mail domain too. List entries that know the person's address or
+    e-mail are deleted, allowing and blocking alike. Their words, names and links stay, and so do
+    verdicts, decisions and the log. If a store fails, nothing is half done that the same call does
+    not finish. Raises `StoreUnavailableError`.
+    """
+    # A network or a domain has others in it, whose records these are as well.
+    person = person_keys(sender)
+    forget_records(person, services)
+    erased = 0
+    while ids := services.comments.find_sent_by(person, limit=_PORTION):
+        services.comments.erase_senders(ids)
+        erased += len(ids)
+    # A batch that was being judged meanwhile, or a decision, may have counted it once more.
+    forget_records(person, services)
+    record_act(
+        services,
+        actor=by,
+        act="forget sender",
+        subject="sender",
+        detail=f"{erased} comments lost the keys of their sender",
+    )
+    log.info("a sender was forgotten", extra={"comments": erased})
+    return erased
+
+
+def forget_records(person: Sender, services: Services) -> None:
+    """Drop what is kept of a person beside their comments: histories and list entries.
+
+    Raises `StoreUnavailableError`.
+    """
+    services.history.forget(person)
+    services.list_entries.forget(entry_keys(person))
+
+
+def entry_keys(person: Sender) -> list[str]:
+    """Return the keys by which list entries know a person's address and e-mail."""
+    known = (person, person.before_rotation or Sender())
+    return [key for one in known for key in (one.address_key, one.email_key) if key]
+
+
+def person_keys(sender: Sender) -> Sender:
+    """Return the keys that are one person's alone: those of address, e-mail and name."""
+    older = sender.before_rotation
+    return Sender(
+        address_key=sender.address_key,
+        email_key=sender.email_key,
+        name_key=sender.name_key,
+        before_rotation=person_keys(replace(older, before_rotation=None)) if older else None,
+    )

@@ -1,0 +1,78 @@
+"""Forgets what has been kept for long enough: messages to sites, comments' words."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from service.ports.services import Services
+
+log = logging.getLogger(__name__)
+
+# Deleting so many holds SQLite's one write lock for some hundredths of a second.
+_MOST_AT_ONCE = 1_000
+# Each such portion is a transaction; whoever writes meanwhile waits for one at most.
+_MOST_COMMENTS_AT_ONCE = 200
+
+
+def _once() -> bool:
+    return False
+
+
+def prune_deliveries(
+    services: Services, *, keep: timedelta, goes_on: Callable[[], bool] = _once
+) -> int:
+    """Delete messages that were delivered longer ago than `keep`; return how many.
+
+    1,000 at a time, once and then for as long as `goes_on` says. What waits or was given up stays,
+    however old: nobody has been told of it yet. Safe to run at any time, twice too. Raises
+    `StoreUnavailableError`.
+    """
+    before = services.clock() - keep
+    pruned = some = services.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
+    while some == _MOST_AT_ONCE and goes_on():
+        some = services.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
+        pruned += some
+    if pruned:
+        log.info("old deliveries were deleted", extra={"deliveries": pruned})
+    return pruned
+
+
+def prune_comments(
+    services: Services,
+    *,
+    keep: timedelta | None,
+    keep_spam: timedelta | None,
+    goes_on: Callable[[], bool] = _once,
+) -> int:
+    """Withdraw comments older than `keep`, spam older than `keep_spam`; return how many.
+
+    None keeps them for ever. Words, names, links and the sender's keys go, as when a site deletes
+    a comment; verdict, decisions and log stay. What waits for its verdict or for a person stays
+    whole however old it is, and approved comments never count as spam. 200 of each kind at a
+    time, once and then for as long as `goes_on` says. Safe to run at any time, twice too. Raises
+    `StoreUnavailableError`.
+    """
+    now = services.clock()
+    pruned = 0
+    for age, spam_only in ((keep, False), (keep_spam, True)):
+        if age is None:
+            continue
+        some = _withdraw_old(services, now - age, spam_only=spam_only, at=now)
+        pruned += some
+        while some == _MOST_COMMENTS_AT_ONCE and goes_on():
+            some = _withdraw_old(services, now - age, spam_only=spam_only, at=now)
+            pruned += some
+    if pruned:
+        log.info("old comments were withdrawn", extra={"comments": pruned})
+    return pruned
+
+
+def _withdraw_old(
+    services: Services, received_before: datetime, *, spam_only: bool, at: datetime
+) -> int:
+    ids = services.personal_data.find_old(
+        received_before=received_before, spam_only=spam_only, limit=_MOST_COMMENTS_AT_ONCE
+    )
+    return services.personal_data.withdraw(ids, at=at) if ids else 0

@@ -1,0 +1,1 @@
+"""People look, search and decide."""

@@ -1,0 +1,120 @@
+"""Lists comments for moderators, whose rulings count for the case as they saw it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from service.domain.case import Case, CaseFilter, CasePage, Order, State
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import ConflictError
+from service.domain.verdict import Outcome
+from service.moderation.review.decide import decide_comment, refuse_note, undo_decision
+from service.moderation.review.teaching import count_teaching, list_teaching
+from service.ports.services import Services
+
+
+class Tab(StrEnum):
+    """The lists that a moderator can look at."""
+
+    NEEDS_REVIEW = "needs-review"
+    TEACHES_MOST = "teaches-most"
+    SPAM = "spam"
+    HAM = "ham"
+    DECIDED = "decided"
+    ALL = "all"
+
+
+def list_for_review(
+    tab: Tab,
+    services: Services,
+    *,
+    site_ids: tuple[SiteId, ...] | None,
+    cursor: str | None,
+    limit: int,
+) -> CasePage:
+    """Return one page: what needs review in the order it should be done, others newest first.
+
+    What teaches most has one page alone, whatever the cursor and the limit. `site_ids` None means
+    all sites. Raises `InvalidInputError` for a cursor that no page gave out.
+    """
+    if tab is Tab.TEACHES_MOST:
+        return list_teaching(services, site_ids=site_ids)
+    order = Order.REVIEW if tab is Tab.NEEDS_REVIEW else Order.NEWEST
+    return services.cases.page(_criteria(tab, site_ids), order=order, cursor=cursor, limit=limit)
+
+
+def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
+    """Return how many comments a list holds."""
+    if tab is Tab.TEACHES_MOST:
+        return count_teaching(services, site_ids=site_ids)
+    return services.cases.count(_criteria(tab, site_ids))
+
+
+def decide_as_seen(
+    comment_id: CommentId,
+    ruling: Ruling,
+    services: Services,
+    *,
+    decided_by: str,
+    seen_decision_id: str | None,
+    note: str | None = None,
+    seconds: float | None = None,
+) -> Case:
+    """Record a ruling made in view of `seen_decision_id`, and return the case as it stands then.
+
+    `seconds` is how long the moderator looked, see `claims.seconds_since_opening`. Raises
+    `ConflictError` if somebody ruled the other way in the meantime: two moderators on one comment
+    must not overrule each other unknowingly; `InvalidInputError` for a note of more than 500
+    characters or `seconds` that are no length of time. Raises what `decide_comment` raises, too.
+    """
+    refuse_note(note, seconds=seconds)
+    _refuse_stale(services.cases.get(comment_id), seen_decision_id, ruling=ruling)
+    try:
+        return decide_comment(
+            comment_id,
+            ruling,
+            services,
+            decided_by=decided_by,
+            note=note,
+            seconds=seconds,
+            instead_of=() if seen_decision_id is None else (seen_decision_id,),
+        )
+    except ConflictError:
+        case = services.cases.get(comment_id)
+        if case.withdrawn_at is None and case.decision and case.decision.ruling is ruling:
+            # Somebody ruled the same a moment earlier.
+            return case
+        raise
+
+
+def undo_as_seen(
+    comment_id: CommentId, services: Services, *, undone_by: str, seen_decision_id: str | None
+) -> Case:
+    """Take back the decision that was seen, and return the case as it stands then.
+
+    A decision that is undone already changes nothing. Raises `ConflictError` if another one is in
+    force by now, and what `undo_decision` raises.
+    """
+    case = services.cases.get(comment_id)
+    _refuse_stale(case, seen_decision_id, ruling=None)
+    if case.decision is None:
+        return case
+    return undo_decision(comment_id, services, undone_by=undone_by, decision_id=case.decision.id)
+
+
+def _refuse_stale(case: Case, seen_decision_id: str | None, *, ruling: Ruling | None) -> None:
+    current = case.decision
+    if current is None or current.id == seen_decision_id or current.ruling is ruling:
+        return
+    msg = f"{current.decided_by} decided this comment in the meantime: {current.ruling}"
+    raise ConflictError(msg)
+
+
+def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
+    return CaseFilter(
+        site_ids=site_ids,
+        needs_review=True if tab is Tab.NEEDS_REVIEW else None,
+        outcome={Tab.SPAM: Outcome.SPAM, Tab.HAM: Outcome.HAM}.get(tab),
+        state=State.DECIDED if tab is Tab.DECIDED else None,
+    )

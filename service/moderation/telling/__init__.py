@@ -1,0 +1,1 @@
+"""Sites are told what became of their comments."""

@@ -1,0 +1,220 @@
+"""Writes messages that tell sites what became of their comments, and has them delivered."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from service.domain.case import Case
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Decision
+from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
+from service.domain.errors import ModerationError
+from service.ports.services import Services
+
+log = logging.getLogger(__name__)
+
+Endpoints = Mapping[SiteId, Endpoint | None]
+"""Where sites want to be told, None where they want nothing."""
+
+# Receivers expect messages below some 20 kB; this many reasons are more than anybody reads.
+_MAX_REASONS = 20
+
+
+def announce_decisions(cases: Sequence[Case], services: Services, *, at_once: bool = False) -> int:
+    """Put messages about rulings as cases stand; return how many.
+
+    A site that does not want them gets none. What happened has happened: a store that is away costs
+    the messages, which is logged, and nothing else.
+    """
+    return _put(cases, services, lambda: write_decision_messages(cases, services, at_once=at_once))
+
+
+def announce_verdicts(cases: Sequence[Case], services: Services) -> int:
+    """Put messages about verdicts as cases stand, as `announce_decisions` does; return how many."""
+    return _put(cases, services, lambda: write_verdict_messages(cases, services))
+
+
+def tell_of_decisions(
+    seen: Mapping[CommentId, Case], services: Services, *, at_once: bool = False
+) -> None:
+    """Have messages that were kept with decisions delivered; `seen` are the cases they told of.
+
+    What was judged while its message was written is told once more.
+    """
+    unjudged = [key for key, case in seen.items() if case.verdict is None]
+    judged = [case for case in services.cases.find(unjudged) if case.verdict is not None]
+    if judged:
+        announce_decisions(judged, services, at_once=at_once)
+    else:
+        wake_deliverers(services)
+
+
+def _put(cases: Sequence[Case], services: Services, write: Callable[[], list[Delivery]]) -> int:
+    try:
+        messages = write()
+        if messages:
+            services.deliveries.add(messages)
+    except ModerationError as error:
+        log.error(  # noqa: TRY400  # what failed is said by its type
+            "a site was not told",
+            extra={
+                "comment_id": ",".join(case.comment.id for case in cases),
+                "error": type(error).__name__,
+            },
+        )
+        return 0
+    if messages:
+        wake_deliverers(services)
+    return len(messages)
+
+
+def write_verdict_messages(
+    cases: Sequence[Case], services: Services, endpoints: Endpoints | None = None
+) -> list[Delivery]:
+    """Return what sites want to know of verdicts: the verdict, and if a person must look.
+
+    They are to be kept together with the verdicts, so that neither is there without the other.
+    With `endpoints`, as `endpoints_of` returns them, no store is asked for anything.
+    """
+    events = []
+    for case in cases:
+        events.append((case, EventKind.VERDICT))
+        if case.needs_review:
+            events.append((case, EventKind.REVIEW))
+    return write_messages(events, services, endpoints)
+
+
+def write_messages(
+    events: Sequence[tuple[Case, EventKind]],
+    services: Services,
+    endpoints: Endpoints | None = None,
+) -> list[Delivery]:
+    """Return a message for each event that its site wants to be told of, in order."""
+    if endpoints is None:
+        endpoints = endpoints_of((case for case, _ in events), services)
+    return [
+        _delivery(case, event, endpoint, services)
+        for case, event in events
+        if (endpoint := endpoints[case.comment.site_id]) and event in endpoint.events
+    ]
+
+
+def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
+    """Return where the sites of these cases want to be told."""
+    site_ids = {case.comment.site_id for case in cases}
+    return {site_id: services.endpoints.get(site_id) for site_id in site_ids}
+
+
+def write_ruling_messages(
+    cases: Sequence[Case], services: Services, *, at_once: bool = False
+) -> list[Delivery]:
+    """Return what is to be kept together with rulings, or with their undoing, as cases stand.
+
+    That is what sites want to know of them, and their verdicts' messages anew: a store keeps those
+    in place of such as told another ruling and were withdrawn with it (`DecisionStore.add`).
+    """
+    judged = [case for case in cases if case.verdict is not None]
+    return [
+        *write_decision_messages(cases, services, at_once=at_once),
+        *write_verdict_messages(judged, services),
+    ]
+
+
+def write_decision_messages(
+    cases: Sequence[Case], services: Services, *, at_once: bool = False
+) -> list[Delivery]:
+    """Return what sites want to know of rulings, or of their undoing, as the cases stand.
+
+    They are to be kept together with the rulings. A ruling is told once its site's undo time has
+    passed, and can be taken back untold until then; `at_once` is for rulings of the site itself.
+    An undoing is told without delay.
+    """
+    messages = write_messages([(case, EventKind.DECISION) for case in cases], services)
+    if at_once or not messages:
+        return messages
+    decisions = {case.comment.id: case.decision for case in cases}
+    seconds = {
+        site_id: services.sites.get(site_id).settings.undo_seconds
+        for site_id in {message.site_id for message in messages}
+    }
+    return [
+        _held_back(message, decisions[message.comment_id], seconds[message.site_id])
+        for message in messages
+    ]
+
+
+def _held_back(message: Delivery, decision: Decision | None, seconds: int) -> Delivery:
+    if decision is None or not seconds:
+        return message
+    due_at = decision.decided_at + timedelta(seconds=seconds)
+    return replace(message, next_try_at=due_at, decision_id=decision.id)
+
+
+def wake_deliverers(services: Services) -> None:
+    """Ask that messages go out now; if that cannot be asked, they go out some seconds later."""
+    try:
+        services.delivery_queue.wake()
+    except ModerationError as error:
+        log.warning("deliveries wait for the clock", extra={"error": type(error).__name__})
+
+
+def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Services) -> Delivery:
+    now = services.clock()
+    return Delivery(
+        id=services.new_id("msg"),
+        seq=0,
+        site_id=case.comment.site_id,
+        comment_id=case.comment.id,
+        event=event,
+        form=DeliveryForm.STANDARD_WEBHOOK,
+        url=endpoint.url,
+        payload=_payload(case, event, _happened_at(case, event) or now),
+        created_at=now,
+        # Of a verdict that came after a ruling the site hears as long as that ruling stands.
+        decision_id=(
+            case.decision.id if case.decision and event is not EventKind.DECISION else None
+        ),
+    )
+
+
+def _happened_at(case: Case, event: EventKind) -> datetime | None:
+    if event is EventKind.DECISION:
+        return case.decision.decided_at if case.decision else None
+    return case.verdict.judged_at if case.verdict else None
+
+
+def _payload(case: Case, event: EventKind, at: datetime) -> str:
+    """Return the message's body: ids and conclusions, never a word of the comment."""
+    verdict, decision = case.verdict, case.decision
+    return json.dumps(
+        {
+            "type": event.value,
+            "timestamp": at.astimezone(UTC).isoformat(timespec="milliseconds")[:-6] + "Z",
+            "data": {
+                "id": case.comment.id,
+                "site_comment_id": case.comment.site_comment_id,
+                "state": case.state.value,
+                "action": case.action.value,
+                "outcome": verdict.outcome.value if verdict else None,
+                "p_spam": verdict.p_spam if verdict else None,
+                "degraded": verdict.degraded if verdict else None,
+                "reasons": _reasons(case),
+                "needs_review": case.needs_review,
+                "ruling": decision.ruling.value if decision else None,
+            },
+        },
+        separators=(",", ":"),
+    )
+
+
+def _reasons(case: Case) -> list[str]:
+    """Return what spoke for spam or ham, the weightiest first; the detectors' own fixed words."""
+    if case.verdict is None:
+        return []
+    weighed = sorted(case.verdict.signals, key=lambda one: -abs(one.contribution))
+    reasons = (one.signal.reason for one in weighed if one.contribution)
+    return list(dict.fromkeys(reasons))[:_MAX_REASONS]

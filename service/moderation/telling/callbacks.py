@@ -1,0 +1,196 @@
+"""Lets a site choose where it is told of its comments, with which secret, and hear it again."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from service.domain.comment import SiteId
+from service.domain.delivery import Delivery, DeliveryState, Endpoint, EventKind
+from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
+from service.moderation.admin.acts import record_act
+from service.moderation.telling.announce import wake_deliverers
+from service.ports.services import Services
+
+# During a rotation messages carry a signature by each secret; two are enough to change one.
+MAX_SECRETS = 2
+_SECRET_PREFIX = "whsec_"  # noqa: S105  # a prefix, not a secret
+# What one replay of everything takes at once; the rest is for the next.
+MAX_REPLAYED = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuedSecret:
+    """An endpoint with a new secret, which is shown this once."""
+
+    endpoint: Endpoint
+    secret: str = field(repr=False)
+
+
+def set_callback(
+    site_id: SiteId,
+    url: str,
+    services: Services,
+    *,
+    actor: str,
+    events: Sequence[EventKind] = tuple(EventKind),
+) -> IssuedSecret:
+    """Have a site told at this address, with a new secret in place of all earlier ones.
+
+    Raises `InvalidInputError` for an address that is never called or for no events, and
+    `NotFoundError` for an unknown site. Whether a host's address is public is seen when it is
+    called: it may change any day.
+    """
+    _refuse(url, events, services)
+    secret = _new_secret(services)
+    endpoint = Endpoint(
+        site_id=site_id, url=url, secrets=(secret,), events=tuple(dict.fromkeys(events))
+    )
+    services.endpoints.put(endpoint)
+    record_act(services, actor=actor, act="set callback", subject=site_id)
+    return IssuedSecret(endpoint=endpoint, secret=secret)
+
+
+def change_callback(
+    site_id: SiteId,
+    services: Services,
+    *,
+    actor: str,
+    url: str | None = None,
+    events: Sequence[EventKind] | None = None,
+) -> Endpoint:
+    """Change a callback's address or events and leave its secrets; return it as it is then.
+
+    What still waits, and what is replayed, goes to the new address. Raises as `set_callback`,
+    and `NotFoundError` if the site has no callback.
+    """
+    old = get_callback(site_id, services)
+    endpoint = Endpoint(
+        site_id=site_id,
+        url=old.url if url is None else url,
+        secrets=old.secrets,
+        events=old.events if events is None else tuple(dict.fromkeys(events)),
+    )
+    _refuse(endpoint.url, endpoint.events, services)
+    services.endpoints.put(endpoint)
+    record_act(services, actor=actor, act="change callback", subject=site_id)
+    return endpoint
+
+
+def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> IssuedSecret:
+    """Sign with a new secret beside the newest one so far, until the next rotation.
+
+    So a receiver that knows either is content, and there is no hurry to change it there. Rotating
+    twice ends the old one. Raises `NotFoundError` if the site has no callback.
+    """
+    old = get_callback(site_id, services)
+    secret = _new_secret(services)
+    secrets = (secret, *old.secrets)[:MAX_SECRETS]
+    endpoint = Endpoint(site_id=site_id, url=old.url, secrets=secrets, events=old.events)
+    services.endpoints.put(endpoint)
+    record_act(services, actor=actor, act="rotate callback secret", subject=site_id)
+    return IssuedSecret(endpoint=endpoint, secret=secret)
+
+
+def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
+    """Tell a site nothing more; what still waits is given up when its turn comes."""
+    services.endpoints.remove(site_id)
+    record_act(services, actor=actor, act="remove callback", subject=site_id)
+
+
+def get_callback(site_id: SiteId, services: Services) -> Endpoint:
+    """Return a site's callback. Raises `NotFoundError` if it has none."""
+    endpoint = services.endpoints.get(site_id)
+    if endpoint is None:
+        raise NotFoundError("this site has no callback")
+    return endpoint
+
+
+def replay_deliveries(
+    services: Services,
+    *,
+    actor: str,
+    ids: Sequence[str] | None = None,
+    site_id: SiteId | None = None,
+) -> int:
+    """Let given-up messages be tried again from the start; return how many there were.
+
+    `ids` None means all of them, at most the newest 10,000, of one site if given.
+    """
+    if ids is None:
+        dead = services.deliveries.recent(
+            state=DeliveryState.DEAD, site_id=site_id, limit=MAX_REPLAYED
+        )
+        ids = [one.id for one in dead]
+    replayed = services.deliveries.replay(ids, at=services.clock())
+    if replayed:
+        subject = ids[0] if len(ids) == 1 else site_id or "deliveries"
+        record_act(services, actor=actor, act="replay", subject=subject, detail=str(replayed))
+        wake_deliverers(services)
+    return replayed
+
+
+def replay_own_delivery(
+    delivery_id: str, services: Services, *, actor: str, site_id: SiteId
+) -> Delivery:
+    """Let a site's own given-up message be tried again, and return it as it is then.
+
+    Raises `NotFoundError` for one of nobody or of another site, and `ConflictError` for one that
+    was not given up.
+    """
+    get_delivery(delivery_id, services, site_id=site_id)
+    if not replay_deliveries(services, actor=actor, ids=[delivery_id], site_id=site_id):
+        raise ConflictError("this message was not given up, so there is nothing to replay")
+    return get_delivery(delivery_id, services, site_id=site_id)
+
+
+def newest_deliveries(
+    state: DeliveryState,
+    services: Services,
+    *,
+    site_ids: Collection[SiteId] | None,
+    limit: int,
+) -> list[Delivery]:
+    """Return the newest messages in this state of these sites, of all for None."""
+    found: list[Delivery] = []
+    for site_id in (None,) if site_ids is None else site_ids:
+        found += services.deliveries.recent(state=state, site_id=site_id, limit=limit)
+    return sorted(found, key=lambda one: one.seq, reverse=True)[:limit]
+
+
+def get_delivery(
+    delivery_id: str, services: Services, *, site_id: SiteId | None = None
+) -> Delivery:
+    """Return a message. Raises `NotFoundError` for one of nobody or of another site."""
+    delivery = services.deliveries.get(delivery_id)
+    if site_id is not None and delivery.site_id != site_id:
+        raise NotFoundError("this site has no message of this id")
+    return delivery
+
+
+def _refuse(url: str, events: Sequence[EventKind], services: Services) -> None:
+    problems = []
+    refusal = services.notifier.refuse(url)
+    if refusal is not None:
+        problems.append(
+            Problem(
+                field="url",
+                problem=refusal,
+                remedy="give the https URL of a public host, at its usual port",
+            )
+        )
+    if not events:
+        known = ", ".join(event.value for event in EventKind)
+        problems.append(
+            Problem(field="events", problem="names none", remedy=f"name some of {known}")
+        )
+    if problems:
+        raise InvalidInputError(problems)
+
+
+def _new_secret(services: Services) -> str:
+    """Return a Standard Webhooks secret: a prefix and the base64 of 32 bytes."""
+    key = hashlib.sha256(services.new_secret().encode()).digest()
+    return _SECRET_PREFIX + base64.b64encode(key).decode("ascii")

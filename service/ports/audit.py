@@ -1,0 +1,76 @@
+"""The log of what people did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from service.domain.decision import Decision
+from service.domain.stroke import Stroke
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """One act, for the log that is only ever appended to. `detail` never holds comment text."""
+
+    at: datetime
+    actor: str
+    act: str
+    subject: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFilter:
+    """Which acts to list. Every field that is None does not narrow the list.
+
+    `since` is the first moment that counts, `before` the first that does not any more.
+    """
+
+    actor: str | None = None
+    act: str | None = None
+    subject: str | None = None
+    since: datetime | None = None
+    before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditPage:
+    """One page of acts, newest first; `next_after` continues it, None on the last page."""
+
+    entries: tuple[AuditEntry, ...]
+    next_after: int | None = None
+
+
+Acts = Callable[[Sequence[Decision]], Sequence[AuditEntry]]
+
+
+"""Returns the log's entries of decisions that were made or undone, as they stand afterwards."""
+
+
+StrokeAct = Callable[[Stroke], AuditEntry]
+
+
+"""Returns the log's entry of a stroke that begins or is taken back."""
+
+
+class AuditLog(Protocol):
+    """Remembers every act of a person."""
+
+    def append(self, entry: AuditEntry) -> None:
+        """Append one act."""
+
+    def append_all(self, entries: Sequence[AuditEntry]) -> None:
+        """Append acts in this order, all or none."""
+
+    def page(self, criteria: AuditFilter, *, after: int | None, limit: int) -> AuditPage:
+        """Return one page of the acts that match, newest first.
+
+        `after` is another page's `next_after`, None for the first page. What is appended
+        meanwhile moves nothing.
+        """
+
+    def recent(self, *, subject: str | None = None, limit: int = 100) -> list[AuditEntry]:
+        """Return the newest acts first, of one subject if given."""

@@ -1,0 +1,146 @@
+"""Messages between sites and this service, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from service.domain.comment import SiteId
+from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, Endpoint, SendOutcome
+from service.domain.inbound import InboundHook
+
+
+class EndpointStore(Protocol):
+    """Keeps where sites want to be told."""
+
+    def put(self, endpoint: Endpoint) -> None:
+        """Keep a site's endpoint in place of an earlier one. Raise `NotFoundError`."""
+
+    def get(self, site_id: SiteId) -> Endpoint | None:
+        """Return a site's endpoint, None if it wants none."""
+
+    def remove(self, site_id: SiteId) -> None:
+        """Forget a site's endpoint; harmless if there is none."""
+
+
+class DeliveryStore(Protocol):
+    """Keeps what sites are to be told, until they have been told."""
+
+    def add(self, deliveries: Sequence[Delivery]) -> None:
+        """Keep deliveries; a known id changes nothing. Raise `NotFoundError` for no comment.
+
+        `seq` is given by the store: of one comment's deliveries what was kept later has the
+        higher one.
+        """
+
+    def take_due(
+        self,
+        now: datetime,
+        *,
+        until: datetime,
+        limit: int,
+        except_sites: Collection[SiteId] = (),
+    ) -> list[Delivery]:
+        """Return waiting deliveries whose time has come, and lend them till `until`.
+
+        Those of `except_sites` stay where they are: such a site is being told enough already.
+
+        Those that are due the longest come first. At most one a comment: a later one waits until
+        the earlier was delivered or given up. No other call returns a lent one, or another of its
+        comment, before `until` or `record`.
+        """
+
+    def record(
+        self,
+        attempt: DeliveryAttempt,
+        *,
+        state: DeliveryState,
+        next_try_at: datetime | None = None,
+    ) -> Delivery:
+        """Log an attempt, set what follows from it and return the delivery.
+
+        WAITING goes on at `next_try_at`, at once without one. What was delivered stays so,
+        whatever a slower worker tells, and what was given up waits no more until it is replayed.
+        Raise `NotFoundError` for an unknown delivery.
+        """
+
+    def postpone(self, delivery_id: str, *, until: datetime) -> None:
+        """Give a lent delivery back untried, to be due at `until`; harmless for any other."""
+
+    def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
+        """Let given-up deliveries be tried again from the start; return how many there were."""
+
+    def get(self, delivery_id: str) -> Delivery:
+        """Return a delivery. Raise `NotFoundError` for an unknown one."""
+
+    def recent(
+        self, *, state: DeliveryState | None, site_id: SiteId | None, limit: int
+    ) -> list[Delivery]:
+        """Return the newest deliveries first."""
+
+    def told_at(self, decision_id: str) -> datetime | None:
+        """Return when a site is to be told of a decision that it can still be kept from.
+
+        None if nobody tells it, or somebody has tried already.
+        """
+
+    def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
+        """Return a delivery's attempts, oldest first."""
+
+    def prune(self, *, delivered_before: datetime, limit: int) -> int:
+        """Delete those delivered longest ago, with their attempts; return how many, at most limit.
+
+        What waits or was given up is never deleted, however old.
+        """
+
+
+class DeliveryQueue(Protocol):
+    """Wakes whoever delivers."""
+
+    def wake(self) -> None:
+        """Ask that what is due goes out now; without it that happens some seconds later.
+
+        Raise `StoreUnavailableError` within about two seconds if it can't.
+        """
+
+
+class SiteNotifier(Protocol):
+    """Speaks to sites, at addresses that strangers chose and that lead nowhere forbidden."""
+
+    def refuse(self, url: str) -> str | None:
+        """Say in fixed words why this address is never called; None if it may be.
+
+        Nobody is asked: what a name stands for is looked at when it is called.
+        """
+
+    def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
+        """Send one message and return what came of it; end in time, whatever the site does.
+
+        `endpoint` signs Standard Webhooks. What goes wrong outside is told, never raised.
+        """
+
+
+class InboundStore(Protocol):
+    """Keeps inbound hooks and remembers which of their deliveries were seen."""
+
+    def add(self, hook: InboundHook) -> None:
+        """Keep a hook. Raise `NotFoundError` for an unknown site, `ConflictError` for its id."""
+
+    def get(self, hook_id: str) -> InboundHook | None:
+        """Return a hook, revoked or not."""
+
+    def all(self, site_id: SiteId | None = None) -> list[InboundHook]:
+        """Return hooks, oldest first."""
+
+    def revoke(self, hook_id: str, *, at: datetime) -> InboundHook:
+        """End a hook at once. Raise `NotFoundError`."""
+
+    def remember(self, hook_id: str, delivery_id: str, *, at: datetime, forget: datetime) -> bool:
+        """Remember a delivery; return False if it was seen since `forget`. Forgets older ones.
+
+        Of several calls at once one returns True. Raise `NotFoundError` for an unknown hook.
+        """
+
+    def has_seen(self, hook_id: str, delivery_id: str, *, since: datetime) -> bool:
+        """Say whether a delivery was remembered at `since` or later."""

@@ -1,0 +1,100 @@
+"""What is known of senders: records, histories, lists of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from service.domain.comment import Comment, Listing, ListKind, Sender, SiteId
+from service.domain.decision import Ruling
+from service.domain.history import History
+from service.domain.sender_record import SenderRecord
+
+
+class SenderRecords(Protocol):
+    """Tells what is known of a comment's sender from the sender's other comments."""
+
+    def look_up(self, comment: Comment, *, site_ids: Sequence[SiteId] | None) -> SenderRecord:
+        """Return what the sender's other comments of these sites came to; of all for None.
+
+        However many they are, at most `MAX_COUNTED` of each trait are looked at, the newest
+        first.
+        """
+
+
+class HistoryStore(Protocol):
+    """Remembers decisions, and sightings apart from them. Only decisions teach it."""
+
+    def gather(
+        self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
+    ) -> list[History]:
+        """Return the history of each comment, in order, in one round trip for all.
+
+        The first time a comment's id is gathered it is counted as seen at `now`. The earlier
+        comments of a batch are seen by the later ones; no comment is its own earlier sighting,
+        however often it is gathered. A store that takes no writes now, or is nearly full, gathers
+        all the same and counts no sighting. With `only_filled` raise `HistoryBlankError` while
+        `is_blank`.
+        """
+
+    def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
+        """Count a decision made at `at` once; a repeat of the same `decision_id` changes nothing.
+
+        The order in which decisions are learnt never matters. Return whether it was counted now.
+        """
+
+    def unlearn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
+        """Take a counted decision back exactly; harmless if it is not counted.
+
+        What is taken back is the ruling and the moment that were learnt. It is never counted
+        again afterwards, so a delayed repeat of `learn` does no harm. Return whether it was taken
+        back now.
+        """
+
+    def forget(self, sender: Sender) -> None:
+        """Drop the records of this address, e-mail and name at all sites, older keys' too.
+
+        Networks, systems and domains stay: they are others' too.
+        """
+
+    def is_blank(self) -> bool:
+        """Say whether `mark_filled` was never called on what is kept now: new, or wiped."""
+
+    def mark_filled(self) -> None:
+        """Remember, for as long as anything is kept, that all past decisions have been learnt."""
+
+
+class RebuildPlace(Protocol):
+    """Keeps how far a rebuild of the histories has come, where whatever wipes them wipes it too."""
+
+    def find(self) -> int:
+        """Return the place; where there is none it is 0 from now on."""
+
+    def move(self, seen: int, to: int) -> bool:
+        """Set the place if it is still `seen`; return whether it was."""
+
+    def clear(self, seen: int) -> bool:
+        """Forget the place if it is still `seen`; return whether it was."""
+
+
+class ReputationLists(Protocol):
+    """Looks senders up in the lists that were imported; answers from memory and never raises."""
+
+    def has(self, kind: ListKind) -> bool:
+        """Say whether there is a list of this kind, be it expired."""
+
+    def find(
+        self,
+        *,
+        address: str | None,
+        domains: Sequence[str],
+        mail_domain: str | None,
+        at: datetime,
+    ) -> Sequence[Listing]:
+        """Return the lists that hold the address, one of the domains or the mail domain.
+
+        Each list comes at most once, with its age at this moment; one past its expiry says
+        nothing. Addresses of private networks are on no list. At most `MAX_LOOKED_UP` domains
+        are looked up.
+        """

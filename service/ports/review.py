@@ -1,0 +1,107 @@
+"""The review queue: its cases, who looks at which, what is new in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from service.domain.case import Case, CaseFilter, CasePage, Order
+from service.domain.claim import Claim
+from service.domain.comment import CommentId, SiteId
+from service.domain.cutoff_preview import CutoffPreview
+from service.domain.report import Label
+from service.domain.tally import Tally
+from service.scoring.weights import Cutoffs
+
+
+class CaseStore(Protocol):
+    """Reads comments together with their verdicts and decisions."""
+
+    def get(self, comment_id: CommentId, *, site_id: SiteId | None = None) -> Case:
+        """Return one case. Raise `NotFoundError` if it is not kept, or belongs to another site."""
+
+    def find(self, ids: Sequence[CommentId]) -> list[Case]:
+        """Return the cases of those ids that are kept, in the order of `ids`, each once."""
+
+    def find_judged(self, ids: Sequence[CommentId]) -> list[Case]:
+        """Return the cases of those ids that have their verdict, in no order; cheap to repeat."""
+
+    def page(
+        self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
+    ) -> CasePage:
+        """Return one page. Raise `InvalidInputError` for a cursor that this store did not make."""
+
+    def count(self, criteria: CaseFilter) -> int:
+        """Return how many cases match."""
+
+    def tally(
+        self, site_id: SiteId, *, received_from: datetime, received_before: datetime
+    ) -> Tally:
+        """Return the counts of a site's comments received in this stretch of time."""
+
+    def cutoff_preview(
+        self, site_id: SiteId, *, received_from: datetime, cutoffs: Cutoffs
+    ) -> CutoffPreview:
+        """Return what these cutoffs would make of a site's comments received since then.
+
+        Each has its verdict; its `p_spam` is compared anew, as `scoring.policy` does.
+        """
+
+
+class ClaimStore(Protocol):
+    """Keeps which moderator looks at which comment: at most one a comment, one a moderator."""
+
+    def take(self, claim: Claim) -> Claim:
+        """Claim a comment as of `claim.since` and return the claim that is in force now.
+
+        Somebody else's is left alone and returned as long as it holds. One's own is renewed: it
+        keeps its `since`, unless it ran out before. Whatever else this moderator had claimed is
+        claimed no more. Of two who claim at once one gets it.
+        """
+
+    def end(self, comment_id: CommentId, *, user_id: str | None = None) -> None:
+        """End the claim on a comment, anybody's or this moderator's; harmless if there is none."""
+
+    def find(self, ids: Sequence[CommentId], *, now: datetime) -> Mapping[CommentId, Claim]:
+        """Return the claims on these comments that hold now."""
+
+    def find_last(self, comment_id: CommentId, *, user_id: str) -> Claim | None:
+        """Return a moderator's claim on a comment, also one that ran out; None without one.
+
+        It is known until somebody claims the comment, or the moderator another one.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Newcomer:
+    """A comment that waits for review, and since when."""
+
+    comment_id: CommentId
+    site_id: SiteId
+    judged_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What may change of a comment's row in a list, but for who looks at it."""
+
+    decision_id: str | None = None
+    reported_as: Label | None = None
+    withdrawn: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether there is still something to decide."""
+        return self.decision_id is None and not self.withdrawn
+
+
+class ReviewWatch(Protocol):
+    """Tells pages that are open what changed; each call is cheap enough to be made every second."""
+
+    def standings(self, ids: Sequence[CommentId]) -> Mapping[CommentId, Standing]:
+        """Return how these comments stand now; unknown ids are left out."""
+
+    def newcomers(self, *, received_after: datetime, limit: int) -> list[Newcomer]:
+        """Return comments that wait for review and came in since then, the newest first."""

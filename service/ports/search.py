@@ -1,0 +1,67 @@
+"""Search, and searches that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from service.domain.case import CasePage
+from service.domain.comment import CommentId, SiteId
+from service.domain.saved_view import SavedView
+from service.domain.search import SearchQuery
+from service.ports.audit import AuditEntry
+
+
+class CaseSearch(Protocol):
+    """Finds comments by their words, links, senders, verdicts and decisions.
+
+    A query's `site:` terms are for the use case to resolve; here `site_ids` says which sites are
+    looked at, None for all. Withdrawn comments are never found.
+    """
+
+    def take_in(self, *, limit: int) -> int:
+        """Let comments be found that were kept or judged since; return how many, at most `limit`.
+
+        The newest come first. Until then they are not found, or as they were before their
+        verdict; decisions and reports are known at once. Safe to run at any time, twice too.
+        """
+
+    def find(
+        self,
+        query: SearchQuery,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        cursor: str | None,
+        limit: int,
+    ) -> CasePage:
+        """Return one page, the newest received first.
+
+        Raise `InvalidInputError` for a cursor that this store did not make.
+        """
+
+    def ids(
+        self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int
+    ) -> list[CommentId]:
+        """Return the newest comments' ids, at most `limit`."""
+
+    def count(self, query: SearchQuery, *, site_ids: Sequence[SiteId] | None, limit: int) -> int:
+        """Return how many match; `limit` means so many or more."""
+
+
+class SavedViewStore(Protocol):
+    """Keeps searches under names."""
+
+    def put(self, view: SavedView) -> None:
+        """Keep a view, in place of the one with its id."""
+
+    def get(self, view_id: str) -> SavedView | None:
+        """Return a view."""
+
+    def remove(self, *view_ids: str, act: AuditEntry | None = None) -> None:
+        """Forget views, with the log's entry, in one transaction; unknown ones are left out."""
+
+    def all(self) -> list[SavedView]:
+        """Return every account's views, by id."""
+
+    def visible_to(self, owner_id: str) -> list[SavedView]:
+        """Return an account's own views and those shared with all, by name."""

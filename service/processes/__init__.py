@@ -1,0 +1,1 @@
+"""The programs that run: each starts, does one thing, and stops when told to."""

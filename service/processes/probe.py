@@ -1,0 +1,122 @@
+"""Answers a container's probes by its exit code: is this process alive, does the schema fit?"""
+
+from __future__ import annotations
+
+import argparse
+import socket
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from http.client import HTTPConnection, HTTPException
+
+from service.domain.errors import ModerationError, StoreUnavailableError
+from service.settings import Settings, SettingsError, load_settings
+
+_ASK_TIMEOUT_SECONDS = 3.0
+_LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  # recognised, not bound
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Ask one probe of this container. Always raises `SystemExit`: 0 for well, 1 for not.
+
+    `api` asks `/livez`; `worker`, `callbacks`, `trainer` and `beat` look for this host's own sign
+    of life in Valkey; `schema` compares the database with this version. What is wrong is said in
+    one line.
+    """
+    parser = argparse.ArgumentParser(prog="python -m service.processes.probe", description=__doc__)
+    parser.add_argument("probe", choices=list(_PROBES))
+    given = parser.parse_args(arguments)
+    try:
+        problem = _PROBES[given.probe](load_settings())
+    except (SettingsError, ModerationError) as error:
+        problem = str(error)
+    if problem:
+        sys.stderr.write(f"{problem}\n")
+    sys.exit(1 if problem else 0)
+
+
+def _api(settings: Settings) -> str | None:
+    host = _LOOPBACK.get(settings.host, settings.host)
+    connection = HTTPConnection(host, settings.port, timeout=_ASK_TIMEOUT_SECONDS)
+    try:
+        connection.request("GET", "/livez")
+        status = connection.getresponse().status
+    except (OSError, HTTPException) as error:
+        return f"the API does not answer: {type(error).__name__}"
+    finally:
+        connection.close()
+    return None if status == 200 else f"the API answers {status}"
+
+
+def _worker(settings: Settings) -> str | None:
+    from service.tasks.heartbeat import WORKERS
+
+    return _sign_of_life(settings, WORKERS)
+
+
+def _callbacks(settings: Settings) -> str | None:
+    from service.tasks.heartbeat import COURIERS
+
+    return _sign_of_life(settings, COURIERS)
+
+
+def _trainer(settings: Settings) -> str | None:
+    from service.tasks.heartbeat import TRAINERS
+
+    return _sign_of_life(settings, TRAINERS)
+
+
+def _beat(settings: Settings) -> str | None:
+    from service.tasks.heartbeat import BEATS
+
+    return _sign_of_life(settings, BEATS)
+
+
+def _sign_of_life(settings: Settings, kind: str) -> str | None:
+    """Look for a sign that a process of this host gave lately.
+
+    While Valkey is away or full nobody can give one, and starting anew would help nobody: that is
+    no fault of this process.
+    """
+    from service.data_folder import DataFolder
+    from service.tasks.broker import open_client, prove_write
+    from service.tasks.heartbeat import live_workers
+    from service.wiring import find_valkey_url
+
+    client = open_client(find_valkey_url(settings, DataFolder(settings.data_dir, prove=False)))
+    try:
+        prove_write(client)
+        names = [sign.name for sign in live_workers(client, kind)]
+    except StoreUnavailableError:
+        return None
+    finally:
+        client.close()
+    own = f"{socket.gethostname()}:"
+    alive = any(name.startswith(own) for name in names)
+    return None if alive else "this host's process has given no sign of life lately"
+
+
+def _schema(settings: Settings) -> str | None:
+    from service.data_folder import DataFolder
+    from service.stores.migrations import SchemaState, schema_state
+    from service.wiring import open_engine
+
+    engine = open_engine(settings, DataFolder(settings.data_dir, prove=False))
+    try:
+        state = schema_state(engine)
+    finally:
+        engine.dispose()
+    fits = state is SchemaState.UP_TO_DATE
+    return None if fits else "the database's schema does not fit this version: run the migration"
+
+
+_PROBES: Mapping[str, Callable[[Settings], str | None]] = {
+    "api": _api,
+    "worker": _worker,
+    "callbacks": _callbacks,
+    "trainer": _trainer,
+    "beat": _beat,
+    "schema": _schema,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""Starts a process that `slopsieve up` keeps running, or says in one line why it cannot."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable
+from typing import TypeVar
+
+from service.domain.errors import ModerationError
+from service.logs import configure_logging
+from service.processes.parent import die_with
+from service.settings import Settings, SettingsError, load_settings
+from service.start_error import ExitCode
+
+_T = TypeVar("_T")
+
+
+def start(
+    program: str,
+    prepare: Callable[[Settings, argparse.Namespace], _T],
+    *,
+    inherits_socket: bool = False,
+) -> _T:
+    """Read the command line, tie this process to its parent and return what `prepare` makes.
+
+    `prepare` gets the settings and the arguments; with `inherits_socket` their `fd` is the number
+    of a listening socket, or None. If it or the settings raise one of our errors, its words go to
+    standard error and the process ends with the error's exit code.
+    """
+    arguments = argparse.ArgumentParser(prog=f"python -m {program}")
+    arguments.add_argument("--parent", type=int, help="the process to die with")
+    if inherits_socket:
+        arguments.add_argument("--fd", type=int, help="a listening socket to serve on")
+    given = arguments.parse_args()
+    configure_logging()
+    if given.parent:
+        die_with(given.parent, signal.SIGKILL)
+    try:
+        settings = load_settings()
+        configure_logging(settings.log_format, process=_name(program))
+        return prepare(settings, given)
+    except (SettingsError, ModerationError) as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))
+
+
+def _name(program: str) -> str:
+    """Return what a program is called in log lines, as in metrics."""
+    return "api" if program == "service.processes.app" else program.rpartition(".")[2]

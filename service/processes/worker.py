@@ -1,0 +1,183 @@
+"""The worker process: judges comments and sweeps until it is told to stop."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+from celery.platforms import SecurityWarning
+
+from service.domain.comment import CommentId
+from service.moderation.admin.sessions import prune_sessions
+from service.moderation.insight.drift import count_traffic
+from service.moderation.intake.sweep import sweep_stranded
+from service.moderation.judging.attempts import AttemptCount
+from service.moderation.judging.back_score import back_score_chunk, feed_back_scorings
+from service.moderation.judging.group import GroupingMemory, group_fresh
+from service.moderation.judging.judge import judge_batch
+from service.moderation.judging.shadow import has_shadow, opine_in_shadow, prune_opinions
+from service.moderation.learning.rebuild import rebuild_if_blank
+from service.moderation.learning.remember import remember_open
+from service.moderation.learning.tidy_retrainings import tidy_retrainings
+from service.moderation.privacy.prune import prune_comments, prune_deliveries
+from service.moderation.review.search import take_in_search
+from service.processes.operating import expose, show_model, show_shadow
+from service.processes.starting import start
+from service.tasks.back_scoring import register_back_scoring
+from service.tasks.broker import open_client
+from service.tasks.celery_app import (
+    COUNT_FOR_SECONDS,
+    GROUP_FOR_SECONDS,
+    PRUNE_FOR_SECONDS,
+    REBUILD_FOR_SECONDS,
+    TAKE_IN_FOR_SECONDS,
+    make_celery,
+)
+from service.tasks.heartbeat import WORKERS, Signs, own_name, register_heartbeat
+from service.tasks.names import QueueName, TaskName
+from service.tasks.scoring import register_scoring
+from service.tasks.spare_time import SpareTime
+from service.tasks.upkeep import register_upkeep
+from service.wiring import Wired, wire
+
+log = logging.getLogger(__name__)
+
+
+def main() -> None:
+    """Run the worker process; what keeps it from starting is said in one line."""
+    sys.exit(
+        run_worker(
+            start("service.processes.worker", lambda settings, _: wire(settings, process="worker"))
+        )
+    )
+
+
+def run_worker(wired: Wired) -> int:
+    """Work until SIGTERM or SIGINT, then hand back what was not judged; return the exit code."""
+    worker, spare = make_worker(wired)
+    log.info(
+        "worker started",
+        extra={"pid": os.getpid(), "model": wired.services.current_model().version},
+    )
+    exposition = expose("worker", wired)
+    exposition.also(show_model(wired))
+    exposition.also(show_shadow(wired, spare))
+    worker.start()
+    exposition.close()
+    wired.close()
+    log.info("worker stopped")
+    return int(worker.exitcode or 0)
+
+
+def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
+    """Return a Celery worker over these services, and what spends its spare time.
+
+    The model is loaded before it takes work.
+    """
+    services = wired.services
+    services.current_model()
+    # Begins to load it, so that few comments are judged before it can speak.
+    has_shadow(services)
+    # Celery warns root about messages that run code; ours are JSON with ids in them.
+    warnings.simplefilter("ignore", SecurityWarning)
+    app = make_celery(wired.valkey_url)
+    counting = AttemptCount()
+
+    judged_at = time.time()
+
+    def judge(ids: Sequence[CommentId]) -> None:
+        nonlocal judged_at
+        stored = judge_batch(ids, services, counting)
+        if stored:
+            judged_at = time.time()
+        # The verdicts are there for whoever waits; what the shadow says comes after.
+        if has_shadow(services):
+            spare.remember(stored)
+
+    waiting = register_scoring(app, judge, batch_size=wired.settings.batch_size)
+    spare = SpareTime(
+        waiting=waiting,
+        opine=lambda ids: opine_in_shadow(ids, services),
+        back_score=lambda job_id, number, size: back_score_chunk(
+            job_id, number, services, size=size
+        ),
+    )
+    register_back_scoring(app, spare)
+    name = own_name()
+    # A process may get the number of one that died: the id tells them apart.
+    memory = GroupingMemory(f"{name}:{services.new_id('lease')}")
+    keep = timedelta(days=wired.settings.keep_deliveries_days)
+    keep_opinions = timedelta(days=wired.settings.keep_opinions_days)
+    register_upkeep(
+        app,
+        {
+            TaskName.SWEEP_STRANDED: lambda: sweep_stranded(services),
+            TaskName.PRUNE_DELIVERIES: lambda: prune_deliveries(
+                services, keep=keep, goes_on=_for_seconds(PRUNE_FOR_SECONDS)
+            ),
+            TaskName.PRUNE_COMMENTS: lambda: prune_comments(
+                services,
+                keep=_days(wired.settings.keep_comments_days),
+                keep_spam=_days(wired.settings.keep_spam_days),
+                goes_on=_for_seconds(PRUNE_FOR_SECONDS),
+            ),
+            TaskName.PRUNE_SESSIONS: lambda: prune_sessions(services),
+            TaskName.PRUNE_RETRAININGS: lambda: tidy_retrainings(services, wired.runs),
+            TaskName.REMEMBER_OPEN: lambda: remember_open(services),
+            TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(
+                services, goes_on=_for_seconds(REBUILD_FOR_SECONDS)
+            ),
+            TaskName.TAKE_IN_SEARCH: lambda: take_in_search(
+                services, goes_on=_for_seconds(TAKE_IN_FOR_SECONDS)
+            ),
+            TaskName.GROUP_FRESH: lambda: group_fresh(
+                services, memory, goes_on=_for_seconds(GROUP_FOR_SECONDS)
+            ),
+            TaskName.COUNT_TRAFFIC: lambda: count_traffic(
+                services, goes_on=_for_seconds(COUNT_FOR_SECONDS)
+            ),
+            TaskName.PRUNE_OPINIONS: lambda: prune_opinions(services, keep=keep_opinions),
+            TaskName.FEED_BACK_SCORINGS: lambda: feed_back_scorings(services),
+        },
+        watch=wired.counting.watch_upkeep,
+    )
+    signs = Signs(
+        open_client(wired.valkey_url),
+        WORKERS,
+        name,
+        lambda: (services.current_model().version, wired.models.problem),
+        lambda: judged_at,
+    )
+    register_heartbeat(app, signs)
+    worker = app.Worker(
+        pool="solo",
+        # Sites are told by a process of their own: one that is slow must not delay a verdict.
+        queues=[QueueName.UPKEEP.value],
+        loglevel="WARNING",
+        quiet=True,
+        without_mingle=True,
+        without_gossip=True,
+        without_heartbeat=True,
+    )
+    return worker, spare
+
+
+def _days(number: int) -> timedelta | None:
+    """Return how long something is kept, None for ever."""
+    return timedelta(days=number) if number else None
+
+
+def _for_seconds(seconds: float) -> Callable[[], bool]:
+    """Return what says whether this much time has not passed yet."""
+    ends = time.monotonic() + seconds
+    return lambda: time.monotonic() < ends
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Finds the moderators' entry that a comment must follow; web/LISTS.md has the table."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+
+from service.domain.comment import Comment, Sender
+from service.domain.list_entry import Effect, EntryKind, ListEntry
+from service.signals.hosts import host_of, registered_domain
+from service.signals.phrases import PhraseFinder, readings_of
+from service.signals.view import view_of
+
+# Whoever is named more closely is meant more: a person before a domain, that before a network,
+# and last what is only a likeness of words.
+_RANKS = {
+    EntryKind.EMAIL: 0,
+    EntryKind.ADDRESS: 0,
+    EntryKind.DOMAIN: 1,
+    EntryKind.MAIL_DOMAIN: 1,
+    EntryKind.NETWORK: 2,
+    EntryKind.PHRASE: 3,
+}
+_NAMED = frozenset({EntryKind.DOMAIN, EntryKind.MAIL_DOMAIN})
+
+_Key = tuple[EntryKind, str]
+
+
+class EntryBook:
+    """Entries made ready to be compared with many comments; never changed once it is made."""
+
+    def __init__(self, entries: Iterable[ListEntry] = ()) -> None:
+        self._by_key: defaultdict[_Key, list[ListEntry]] = defaultdict(list)
+        self._phrases: list[ListEntry] = []
+        rows: list[list[str]] = []
+        for entry in entries:
+            for key in entry.keys:
+                if entry.kind is EntryKind.PHRASE:
+                    self._phrases.append(entry)
+                    rows.append(key.split())
+                else:
+                    self._by_key[entry.kind, key].append(entry)
+        self._kinds = {kind for kind, _ in self._by_key}
+        self._finder = PhraseFinder(rows)
+
+    def find(self, comment: Comment, *, at: datetime) -> ListEntry | None:
+        """Return the entry in force at this moment that decides, None if none matches.
+
+        The one whose kind is closest stands, then the longer domain, then the site's own before
+        one of all sites, then allow before block, then the newest.
+        """
+        matching = [entry for entry in self._matching(comment, at) if _counts(entry, comment, at)]
+        return min(matching, key=_precedence, default=None)
+
+    def _matching(self, comment: Comment, at: datetime) -> Iterator[ListEntry]:
+        """Yield what matches, whatever its site and its end."""
+        if self._kinds:
+            for key in _sender_keys(comment.sender):
+                yield from self._by_key.get(key, ())
+        if EntryKind.MAIL_DOMAIN in self._kinds and comment.sender.email_domain:
+            yield from self._covering(EntryKind.MAIL_DOMAIN, comment.sender.email_domain)
+        if EntryKind.DOMAIN in self._kinds:
+            yield from self._of_links(comment, at)
+        if self._phrases:
+            for words in readings_of(comment.text):
+                yield from (self._phrases[number] for number in self._finder.find(words))
+
+    def _of_links(self, comment: Comment, at: datetime) -> list[ListEntry]:
+        """Return the entries for what a comment links to; one domain never vouches for another.
+
+        It is allowed only if all that it links to is allowed, blocked if any of it is.
+        """
+        matching: list[ListEntry] = []
+        all_allowed = True
+        for host in _offered_hosts(comment):
+            of_host = [
+                entry
+                for entry in self._covering(EntryKind.DOMAIN, host)
+                if _counts(entry, comment, at)
+            ]
+            all_allowed = all_allowed and any(e.effect is Effect.ALLOW for e in of_host)
+            matching += of_host
+        return [e for e in matching if all_allowed or e.effect is Effect.BLOCK]
+
+    def _covering(self, kind: EntryKind, host: str) -> Iterator[ListEntry]:
+        """Yield the entries for a host and for all the domains that it lies in."""
+        name = host.lower().rstrip(".")
+        while name:
+            yield from self._by_key.get((kind, name), ())
+            name = name.partition(".")[2]
+
+
+def _counts(entry: ListEntry, comment: Comment, at: datetime) -> bool:
+    return entry.is_for(comment.site_id) and entry.is_in_force(at)
+
+
+def _precedence(entry: ListEntry) -> tuple[int, int, bool, bool, float, str]:
+    labels = entry.keys[0].count(".") if entry.kind in _NAMED else 0
+    return (
+        _RANKS[entry.kind],
+        -labels,
+        entry.site_id is None,
+        entry.effect is Effect.BLOCK,
+        -entry.added_at.timestamp(),
+        entry.id,
+    )
+
+
+def _sender_keys(sender: Sender) -> Iterator[_Key]:
+    for known in (sender, sender.before_rotation or Sender()):
+        for kind, key in (
+            (EntryKind.EMAIL, known.email_key),
+            (EntryKind.ADDRESS, known.address_key),
+            (EntryKind.NETWORK, known.network_key),
+            (EntryKind.NETWORK, known.wide_network_key),
+        ):
+            if key:
+                yield kind, key
+
+
+def _offered_hosts(comment: Comment) -> Sequence[str]:
+    """Return the hosts that a comment links to, its author's too; not quoted ones, nor its site."""
+    own = _domain_of(host_of(comment.post.url or ""))
+    found = [link.host for link in view_of(comment).open_links]
+    found.append(host_of(comment.author.url or ""))
+    return tuple(dict.fromkeys(host for host in found if host and _domain_of(host) != own))
+
+
+def _domain_of(host: str) -> str:
+    return registered_domain(host) or host

@@ -1,0 +1,1 @@
+"""What lies in files: reputation lists, model versions."""

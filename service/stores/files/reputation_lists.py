@@ -1,0 +1,207 @@
+"""Reputation lists in a folder of mapped files, and in memory for tests; see `ReputationLists`."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from service.domain.comment import Listing, ListKind
+from service.domain.sender import parse_address
+from service.reputation.about_list import AboutList
+from service.reputation.addresses import is_local
+from service.reputation.lists import normal_domain
+from service.reputation.ranges import CompiledEntries
+from service.stores.files.list_files import (
+    SUFFIX,
+    DamagedListError,
+    open_list,
+    sync_folder,
+    write_list,
+)
+
+log = logging.getLogger(__name__)
+
+# A comment with hundreds of links must not cost hundreds of look-ups; the first ones tell enough.
+MAX_LOOKED_UP = 20
+# mail.some.example.com, some.example.com, example.com: more labels than these are made up.
+_MAX_PARENTS = 4
+_PRIVATE_FOLDER = 0o700
+_SECONDS_BETWEEN_LOOKS = 1.0
+
+_Entry = tuple[AboutList, CompiledEntries]
+_Stamp = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sought:
+    """What a sender is looked up by, made ready once for all lists."""
+
+    version: int
+    address: int
+    domains: tuple[str, ...]
+    mail_domains: tuple[str, ...]
+
+    def is_on(self, about: AboutList, compiled: CompiledEntries) -> bool:
+        if about.kind is ListKind.NETWORKS:
+            ranges = compiled.ranges4 if self.version == 4 else compiled.ranges6
+            return self.version > 0 and ranges.holds(self.address)
+        names = self.domains if about.kind is ListKind.DOMAINS else self.mail_domains
+        return any(compiled.digests.holds(name) for name in names)
+
+
+class MemoryReputationLists:
+    """Lists held in memory. See `ReputationLists`."""
+
+    def __init__(self, lists: Sequence[_Entry] = ()) -> None:
+        self.lists = tuple(lists)
+
+    def has(self, kind: ListKind) -> bool:
+        """See `ReputationLists.has`."""
+        return any(about.kind is kind for about, _ in self.lists)
+
+    def find(
+        self,
+        *,
+        address: str | None,
+        domains: Sequence[str],
+        mail_domain: str | None,
+        at: datetime,
+    ) -> Sequence[Listing]:
+        """See `ReputationLists.find`."""
+        return _find(self.lists, _sought(address, domains, mail_domain), at)
+
+
+class ListFolder:
+    """Lists as files of one folder, which commands replace while servers read them.
+
+    A new file is seen within a second. A damaged one is told of in the log and left out; where a
+    good one was loaded before under its name, that one goes on. Safe to use from many threads.
+    """
+
+    def __init__(self, folder: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Take the folder as it is; it need not exist. `clock` tells seconds."""
+        self._folder = folder
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._loaded: dict[str, tuple[_Stamp, _Entry | None]] = {}
+        self._lists: tuple[_Entry, ...] = ()
+        self._next_look = -1.0
+
+    def has(self, kind: ListKind) -> bool:
+        """See `ReputationLists.has`."""
+        return any(about.kind is kind for about, _ in self._current())
+
+    def find(
+        self,
+        *,
+        address: str | None,
+        domains: Sequence[str],
+        mail_domain: str | None,
+        at: datetime,
+    ) -> Sequence[Listing]:
+        """See `ReputationLists.find`."""
+        lists = self._current()
+        return _find(lists, _sought(address, domains, mail_domain), at) if lists else ()
+
+    def all(self) -> list[AboutList]:
+        """Return what is known of every list that can be read, by name."""
+        return [about for about, _ in self._current()]
+
+    def damaged(self) -> list[str]:
+        """Return the names of the files that cannot be read, sorted."""
+        self._current()
+        return sorted(name for name, (_, entry) in self._loaded.items() if entry is None)
+
+    def put(self, about: AboutList, compiled: CompiledEntries) -> None:
+        """Keep a list in place of an earlier one of its name, at one stroke. Raises `OSError`."""
+        self._folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        write_list(self._path(about.name), about, compiled)
+        self._next_look = -1.0
+
+    def remove(self, name: str) -> bool:
+        """Remove a list; return whether there was one. Raises `OSError`."""
+        try:
+            self._path(name).unlink()
+        except FileNotFoundError:
+            return False
+        sync_folder(self._folder)
+        self._next_look = -1.0
+        return True
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}{SUFFIX}"
+
+    def _current(self) -> tuple[_Entry, ...]:
+        """Return the lists; look for new files at most once a second, one thread for all."""
+        if self._clock() >= self._next_look and self._lock.acquire(blocking=not self._loaded):
+            try:
+                self._look()
+                # Set afterwards, so that nobody goes on without lists while the first look lasts.
+                self._next_look = self._clock() + _SECONDS_BETWEEN_LOOKS
+            finally:
+                self._lock.release()
+        return self._lists
+
+    def _look(self) -> None:
+        loaded = {name: self._load(name, path, stamp) for name, path, stamp in self._files()}
+        if loaded == self._loaded:
+            return
+        self._loaded = loaded
+        entries = [entry for _, entry in loaded.values() if entry is not None]
+        self._lists = tuple(sorted(entries, key=lambda entry: entry[0].name))
+
+    def _files(self) -> Iterator[tuple[str, Path, _Stamp]]:
+        # A folder that is not there holds no list; a file may go between two looks at it.
+        with contextlib.suppress(OSError):
+            for path in self._folder.glob(f"[!.]*{SUFFIX}"):
+                with contextlib.suppress(OSError):
+                    stat = path.stat()
+                    yield path.stem, path, (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+
+    def _load(self, name: str, path: Path, stamp: _Stamp) -> tuple[_Stamp, _Entry | None]:
+        known = self._loaded.get(name)
+        if known is not None and known[0] == stamp:
+            return known
+        try:
+            return stamp, open_list(path)
+        except (DamagedListError, OSError) as error:
+            reason = str(error) if isinstance(error, DamagedListError) else error.strerror
+            log.warning("reputation list unreadable", extra={"list": name, "reason": reason})
+            return stamp, known[1] if known else None
+
+
+def _find(lists: Sequence[_Entry], sought: _Sought, at: datetime) -> list[Listing]:
+    return [
+        Listing(list_name=about.name, kind=about.kind, age_days=round(about.age_days(at), 2))
+        for about, compiled in lists
+        if at < about.expires_at and sought.is_on(about, compiled)
+    ]
+
+
+def _sought(address: str | None, domains: Sequence[str], mail_domain: str | None) -> _Sought:
+    version, number = 0, 0
+    if address:
+        parsed = parse_address(address)
+        version, number = (0, 0) if is_local(parsed) else (parsed.version, int(parsed))
+    normal = (normal_domain(domain) for domain in domains[:MAX_LOOKED_UP])
+    mail = normal_domain(mail_domain) if mail_domain else None
+    return _Sought(
+        version,
+        number,
+        tuple(domain for domain in normal if domain),
+        _with_parents(mail) if mail else (),
+    )
+
+
+def _with_parents(domain: str) -> tuple[str, ...]:
+    """Return a domain and those above it down to two labels: a mail service lends out the lower."""
+    labels = domain.split(".")
+    first = max(0, len(labels) - 1 - _MAX_PARENTS)
+    parents = (".".join(labels[at:]) for at in range(first, len(labels) - 1))
+    return tuple(dict.fromkeys((domain, *parents)))

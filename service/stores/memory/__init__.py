@@ -1,0 +1,1 @@
+"""Stores in memory, held to the contracts of the SQL stores."""

@@ -1,0 +1,1 @@
+"""What every SQL store uses: engine, types, statements, rows."""

@@ -1,0 +1,32 @@
+"""Proves that the database takes writes."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.stores.sql.base.engine import write
+from service.stores.sql.base.statements import upsert
+from service.stores.sql.schema.tables import write_probe
+
+_ONLY_ROW = 1
+
+
+def prove_write(engine: sa.Engine, *, at: datetime) -> None:
+    """Return once a write is durable: `at`, into the one row of a table kept for this alone.
+
+    Nothing grows by it. A full disk, a read-only file or server is found out by the commit itself;
+    that a *large* write has room is not proven. Raise `StoreUnavailableError`, after at most the
+    time that any write waits for others.
+    """
+
+    def put(connection: sa.Connection) -> None:
+        statement = upsert(connection, write_probe).values(id=_ONLY_ROW, at=at)
+        connection.execute(
+            statement.on_conflict_do_update(
+                index_elements=["id"], set_={"at": statement.excluded.at}
+            )
+        )
+
+    write(engine, put)

@@ -1,0 +1,362 @@
+"""The tables, as the newest migration leaves them; TABLES.md says why each index is there."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from service.stores.cursor import REST_RANK
+from service.stores.sql.base.types import LosslessText, UtcDateTime
+
+metadata = sa.MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+# SQLite numbers rows by itself only where the key's type is exactly INTEGER.
+_Sequence = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+sites = sa.Table(
+    "sites",
+    metadata,
+    sa.Column("id", LosslessText, primary_key=True),
+    sa.Column("name", LosslessText, nullable=False, unique=True),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("settings", sa.JSON, nullable=False),
+)
+
+site_keys = sa.Table(
+    "site_keys",
+    metadata,
+    sa.Column("id", LosslessText, primary_key=True),
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False, index=True),
+    sa.Column("hint", LosslessText, nullable=False),
+    sa.Column("secret_sha256", LosslessText, nullable=False, unique=True),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("expires_at", UtcDateTime),
+    sa.Column("revoked_at", UtcDateTime),
+)
+
+comments = sa.Table(
+    "comments",
+    metadata,
+    sa.Column("id", LosslessText, primary_key=True),
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
+    sa.Column("received_at", UtcDateTime, nullable=False),
+    # How far it has come; kept in step with verdicts and decisions in the same transactions, so
+    # that no list has to join them.
+    sa.Column("lane", LosslessText, nullable=False),
+    sa.Column("queued_at", UtcDateTime),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("outcome", LosslessText),
+    sa.Column("degraded", sa.Boolean),
+    sa.Column("p_spam", sa.Double),
+    sa.Column("audit", sa.Boolean, nullable=False),
+    sa.Column("decided", sa.Boolean, nullable=False),
+    sa.Column("review_rank", sa.SmallInteger, nullable=False),
+    # Never empty; that it may be is what SQLite can add to a table that has rows.
+    sa.Column("review_at", UtcDateTime),
+    sa.Column("reported_as", LosslessText),
+    sa.Column("withdrawn_at", UtcDateTime),
+    # No foreign key: SQLite could not drop the column again.
+    sa.Column("campaign_id", LosslessText),
+    # What makes repeats recognisable.
+    sa.Column("fingerprint", LosslessText, nullable=False),
+    sa.Column("idempotency_digest", LosslessText, unique=True),
+    sa.Column("site_comment_digest", LosslessText, unique=True),
+    # What a report finds it by; none where the text is gone.
+    sa.Column("content_key", LosslessText),
+    # What the site sent.
+    sa.Column("text", LosslessText, nullable=False),
+    sa.Column("site_comment_id", LosslessText),
+    sa.Column("written_at", UtcDateTime),
+    sa.Column("language", LosslessText),
+    sa.Column("user_agent", LosslessText),
+    sa.Column("reply_to", LosslessText),
+    sa.Column("post_url", LosslessText),
+    sa.Column("post_title", LosslessText),
+    sa.Column("post_excerpt", LosslessText),
+    sa.Column("author_name", LosslessText),
+    sa.Column("author_url", LosslessText),
+    sa.Column("author_account_id", LosslessText),
+    sa.Column("author_account_age_days", sa.BigInteger),
+    sa.Column("sender_address_key", LosslessText),
+    sa.Column("sender_network_key", LosslessText),
+    sa.Column("sender_wide_network_key", LosslessText),
+    sa.Column("sender_system", sa.BigInteger),
+    sa.Column("sender_email_key", LosslessText),
+    sa.Column("sender_email_domain", LosslessText),
+    sa.Column("sender_name_key", LosslessText),
+    sa.Column("sender_before_rotation", sa.JSON(none_as_null=True)),
+    sa.Column("sender_listings", sa.JSON(none_as_null=True)),
+    sa.Column("form_seconds_on_page", sa.Double),
+    sa.Column("form_honeypot_filled", sa.Boolean),
+)
+
+
+# A partial index serves a query only if the query says the same in so many words, hence no bound
+# parameters here.
+waits_for_review = comments.c.review_rank < sa.literal_column(str(REST_RANK))
+has_no_verdict = comments.c.outcome.is_(None)
+waits_for_verdict = sa.and_(has_no_verdict, comments.c.withdrawn_at.is_(None))
+has_verdict = comments.c.outcome.is_not(None)
+has_p_spam = comments.c.p_spam.is_not(None)
+is_kept_and_judged = sa.and_(has_verdict, comments.c.withdrawn_at.is_(None))
+is_decided = comments.c.decided.is_(True)
+
+
+def _partial_index(
+    name: str,
+    *columns: sa.Column[object],
+    where: sa.ColumnElement[bool],
+    unique: bool = False,
+) -> None:
+    sa.Index(name, *columns, unique=unique, sqlite_where=where, postgresql_where=where)
+
+
+_c = comments.c
+sa.Index("ix_comments_newest", _c.received_at, _c.id)
+sa.Index("ix_comments_site_newest", _c.site_id, _c.received_at, _c.id)
+_partial_index("ix_comments_review", _c.review_rank, _c.review_at, _c.id, where=waits_for_review)
+_partial_index(
+    "ix_comments_site_review",
+    _c.site_id,
+    _c.review_rank,
+    _c.review_at,
+    _c.id,
+    where=waits_for_review,
+)
+_partial_index("ix_comments_waiting_newest", _c.received_at, _c.id, where=waits_for_review)
+sa.Index("ix_comments_site_outcome", _c.site_id, _c.outcome, _c.received_at, _c.id)
+_partial_index("ix_comments_site_decided", _c.site_id, _c.received_at, _c.id, where=is_decided)
+_partial_index(
+    "ix_comments_pending",
+    _c.received_at,
+    _c.id,
+    _c.lane,
+    _c.withdrawn_at,
+    where=has_no_verdict,
+)
+_partial_index("ix_comments_judged_lane", _c.lane, _c.queued_at, where=has_verdict)
+# Holds all that a preview of cutoffs counts, so that no comment has to be read for it.
+_partial_index(
+    "ix_comments_site_p_spam",
+    _c.site_id,
+    _c.received_at,
+    _c.p_spam,
+    _c.outcome,
+    _c.degraded,
+    _c.decided,
+    _c.id,
+    where=has_p_spam,
+)
+_partial_index("ix_comments_age", _c.outcome, _c.received_at, _c.id, where=is_kept_and_judged)
+_partial_index(
+    "ix_comments_content",
+    _c.site_id,
+    _c.content_key,
+    _c.received_at,
+    _c.id,
+    where=_c.content_key.is_not(None),
+)
+
+verdicts = sa.Table(
+    "verdicts",
+    metadata,
+    sa.Column("comment_id", LosslessText, sa.ForeignKey("comments.id"), primary_key=True),
+    sa.Column("outcome", LosslessText, nullable=False),
+    sa.Column("p_spam", sa.Double, nullable=False),
+    sa.Column("score", sa.Double, nullable=False),
+    sa.Column("base", sa.Double, nullable=False),
+    sa.Column("model_p_spam", sa.Double),
+    sa.Column("model_contribution", sa.Double, nullable=False),
+    sa.Column("signals", sa.JSON, nullable=False),
+    sa.Column("promo_spans", sa.JSON, nullable=False),
+    sa.Column("model_version", LosslessText, nullable=False),
+    sa.Column("ham_cutoff", sa.Double, nullable=False),
+    sa.Column("spam_cutoff", sa.Double, nullable=False),
+    sa.Column("judged_at", UtcDateTime, nullable=False),
+    sa.Column("degraded_by", sa.JSON, nullable=False),
+    sa.Column("instruction", sa.JSON(none_as_null=True)),
+    # Tells which version judged how many on which day without reading the verdicts themselves.
+    sa.Index("ix_verdicts_judged", "judged_at", "model_version"),
+)
+# Those few that moderators, by a list entry, concluded instead of the machine.
+sa.Index(
+    "ix_verdicts_instructed",
+    verdicts.c.comment_id,
+    sqlite_where=verdicts.c.instruction.is_not(None),
+    postgresql_where=verdicts.c.instruction.is_not(None),
+)
+
+decisions = sa.Table(
+    "decisions",
+    metadata,
+    sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
+    sa.Column("id", LosslessText, nullable=False, unique=True),
+    sa.Column("comment_id", LosslessText, sa.ForeignKey("comments.id"), nullable=False, index=True),
+    sa.Column("ruling", LosslessText, nullable=False),
+    sa.Column("decided_by", LosslessText, nullable=False),
+    sa.Column("decided_at", UtcDateTime, nullable=False),
+    sa.Column("note", LosslessText),
+    sa.Column("undone_at", UtcDateTime),
+    sa.Column("undone_by", LosslessText),
+    # Since when histories do not know of it or of its undoing; none where they know.
+    sa.Column("unremembered_since", UtcDateTime),
+    # The act on many comments that it is a part of; seconds from opening to ruling.
+    sa.Column("stroke_id", LosslessText),
+    sa.Column("seconds", sa.Double),
+)
+
+is_of_stroke_in_force = sa.and_(decisions.c.stroke_id.is_not(None), decisions.c.undone_at.is_(None))
+_partial_index(
+    "ix_decisions_stroke",
+    decisions.c.stroke_id,
+    decisions.c.seq,
+    where=is_of_stroke_in_force,
+)
+
+is_unremembered = decisions.c.unremembered_since.is_not(None)
+_partial_index(
+    "ix_decisions_unremembered",
+    decisions.c.unremembered_since,
+    decisions.c.seq,
+    where=is_unremembered,
+)
+
+reports = sa.Table(
+    "reports",
+    metadata,
+    sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
+    sa.Column("id", LosslessText, nullable=False, unique=True),
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
+    sa.Column("comment_id", LosslessText, sa.ForeignKey("comments.id"), index=True),
+    sa.Column("label", LosslessText, nullable=False),
+    sa.Column("reported_at", UtcDateTime, nullable=False),
+    sa.Column("reported_by", LosslessText),
+)
+
+users = sa.Table(
+    "users",
+    metadata,
+    sa.Column("id", LosslessText, primary_key=True),
+    sa.Column("name", LosslessText, nullable=False),
+    sa.Column("name_folded", LosslessText, nullable=False, unique=True),
+    sa.Column("password_hash", LosslessText, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("must_change_password", sa.Boolean, nullable=False),
+    sa.Column("role", LosslessText, nullable=False, server_default="moderator"),
+    sa.Column("site_ids", sa.JSON(none_as_null=True)),
+    sa.Column("preferences", sa.JSON(none_as_null=True)),
+    sa.Column("ended_at", UtcDateTime),
+)
+
+audit_log = sa.Table(
+    "audit_log",
+    metadata,
+    sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
+    sa.Column("at", UtcDateTime, nullable=False),
+    sa.Column("actor", LosslessText, nullable=False),
+    sa.Column("act", LosslessText, nullable=False),
+    sa.Column("subject", LosslessText, nullable=False),
+    sa.Column("detail", LosslessText, nullable=False),
+    sa.Index("ix_audit_log_subject_seq", "subject", "seq"),
+    sa.Index("ix_audit_log_actor_seq", "actor", "seq"),
+    sa.Index("ix_audit_log_act_seq", "act", "seq"),
+    sa.Index("ix_audit_log_at_seq", "at", "seq"),
+)
+
+site_endpoints = sa.Table(
+    "site_endpoints",
+    metadata,
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), primary_key=True),
+    sa.Column("url", LosslessText, nullable=False),
+    sa.Column("secrets", sa.JSON, nullable=False),
+    sa.Column("events", sa.JSON, nullable=False),
+)
+
+deliveries = sa.Table(
+    "deliveries",
+    metadata,
+    sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
+    sa.Column("id", LosslessText, nullable=False, unique=True),
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False),
+    sa.Column("comment_id", LosslessText, sa.ForeignKey("comments.id"), nullable=False),
+    sa.Column("event", LosslessText, nullable=False),
+    sa.Column("form", LosslessText, nullable=False),
+    sa.Column("url", LosslessText, nullable=False),
+    sa.Column("payload", LosslessText, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("state", LosslessText, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("next_try_at", UtcDateTime),
+    sa.Column("ended_at", UtcDateTime),
+    # Only the first in line of a comment's waiting ones has a `due_at`: from then on it may be
+    # lent. While it is lent, both say until when.
+    sa.Column("due_at", UtcDateTime),
+    sa.Column("lent_until", UtcDateTime),
+    # With which decision it is withdrawn, as long as nobody has tried to send it.
+    sa.Column("decision_id", LosslessText),
+    sa.Column("corrects_told", sa.Boolean, nullable=False, server_default=sa.false()),
+)
+
+is_first_in_line = deliveries.c.due_at.is_not(None)
+is_waiting = deliveries.c.state == sa.literal_column("'waiting'")
+is_delivered = deliveries.c.state == sa.literal_column("'delivered'")
+is_undelivered = deliveries.c.state != sa.literal_column("'delivered'")
+
+_d = deliveries.c
+_partial_index("ix_deliveries_due", _d.due_at, _d.seq, where=is_first_in_line)
+# The database itself sees to it that no two of one comment can be lent.
+_partial_index("uq_deliveries_first_in_line", _d.comment_id, where=is_first_in_line, unique=True)
+_partial_index("ix_deliveries_line", _d.comment_id, _d.seq, where=is_waiting)
+sa.Index("ix_deliveries_site", _d.site_id, _d.seq)
+_partial_index("ix_deliveries_undelivered", _d.state, _d.seq, where=is_undelivered)
+_partial_index("ix_deliveries_site_undelivered", _d.site_id, _d.state, _d.seq, where=is_undelivered)
+_partial_index("ix_deliveries_decision", _d.decision_id, where=_d.decision_id.is_not(None))
+_partial_index("ix_deliveries_delivered", _d.ended_at, _d.seq, where=is_delivered)
+
+delivery_attempts = sa.Table(
+    "delivery_attempts",
+    metadata,
+    sa.Column("seq", _Sequence, primary_key=True, autoincrement=True),
+    sa.Column(
+        "delivery_id", LosslessText, sa.ForeignKey("deliveries.id"), nullable=False, index=True
+    ),
+    sa.Column("at", UtcDateTime, nullable=False),
+    sa.Column("milliseconds", sa.BigInteger, nullable=False),
+    sa.Column("status", sa.Integer),
+    sa.Column("problem", LosslessText),
+)
+
+inbound_hooks = sa.Table(
+    "inbound_hooks",
+    metadata,
+    sa.Column("id", LosslessText, primary_key=True),
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), nullable=False, index=True),
+    sa.Column("platform", LosslessText, nullable=False),
+    sa.Column("secret", LosslessText, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("revoked_at", UtcDateTime),
+)
+
+inbound_seen = sa.Table(
+    "inbound_seen",
+    metadata,
+    sa.Column("hook_id", LosslessText, sa.ForeignKey("inbound_hooks.id"), primary_key=True),
+    # A digest, because the sender chooses the id and may choose a long one.
+    sa.Column("delivery_digest", LosslessText, primary_key=True),
+    sa.Column("seen_at", UtcDateTime, nullable=False),
+    sa.Index("ix_inbound_seen_age", "hook_id", "seen_at"),
+)
+
+# One row, written to see whether writing works.
+write_probe = sa.Table(
+    "write_probe",
+    metadata,
+    sa.Column("id", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("at", UtcDateTime, nullable=False),
+)

@@ -1,0 +1,1 @@
+"""Histories in Valkey, and what spares everybody the wait for it."""

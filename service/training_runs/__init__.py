@@ -1,0 +1,1 @@
+"""Runs the training program beside the service, and keeps what it leaves."""

@@ -1,0 +1,1 @@
+"""The JSON API: its routes, what they take and answer, its description."""

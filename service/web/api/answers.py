@@ -1,0 +1,315 @@
+"""The API's answers as pydantic models: they write the responses and describe them alike."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from service.domain.case import Case, State
+from service.domain.comment import MAX_TEXT_BYTES
+from service.domain.decision import Action, Decision, Mode, Ruling
+from service.domain.list_entry import Effect, EntryKind, Instruction
+from service.domain.site import Site, SiteKey
+from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
+from service.scoring.explanation import explain
+from service.web.edge.answers import Answer, ProblemAnswer
+from service.web.edge.moments import Moment
+
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+class SpanAnswer(Answer):
+    """A half-open stretch of the comment's text, in Unicode code points (not UTF-16 units)."""
+
+    start: int = Field(ge=0, le=MAX_TEXT_BYTES)
+    end: int = Field(ge=1, le=MAX_TEXT_BYTES)
+
+    @classmethod
+    def of(cls, span: Span) -> SpanAnswer:
+        """Return the answer for a span."""
+        return cls(start=span.start, end=span.end)
+
+
+class SignalAnswer(Answer):
+    """One piece of evidence and what it added to the score."""
+
+    name: str = Field(examples=["bare_link"])
+    reason: str = Field(description="What was seen, as a clause.", examples=["contains a link"])
+    strength: float = Field(gt=0, le=1)
+    weight: float = Field(description="Log-odds at full strength; 0: recorded, not weighed.")
+    contribution: float = Field(description="weight x strength, in log-odds.")
+    spans: list[SpanAnswer] = Field(description="Where in the comment's text it was seen.")
+    boundaries: list[Annotated[int, Field(ge=1, le=MAX_TEXT_BYTES)]] = Field(
+        description="Where a remark turns into an advertisement or back, in code points."
+    )
+
+    @classmethod
+    def of(cls, weighed: WeighedSignal) -> SignalAnswer:
+        """Return the answer for a weighed signal."""
+        return cls(
+            name=weighed.signal.name,
+            reason=weighed.signal.reason,
+            strength=weighed.signal.strength,
+            weight=weighed.weight,
+            contribution=weighed.contribution,
+            spans=[SpanAnswer.of(s) for s in weighed.signal.spans],
+            boundaries=list(weighed.signal.boundaries),
+        )
+
+
+class InstructionAnswer(Answer):
+    """The moderators' allow or block entry that the comment matches."""
+
+    entry_id: str
+    effect: Effect = Field(description="allow makes a comment ham, block makes it spam.")
+    kind: EntryKind = Field(description="What the comment was recognised by.")
+    label: str | None = Field(
+        description="The domain or phrase; null where only a keyed hash is kept."
+    )
+    reason: str = Field(description="Why a moderator added the entry.")
+
+    @classmethod
+    def of(cls, instruction: Instruction) -> InstructionAnswer:
+        """Return the answer for an instruction."""
+        return cls(
+            entry_id=instruction.entry_id,
+            effect=instruction.effect,
+            kind=instruction.kind,
+            label=instruction.label,
+            reason=instruction.reason,
+        )
+
+
+class VerdictAnswer(Answer):
+    """What the machine concluded, once and for good, with all the evidence it rests on."""
+
+    outcome: Outcome
+    p_spam: Probability = Field(description="Calibrated probability of spam.")
+    score: float = Field(
+        description="Log-odds: exactly base + model_contribution + every signal's contribution."
+    )
+    base: float = Field(description="Log-odds before any evidence.")
+    model_p_spam: Probability | None = Field(
+        description="The classifier's own probability; null if it could not answer."
+    )
+    model_contribution: float = Field(description="What the classifier added, in log-odds.")
+    signals: list[SignalAnswer] = Field(description="The weightiest first.")
+    promo_spans: list[SpanAnswer] = Field(
+        description="Where the classifier sees promotion, if it can tell."
+    )
+    model_version: str
+    ham_cutoff: Probability = Field(description="Below this probability: ham.")
+    spam_cutoff: Probability = Field(description="From this probability up: spam.")
+    judged_at: Moment
+    degraded: bool = Field(description="Some evidence was missing, so a person must look.")
+    degraded_by: list[str] = Field(description="Which evidence was missing.")
+    instruction: InstructionAnswer | None = Field(
+        description="The entry that decided the outcome, unless degraded; the score never follows."
+    )
+    explanation: list[str] = Field(description="Why, in sentences, the weightiest first.")
+
+    @classmethod
+    def of(cls, verdict: Verdict, text: str = "") -> VerdictAnswer:
+        """Return the answer for a verdict on a comment of this text."""
+        return cls(
+            outcome=verdict.outcome,
+            p_spam=verdict.p_spam,
+            score=verdict.score,
+            base=verdict.base,
+            model_p_spam=verdict.model_p_spam,
+            model_contribution=verdict.model_contribution,
+            signals=[SignalAnswer.of(s) for s in verdict.signals],
+            promo_spans=[SpanAnswer.of(s) for s in verdict.promo_spans],
+            model_version=verdict.model_version,
+            ham_cutoff=verdict.ham_cutoff,
+            spam_cutoff=verdict.spam_cutoff,
+            judged_at=verdict.judged_at,
+            degraded=verdict.degraded,
+            degraded_by=list(verdict.degraded_by),
+            instruction=InstructionAnswer.of(verdict.instruction) if verdict.instruction else None,
+            explanation=explain(verdict, text),
+        )
+
+
+class DecisionAnswer(Answer):
+    """A moderator's ruling; an undone one stays in the history."""
+
+    id: str
+    ruling: Ruling
+    decided_by: str
+    decided_at: Moment
+    note: str | None
+    undone_at: Moment | None
+    undone_by: str | None
+
+    @classmethod
+    def of(cls, decision: Decision) -> DecisionAnswer:
+        """Return the answer for a decision."""
+        return cls(
+            id=decision.id,
+            ruling=decision.ruling,
+            decided_by=decision.decided_by,
+            decided_at=decision.decided_at,
+            note=decision.note,
+            undone_at=decision.undone_at,
+            undone_by=decision.undone_by,
+        )
+
+
+class CommentLinks(Answer):
+    """Where a comment can be read and decided."""
+
+    self: str = Field(examples=["/v1/comments/com_01"])
+    decision: str = Field(examples=["/v1/comments/com_01/decision"])
+
+    @classmethod
+    def to(cls, comment_id: str) -> CommentLinks:
+        """Return the links of a comment."""
+        path = f"/v1/comments/{comment_id}"
+        return cls(self=path, decision=f"{path}/decision")
+
+
+class CommentAnswer(Answer):
+    """A comment as far as it has come. Its text is not repeated: the site has it."""
+
+    id: str
+    site_comment_id: str | None
+    state: State
+    action: Action = Field(description="What the site should do with the comment now.")
+    needs_review: bool = Field(description="It waits for a moderator.")
+    audit: bool = Field(description="Part of the random sample that moderators check all the same.")
+    received_at: Moment
+    verdict: VerdictAnswer | None = Field(description="Null until the comment is judged.")
+    decision: DecisionAnswer | None = Field(description="The decision in force.")
+    decisions: list[DecisionAnswer] = Field(description="All decisions, oldest first.")
+    links: CommentLinks
+
+    @classmethod
+    def of(cls, case: Case) -> CommentAnswer:
+        """Return the answer for a case."""
+        return cls(
+            id=case.comment.id,
+            site_comment_id=case.comment.site_comment_id,
+            state=case.state,
+            action=case.action,
+            needs_review=case.needs_review,
+            audit=case.audit,
+            received_at=case.comment.received_at,
+            verdict=VerdictAnswer.of(case.verdict, case.comment.text) if case.verdict else None,
+            decision=DecisionAnswer.of(case.decision) if case.decision else None,
+            decisions=[DecisionAnswer.of(d) for d in case.decisions],
+            links=CommentLinks.to(case.comment.id),
+        )
+
+
+class PageLinks(Answer):
+    """Where the list goes on."""
+
+    next: str | None = Field(description="The next page with the same filters; null on the last.")
+
+
+class CommentPage(Answer):
+    """One page of comments, the newest first."""
+
+    comments: list[CommentAnswer]
+    next_cursor: str | None = Field(description="Pass as `cursor` for the next page.")
+    links: PageLinks
+
+
+class BatchResult(Answer):
+    """What became of one comment of a batch."""
+
+    index: int = Field(ge=0, description="Its place in the batch, from 0; empty lines not counted.")
+    status: int = Field(description="What the comment alone would have been answered.")
+    id: str | None = Field(description="Null if it was refused.")
+    site_comment_id: str | None
+    links: CommentLinks | None
+    problem: ProblemAnswer | None = Field(description="Why it was refused; null if accepted.")
+
+
+class BatchAnswer(Answer):
+    """What became of each comment of a batch, in its order."""
+
+    accepted: int = Field(ge=0)
+    refused: int = Field(ge=0)
+    results: list[BatchResult]
+
+
+class SettingsAnswer(Answer):
+    """A site's settings. A cutoff that is null follows the model version's promised one."""
+
+    mode: Mode
+    ham_cutoff: Probability | None
+    spam_cutoff: Probability | None
+    languages: list[str]
+    holds_unsure: bool = Field(description="Two-word clients are told spam of an unsure comment.")
+    reports_decide: bool = Field(description="A report counts as a decision.")
+    undo_seconds: int = Field(
+        ge=0, description="The site is told of a moderator's ruling this many seconds later."
+    )
+    rejects_campaigns: bool = Field(
+        description="Unsure members of campaigns that people rejected are rejected."
+    )
+
+
+class SiteAnswer(Answer):
+    """The site that the key belongs to."""
+
+    id: str
+    name: str
+    created_at: Moment
+    settings: SettingsAnswer
+
+    @classmethod
+    def of(cls, site: Site) -> SiteAnswer:
+        """Return the answer for a site."""
+        return cls(
+            id=site.id,
+            name=site.name,
+            created_at=site.created_at,
+            settings=SettingsAnswer(
+                mode=site.settings.mode,
+                ham_cutoff=site.settings.ham_cutoff,
+                spam_cutoff=site.settings.spam_cutoff,
+                languages=list(site.settings.languages),
+                holds_unsure=site.settings.holds_unsure,
+                reports_decide=site.settings.reports_decide,
+                undo_seconds=site.settings.undo_seconds,
+                rejects_campaigns=site.settings.rejects_campaigns,
+            ),
+        )
+
+
+class KeyAnswer(Answer):
+    """A site key without its secret, of which only a hash is kept."""
+
+    id: str
+    hint: str = Field(description="The secret's first characters.", examples=["slop_Xa3f"])
+    created_at: Moment
+    expires_at: Moment | None
+    revoked_at: Moment | None
+
+    @classmethod
+    def of(cls, key: SiteKey) -> KeyAnswer:
+        """Return the answer for a key."""
+        return cls(
+            id=key.id,
+            hint=key.hint,
+            created_at=key.created_at,
+            expires_at=key.expires_at,
+            revoked_at=key.revoked_at,
+        )
+
+
+class KeyList(Answer):
+    """All keys of the site, oldest first, the ended ones too."""
+
+    keys: list[KeyAnswer]
+
+
+class IssuedKeyAnswer(Answer):
+    """A new key. The secret is shown this once."""
+
+    key: KeyAnswer
+    secret: str = Field(description="Send it as `Authorization: Bearer …`; it is not kept.")

@@ -1,0 +1,135 @@
+"""What the API takes and answers about callbacks, as pydantic models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from service.domain.comment import MAX_URL_CHARS
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    DeliveryState,
+    Endpoint,
+    EventKind,
+)
+from service.web.api.schemas import MAX_PAGE, Request, Url
+from service.web.edge.answers import Answer
+from service.web.edge.moments import Moment
+
+
+class CallbackRequest(Request):
+    """Where to tell the site of what. Without events it is told of everything."""
+
+    url: Url = Field(
+        description="An https URL of a public host, at its usual port.",
+        examples=["https://blog.example/hook"],
+    )
+    events: Annotated[list[EventKind], Field(min_length=1, max_length=len(EventKind))] | None = (
+        Field(default=None, description="What to be told of; all of it if left out.")
+    )
+    rotate: Annotated[bool, Field(strict=True)] = Field(
+        default=False,
+        description=(
+            "Make a new secret. Messages are signed with it and with the one before, until the "
+            "next rotation; to end a secret that leaked at once, rotate twice."
+        ),
+    )
+
+
+class DeliveryQuery(Request):
+    """Which messages to list."""
+
+    state: DeliveryState | None = None
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50
+
+
+class CallbackAnswer(Answer):
+    """Where the site is told of what. Its secrets are not repeated."""
+
+    url: str = Field(max_length=MAX_URL_CHARS)
+    events: list[EventKind]
+    secrets: int = Field(ge=1, description="How many secrets sign: 2 while one is being changed.")
+
+    @classmethod
+    def of(cls, endpoint: Endpoint) -> CallbackAnswer:
+        """Return the answer for an endpoint."""
+        return cls(url=endpoint.url, events=list(endpoint.events), secrets=len(endpoint.secrets))
+
+
+class SetCallbackAnswer(Answer):
+    """The callback as it is now, with its secret if that is new."""
+
+    callback: CallbackAnswer
+    secret: str | None = Field(description="Checks the signatures; shown this once, else null.")
+
+
+class DeliveryAnswer(Answer):
+    """One message to the site and how far it has come."""
+
+    id: str = Field(description="What the message carries as `webhook-id`, at every attempt.")
+    comment_id: str
+    event: EventKind
+    form: DeliveryForm
+    state: DeliveryState
+    attempts: int = Field(ge=0)
+    created_at: Moment
+    next_try_at: Moment | None
+    ended_at: Moment | None
+
+    @classmethod
+    def of(cls, delivery: Delivery) -> DeliveryAnswer:
+        """Return the answer for a delivery."""
+        return cls(
+            id=delivery.id,
+            comment_id=delivery.comment_id,
+            event=delivery.event,
+            form=delivery.form,
+            state=delivery.state,
+            attempts=delivery.attempts,
+            created_at=delivery.created_at,
+            next_try_at=delivery.next_try_at,
+            ended_at=delivery.ended_at,
+        )
+
+
+class DeliveryList(Answer):
+    """The newest messages first."""
+
+    deliveries: list[DeliveryAnswer]
+
+
+class AttemptAnswer(Answer):
+    """One attempt to deliver a message."""
+
+    at: Moment
+    milliseconds: int = Field(ge=0)
+    status: int | None = Field(description="Null if there was no answer.")
+    problem: str | None = Field(description="What went wrong, in fixed words.")
+
+    @classmethod
+    def of(cls, attempt: DeliveryAttempt) -> AttemptAnswer:
+        """Return the answer for an attempt."""
+        return cls(
+            at=attempt.at,
+            milliseconds=attempt.milliseconds,
+            status=attempt.status,
+            problem=attempt.problem,
+        )
+
+
+class DeliveryLogAnswer(Answer):
+    """One message with every attempt to deliver it, oldest first."""
+
+    delivery: DeliveryAnswer
+    log: list[AttemptAnswer]
+
+    @classmethod
+    def of(cls, delivery: Delivery, attempts: Sequence[DeliveryAttempt]) -> DeliveryLogAnswer:
+        """Return the answer for a delivery with its attempts."""
+        return cls(
+            delivery=DeliveryAnswer.of(delivery), log=[AttemptAnswer.of(one) for one in attempts]
+        )

@@ -1,0 +1,263 @@
+"""One worked example of everything the API takes and answers, for its description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from service.domain.case import Case
+from service.domain.comment import Comment, CommentId, SiteId
+from service.domain.decision import Decision, Mode, Ruling
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    Endpoint,
+    EventKind,
+)
+from service.domain.figures import (
+    DayCount,
+    FigureCounts,
+    RuledCount,
+    SignalCount,
+    VersionCount,
+    WaitingNow,
+)
+from service.domain.site import Site, SiteKey, SiteSettings
+from service.domain.traffic import Fact, Kind, Traffic
+from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
+from service.moderation.insight.figures import last_days
+from service.scoring.drift import Compared, drift_of
+from service.scoring.figures import figures_of
+from service.web.api.answers import (
+    BatchAnswer,
+    BatchResult,
+    CommentAnswer,
+    CommentLinks,
+    CommentPage,
+    IssuedKeyAnswer,
+    KeyAnswer,
+    KeyList,
+    PageLinks,
+    SiteAnswer,
+)
+from service.web.api.callback_answers import (
+    CallbackAnswer,
+    DeliveryAnswer,
+    DeliveryList,
+    DeliveryLogAnswer,
+    SetCallbackAnswer,
+)
+from service.web.api.figure_answers import FiguresAnswer
+from service.web.edge.answers import Answer, LiveAnswer, ReadyAnswer
+from service.web.edge.errors import KINDS, problem
+
+_NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+_TEXT = "Great article! For cheap boilers see https://boilers.example today."
+_COMMENT = CommentId("com_0197a3c5e1f27")
+
+
+def _span_of(part: str) -> Span:
+    start = _TEXT.index(part)
+    return Span(start=start, end=start + len(part))
+
+
+COMMENT_REQUEST: Mapping[str, object] = {
+    "text": _TEXT,
+    "post": {
+        "url": "https://blog.example/radiators",
+        "title": "Bleeding a radiator without flooding the hall",
+        "excerpt": "Turn the pump off first, then open the valve a quarter turn.",
+    },
+    "author": {
+        "name": "Boiler Bob",
+        "email": "bob@boilers.example",
+        "url": "https://boilers.example",
+        "account_id": "u-1731",
+        "account_age_days": 0,
+    },
+    "address": "203.0.113.9",
+    "user_agent": "Mozilla/5.0",
+    "written_at": "2026-03-01T11:59:30Z",
+    "language": "en",
+    "site_comment_id": "wp-88121",
+    "form": {"seconds_on_page": 41.5, "honeypot_filled": False},
+}
+
+REQUESTS: Mapping[str, object] = {
+    "CommentRequest": COMMENT_REQUEST,
+    "BatchRequest": {"comments": [COMMENT_REQUEST, {"text": "Thank you, that worked."}]},
+    "DecisionRequest": {"ruling": "reject", "note": "Sells boilers.", "decided_by": "jo"},
+    "SettingsRequest": {"mode": "enforce", "spam_cutoff": 0.97, "languages": ["en", "pt-BR"]},
+    "CallbackRequest": {"url": "https://blog.example/hook", "events": ["comment.judged"]},
+    "KeyRequest": {"rotate": True, "overlap_seconds": 604800},
+}
+
+_SETTINGS = SiteSettings(mode=Mode.ENFORCE, spam_cutoff=0.97, languages=("en", "pt-BR"))
+_SITE = Site(
+    id=SiteId("site_0197a3c5e0a11"), name="Radiator blog", created_at=_NOON, settings=_SETTINGS
+)
+_KEY = SiteKey(
+    id="key_0197a3c5e0b22",
+    site_id=_SITE.id,
+    hint="slop_Xa3f",
+    secret_sha256="",
+    created_at=_NOON,
+)
+_LINK = Signal(
+    name="bare_link",
+    strength=1.0,
+    reason="contains a link",
+    spans=(_span_of("https://boilers.example"),),
+)
+_VERDICT = Verdict(
+    comment_id=_COMMENT,
+    outcome=Outcome.UNSURE,
+    p_spam=0.8808,
+    score=2.0,
+    base=-0.5,
+    model_p_spam=0.8176,
+    model_contribution=1.5,
+    signals=(WeighedSignal(signal=_LINK, weight=1.0, contribution=1.0),),
+    promo_spans=(_span_of("For cheap boilers see https://boilers.example today."),),
+    model_version="2026-02-27",
+    ham_cutoff=0.1,
+    spam_cutoff=0.97,
+    judged_at=_NOON + timedelta(milliseconds=80),
+)
+_DECISION = Decision(
+    id="dec_0197a3c5e2c33",
+    comment_id=_COMMENT,
+    ruling=Ruling.REJECT,
+    decided_by="site: jo",
+    decided_at=_NOON + timedelta(minutes=5),
+    note="Sells boilers.",
+)
+_ENDPOINT = Endpoint(
+    site_id=_SITE.id,
+    url="https://blog.example/hook",
+    secrets=("whsec_AAEC…",),
+    events=(EventKind.VERDICT,),
+)
+_DELIVERY = Delivery(
+    id="msg_0197a3c5e3d44",
+    seq=1,
+    site_id=_SITE.id,
+    comment_id=_COMMENT,
+    event=EventKind.VERDICT,
+    form=DeliveryForm.STANDARD_WEBHOOK,
+    url=_ENDPOINT.url,
+    payload="{}",
+    created_at=_NOON,
+    attempts=1,
+    next_try_at=_NOON + timedelta(seconds=5),
+)
+_ATTEMPT = DeliveryAttempt(
+    delivery_id=_DELIVERY.id,
+    at=_NOON,
+    milliseconds=41,
+    status=503,
+    problem="the site answered with an error",
+)
+_KEPT = Case(
+    comment=Comment(
+        id=_COMMENT, site_id=_SITE.id, text=_TEXT, received_at=_NOON, site_comment_id="wp-88121"
+    ),
+    mode=Mode.ENFORCE,
+    verdict=_VERDICT,
+)
+_DECIDED = Case(comment=_KEPT.comment, mode=Mode.ENFORCE, verdict=_VERDICT, decisions=(_DECISION,))
+
+_DAY = _NOON.date()
+_COUNTS = FigureCounts(
+    days=tuple(
+        DayCount(day=_DAY, site_id=_SITE.id, outcome=outcome, comments=n)
+        for outcome, n in ((Outcome.HAM, 61), (Outcome.UNSURE, 7), (Outcome.SPAM, 118))
+    ),
+    waiting=WaitingNow(unsure=1, audited=1, oldest=_NOON - timedelta(hours=3), middle=_NOON),
+    left={_DAY: 7},
+    ruled=(
+        RuledCount(
+            day=_DAY,
+            outcome=Outcome.UNSURE,
+            audit=False,
+            ruling=Ruling.REJECT,
+            in_bin=9,
+            comments=6,
+            p_spam_sum=5.1,
+        ),
+    ),
+    sampled=186,
+    signals=(
+        SignalCount(name="bare_link", ruling=None, fired=104, contribution_sum=27.04),
+        SignalCount(name="bare_link", ruling=Ruling.REJECT, fired=6, contribution_sum=1.56),
+    ),
+    versions=(VersionCount(day=_DAY, version="2026-02-27", verdicts=186),),
+)
+_SCOPE = last_days((_SITE.id,), 1, _NOON)
+_VERDICTS = (Kind.FACT, Fact.VERDICTS.value)
+_TRAFFIC = {
+    _VERDICTS: 1_210,
+    (Kind.FACT, Fact.NEW_DOMAIN.value): 60,
+    (Kind.LANGUAGE, "de/Latin"): 300,
+}
+_LATER = {_VERDICTS: 320, (Kind.FACT, Fact.NEW_DOMAIN.value): 58, (Kind.LANGUAGE, "de/Latin"): 81}
+_DRIFT = drift_of(
+    version="2026-02-27",
+    own=None,
+    world=Compared(
+        reference=Traffic(
+            first=_DAY - timedelta(days=34), last=_DAY - timedelta(days=7), counts=_TRAFFIC
+        ),
+        recent=Traffic(first=_DAY - timedelta(days=6), last=_DAY, counts=_LATER),
+    ),
+)
+
+ANSWERS: Mapping[str, Answer] = {
+    "submit_comment": CommentAnswer.of(_KEPT),
+    "get_comment": CommentAnswer.of(_DECIDED),
+    "decide_comment": CommentAnswer.of(_DECIDED),
+    "undo_decision": CommentAnswer.of(_KEPT),
+    "list_comments": CommentPage(
+        comments=[CommentAnswer.of(_KEPT)], next_cursor=None, links=PageLinks(next=None)
+    ),
+    "list_teaching": CommentPage(
+        comments=[CommentAnswer.of(_KEPT)], next_cursor=None, links=PageLinks(next=None)
+    ),
+    "submit_batch": BatchAnswer(
+        accepted=1,
+        refused=1,
+        results=[
+            BatchResult(
+                index=0,
+                status=202,
+                id=_COMMENT,
+                site_comment_id="wp-88121",
+                links=CommentLinks.to(_COMMENT),
+                problem=None,
+            ),
+            BatchResult(
+                index=1,
+                status=422,
+                id=None,
+                site_comment_id=None,
+                links=None,
+                problem=problem(422, KINDS[422].meaning),
+            ),
+        ],
+    ),
+    "get_site": SiteAnswer.of(_SITE),
+    "change_settings": SiteAnswer.of(_SITE),
+    "read_figures": FiguresAnswer.of(figures_of(_COUNTS, _SCOPE), _DRIFT),
+    "list_keys": KeyList(keys=[KeyAnswer.of(_KEY)]),
+    "issue_key": IssuedKeyAnswer(key=KeyAnswer.of(_KEY), secret="slop_Xa3f…"),  # noqa: S106  # opens nothing
+    "revoke_key": KeyAnswer.of(_KEY),
+    "get_callback": CallbackAnswer.of(_ENDPOINT),
+    "set_callback": SetCallbackAnswer(callback=CallbackAnswer.of(_ENDPOINT), secret="whsec_AAEC…"),  # noqa: S106  # signs nothing
+    "remove_callback": CallbackAnswer.of(_ENDPOINT),
+    "list_deliveries": DeliveryList(deliveries=[DeliveryAnswer.of(_DELIVERY)]),
+    "get_delivery": DeliveryLogAnswer.of(_DELIVERY, [_ATTEMPT]),
+    "replay_delivery": DeliveryAnswer.of(_DELIVERY),
+    "livez": LiveAnswer(status="alive"),
+    "readyz": ReadyAnswer(ready=True, parts={"database": "ok", "queue": "ok"}, remedies={}),
+}

@@ -1,0 +1,271 @@
+"""Takes comments in, one by one or in batches."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from service.domain.case import Case
+from service.domain.comment import (
+    MAX_EXCERPT_CHARS,
+    Author,
+    Comment,
+    CommentId,
+    FormEvidence,
+    Lane,
+    Post,
+)
+from service.domain.errors import ConflictError, ModerationError, StoreUnavailableError
+from service.domain.site import Site
+from service.moderation.intake.senders import with_sender
+from service.moderation.intake.submit import submit_comments
+from service.ports.comments import Added, AddOutcome, NewComment
+from service.ports.services import Services
+from service.web.api.answers import (
+    BatchAnswer,
+    BatchResult,
+    CommentAnswer,
+    CommentLinks,
+)
+from service.web.api.batch import NDJSON, Item, read_items
+from service.web.api.route import (
+    JSON,
+    SINGLE_BODY_BYTES,
+    Call,
+    Reply,
+    Route,
+)
+from service.web.api.schemas import (
+    MAX_BATCH,
+    AuthorRequest,
+    BatchRequest,
+    CommentRequest,
+    FormRequest,
+    PostRequest,
+    WaitQuery,
+    wait_query,
+)
+from service.web.edge.config import WebConfig
+from service.web.edge.errors import EdgeError, problem_of, status_of
+from service.web.edge.headers import note_comments
+from service.web.edge.line import UNWAITED_SECONDS, Submit, keep_in_line
+from service.web.edge.reading import validate
+from service.web.edge.waiting import Waiting
+
+_TAG = "Comments"
+_MAX_BATCH_BYTES = 16 * 1024 * 1024
+_ACCEPTED = 202
+
+# When to read a comment whose verdict did not come in the time that its request had. The line is
+# full then, and a comment that stepped out of it is judged when the rush is over.
+_ASK_AGAIN_SECONDS = 10
+
+
+def intake_routes(
+    services: Services, config: WebConfig, submit: Submit, waiting: Waiting
+) -> list[Route]:
+    """Return the routes that take comments in."""
+    return [
+        Route(
+            method="POST",
+            path="/comments",
+            name="submit_comment",
+            tag=_TAG,
+            summary="Submit a comment",
+            description=(
+                "Keeps the comment, then has it judged. A repeat with the same `Idempotency-Key` "
+                "or `site_comment_id` is answered as the first was and judged once; with other "
+                "content it is refused with 409."
+            ),
+            view=lambda call: _submit(call, services, submit, waiting),
+            query=wait_query(config.max_wait_seconds),
+            body=CommentRequest,
+            takes_idempotency_key=True,
+            status=_ACCEPTED,
+            answer=CommentAnswer,
+            answered=(
+                "The comment is kept. Its verdict is null until it has been judged; where it was "
+                "waited for in vain, `Retry-After` says when to read it at `links.self`."
+            ),
+            problems=(409,),
+        ),
+        Route(
+            method="POST",
+            path="/comments/batch",
+            name="submit_batch",
+            tag=_TAG,
+            summary="Submit up to 1,000 comments",
+            description=(
+                "As an object with `comments`, or as NDJSON with one comment a line. Each comment "
+                "is accepted or refused on its own, a malformed line too. An `Idempotency-Key` "
+                "makes repeats of the whole batch harmless, comment by comment."
+            ),
+            view=lambda call: _submit_batch(call, services),
+            body=BatchRequest,
+            reads_body_itself=True,
+            media=(JSON, NDJSON),
+            max_body_bytes=_MAX_BATCH_BYTES,
+            takes_idempotency_key=True,
+            answer=BatchAnswer,
+            answered="What became of each comment, in the order of the batch.",
+        ),
+    ]
+
+
+def _submit(call: Call, services: Services, submit: Submit, waiting: Waiting) -> Reply:
+    new = new_comment(
+        call.body(CommentRequest),
+        call.site,
+        services,
+        lane=Lane.INTERACTIVE,
+        key=call.reading.idempotency_key,
+    )
+    seconds = call.query(WaitQuery).wait or 0.0
+    kept = keep_in_line(new, submit, waiting, seconds=seconds or UNWAITED_SECONDS)
+    if kept.added.outcome is AddOutcome.CONFLICT:
+        raise _conflict(kept.added)
+    comment = replace(new.comment, id=kept.added.comment_id)
+    case = waiting.for_verdict(comment.id, seconds=seconds if kept.in_time else 0.0)
+    if case is None:
+        case = _look_up(Case(comment=comment, mode=call.site.settings.mode), services)
+    answer = CommentAnswer.of(case)
+    headers = {"Location": answer.links.self}
+    if seconds and case.verdict is None:
+        headers["Retry-After"] = str(_ASK_AGAIN_SECONDS)
+    return Reply(answer=answer, status=_ACCEPTED, headers=headers)
+
+
+def _submit_batch(call: Call, services: Services) -> Reply:
+    items = read_items(
+        call.reading.raw,
+        lines=call.reading.media_type == NDJSON,
+        max_items=MAX_BATCH,
+        max_line_bytes=SINGLE_BODY_BYTES,
+    )
+    read = [_read_item(index, item, call, services) for index, item in enumerate(items)]
+    good = [new for new in read if isinstance(new, NewComment)]
+    added = submit_comments(good, services) if good else []
+    note_comments([one.comment_id for one in added])
+    answers = iter(added)
+    results = [
+        _accept(index, new, next(answers))
+        if isinstance(new, NewComment)
+        else _refuse(index, new, None)
+        for index, new in enumerate(read)
+    ]
+    accepted = sum(result.status == _ACCEPTED for result in results)
+    return Reply(
+        answer=BatchAnswer(accepted=accepted, refused=len(results) - accepted, results=results)
+    )
+
+
+def _read_item(
+    index: int, item: Item, call: Call, services: Services
+) -> NewComment | ModerationError | EdgeError:
+    """Return the comment, or why it is refused."""
+    if isinstance(item, EdgeError):
+        return item
+    try:
+        given = validate(CommentRequest, item)
+    except (ModerationError, EdgeError) as refusal:
+        return refusal
+    key = _key_in_batch(call.reading.idempotency_key, index)
+    return new_comment(given, call.site, services, lane=Lane.BULK, key=key)
+
+
+def _accept(index: int, new: NewComment, added: Added) -> BatchResult:
+    if added.outcome is AddOutcome.CONFLICT:
+        return _refuse(index, _conflict(added), new.comment.site_comment_id)
+    return BatchResult(
+        index=index,
+        status=_ACCEPTED,
+        id=added.comment_id,
+        site_comment_id=new.comment.site_comment_id,
+        links=CommentLinks.to(added.comment_id),
+        problem=None,
+    )
+
+
+def _refuse(
+    index: int, refusal: ModerationError | EdgeError, site_comment_id: str | None
+) -> BatchResult:
+    return BatchResult(
+        index=index,
+        status=status_of(refusal),
+        id=None,
+        site_comment_id=site_comment_id,
+        links=None,
+        problem=problem_of(refusal),
+    )
+
+
+def new_comment(
+    given: CommentRequest, site: Site, services: Services, *, lane: Lane, key: str | None
+) -> NewComment:
+    """Return the comment as it is to be kept; address and e-mail end here."""
+    comment = Comment(
+        id=CommentId(services.new_id("com")),
+        site_id=site.id,
+        text=given.text,
+        received_at=services.clock(),
+        post=_post(given.post),
+        author=_author(given.author),
+        form=_form(given.form),
+        site_comment_id=given.site_comment_id,
+        written_at=given.written_at,
+        language=given.language,
+        user_agent=given.user_agent,
+        reply_to=given.reply_to,
+    )
+    email = given.author.email if given.author else None
+    comment = with_sender(comment, address=given.address, email=email, services=services)
+    return NewComment(comment=comment, lane=lane, idempotency_key=key)
+
+
+def _post(given: PostRequest | None) -> Post:
+    if given is None:
+        return Post()
+    excerpt = (given.excerpt or given.text or "")[:MAX_EXCERPT_CHARS]
+    return Post(url=given.url or None, title=given.title or None, excerpt=excerpt or None)
+
+
+def _author(given: AuthorRequest | None) -> Author:
+    if given is None:
+        return Author()
+    return Author(
+        name=given.name or None,
+        url=given.url or None,
+        account_id=given.account_id,
+        account_age_days=given.account_age_days,
+    )
+
+
+def _form(given: FormRequest | None) -> FormEvidence:
+    if given is None:
+        return FormEvidence()
+    return FormEvidence(
+        seconds_on_page=given.seconds_on_page, honeypot_filled=given.honeypot_filled
+    )
+
+
+def _key_in_batch(key: str | None, index: int) -> str | None:
+    """Return the key of one comment of a batch, which no single submission can have by chance."""
+    if key is None:
+        return None
+    return "batch:" + hashlib.sha256(f"{index}:{key}".encode()).hexdigest()
+
+
+def _conflict(added: Added) -> ConflictError:
+    msg = (
+        "This Idempotency-Key or site_comment_id came before with other content, "
+        f"kept as {added.comment_id}. Send other content under another key."
+    )
+    return ConflictError(msg)
+
+
+def _look_up(kept: Case, services: Services) -> Case:
+    """Return the case as it stands; what was kept stays kept while the store cannot be read."""
+    try:
+        return services.cases.get(kept.comment.id, site_id=kept.comment.site_id)
+    except StoreUnavailableError:
+        return kept

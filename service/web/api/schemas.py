@@ -1,0 +1,345 @@
+"""What the API takes, as pydantic models: they validate requests and describe them alike."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Annotated
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic_core import PydanticCustomError
+
+from service.domain.case import State
+from service.domain.comment import (
+    MAX_NAME_CHARS,
+    MAX_TEXT_BYTES,
+    MAX_TITLE_CHARS,
+    MAX_URL_CHARS,
+)
+from service.domain.decision import Mode, Ruling
+from service.domain.site import MAX_UNDO_SECONDS
+from service.domain.verdict import Outcome
+from service.moderation.insight.figures import MAX_DAYS
+from service.web.edge.moments import Moment
+from service.web.edge.reading import MAX_KEY_CHARS, TEXT_TOO_LARGE
+
+MAX_BATCH = 1_000
+MAX_PAGE = 200
+_MAX_POST_CHARS = 200_000
+_MAX_EMAIL_CHARS = 320
+_MAX_USER_AGENT_CHARS = 1_000
+_MAX_NOTE_CHARS = 2_000
+_MAX_ID_CHARS = 100
+_MAX_DECIDER_CHARS = 100
+_MAX_LANGUAGES = 50
+# Old accounts are what matters; a century is old enough.
+_MAX_ACCOUNT_AGE_DAYS = 36_525
+# Browsers restore tabs after months; over a century a clock is wrong.
+_MAX_SECONDS_ON_PAGE = 3_600_000_000
+_MAX_OVERLAP_SECONDS = 90 * 24 * 3600
+
+_BCP_47 = r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8}){0,8}$"
+
+
+def _within_text_limit(text: str) -> str:
+    size = len(text.encode("utf-8", "replace"))
+    if size > MAX_TEXT_BYTES:
+        raise PydanticCustomError(TEXT_TOO_LARGE, "is over the limit", {"size": size})
+    return text
+
+
+def _is_address(address: str) -> str:
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        raise PydanticCustomError("address", "is not an IP address") from None
+    if getattr(parsed, "scope_id", None):
+        raise PydanticCustomError("address", "carries a zone, which means nothing elsewhere")
+    return address
+
+
+def _from_query(value: object) -> object:
+    """Read what a query can say: only `true` and `false` are booleans."""
+    return {"true": True, "false": False}.get(value, value) if isinstance(value, str) else value
+
+
+def _whole(value: object) -> object:
+    """Read 3.0 as 3: to JSON they are the same number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+CommentText = Annotated[str, StringConstraints(min_length=1), AfterValidator(_within_text_limit)]
+Name = Annotated[str, StringConstraints(max_length=MAX_NAME_CHARS)]
+Url = Annotated[str, StringConstraints(max_length=MAX_URL_CHARS)]
+SiteId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_KEY_CHARS)]
+Language = Annotated[str, StringConstraints(pattern=_BCP_47)]
+Address = Annotated[
+    str,
+    AfterValidator(_is_address),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string", "format": "ipv4"}, {"type": "string", "format": "ipv6"}]}
+    ),
+]
+Flag = Annotated[
+    bool, BeforeValidator(_from_query), Field(strict=True), WithJsonSchema({"type": "boolean"})
+]
+Cutoff = Annotated[float, Field(ge=0, le=1, strict=True)]
+
+
+class Request(BaseModel):
+    """What all requests share: a field that is not known is refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class PostRequest(Request):
+    """The post that was commented on: what it is about tells whether a comment belongs there."""
+
+    url: Url | None = Field(default=None, examples=["https://blog.example/radiators"])
+    title: Annotated[str, StringConstraints(max_length=MAX_TITLE_CHARS)] | None = Field(
+        default=None, examples=["Bleeding a radiator without flooding the hall"]
+    )
+    excerpt: Annotated[str, StringConstraints(max_length=_MAX_POST_CHARS)] | None = Field(
+        default=None,
+        description="A summary or the opening; the first 4,000 characters are kept.",
+        examples=["Turn the pump off first, then open the valve a quarter turn."],
+    )
+    text: Annotated[str, StringConstraints(max_length=_MAX_POST_CHARS)] | None = Field(
+        default=None,
+        description="The full text, where there is no excerpt; cut like it.",
+    )
+
+
+class AuthorRequest(Request):
+    """Who the comment says wrote it. The e-mail address is kept as a keyed hash and its domain."""
+
+    name: Name | None = Field(default=None, examples=["Mara"])
+    email: Annotated[str, StringConstraints(max_length=_MAX_EMAIL_CHARS)] | None = Field(
+        default=None, examples=["mara@example.org"]
+    )
+    url: Url | None = Field(default=None, examples=["https://mara.example"])
+    account_id: SiteId | None = Field(default=None, examples=["u-1731"])
+    account_age_days: (
+        Annotated[int, Field(ge=0, le=_MAX_ACCOUNT_AGE_DAYS, strict=True), BeforeValidator(_whole)]
+        | None
+    ) = Field(default=None, examples=[412])
+
+
+class FormRequest(Request):
+    """What the site's form saw of whoever filled it in; what it does not know is left out."""
+
+    seconds_on_page: (
+        Annotated[float, Field(ge=0, le=_MAX_SECONDS_ON_PAGE, strict=True, allow_inf_nan=False)]
+        | None
+    ) = Field(
+        default=None,
+        description=(
+            "Seconds between the loading of the page and the sending of the form, by one clock."
+        ),
+        examples=[41.5],
+    )
+    honeypot_filled: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None,
+        description="Whether a field came back filled in that people cannot see.",
+        examples=[False],
+    )
+
+
+class CommentRequest(Request):
+    """One comment with its post and its author.
+
+    Text may be in any script. NUL characters and lone surrogates, which cannot be kept, are each
+    replaced by U+FFFD, so that offsets stay as they were. A null is the same as an absent field.
+    """
+
+    text: CommentText = Field(
+        description=f"The comment, up to {MAX_TEXT_BYTES} bytes of UTF-8.",
+        # Characters are what JSON Schema can count; none takes less than a byte.
+        json_schema_extra={"maxLength": MAX_TEXT_BYTES},
+        examples=["I had the same trouble, the drain valve was stuck."],
+    )
+    post: PostRequest | None = None
+    author: AuthorRequest | None = None
+    site_comment_id: SiteId | None = Field(
+        default=None,
+        description="The site's own id of this comment; makes repeats recognisable.",
+        examples=["wp-88121"],
+    )
+    address: Address | None = Field(
+        default=None,
+        description="The IP address it was sent from; only keyed hashes of it are kept.",
+        examples=["203.0.113.9"],
+    )
+    user_agent: Annotated[str, StringConstraints(max_length=_MAX_USER_AGENT_CHARS)] | None = Field(
+        default=None, examples=["Mozilla/5.0"]
+    )
+    written_at: Moment | None = Field(
+        default=None, description="When, by RFC 3339.", examples=["2026-03-01T11:59:30Z"]
+    )
+    language: Language | None = Field(
+        default=None, description="A BCP 47 tag such as `en` or `pt-BR`.", examples=["en"]
+    )
+    reply_to: SiteId | None = Field(
+        default=None, description="The site's own id of the comment it answers."
+    )
+    form: FormRequest | None = None
+
+
+_ANY_COMMENT = WithJsonSchema(
+    {
+        "anyOf": [{"$ref": "#/components/schemas/CommentRequest"}, {}],
+        "description": "A comment; what is none is refused on its own, the others are kept.",
+    }
+)
+
+
+class BatchRequest(Request):
+    """Comments that are each accepted or refused on their own."""
+
+    comments: list[Annotated[object, _ANY_COMMENT]] = Field(max_length=MAX_BATCH)
+
+
+class WaitQuery(Request):
+    """How long to wait for the verdict."""
+
+    wait: float | None = None
+
+
+def wait_query(max_seconds: float) -> type[WaitQuery]:
+    """Return the query of a submission on a server that lets requests wait this long."""
+    described = Field(
+        default=None,
+        description=(
+            "Wait up to this many seconds for the verdict; it is null if it did not come in time, "
+            "or at once if the line is longer. `Retry-After` then says when to read the comment."
+        ),
+    )
+    return create_model(
+        "WaitQuery",
+        __base__=WaitQuery,
+        wait=(Annotated[float, Field(ge=0, le=max_seconds, allow_inf_nan=False)] | None, described),
+    )
+
+
+class ListQuery(Request):
+    """Which comments to list."""
+
+    state: State | None = None
+    outcome: Outcome | None = None
+    needs_review: Flag | None = Field(default=None, description="Whether it waits for a moderator.")
+    degraded: Flag | None = Field(
+        default=None, description="Whether its verdict lacked some evidence."
+    )
+    received_from: Moment | None = Field(default=None, description="Received then or later.")
+    received_before: Moment | None = Field(default=None, description="Received earlier than that.")
+    cursor: Annotated[str, StringConstraints(max_length=1_000)] | None = Field(
+        default=None, description="`next_cursor` of the page before."
+    )
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = 50
+
+
+class FiguresQuery(Request):
+    """How many days to tell of."""
+
+    days: Annotated[int, Field(ge=1, le=MAX_DAYS)] = Field(
+        default=30, description="The last so many UTC days, today among them."
+    )
+
+
+class DecisionRequest(Request):
+    """A ruling by one of the site's own moderators."""
+
+    ruling: Ruling
+    note: Annotated[str, StringConstraints(max_length=_MAX_NOTE_CHARS)] | None = Field(
+        default=None, examples=["Known customer."]
+    )
+    decided_by: (
+        Annotated[str, StringConstraints(min_length=1, max_length=_MAX_DECIDER_CHARS)] | None
+    ) = Field(
+        default=None,
+        description="Who decided, as the site calls them; recorded as `site: …`.",
+        examples=["jo"],
+    )
+
+
+class UndoQuery(Request):
+    """Which decision to undo."""
+
+    decision: Annotated[str, StringConstraints(min_length=1, max_length=_MAX_ID_CHARS)] | None = (
+        Field(
+            default=None,
+            description=(
+                "The id of the decision that is meant. If another one is in force by now, nothing "
+                "is undone (409); if it is undone already, nothing changes. Without it, the one in "
+                "force now is undone, whoever made it."
+            ),
+        )
+    )
+
+
+class SettingsRequest(Request):
+    """The settings to change; those left out stay. A cutoff of null follows the promised one."""
+
+    mode: Mode | None = Field(
+        default=None,
+        description=(
+            "`observe` publishes everything, `hold` holds what is not ham, `enforce` rejects spam."
+        ),
+    )
+    ham_cutoff: Cutoff | None = None
+    spam_cutoff: Cutoff | None = None
+    languages: Annotated[list[Language], Field(max_length=_MAX_LANGUAGES)] | None = Field(
+        default=None, description="The languages that comments are usually written in."
+    )
+    holds_unsure: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None,
+        description=(
+            "What clients that know only spam and ham are told of an unsure comment: true holds "
+            "it as spam, false passes it as ham."
+        ),
+    )
+    reports_decide: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None,
+        description=(
+            "Whether a report counts as a decision (true) or brings the comment before a "
+            "moderator (false)."
+        ),
+    )
+    undo_seconds: (
+        Annotated[int, Field(ge=0, le=MAX_UNDO_SECONDS, strict=True), BeforeValidator(_whole)]
+        | None
+    ) = Field(
+        default=None,
+        description=(
+            "How long after a moderator's ruling the site is told of it, so that an undo before "
+            "then tells nothing; 0 tells it at once. What the site itself decides is told at once."
+        ),
+    )
+    rejects_campaigns: Annotated[bool, Field(strict=True)] | None = Field(
+        default=None,
+        description=(
+            "Whether an unsure comment is rejected without a person if people rejected at least "
+            "5 members of its campaign and approved none."
+        ),
+    )
+
+
+class KeyRequest(Request):
+    """How to issue a key."""
+
+    rotate: Annotated[bool, Field(strict=True)] = Field(
+        default=False, description="End the site's other keys after the overlap."
+    )
+    overlap_seconds: Annotated[
+        int, Field(ge=0, le=_MAX_OVERLAP_SECONDS, strict=True), BeforeValidator(_whole)
+    ] = Field(
+        default=7 * 24 * 3600, description="How long the other keys stay valid when rotating."
+    )

@@ -1,0 +1,163 @@
+"""Lets a site see and change its own settings and keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.site import Site, SiteSettings
+from service.moderation.admin.sites import (
+    change_site_settings,
+    issue_key,
+    revoke_key,
+    rotate_keys,
+)
+from service.ports.services import Services
+from service.web.api.answers import (
+    IssuedKeyAnswer,
+    KeyAnswer,
+    KeyList,
+    SiteAnswer,
+)
+from service.web.api.route import Call, Reply, Route
+from service.web.api.schemas import KeyRequest, SettingsRequest
+
+_TAG = "Site"
+_KEYS = "Keys"
+
+
+def site_routes(services: Services) -> list[Route]:
+    """Return the routes by which a site manages itself."""
+    return [
+        Route(
+            method="GET",
+            path="/site",
+            name="get_site",
+            tag=_TAG,
+            summary="Read the site and its settings",
+            view=lambda call: Reply(answer=SiteAnswer.of(call.site)),
+            answer=SiteAnswer,
+            answered="The site that the key belongs to.",
+        ),
+        Route(
+            method="PATCH",
+            path="/site/settings",
+            name="change_settings",
+            tag=_TAG,
+            summary="Change settings",
+            description="Fields that are left out stay as they are.",
+            view=lambda call: _change_settings(call, services),
+            body=SettingsRequest,
+            answer=SiteAnswer,
+            answered="The site with its new settings.",
+        ),
+        Route(
+            method="GET",
+            path="/site/keys",
+            name="list_keys",
+            tag=_KEYS,
+            summary="List the site's keys",
+            view=lambda call: _list_keys(call, services),
+            answer=KeyList,
+            answered="All keys, without their secrets.",
+        ),
+        Route(
+            method="POST",
+            path="/site/keys",
+            name="issue_key",
+            tag=_KEYS,
+            summary="Issue a key, or rotate",
+            description=(
+                "With `rotate` the site's other keys end after the overlap, which leaves time to "
+                "change the key everywhere. A site may have up to 50 valid keys."
+            ),
+            view=lambda call: _issue_key(call, services),
+            body=KeyRequest,
+            status=201,
+            answer=IssuedKeyAnswer,
+            answered="The new key, with its secret this once.",
+            problems=(409,),
+        ),
+        Route(
+            method="DELETE",
+            path="/site/keys/<id:key_id>",
+            name="revoke_key",
+            tag=_KEYS,
+            summary="Revoke a key",
+            description="At once. The last valid key cannot be revoked.",
+            view=lambda call: _revoke_key(call, services),
+            answer=KeyAnswer,
+            answered="The key, now ended.",
+            problems=(409,),
+        ),
+    ]
+
+
+def _change_settings(call: Call, services: Services) -> Reply:
+    given = call.body(SettingsRequest)
+    site = change_site_settings(
+        call.site.id,
+        lambda present: _merged(present, given),
+        services,
+        actor=_actor(call.site),
+    )
+    return Reply(answer=SiteAnswer.of(site))
+
+
+def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
+    """Return the settings after the change; a null is a choice for cutoffs only."""
+    ham = given.ham_cutoff if "ham_cutoff" in given.model_fields_set else present.ham_cutoff
+    spam = given.spam_cutoff if "spam_cutoff" in given.model_fields_set else present.spam_cutoff
+    if ham is not None and spam is not None and ham > spam:
+        problem = Problem(
+            field="ham_cutoff",
+            problem=f"would be {ham}, above the spam_cutoff of {spam}",
+            remedy="send a ham_cutoff that is not above the spam_cutoff",
+        )
+        raise InvalidInputError([problem])
+    languages = present.languages if given.languages is None else tuple(given.languages)
+    return replace(
+        present,
+        mode=given.mode or present.mode,
+        ham_cutoff=ham,
+        spam_cutoff=spam,
+        languages=tuple(dict.fromkeys(languages)),
+        holds_unsure=present.holds_unsure if given.holds_unsure is None else given.holds_unsure,
+        reports_decide=(
+            present.reports_decide if given.reports_decide is None else given.reports_decide
+        ),
+        undo_seconds=present.undo_seconds if given.undo_seconds is None else given.undo_seconds,
+        rejects_campaigns=(
+            present.rejects_campaigns
+            if given.rejects_campaigns is None
+            else given.rejects_campaigns
+        ),
+    )
+
+
+def _list_keys(call: Call, services: Services) -> Reply:
+    keys = services.sites.list_keys(call.site.id)
+    return Reply(answer=KeyList(keys=[KeyAnswer.of(key) for key in keys]))
+
+
+def _issue_key(call: Call, services: Services) -> Reply:
+    given = call.body(KeyRequest)
+    actor = _actor(call.site)
+    if given.rotate:
+        overlap = timedelta(seconds=given.overlap_seconds)
+        issued = rotate_keys(call.site.id, services, actor=actor, overlap=overlap)
+    else:
+        issued = issue_key(call.site.id, services, actor=actor)
+    return Reply(
+        answer=IssuedKeyAnswer(key=KeyAnswer.of(issued.key), secret=issued.secret), status=201
+    )
+
+
+def _revoke_key(call: Call, services: Services) -> Reply:
+    key = revoke_key(call.path["key_id"], services, actor=_actor(call.site), site_id=call.site.id)
+    return Reply(answer=KeyAnswer.of(key))
+
+
+def _actor(site: Site) -> str:
+    return f"site: {site.id}"

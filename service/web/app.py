@@ -1,0 +1,115 @@
+"""Builds the Flask application from services and options."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Flask
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from service.moderation.intake.submit import submit_comments
+from service.ports.comments import Added, NewComment
+from service.ports.services import Services
+from service.web.akismet.doorkeeper import Doorkeeper
+from service.web.akismet.server import identify_akismet, register_akismet
+from service.web.api.callbacks import callback_routes
+from service.web.api.comments import comment_routes
+from service.web.api.docs import register_docs
+from service.web.api.figures import figure_routes
+from service.web.api.intake import intake_routes
+from service.web.api.openapi import describe
+from service.web.api.route import Route, register_route
+from service.web.api.sites import site_routes
+from service.web.edge.auth import API, identify_site, require_site
+from service.web.edge.config import WebConfig
+from service.web.edge.errors import register_errors
+from service.web.edge.headers import note_comments, register_headers
+from service.web.edge.health import Checks, register_health
+from service.web.edge.ids import IdConverter
+from service.web.edge.limits import register_limits
+from service.web.edge.line import Submit
+from service.web.edge.metrics import Metrics, register_metrics
+from service.web.edge.sessions import PageSessions
+from service.web.edge.static_files import register_static
+from service.web.edge.together import Together
+from service.web.edge.waiting import Waiting
+from service.web.pages.common.pages import error_page
+from service.web.pages.every_page import register_pages
+from service.web.webhooks.server import identify_hook, register_webhooks
+
+# Forms of the pages are small; API routes set their own limits.
+_MAX_FORM_BYTES = 64 * 1024
+
+
+def create_app(
+    services: Services, config: WebConfig, checks: Checks, metrics: Metrics = bytes
+) -> Flask:
+    """Return the application that serves the API, its documentation, the pages, health, metrics."""
+    app = Flask("service.web", static_folder=None)
+    _configure(app, config)
+    register_headers(app, config, services.observer)
+    register_errors(app, error_page)
+    app.before_request(lambda: identify_site(services))
+    doorkeeper = Doorkeeper(services, memory_seconds=config.key_memory_seconds)
+    app.before_request(lambda: identify_akismet(services, doorkeeper))
+    app.before_request(lambda: identify_hook(services))
+    register_limits(app, services, config)
+    register_health(app, checks)
+    register_metrics(app, metrics, token=config.metrics_token)
+    waiting = Waiting(services.cases.find_judged, max_waiting=config.max_waiting)
+    together = Together[NewComment, Added](lambda comments: submit_comments(comments, services))
+
+    def submit(new: NewComment) -> Added:
+        added = together(new)
+        note_comments([added.comment_id])
+        return added
+
+    routes = api_routes(services, config, submit, waiting)
+    register_api(app, routes)
+    register_docs(app, describe(routes))
+    register_pages(app, services, config)
+    register_akismet(app, services, submit, waiting)
+    register_webhooks(app, services, submit, waiting)
+    register_static(app)
+    return app
+
+
+def api_routes(
+    services: Services, config: WebConfig, submit: Submit, waiting: Waiting
+) -> list[Route]:
+    """Return every operation of the API."""
+    return [
+        *intake_routes(services, config, submit, waiting),
+        *comment_routes(services),
+        *site_routes(services),
+        *figure_routes(services),
+        *callback_routes(services),
+    ]
+
+
+def register_api(app: Flask, routes: list[Route]) -> None:
+    """Serve the operations under `/v1`, each to sites with a valid key only."""
+    api = Blueprint(API, "service.web.api.route", url_prefix="/v1")
+    api.before_request(require_site)
+    for route in routes:
+        register_route(api, route)
+    app.register_blueprint(api)
+
+
+def _configure(app: Flask, config: WebConfig) -> None:
+    app.config.update(
+        SECRET_KEY=config.secret_key,
+        SESSION_COOKIE_SECURE=config.https_only_cookies,
+        SESSION_COOKIE_HTTPONLY=True,
+        SESSION_COOKIE_SAMESITE="Lax",
+        MAX_CONTENT_LENGTH=_MAX_FORM_BYTES,
+        MAX_FORM_MEMORY_SIZE=_MAX_FORM_BYTES,
+        PROVIDE_AUTOMATIC_OPTIONS=False,
+    )
+    app.session_interface = PageSessions()
+    # A doubled slash is another path, not a reason to redirect a POST.
+    app.url_map.merge_slashes = False
+    app.url_map.converters["id"] = IdConverter
+    if config.trusted_proxies:
+        hops = config.trusted_proxies
+        app.wsgi_app = ProxyFix(  # type: ignore[method-assign]  # the documented way to wrap it
+            app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops
+        )

@@ -1,0 +1,1 @@
+"""What every request meets first: keys, limits, bounds, errors, headers, health."""

@@ -1,0 +1,87 @@
+"""Says who may call what: every route needs a site key unless it is marked open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from flask import g, request
+
+from service.domain.errors import ModerationError, NotAuthenticatedError
+from service.domain.site import Site
+from service.moderation.admin.sites import authenticate_site
+from service.ports.services import Services
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+API = "api"
+"""The name of the blueprint whose every route needs a site key."""
+
+HOOKS = "hooks"
+"""The name of the blueprint whose route checks the signature of the platform that calls."""
+
+AKISMET = "akismet"
+"""The name of the blueprint whose routes look for keys of their own kind."""
+
+PROGRAMS = frozenset({API, HOOKS, AKISMET})
+"""The blueprints that programs call: they send no cookies and are given none."""
+
+_OPEN = "open_to_all"
+_SCHEME = "bearer "
+# Our keys have 48 characters; nothing longer is worth hashing.
+_MAX_SECRET_CHARS = 200
+
+
+def open_to_all(view: F) -> F:
+    """Mark a view as one that strangers may call. A guard test lists all that are not."""
+    setattr(view, _OPEN, True)
+    return view
+
+
+def is_open(view: Callable[..., Any]) -> bool:
+    """Say whether a view is marked as open to strangers."""
+    return bool(getattr(view, _OPEN, False))
+
+
+def presented_secret() -> str | None:
+    """Return the secret that came with the request, if any did."""
+    given = request.headers.get("Authorization", "")
+    if not given.lower().startswith(_SCHEME) or len(given) > _MAX_SECRET_CHARS:
+        return None
+    return given[len(_SCHEME) :].strip() or None
+
+
+def identify_site(services: Services) -> None:
+    """Find out whose key came along, before anything is counted or refused.
+
+    Refusing is left to `require_site`, so that failures can be counted in between.
+    """
+    g.site = None
+    if request.blueprint != API:
+        return
+    secret = presented_secret()
+    if secret is None:
+        g.refusal = NotAuthenticatedError("Send your site key as Authorization: Bearer slop_….")
+        return
+    try:
+        g.site = authenticate_site(secret, services)
+    except ModerationError as refusal:
+        g.refusal = refusal
+
+
+def has_site() -> bool:
+    """Say whether a valid site key came along."""
+    return g.get("site") is not None
+
+
+def require_site() -> None:
+    """Raise `NotAuthenticatedError`, or what kept us from knowing, if no valid key came along."""
+    if not has_site():
+        raise g.get("refusal") or NotAuthenticatedError("A site key is needed.")
+
+
+def current_site() -> Site:
+    """Return the site whose key came along. Raises as `require_site` does."""
+    require_site()
+    site: Site = g.site
+    return site

@@ -1,0 +1,248 @@
+"""Turns every error into a problem document (RFC 9457), by one table."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from flask import Flask, Response, g, request
+from flask.typing import ResponseReturnValue
+from werkzeug.exceptions import HTTPException
+
+from service.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    ModelUnavailableError,
+    ModerationError,
+    NotAuthenticatedError,
+    NotFoundError,
+    Problem,
+    StoreUnavailableError,
+)
+from service.web.edge.answers import ProblemAnswer, ProblemField
+
+log = logging.getLogger(__name__)
+
+PROBLEM_TYPE = "application/problem+json"
+# Paths that programs call: there every answer is JSON.
+_API_PATHS = ("v1", "openapi.json", "livez", "readyz")
+# A hostile body may have thousands of unknown fields; the first ones make the point.
+_MAX_PROBLEMS = 50
+# What a store that is away is given to come back.
+_RETRY_AFTER_SECONDS = "5"
+
+
+class EdgeError(Exception):
+    """A request that is refused before any use case sees it."""
+
+    status = 400
+
+    def __init__(self, detail: str, problems: Sequence[Problem] = ()) -> None:
+        self.problems = tuple(problems)
+        super().__init__(detail)
+
+
+class UnreadableRequestError(EdgeError):
+    """The body is not what its media type says."""
+
+
+class TooLargeError(EdgeError):
+    """The body, or a part of it, is over its limit."""
+
+    status = 413
+
+
+class WrongMediaTypeError(EdgeError):
+    """The body is of a media type that this route does not read."""
+
+    status = 415
+
+
+HTTP_STATUS: Mapping[type[ModerationError], int] = {
+    InvalidInputError: 422,
+    NotAuthenticatedError: 401,
+    NotFoundError: 404,
+    ConflictError: 409,
+    StoreUnavailableError: 503,
+    ModelUnavailableError: 503,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of problem: its anchor on the documentation page and what it means."""
+
+    slug: str
+    title: str
+    meaning: str
+
+
+KINDS: Mapping[int, Kind] = {
+    400: Kind(
+        slug="unreadable-request",
+        title="The request cannot be read",
+        meaning="The body is not well-formed JSON in UTF-8, or it is nested too deep.",
+    ),
+    401: Kind(
+        slug="not-authenticated",
+        title="A valid site key is needed",
+        meaning="Send `Authorization: Bearer slop_…` with a key that is not expired or revoked.",
+    ),
+    404: Kind(
+        slug="not-found",
+        title="There is no such thing",
+        meaning="The path is unknown, or the thing does not exist or belongs to another site.",
+    ),
+    405: Kind(
+        slug="method-not-allowed",
+        title="The path does not take this method",
+        meaning="The `Allow` header lists the methods that the path takes.",
+    ),
+    409: Kind(
+        slug="conflict",
+        title="The request contradicts what is kept",
+        meaning=(
+            "The same key came with other content, the comment was withdrawn by its site, or the "
+            "change would lock the site out."
+        ),
+    ),
+    413: Kind(
+        slug="too-large",
+        title="The request is too large",
+        meaning="The body, the comment's text or the number of comments is over its limit.",
+    ),
+    415: Kind(
+        slug="wrong-media-type",
+        title="The media type is not understood",
+        meaning="Send the body as one of the media types that the operation lists.",
+    ),
+    422: Kind(
+        slug="invalid-input",
+        title="The input is refused",
+        meaning="Each field that is wrong is named in `errors`, all of them at once.",
+    ),
+    429: Kind(
+        slug="too-many-requests",
+        title="Too many requests",
+        meaning="Wait for as many seconds as `Retry-After` says.",
+    ),
+    500: Kind(
+        slug="internal-error",
+        title="Something went wrong here",
+        meaning="The fault is on this side; the log has more under the request's id.",
+    ),
+    503: Kind(
+        slug="unavailable",
+        title="A part of the service is away",
+        meaning="Nothing was kept; the same request may succeed after `Retry-After` seconds.",
+    ),
+}
+
+
+def problem(status: int, detail: str, problems: Sequence[Problem] = ()) -> ProblemAnswer:
+    """Return the problem document for a status."""
+    kind = KINDS.get(status)
+    return ProblemAnswer(
+        type=f"/docs#problem-{kind.slug}" if kind else "about:blank",
+        title=kind.title if kind else HTTPStatus(status).phrase,
+        status=status,
+        detail=detail,
+        errors=[
+            ProblemField(field=p.field, problem=p.problem, remedy=p.remedy)
+            for p in problems[:_MAX_PROBLEMS]
+        ],
+    )
+
+
+def problem_of(error: ModerationError | EdgeError) -> ProblemAnswer:
+    """Return the problem document for one of our own errors."""
+    problems = error.problems if isinstance(error, EdgeError | InvalidInputError) else ()
+    detail = str(error)
+    if isinstance(error, InvalidInputError):
+        more = len(problems) - _MAX_PROBLEMS
+        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+        detail = f"The input has {count}" + (
+            f", the first {_MAX_PROBLEMS} here." if more > 0 else "."
+        )
+    return problem(status_of(error), detail, problems)
+
+
+def status_of(error: ModerationError | EdgeError) -> int:
+    """Return the HTTP status for one of our own errors; 500 for one that has no row."""
+    if isinstance(error, EdgeError):
+        return error.status
+    return next((HTTP_STATUS[kind] for kind in type(error).__mro__ if kind in HTTP_STATUS), 500)
+
+
+def respond(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -> Response:
+    """Return the response that carries a problem document."""
+    response = Response(
+        document.model_dump_json(), status=document.status, content_type=PROBLEM_TYPE
+    )
+    if document.status == HTTPStatus.UNAUTHORIZED:
+        response.headers["WWW-Authenticate"] = 'Bearer realm="slopsieve"'
+    if document.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        response.headers["Retry-After"] = _RETRY_AFTER_SECONDS
+    response.headers.update(headers or {})
+    return response
+
+
+def register_errors(app: Flask, error_page: Callable[[int], Response]) -> None:
+    """Let every error that leaves a route become a problem document, or a page for a person.
+
+    `error_page(status)` returns that page.
+    """
+
+    def answer(document: ProblemAnswer, headers: Mapping[str, str] | None = None) -> Response:
+        if request.path.lstrip("/").startswith(_API_PATHS) or not _is_browser():
+            return respond(document, headers)
+        page = error_page(document.status)
+        page.headers.update(headers or {})
+        return page
+
+    def on_our_error(error: ModerationError | EdgeError) -> ResponseReturnValue:
+        return answer(problem_of(error))
+
+    def on_http_error(error: HTTPException) -> ResponseReturnValue:
+        status = error.code or HTTPStatus.INTERNAL_SERVER_ERROR
+        if status < HTTPStatus.BAD_REQUEST:
+            return error
+        kind = KINDS.get(status)
+        # The library's own descriptions may quote the request, so ours are used.
+        document = problem(status, kind.meaning if kind else HTTPStatus(status).description)
+        kept = {"Allow", "Retry-After"}
+        headers = {name: value for name, value in error.get_headers() if name in kept}
+        return answer(document, headers)
+
+    def on_unforeseen(error: Exception) -> ResponseReturnValue:
+        _log_place(error)
+        return answer(problem(500, KINDS[500].meaning))
+
+    app.register_error_handler(ModerationError, on_our_error)
+    app.register_error_handler(EdgeError, on_our_error)
+    app.register_error_handler(HTTPException, on_http_error)
+    app.register_error_handler(Exception, on_unforeseen)
+
+
+def _log_place(error: Exception) -> None:
+    """Log where it happened, never what the error says: that may quote a comment."""
+    frames = traceback.extract_tb(sys.exc_info()[2])
+    where = f"{frames[-1].name}:{frames[-1].lineno}" if frames else "unknown"
+    log.error(
+        "request failed",
+        extra={
+            "error": type(error).__name__,
+            "where": where,
+            "endpoint": request.endpoint,
+            "request_id": g.get("request_id", ""),
+        },
+    )
+
+
+def _is_browser() -> bool:
+    best = request.accept_mimetypes.best_match(["application/json", "text/html"])
+    return best == "text/html"

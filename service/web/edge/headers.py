@@ -1,0 +1,107 @@
+"""Gives every response its security headers, its request id and its line in the log."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import time
+from collections.abc import Sequence
+
+from flask import Flask, Response, g, request
+
+from service.domain.comment import CommentId
+from service.logs import REQUEST_ID as CURRENT_REQUEST
+from service.ports.observing import UNOBSERVED, Observer
+from service.web.edge.config import WebConfig
+
+log = logging.getLogger("service.web.access")
+
+REQUEST_ID = "X-Request-Id"
+ARRIVED = "slopsieve.arrived"
+"""Where the server puts the moment at which a request had come in, by `time.perf_counter`."""
+_REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}")
+# The API's answers load nothing; a page that needs more sets its own policy first.
+API_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+_HEADERS = {
+    "Content-Security-Policy": API_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+# Whatever else a stranger writes there is neither logged nor counted nor traced.
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_ONE_YEAR = "max-age=31536000"
+
+
+# A line names at most so many of the comments that came in with one request.
+_COMMENTS_A_LINE = 100
+
+
+def register_headers(app: Flask, config: WebConfig, observer: Observer = UNOBSERVED) -> None:
+    """Register what happens before and after each request, whatever serves it."""
+
+    def begin() -> None:
+        # What a request waited for a thread counts: whoever sent it waits all the while.
+        g.started = request.environ.get(ARRIVED, time.perf_counter())
+        given = request.headers.get(REQUEST_ID, "")
+        g.request_id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+        CURRENT_REQUEST.set(g.request_id)
+
+    def finish(response: Response) -> Response:
+        for name, value in _HEADERS.items():
+            response.headers.setdefault(name, value)
+        if config.https_only_cookies:
+            response.headers.setdefault("Strict-Transport-Security", _ONE_YEAR)
+        response.headers[REQUEST_ID] = g.get("request_id", "")
+        seconds = time.perf_counter() - g.get("started", time.perf_counter())
+        route = request.url_rule.rule if request.url_rule else None
+        method = request.method if request.method in _METHODS else "other"
+        _log(response, method=method, route=route, seconds=seconds)
+        observer.served(
+            route=route or "",
+            method=method,
+            status=response.status_code,
+            seconds=seconds,
+        )
+        return response
+
+    def end(_error: BaseException | None) -> None:
+        # The thread serves others next, or writes lines of its own.
+        CURRENT_REQUEST.set("")
+
+    app.before_request(begin)
+    app.after_request(finish)
+    app.teardown_request(end)
+
+
+def note_comments(ids: Sequence[CommentId]) -> None:
+    """Have the line of this request name the comments that it brought, or its first lines do.
+
+    So a comment's id leads from the request that brought it to the batch that judged it.
+    """
+    if len(ids) == 1:
+        g.comment_id = ids[0]
+        return
+    for start in range(0, len(ids), _COMMENTS_A_LINE):
+        some = ids[start : start + _COMMENTS_A_LINE]
+        log.info("comments came in", extra={"comment_ids": some, "request_id": g.request_id})
+
+
+def _log(response: Response, *, method: str, route: str | None, seconds: float) -> None:
+    """Write one line: the rule rather than the path, no query, no body, no address."""
+    comment = {"comment_id": g.comment_id} if "comment_id" in g else {}
+    log.info(
+        "request served",
+        extra={
+            "method": method,
+            "route": route,
+            "status": response.status_code,
+            "milliseconds": round(seconds * 1000, 1),
+            "request_id": g.get("request_id", ""),
+            **comment,
+        },
+    )

@@ -1,0 +1,141 @@
+"""Says the pages' texts in the reader's language.
+
+Texts stand in the code in English and are looked up in the gettext catalogues of `languages/`, a
+`.po` file a language. To add a language, copy `languages/de.po`, translate it, name it by its tag.
+"""
+
+from __future__ import annotations
+
+import gettext as gnu
+import io
+from datetime import date
+from functools import cache
+from pathlib import Path
+
+from babel.dates import format_date
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+from babel.numbers import format_decimal
+from flask import Flask, g, has_request_context, request, session
+
+ENGLISH = "en"
+_CHOSEN = "language"
+
+_FOLDER = Path(__file__).parents[1] / "languages"
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """Return the tags of all languages there are texts in, English first."""
+    return (ENGLISH, *sorted(path.stem for path in _FOLDER.glob("*.po")))
+
+
+def current_language() -> str:
+    """Return the tag of the reader's language: the one chosen, else what the browser asks for."""
+    if not has_request_context():
+        return ENGLISH
+    if "language" not in g:
+        chosen = session.get(_CHOSEN)
+        asked = request.accept_languages.best_match(languages(), default=ENGLISH)
+        g.language = chosen if chosen in languages() else asked
+    found: str = g.language
+    return found
+
+
+def choose_language(tag: str | None) -> None:
+    """Let the session speak a language from now on; None leaves it to the browser."""
+    session.pop(_CHOSEN, None)
+    if tag:
+        session[_CHOSEN] = tag
+    g.pop("language", None)
+
+
+def gettext(message: str, **values: object) -> str:
+    """Return a text in the reader's language; `%(name)s` in it is replaced by that value.
+
+    A percent sign of its own is written twice.
+    """
+    return _translations(current_language()).gettext(message) % values
+
+
+def ngettext(one: str, many: str, n: int, **values: object) -> str:
+    """Return the text for this number of things; `%(num)s` in it is the number."""
+    return _translations(current_language()).ngettext(one, many, n) % {"num": n, **values}
+
+
+def noted(message: str) -> str:
+    """Return the text as it is: marks one that stands in a table and is looked up when shown."""
+    return message
+
+
+def number(value: float) -> str:
+    """Return a whole number as the reader's language writes it."""
+    return format_decimal(round(value), locale=_locale())
+
+
+def decimal(value: float) -> str:
+    """Return a number with two decimals as the reader's language writes it."""
+    return format_decimal(value, format="0.00", locale=_locale())
+
+
+def up_to_four_digits(value: float) -> str:
+    """Return a number with at most four digits that matter, as the reader's language writes it."""
+    return format_decimal(value, format="@###", locale=_locale())
+
+
+def probability(p: float) -> str:
+    """Return a probability in percent that never claims certainty, in the reader's language.
+
+    Where the cutoffs lie, near both ends, it has a decimal: who looks must see on which side.
+    """
+    if p > 0.9995:
+        return f">{_in_percent(0.999, '0.0')}"
+    if p < 0.0005:
+        return f"<{_in_percent(0.001, '0.0')}"
+    return _in_percent(p, "0.0" if p >= 0.95 or p < 0.05 else "0")
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, one digit more where one would round a rarity to nothing."""
+    pattern = "0.00" if 0 < share < 0.001 else "0.0"
+    written = format_decimal(share * 100, format=pattern, locale=_locale())
+    return gettext("%(number)s %%", number=written)
+
+
+def day_in_words(day: date, pattern: str) -> str:
+    """Return a day by a pattern of UTS 35, which is a text with a translation like any other."""
+    return format_date(day, gettext(pattern), locale=_locale())
+
+
+def register_language(app: Flask) -> None:
+    """Give templates `_()`, `ngettext()`, the filter `number`, and the language as `language`."""
+    app.add_template_filter(number)
+    app.jinja_env.add_extension("jinja2.ext.i18n")
+    app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]  # the extension's own
+        lambda message: _translations(current_language()).gettext(message),
+        lambda one, many, n: _translations(current_language()).ngettext(one, many, n),
+        newstyle=True,
+    )
+    app.context_processor(lambda: {"language": current_language()})
+
+
+def _locale() -> str:
+    return current_language().replace("-", "_")
+
+
+def _in_percent(share: float, pattern: str) -> str:
+    written = format_decimal(share * 100, format=pattern, locale=_locale())
+    return gettext("%(number)s%%", number=written)
+
+
+@cache
+def _translations(tag: str) -> gnu.NullTranslations:
+    path = _FOLDER / f"{tag}.po"
+    if tag == ENGLISH or not path.exists():
+        return gnu.NullTranslations()
+    with path.open("rb") as file:
+        catalogue = read_po(file, locale=tag)
+    compiled = io.BytesIO()
+    write_mo(compiled, catalogue)
+    compiled.seek(0)
+    return gnu.GNUTranslations(compiled)

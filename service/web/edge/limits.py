@@ -1,0 +1,147 @@
+"""Limits how often a key may call, and how often an address may come with a wrong one.
+
+Passwords and codes have limits of their own, in `guessing.py`: neither shuts the other out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import time
+from typing import Any
+
+from flask import Flask, Response, g, request
+from flask.typing import ResponseReturnValue
+from flask_limiter import ApplicationLimit, Limiter, RateLimitExceeded
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from service.domain.sender import one_client
+from service.ports.services import Services
+from service.web.edge.auth import (
+    AKISMET,
+    API,
+    HOOKS,
+    current_site,
+    has_site,
+    presented_secret,
+)
+from service.web.edge.config import WebConfig
+from service.web.edge.errors import KINDS, problem, respond
+from service.web.edge.metrics import PATH as METRICS
+from service.web.edge.metrics import may_read
+
+# A static site's comment box is open to anybody. A busy post draws a comment a second; a person
+# sends a few in a minute.
+_FORMS_PER_MINUTE = 120
+_FORMS_PER_ADDRESS_AND_MINUTE = 10
+_UNLIMITED_PATHS = ("/livez", "/readyz")
+_FAILURES = (401, 403)
+_WINDOW_SECONDS = 60
+# Counting is worth a few milliseconds. With the counter away, requests are counted in memory and
+# one request in a while, ever more seldom, finds out whether it is back.
+_STORAGE_OPTIONS: dict[str, Any] = {
+    "socket_connect_timeout": 0.25,
+    "socket_timeout": 0.25,
+    "retry": Retry(NoBackoff(), 0),
+}
+
+
+def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
+    """Answer 429 with Retry-After to whoever calls too often; health is never limited."""
+    secret = services.sender_secret
+
+    def by_address() -> str:
+        return hashed_address(secret)
+
+    url = config.limiter_storage_url
+    limiter = Limiter(
+        key_func=by_address,
+        application_limits=[
+            ApplicationLimit(
+                f"{config.requests_per_minute}/minute",
+                key_function=lambda: _hashed_key() if has_site() else by_address(),
+                scope="calls",
+            ),
+            ApplicationLimit(
+                f"{config.failures_per_minute}/minute",
+                key_function=by_address,
+                scope="failures",
+                # Whoever has a valid key is never shut out by a neighbour's failures.
+                exempt_when=lambda: not _may_be_guessing(config),
+                deduct_when=lambda response: (
+                    response.status_code in _FAILURES or _came_with_wrong_akismet_key()
+                ),
+            ),
+            ApplicationLimit(
+                f"{_FORMS_PER_MINUTE}/minute",
+                key_function=lambda: f"form:{g.open_form}",
+                scope="forms",
+                exempt_when=lambda: not _is_open_form(),
+            ),
+            ApplicationLimit(
+                f"{_FORMS_PER_ADDRESS_AND_MINUTE}/minute",
+                key_function=by_address,
+                scope="forms of one sender",
+                exempt_when=lambda: not _is_open_form(),
+            ),
+        ],
+        storage_uri=url or "memory://",
+        storage_options=_STORAGE_OPTIONS if url else {},
+        in_memory_fallback_enabled=True,
+        # Two requests can find the storage away at once; the second is let through uncounted.
+        swallow_errors=True,
+        key_prefix="slopsieve",
+    )
+    limiter.request_filter(lambda: request.path in _UNLIMITED_PATHS)
+    limiter.init_app(app)
+
+    def too_many(_: RateLimitExceeded) -> ResponseReturnValue:
+        return _too_many(limiter)
+
+    app.register_error_handler(RateLimitExceeded, too_many)
+
+
+def _may_be_guessing(config: WebConfig) -> bool:
+    """Say whether the request tries a key or a token that is not known to be right."""
+    if request.blueprint == API:
+        return not has_site()
+    if request.blueprint == HOOKS:
+        return not has_site() and not _is_open_form()
+    if request.blueprint == AKISMET:
+        return _came_with_wrong_akismet_key()
+    return request.path == METRICS and not may_read(config.metrics_token)
+
+
+def _too_many(limiter: Limiter) -> Response:
+    breached = limiter.current_limit
+    left = breached.reset_at - time.time() if breached else _WINDOW_SECONDS
+    seconds = min(max(1, math.ceil(left)), _WINDOW_SECONDS)
+    return respond(problem(429, KINDS[429].meaning), {"Retry-After": str(seconds)})
+
+
+def _hashed_key() -> str:
+    """Return what stands for the key that came along; the counter never learns the key."""
+    if request.blueprint == AKISMET:
+        return f"akismet:{current_site().id}"
+    if request.blueprint == HOOKS:
+        return f"hook:{g.received.hook.id}"
+    secret = presented_secret() or ""
+    return hashlib.sha256(b"limit:" + secret.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _is_open_form() -> bool:
+    """Say whether the request is a static site's form, which anybody may send."""
+    return bool(g.get("open_form"))
+
+
+def _came_with_wrong_akismet_key() -> bool:
+    # Akismet's answer to a wrong key is 200 like all its answers.
+    return bool(g.get("wrong_key"))
+
+
+def hashed_address(sender_secret: bytes) -> str:
+    """Return which client calls, as a keyed hash: it lands in log lines."""
+    address = one_client(request.remote_addr or "unknown").encode()
+    return hmac.new(sender_secret, b"limit:" + address, hashlib.sha256).hexdigest()[:32]

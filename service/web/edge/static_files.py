@@ -1,0 +1,59 @@
+"""Serves style sheets and scripts at addresses that change with them, so that browsers keep them.
+
+Every address of one begins with a digest of them all: `/static/3f9a0c…/review.css`. What one of
+them loads by a relative address, as a script does its modules, is kept as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, Response, send_from_directory
+
+from service.web.edge.auth import open_to_all
+
+_FOLDER = Path(__file__).parents[1] / "static"
+_DIGEST_CHARS = 16
+_VERSIONED = re.compile(rf"([0-9a-f]{{{_DIGEST_CHARS}}})/(.+)", re.DOTALL)
+# For as long as a browser likes: another content has another address. RFC 8246 for the last word.
+_FOR_GOOD = "public, max-age=31536000, immutable"
+_ASK_EACH_TIME = "no-cache"
+
+
+def register_static(app: Flask) -> None:
+    """Serve the files under `/static/`, and let `url_for("static", …)` name them with the digest.
+
+    Without a digest, or with that of another version, the file is served as it is now and asked for
+    anew each time: pages of both versions are open while one takes the other's place.
+    """
+
+    @open_to_all
+    def static(filename: str) -> Response:
+        found = _VERSIONED.fullmatch(filename)
+        digest, name = found.groups() if found else ("", filename)
+        response = send_from_directory(_FOLDER, name)
+        is_current = digest == static_digest() and response.status_code < 400
+        response.headers["Cache-Control"] = _FOR_GOOD if is_current else _ASK_EACH_TIME
+        return response
+
+    def with_digest(endpoint: str, values: dict[str, Any]) -> None:
+        if endpoint == "static":
+            values["filename"] = f"{static_digest()}/{values['filename']}"
+
+    app.add_url_rule("/static/<path:filename>", "static", static)
+    app.url_defaults(with_digest)
+
+
+@cache
+def static_digest() -> str:
+    """Return what changes whenever a name or the content of one of the files does."""
+    digest = hashlib.sha256()
+    for path in sorted(one for one in _FOLDER.rglob("*") if one.is_file()):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(_FOLDER).as_posix()}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()[:_DIGEST_CHARS]

@@ -1,0 +1,125 @@
+"""Reads JSON from strangers: bounded in depth, nothing ambiguous, no text that stores choke on."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from service.domain.errors import Problem
+from service.web.edge.errors import UnreadableRequestError
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+# A batch of comments is four levels deep.
+MAX_DEPTH = 16
+# Possessive, and an unterminated string runs to the end of the body: one pass whatever comes.
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_NOT_STRUCTURE = bytes(set(range(256)) - set(b"[]{}"))
+# PostgreSQL keeps no NUL and UTF-8 has no lone surrogates.
+_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_MAX_SHOWN_NAME_CHARS = 100
+
+
+class _RepeatedKeys(dict[str, Json]):
+    """An object in which keys came more than once; which is wrong, but not yet anyone's fault."""
+
+    repeated: tuple[str, ...] = ()
+
+
+def parse(raw: bytes) -> Json:
+    """Return the JSON value. Raises `UnreadableRequestError` for what is none, or too deep."""
+    if _is_deeper(raw, MAX_DEPTH):
+        msg = f"The JSON is nested more than {MAX_DEPTH} levels deep."
+        raise UnreadableRequestError(msg)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        msg = f"The body is not UTF-8: byte {error.start} is wrong. Encode it as UTF-8."
+        raise UnreadableRequestError(msg) from None
+    try:
+        value: Json = json.loads(text, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        msg = f"The body is not JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        raise UnreadableRequestError(msg) from None
+    except (ValueError, RecursionError):
+        raise UnreadableRequestError("The body has a number that is too long to read.") from None
+    return value
+
+
+def clean(value: Json, path: str = "") -> tuple[Json, list[Problem]]:
+    """Return the value without what cannot be kept, with what is ambiguous in it.
+
+    NUL and lone surrogates become U+FFFD, so that no comment is lost for one character and
+    offsets stay as they were. Keys that came twice, NaN and infinities are problems.
+    """
+    problems: list[Problem] = []
+
+    def walk(part: Json, path: str) -> Json:
+        if isinstance(part, str):
+            return _UNKEEPABLE.sub(_REPLACEMENT, part)
+        if isinstance(part, float) and not math.isfinite(part):
+            problems.append(_not_finite(path))
+            return 0.0
+        if isinstance(part, list):
+            return [walk(item, join(path, index)) for index, item in enumerate(part)]
+        if isinstance(part, dict):
+            if isinstance(part, _RepeatedKeys):
+                problems.extend(_repeated(join(path, name)) for name in part.repeated)
+            return {
+                _UNKEEPABLE.sub(_REPLACEMENT, name): walk(item, join(path, name))
+                for name, item in part.items()
+            }
+        return part
+
+    return walk(value, path), problems
+
+
+def repeated_names(value: dict[str, Json]) -> list[str]:
+    """Return the names that came more than once in an object that `parse` returned."""
+    if not isinstance(value, _RepeatedKeys):
+        return []
+    return [join("", name) for name in value.repeated]
+
+
+def join(path: str, part: str | int) -> str:
+    """Return the path of a part, fit to be shown: printable and of bounded length."""
+    name = str(part)[:_MAX_SHOWN_NAME_CHARS]
+    shown = "".join(c if c.isprintable() else _REPLACEMENT for c in name)
+    return f"{path}.{shown}" if path else shown
+
+
+def _object(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
+    members = dict(pairs)
+    if len(members) == len(pairs):
+        return members
+    counts = Counter(name for name, _ in pairs)
+    marked = _RepeatedKeys(members)
+    marked.repeated = tuple(name for name, count in counts.items() if count > 1)
+    return marked
+
+
+def _is_deeper(raw: bytes, limit: int) -> bool:
+    """Say whether brackets nest deeper than `limit`, before any parser recurses into them."""
+    depth = 0
+    for bracket in _STRING.sub(b"", raw).translate(None, _NOT_STRUCTURE):
+        if bracket in b"[{":
+            depth += 1
+            if depth > limit:
+                return True
+        else:
+            depth -= 1
+    return False
+
+
+def _repeated(path: str) -> Problem:
+    return Problem(field=path, problem="occurs more than once", remedy="send it once")
+
+
+def _not_finite(path: str) -> Problem:
+    return Problem(
+        field=path, problem="is not a finite number", remedy="send a finite number or leave it out"
+    )

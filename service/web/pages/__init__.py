@@ -1,0 +1,1 @@
+"""The pages for moderators, a room for each tab of the bar."""

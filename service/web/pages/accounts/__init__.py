@@ -1,0 +1,1 @@
+"""Accounts: signing in, second factors, the log, personal data."""

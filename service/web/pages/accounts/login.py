@@ -1,0 +1,246 @@
+"""Lets moderators sign in, in two steps if they have a second factor, and choose their password."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from http import HTTPStatus
+
+from flask import (
+    Blueprint,
+    Response,
+    after_this_request,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from flask_limiter import Limiter
+from flask_login import current_user, login_user, logout_user
+
+from service.domain.errors import InvalidInputError, NotAuthenticatedError, Problem
+from service.domain.user import Permission, User
+from service.moderation.admin.second_factor import check_second_factor
+from service.moderation.admin.sessions import begin_session, end_session
+from service.moderation.admin.users import (
+    MAX_PASSWORD_CHARS,
+    MIN_PASSWORD_CHARS,
+    authenticate_user,
+    change_password,
+)
+from service.ports.services import Services
+from service.web.edge.auth import open_to_all
+from service.web.edge.language import choose_language, gettext
+from service.web.pages.accounts.devices import known_device, remember_device
+from service.web.pages.accounts.guessing import TRIES_BY_CODE, limit_tries
+from service.web.pages.common.pages import (
+    SignedIn,
+    current_session_id,
+    moderator,
+    needs,
+    safe_next,
+)
+
+# Who has given the password and not yet the code of the second factor.
+_PENDING = "second_step"
+_PENDING_SECONDS = 300
+_REPEAT_DIFFERS = Problem(
+    field="repeat", problem="differs from the new password", remedy="type the same twice"
+)
+
+
+def add_login(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
+    """Add the pages for signing in and out and for the password."""
+    _add_signing_in(pages, services, limiter)
+    _add_second_step(pages, services, limiter)
+    _add_leaving(pages, services)
+    _add_password(pages, services, limiter)
+
+
+def _add_signing_in(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
+    def known() -> str | None:
+        user, device = known_device(services) or (None, "")
+        return device if user and user.name.casefold() == typed("name").casefold() else None
+
+    @open_to_all
+    @limit_tries(limiter, lambda: typed("name"), known)
+    def sign_in() -> ResponseReturnValue:
+        if current_user.is_authenticated:
+            return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
+        if request.method == "GET":
+            return _sign_in_page()
+        try:
+            user = authenticate_user(typed("name"), typed("password"), services)
+        except NotAuthenticatedError:
+            refusal = gettext("Name and password do not fit.")
+            return _sign_in_page(refusal), HTTPStatus.FORBIDDEN
+        target = safe_next(request.form.get("next"))
+        if services.second_factors.get(user.id) is not None:
+            _remember_first_step(user, target, services)
+            return redirect(url_for("pages.sign_in_code"), HTTPStatus.SEE_OTHER)
+        _start_session(user, services)
+        return redirect(target, HTTPStatus.SEE_OTHER)
+
+    pages.add_url_rule("/sign-in", view_func=sign_in, methods=["GET", "POST"])
+
+
+def _add_second_step(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
+    def known() -> str | None:
+        user, device = known_device(services) or (None, "")
+        return device if user and user.id == _pending_id() else None
+
+    @open_to_all
+    @limit_tries(limiter, lambda: f"code:{_pending_id()}", known, most=TRIES_BY_CODE)
+    def sign_in_code() -> ResponseReturnValue:
+        user = _half_signed_in(services)
+        if user is None:
+            session.pop(_PENDING, None)
+            return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
+        if request.method == "GET":
+            return render_template("sign_in_code.html", refusal="")
+        try:
+            check_second_factor(user, typed("code"), services)
+        except NotAuthenticatedError:
+            refusal = gettext("This code does not fit, or it was used already.")
+            return render_template("sign_in_code.html", refusal=refusal), HTTPStatus.FORBIDDEN
+        target = safe_next(session[_PENDING].get("next"))
+        _start_session(user, services)
+        return redirect(target, HTTPStatus.SEE_OTHER)
+
+    pages.add_url_rule("/sign-in/code", view_func=sign_in_code, methods=["GET", "POST"])
+
+
+def _add_leaving(pages: Blueprint, services: Services) -> None:
+    @pages.post("/sign-out")
+    @needs(Permission.LOOK)
+    def sign_out() -> ResponseReturnValue:
+        # First: while the store is away the moderator stays signed in, is told, and tries again.
+        end_session(current_session_id(), moderator(), services)
+        logout_user()
+        session.clear()
+        return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
+
+
+def _add_password(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
+    @needs(Permission.LOOK)
+    @limit_tries(limiter, own_name, own_session)
+    def password() -> ResponseReturnValue:
+        if request.method == "GET":
+            return _password_page()
+        try:
+            changed = _change_password(moderator(), services)
+        except InvalidInputError as error:
+            return _password_page(error.problems), HTTPStatus.UNPROCESSABLE_ENTITY
+        # A session of its own: a copy of the one so far ends with it.
+        _start_session(changed, services)
+        return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
+
+    pages.add_url_rule("/password", view_func=password, methods=["GET", "POST"])
+
+
+def typed(field: str) -> str:
+    """Return what was typed; what nobody can type (NUL, line breaks) fits no account."""
+    value = request.form.get(field, "")
+    return value if value.isprintable() else ""
+
+
+def own_name() -> str:
+    """Return the name of whoever is signed in, nothing for a stranger."""
+    return moderator().name if current_user.is_authenticated else ""
+
+
+def own_session() -> str | None:
+    """Return the id of the session of whoever is signed in."""
+    return current_session_id() if current_user.is_authenticated else None
+
+
+def _start_session(user: User, services: Services) -> None:
+    """Begin anew, so that nothing set before signing in lives on."""
+    begun = begin_session(user, services, user_agent=request.headers.get("User-Agent"))
+    session.clear()
+    session.permanent = True
+    choose_language(user.preferences.language)
+    login_user(SignedIn(user, begun.id))
+
+    @after_this_request
+    def keep_device(response: Response) -> Response:
+        remember_device(response, user, services)
+        return response
+
+
+def _remember_first_step(user: User, target: str, services: Services) -> None:
+    session.clear()
+    session[_PENDING] = {
+        "user": user.id,
+        "at": int(services.clock().timestamp()),
+        "proof": _proof(user),
+        "next": target,
+    }
+
+
+def _half_signed_in(services: Services) -> User | None:
+    """Return who gave their password within five minutes, if it is still the password."""
+    pending = session.get(_PENDING)
+    if pending is None:
+        return None
+    age_seconds = services.clock().timestamp() - pending["at"]
+    user = services.users.get(pending["user"])
+    if user is None or user.ended_at is not None or age_seconds > _PENDING_SECONDS:
+        return None
+    return user if hmac.compare_digest(_proof(user), pending["proof"]) else None
+
+
+def _pending_id() -> str:
+    return str(session.get(_PENDING, {}).get("user", ""))
+
+
+def _proof(user: User) -> str:
+    """Return what ties the first step to the password that was given in it."""
+    return hashlib.sha256(f"first step:{user.password_hash}".encode()).hexdigest()[:32]
+
+
+def _change_password(user: User, services: Services) -> User:
+    """Change the password, or name all that is wrong with what was typed."""
+    new = typed("new")
+    problems: tuple[Problem, ...] = (_REPEAT_DIFFERS,) if new != typed("repeat") else ()
+    if problems:
+        raise InvalidInputError(problems)
+    return change_password(user, old=typed("old"), new=new, services=services)
+
+
+def _sign_in_page(refusal: str = "") -> str:
+    asked = request.values.get("next")
+    return render_template(
+        "sign_in.html",
+        refusal=refusal,
+        name=request.form.get("name", "")[:100],
+        next=safe_next(asked) if asked else "",
+    )
+
+
+def _password_page(problems: tuple[Problem, ...] = ()) -> str:
+    return render_template(
+        "password.html",
+        user=moderator(),
+        problems={problem.field: _in_words(problem.field) for problem in problems},
+        min_chars=MIN_PASSWORD_CHARS,
+    )
+
+
+def _in_words(field: str) -> str:
+    """Say what is wrong with one field of the form, in the reader's language."""
+    if field == "old":
+        return gettext("It is not the password: enter the present one.")
+    if field == "repeat":
+        return gettext("It differs from the new password: type the same twice.")
+    chars = len(typed("new"))
+    if MIN_PASSWORD_CHARS <= chars <= MAX_PASSWORD_CHARS:
+        return gettext("It is the old one: choose another password.")
+    return gettext(
+        "It has %(chars)s characters: choose %(least)s to %(most)s characters.",
+        chars=chars,
+        least=MIN_PASSWORD_CHARS,
+        most=MAX_PASSWORD_CHARS,
+    )

@@ -1,0 +1,121 @@
+"""The page of one's own account: preferences, and the sessions one is signed in with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from http import HTTPStatus
+
+from babel import Locale, UnknownLocaleError
+from flask import Blueprint, abort, redirect, render_template, request, session, url_for
+from flask.typing import ResponseReturnValue
+
+from service.domain.sign_in import UserSession
+from service.domain.user import Permission, Preferences
+from service.moderation.admin.accounts import set_preferences
+from service.moderation.admin.sessions import end_other_sessions, end_session, list_sessions
+from service.ports.services import Services
+from service.web.edge.ids import is_id
+from service.web.edge.language import (
+    choose_language,
+    gettext,
+    languages,
+    ngettext,
+)
+from service.web.pages.common.pages import current_session_id, moderator, needs
+from service.web.pages.common.presenting import Moment, tell_time
+
+_TOLD = "told_me"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionView:
+    """One session: in what browser, since when, last used when, and whether it is this one."""
+
+    id: str
+    browser: str
+    since: Moment
+    seen: Moment
+    current: bool
+
+
+def add_me(pages: Blueprint, services: Services) -> None:
+    """Add the page of one's own account, and the forms on it."""
+
+    @pages.get("/me")
+    def me() -> ResponseReturnValue:
+        user = moderator()
+        factor = services.second_factors.get(user.id)
+        now = services.clock()
+        return render_template(
+            "me.html",
+            preferences=user.preferences,
+            languages=[(tag, language_name(tag)) for tag in languages()],
+            sessions=[_session_view(one, now) for one in list_sessions(user, services)],
+            factor_since=tell_time(factor.since, now) if factor else None,
+            told=session.pop(_TOLD, None),
+        )
+
+    @pages.post("/me/preferences")
+    @needs(Permission.LOOK)
+    def keep_preferences() -> ResponseReturnValue:
+        chosen = request.form.get("language")
+        preferences = Preferences(
+            language=chosen if chosen in languages() else None,
+            blur="blur" in request.form,
+            live="live" in request.form,
+        )
+        set_preferences(moderator(), preferences, services)
+        choose_language(preferences.language)
+        return _back(gettext("Your choices are kept."))
+
+    @pages.post("/me/sessions/<session_id>/end")
+    @needs(Permission.LOOK)
+    def end_my_session(session_id: str) -> ResponseReturnValue:
+        if not is_id(session_id) or session_id == current_session_id():
+            abort(HTTPStatus.NOT_FOUND)
+        end_session(session_id, moderator(), services)
+        return _back(gettext("That session has ended."))
+
+    @pages.post("/me/sessions/end-others")
+    @needs(Permission.LOOK)
+    def end_my_other_sessions() -> ResponseReturnValue:
+        ended = end_other_sessions(current_session_id(), moderator(), services)
+        return _back(
+            ngettext(
+                "%(num)s other session has ended.", "%(num)s other sessions have ended.", ended
+            )
+        )
+
+
+def language_name(tag: str) -> str:
+    """Return what a language is called in itself."""
+    try:
+        locale = Locale.parse(tag, sep="-" if "-" in tag else "_")
+    except (ValueError, UnknownLocaleError):
+        return tag
+    name = locale.get_display_name(tag.replace("-", "_")) or tag
+    return name[:1].upper() + name[1:]
+
+
+def _back(told: str) -> ResponseReturnValue:
+    session[_TOLD] = told
+    return redirect(url_for("pages.me"), HTTPStatus.SEE_OTHER)
+
+
+def _session_view(one: UserSession, now: datetime) -> SessionView:
+    return SessionView(
+        id=one.id,
+        browser=_browser_name(one.browser),
+        since=tell_time(one.created_at, now),
+        seen=tell_time(one.last_seen_at, now),
+        current=one.id == current_session_id(),
+    )
+
+
+def _browser_name(label: str) -> str:
+    """Return the label of a browser as `name_browser` writes it, in the reader's language."""
+    browser, on, system = label.partition(" on ")
+    if on:
+        return gettext("%(browser)s on %(system)s", browser=browser, system=system)
+    return label or gettext("An unknown browser")

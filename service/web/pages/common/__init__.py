@@ -1,0 +1,1 @@
+"""What all pages share: sign-in, the bar, marking, words for values."""

@@ -1,0 +1,120 @@
+"""Spells out where the links of a comment lead, as words that nobody can click."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import idna
+
+from service.signals.links import Link
+from service.signals.look_alikes import LATIN_LETTER, LOOK_ALIKES, OTHER_LETTER
+from service.web.edge.language import gettext
+from service.web.pages.common.marking import Piece, part_text
+
+MAX_SHOWN = 12
+_MAX_ANCHOR_CHARS = 80
+_MAX_REST_CHARS = 120
+_CODED = "xn--"
+# The palochka looks like an l in most letters of screens.
+_LOOKS_LATIN = LOOK_ALIKES | {"\u04cf"}
+# RFC 1035; a longer label is none.
+_MAX_LABEL_CHARS = 63
+_SCHEME = re.compile(r"(?:[a-z][a-z0-9+.-]{0,15}:)?//", re.IGNORECASE)
+_AUTHORITY_END = re.compile(r"[/?#\\\s]|\Z")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkView:
+    """One target: what its host begins with, the part that somebody registered, and the rest.
+
+    `anchor` is the text it hides behind, empty where it shows itself. `otherwise` is the host in
+    the other spelling where it has two, letters or code, and `hint` says what to make of that.
+    """
+
+    anchor: tuple[Piece, ...]
+    below: tuple[Piece, ...]
+    domain: tuple[Piece, ...]
+    rest: tuple[Piece, ...]
+    times: int
+    otherwise: tuple[Piece, ...] = ()
+    hint: str = ""
+
+
+def present_links(links: Sequence[Link]) -> tuple[LinkView, ...]:
+    """Return the different targets in the order of the text, at most `MAX_SHOWN`."""
+    times = Counter((link.target, link.anchor) for link in links)
+    seen = {(link.target, link.anchor): link for link in reversed(links)}
+    first = sorted(seen.values(), key=lambda link: link.start)[:MAX_SHOWN]
+    return tuple(_present(link, times[link.target, link.anchor]) for link in first)
+
+
+def count_targets(links: Sequence[Link]) -> int:
+    """Return how many different targets there are."""
+    return len({(link.target, link.anchor) for link in links})
+
+
+def _present(link: Link, times: int) -> LinkView:
+    domain = link.domain if link.host.endswith(link.domain) else link.host
+    otherwise, hint = spell_otherwise(link.host)
+    return LinkView(
+        anchor=part_text(" ".join((link.anchor or "")[:_MAX_ANCHOR_CHARS].split())),
+        below=part_text(link.host.removesuffix(domain)),
+        domain=part_text(domain),
+        rest=part_text(_after_host(link.target, link.host)[:_MAX_REST_CHARS]),
+        times=times,
+        # Decoded, a host may hold what breaks a page: halves of characters, turned directions.
+        otherwise=part_text(otherwise),
+        hint=hint,
+    )
+
+
+def _after_host(target: str, host: str) -> str:
+    """Return what follows the host; a name and password before it only ever mislead."""
+    lower = target.lower()
+    if len(lower) != len(target):
+        return ""
+    scheme = _SCHEME.match(lower)
+    start = scheme.end() if scheme else 0
+    end = _AUTHORITY_END.search(lower, start)
+    authority_end = end.start() if end else len(lower)
+    at = lower.find(host, lower.rfind("@", start, authority_end) + 1 or start)
+    return target[at + len(host) :] if at >= 0 else ""
+
+
+def spell_otherwise(host: str) -> tuple[str, str]:
+    """Return a host's other spelling and a hint; two empty texts for one of plain letters.
+
+    The code is Punycode (RFC 3492), as browsers send it and show it where they distrust a name.
+    """
+    if host.isascii() and _CODED not in host:
+        return "", ""
+    letters = ".".join(_decoded(label) for label in host.split("."))
+    other = letters if host.isascii() else _encoded(host)
+    foreign = OTHER_LETTER.findall(letters)
+    if foreign and _LOOKS_LATIN.issuperset(foreign):
+        return other, gettext("letters that only look Latin: it may pose as another name")
+    if foreign and LATIN_LETTER.search(letters.rpartition(".")[0]):
+        return other, gettext("letters of several alphabets: it may pose as another name")
+    return other, gettext("letters beyond a to z")
+
+
+def _decoded(label: str) -> str:
+    if not label.startswith(_CODED) or len(label) > _MAX_LABEL_CHARS:
+        return label
+    try:
+        return label.removeprefix(_CODED).encode("ascii").decode("punycode")
+    except UnicodeError:
+        return label
+
+
+def _encoded(host: str) -> str:
+    try:
+        return str(idna.encode(host, uts46=True).decode())
+    except (idna.IDNAError, UnicodeError):
+        return ".".join(
+            label if label.isascii() else _CODED + label.encode("punycode", "replace").decode()
+            for label in host.split(".")
+        )

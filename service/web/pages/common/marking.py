@@ -1,0 +1,342 @@
+"""Parts hostile text into pieces that a page can show: marked, seamed, with nothing left unseen."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from service.domain.verdict import Span
+from service.signals.look_alikes import LOOK_ALIKES, MIXED
+from service.web.edge.language import gettext, ngettext
+from service.web.edge.language import number as in_thousands
+
+
+class PieceKind(StrEnum):
+    """What a piece is: words as written, a stand-in for what can't be seen, or a boundary."""
+
+    WORDS = "words"
+    UNSEEN = "unseen"
+    SEAM = "seam"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """One piece of evidence's spans, under the number it is listed by.
+
+    `promo` marks the classifier's own: where it sees the promotion, whatever the reason.
+    """
+
+    number: int
+    spans: tuple[Span, ...]
+    promo: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A stretch of text under the same evidence, to be escaped by whoever shows it.
+
+    `numbers` are the layers that cover it, `ends` those whose span ends with it. `hint` explains
+    a stand-in, names the letters of a look-alike, or says what changes at a seam. `host` says that
+    it is the host of a link, `alike` that its letters only look like the Latin ones around them.
+    """
+
+    kind: PieceKind = PieceKind.WORDS
+    text: str = ""
+    hint: str = ""
+    numbers: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+    promo: bool = False
+    host: bool = False
+    alike: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StandIn:
+    """What is shown in place of `[start, end)`."""
+
+    start: int
+    end: int
+    text: str
+    hint: str
+
+
+@dataclass(slots=True)
+class _Event:
+    """What begins, ends or happens at one offset."""
+
+    begins: list[Layer] = field(default_factory=list)
+    ends: list[Layer] = field(default_factory=list)
+    host_begins: bool = False
+    host_ends: bool = False
+    alike_begins: bool = False
+    alike_ends: bool = False
+    seam: str = ""
+
+
+# More combining marks than this on one letter is no script's spelling (Vietnamese needs 2, pointed
+# Hebrew 4): such towers hide other lines.
+_MOST_COMBINING_MARKS = 5
+# A run of more kinds of unseen characters than this is told as a number, not one by one.
+_MOST_KINDS_NAMED = 3
+# More look-alike letters than this in one text are marked no more: by then everybody has seen it.
+_MOST_ALIKES = 500
+_ALIKE = re.compile(f"[{''.join(sorted(LOOK_ALIKES))}]+")
+_WORD = re.compile("[A-Za-z\u0370-\u03ff\u0400-\u04ff\u0531-\u0587]{2,}")
+# Format characters beyond these planes are the tags and variation selectors of plane 14.
+_SCANNED = (range(0x20000), range(0xE0000, 0xE0200))
+# Letters and spaces that print nothing although Unicode does not call them format characters.
+_BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+_SHORT_NAMES = {
+    "\u200e": "LRM", "\u200f": "RLM", "\u061c": "ALM", "\u202a": "LRE", "\u202b": "RLE",
+    "\u202c": "PDF", "\u202d": "LRO", "\u202e": "RLO", "\u2066": "LRI", "\u2067": "RLI",
+    "\u2068": "FSI", "\u2069": "PDI",
+}  # fmt: skip
+# The longest emoji has four joiners; thousands make one picture that no line can hold.
+_MOST_JOINED, _JOINED_WITHIN = 8, 24
+# Persian, the Indic scripts, Khmer and Mongolian spell with joiners, and so do emoji.
+_JOINERS = "\u200c\u200d"
+_JOINING_SCRIPTS = re.compile("[\u0600-\u08ff\u0900-\u109f\u1780-\u18af\ufe0f]")
+
+
+def _class_of(categories: frozenset[str]) -> str:
+    """Return the inside of a character class with everything in these Unicode categories."""
+    ranges: list[list[int]] = []
+    for code in (code for plane in _SCANNED for code in plane):
+        if unicodedata.category(chr(code)) in categories:
+            if ranges and ranges[-1][1] == code - 1:
+                ranges[-1][1] = code
+            else:
+                ranges.append([code, code])
+    return "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges)
+
+
+# Everything that prints nothing or steers what prints, but for line breaks and tabs.
+_UNSEEN = (
+    "(?![\\t\\n\\r\u0600-\u0605\u06dd\u070f\u08e2])"  # These Arabic signs do print.
+    f"[{_class_of(frozenset({'Cc', 'Cf', 'Cs', 'Zl', 'Zp'}))}{_BLANK_LETTERS}"
+    "\U000e0100-\U000e01ef]"
+)
+_MARK = f"(?!{_UNSEEN})[{_class_of(frozenset({'Mn', 'Me'}))}]"
+_REPLACED = re.compile(f"((?:{_UNSEEN})+)|(?:{_MARK}){{{_MOST_COMBINING_MARKS + 1},}}")
+
+
+def part_text(
+    text: str,
+    *,
+    layers: Sequence[Layer] = (),
+    seams: Mapping[int, str] | None = None,
+    hosts: Iterable[Span] = (),
+) -> tuple[Piece, ...]:
+    """Return the text as pieces, in order. What can't be seen is replaced by a visible stand-in.
+
+    Overlapping spans of one layer are joined. Spans beyond the text are cut or left out, so that
+    a wrong span never hides a comment. `seams` says what changes at which offset.
+    """
+    stand_ins = {found.start: found for found in _stand_ins(text)}
+    events = _events(text, layers, seams or {}, hosts, tuple(stand_ins.values()))
+    pieces: list[Piece] = []
+    active: dict[int, Layer] = {}
+    in_host = in_alike = False
+    offsets = sorted({0, len(text), *events, *stand_ins, *(s.end for s in stand_ins.values())})
+    for start, end in itertools.pairwise(offsets):
+        event = events.get(start, _Event())
+        for layer in event.ends:
+            active.pop(layer.number, None)
+        for layer in event.begins:
+            active[layer.number] = layer
+        in_host = (in_host and not event.host_ends) or event.host_begins
+        in_alike = (in_alike and not event.alike_ends) or event.alike_begins
+        if event.seam:
+            pieces.append(Piece(kind=PieceKind.SEAM, hint=event.seam))
+        stand_in = stand_ins.get(start)
+        pieces.append(
+            Piece(
+                kind=PieceKind.UNSEEN if stand_in else PieceKind.WORDS,
+                text=stand_in.text if stand_in else text[start:end],
+                hint=stand_in.hint
+                if stand_in
+                else _named_letters(text[start:end])
+                if in_alike
+                else "",
+                numbers=tuple(sorted(active)),
+                ends=tuple(sorted(layer.number for layer in events.get(end, _Event()).ends)),
+                promo=any(layer.promo for layer in active.values()),
+                host=in_host,
+                alike=in_alike and stand_in is None,
+            )
+        )
+    return tuple(pieces)
+
+
+def shorten(
+    pieces: Sequence[Piece], *, max_chars: int, max_lines: int
+) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
+    """Return the pieces as a beginning within these bounds, and all the rest.
+
+    The rest is empty where it would be less than half as long again as the beginning.
+    """
+    if not _exceeds(pieces, max_chars=max_chars * 3 // 2, max_lines=max_lines * 3 // 2):
+        return tuple(pieces), ()
+    chars, lines = max_chars, max_lines
+    for index, piece in enumerate(pieces):
+        at = _cut(piece.text, max_chars=chars, max_lines=lines)
+        if at < len(piece.text):
+            first, second = replace(piece, text=piece.text[:at], ends=()), piece
+            if piece.kind is PieceKind.WORDS and at:
+                second = replace(piece, text=piece.text[at:])
+                return (*pieces[:index], first), (second, *pieces[index + 1 :])
+            return tuple(pieces[:index]), tuple(pieces[index:])
+        chars -= len(piece.text)
+        lines -= piece.text.count("\n")
+    return tuple(pieces), ()
+
+
+def _exceeds(pieces: Sequence[Piece], *, max_chars: int, max_lines: int) -> bool:
+    chars = sum(len(piece.text) for piece in pieces)
+    return chars > max_chars or sum(piece.text.count("\n") for piece in pieces) > max_lines
+
+
+def _cut(text: str, *, max_chars: int, max_lines: int) -> int:
+    """Return where to cut, after white space where there is some; the length if all of it fits."""
+    at = len(text)
+    if text.count("\n") >= max_lines:
+        at = -1
+        for _ in range(max(max_lines, 1)):
+            at = text.find("\n", at + 1)
+        at += 1
+    if at > max_chars:
+        at = max(text.rfind(" ", max(max_chars - 80, 0), max_chars) + 1, 0) or max(max_chars, 0)
+    return at
+
+
+def join_spans(spans: Iterable[Span], length: int) -> list[tuple[int, int]]:
+    """Return the spans within `length` as sorted pairs; those that overlap or touch are joined."""
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted((span.start, min(span.end, length)) for span in spans):
+        if start >= end:
+            continue
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def _events(
+    text: str,
+    layers: Sequence[Layer],
+    seams: Mapping[int, str],
+    hosts: Iterable[Span],
+    stand_ins: Sequence[_StandIn],
+) -> dict[int, _Event]:
+    """Return what happens where; nothing happens in the middle of a stand-in."""
+    inside = {
+        offset: found.end for found in stand_ins for offset in range(found.start + 1, found.end)
+    }
+    events: dict[int, _Event] = {}
+
+    def at(offset: int) -> _Event:
+        return events.setdefault(inside.get(offset, offset), _Event())
+
+    for layer in layers:
+        for start, end in join_spans(layer.spans, len(text)):
+            if inside.get(start, start) < inside.get(end, end):
+                at(start).begins.append(layer)
+                at(end).ends.append(layer)
+    for start, end in join_spans(hosts, len(text)):
+        at(start).host_begins = True
+        at(end).host_ends = True
+    for start, end in _alikes(text):
+        at(start).alike_begins = True
+        at(end).alike_ends = True
+    for offset, says in seams.items():
+        if 0 < offset < len(text):
+            at(offset).seam = says
+    return events
+
+
+def _alikes(text: str) -> list[tuple[int, int]]:
+    """Return where letters of another alphabet pose as Latin ones, within words that have both."""
+    if text.isascii():
+        return []
+    runs = (
+        (word.start() + run.start(), word.start() + run.end())
+        for word in _WORD.finditer(text)
+        if MIXED.search(word[0])
+        for run in _ALIKE.finditer(word[0])
+    )
+    return list(itertools.islice(runs, _MOST_ALIKES))
+
+
+def _named_letters(letters: str) -> str:
+    """Return what these letters are called, the first of them."""
+    names = ", ".join(_long_name(char) for char in dict.fromkeys(letters[:_MOST_KINDS_NAMED]))
+    return gettext("looks like a Latin letter: %(names)s", names=names)
+
+
+def _stand_ins(text: str) -> list[_StandIn]:
+    """Return what replaces unseen characters and towers of combining marks, in order."""
+    if text.isascii() and text.isprintable():
+        return []
+    found = []
+    for match in _REPLACED.finditer(text):
+        if match[1] is None:
+            found.append(_for_tower(match.start() + _MOST_COMBINING_MARKS, match.end()))
+        elif not _spells(text, match.start(), match.end()):
+            found.append(_for_unseen(match))
+    return found
+
+
+def _spells(text: str, start: int, end: int) -> bool:
+    """Say whether `[start, end)` is one joiner, where a script or an emoji is spelled with it."""
+    if end - start > 1 or text[start] not in _JOINERS or start == 0:
+        return False
+    lately = text[max(0, start - _JOINED_WITHIN) : start]
+    if sum(map(lately.count, _JOINERS)) >= _MOST_JOINED:
+        return False
+    before = text[start - 1]
+    return bool(_JOINING_SCRIPTS.match(before)) or unicodedata.category(before) in {"So", "Sk"}
+
+
+def _for_unseen(match: re.Match[str]) -> _StandIn:
+    counts = Counter(match[0])
+    if len(counts) > _MOST_KINDS_NAMED:
+        number = in_thousands(len(match[0]))
+        shown = gettext("%(number)s unseen", number=number)
+        hint = gettext(
+            "%(number)s characters of %(kinds)s kinds that print nothing",
+            number=number,
+            kinds=len(counts),
+        )
+    else:
+        shown = " ".join(_named(char, count) for char, count in counts.items())
+        hint = ", ".join(f"U+{ord(char):04X} {_long_name(char)}" for char in counts)
+    return _StandIn(start=match.start(), end=match.end(), text=shown, hint=hint)
+
+
+def _for_tower(start: int, end: int) -> _StandIn:
+    return _StandIn(
+        start=start,
+        end=end,
+        text=ngettext(
+            "+%(number)s combining mark",
+            "+%(number)s combining marks",
+            end - start,
+            number=in_thousands(end - start),
+        ),
+        hint=gettext("more marks on one letter than any script spells with"),
+    )
+
+
+def _named(char: str, count: int) -> str:
+    name = _SHORT_NAMES.get(char, f"U+{ord(char):04X}")
+    return name if count == 1 else f"{name} ×{in_thousands(count)}"
+
+
+def _long_name(char: str) -> str:
+    return unicodedata.name(char, "control character").lower()

@@ -1,0 +1,332 @@
+"""The common ground of all pages for people: who may see them, strict headers, error pages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from flask import (
+    Blueprint,
+    Flask,
+    Response,
+    abort,
+    current_app,
+    g,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    session,
+    url_for,
+)
+from flask.typing import ResponseReturnValue
+from flask_limiter import Limiter, RateLimitExceeded
+from flask_login import LoginManager, UserMixin, current_user
+from flask_wtf.csrf import CSRFError, CSRFProtect
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import RequestRedirect
+
+from service.domain.comment import SiteId
+from service.domain.errors import (
+    InvalidInputError,
+    ModerationError,
+    NotFoundError,
+    StoreUnavailableError,
+)
+from service.domain.sign_in import IDLE_LIFETIME
+from service.domain.user import Permission, User
+from service.moderation.admin.sessions import find_session
+from service.ports.services import Services
+from service.web.edge.auth import is_open
+from service.web.edge.config import WebConfig
+from service.web.edge.ids import is_id
+from service.web.edge.language import gettext, noted
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_WITH_ONE_TIME_PASSWORD = frozenset({"pages.password", "pages.sign_out"})
+# Where a second factor is asked for of everybody, who has none comes no further than this.
+_WITHOUT_SECOND_FACTOR = _WITH_ONE_TIME_PASSWORD | {
+    "pages.second_factor",
+    "pages.offer_factor",
+    "pages.confirm_factor",
+}
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+        "form-action 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+        "require-trusted-types-for 'script'; trusted-types slopsieve"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Cache-Control": "no-store",
+}
+_ADVICE = {
+    HTTPStatus.BAD_REQUEST: (noted("That was not understood"), noted("Go back and try once more.")),
+    HTTPStatus.FORBIDDEN: (
+        noted("Not allowed"),
+        noted("Your account may not do that; its owner can change what it may."),
+    ),
+    HTTPStatus.NOT_FOUND: (
+        noted("There is nothing here"),
+        noted("The address may be mistyped."),
+    ),
+    HTTPStatus.METHOD_NOT_ALLOWED: (
+        noted("Not that way"),
+        noted("Use the buttons of the review page."),
+    ),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
+        noted("Too much at once"),
+        noted("No form here needs that much."),
+    ),
+    HTTPStatus.TOO_MANY_REQUESTS: (
+        noted("Too many tries"),
+        noted("Wait a minute, then try once more."),
+    ),
+    HTTPStatus.SERVICE_UNAVAILABLE: (
+        noted("A part of the service is away"),
+        noted("Nothing is lost. Try again in a few seconds."),
+    ),
+}
+_FAULT = (noted("Something went wrong here"), noted("The fault is on our side; the log says more."))
+_NEEDS = "needs_permission"
+_LOOKING = frozenset({"GET", "HEAD"})
+_STALE_FORM = (
+    noted("This form has expired"),
+    noted("Nothing was changed. Load the page anew and try once more."),
+)
+
+
+class SignedIn(UserMixin):  # type: ignore[misc]  # the library ships no types
+    """A moderator in one of their sessions."""
+
+    def __init__(self, user: User, session_id: str) -> None:
+        self.user = user
+        self.session_id = session_id
+
+    def get_id(self) -> str:
+        """Return what the session cookie holds."""
+        return self.session_id
+
+
+def moderator() -> User:
+    """Return who is signed in; only for pages that are not open."""
+    user: User = current_user.user
+    return user
+
+
+def current_session_id() -> str:
+    """Return in which session they are signed in; only for pages that are not open."""
+    session_id: str = current_user.session_id
+    return session_id
+
+
+def needs(permission: Permission) -> Callable[[F], F]:
+    """Mark a page as one that only accounts with this permission may call.
+
+    A page without a mark may be looked at by all; one that changes anything must have a mark.
+    What concerns one site is asked by `require` as well.
+    """
+
+    def mark(view: F) -> F:
+        setattr(view, _NEEDS, permission)
+        return view
+
+    return mark
+
+
+def is_marked(view: Callable[..., Any]) -> bool:
+    """Say whether a page has such a mark."""
+    return hasattr(view, _NEEDS)
+
+
+def needed(view: Callable[..., Any]) -> Permission:
+    """Return what an account must be allowed to call this page."""
+    permission: Permission = getattr(view, _NEEDS, Permission.LOOK)
+    return permission
+
+
+def require(permission: Permission, site_id: SiteId) -> None:
+    """End the request unless whoever is signed in may do this to something of this site.
+
+    Of a site that they do not see they are told that there is nothing.
+    """
+    user = moderator()
+    if not user.sees(site_id):
+        abort(HTTPStatus.NOT_FOUND)
+    if not user.may(permission, site_id):
+        abort(HTTPStatus.FORBIDDEN)
+
+
+def make_pages() -> Blueprint:
+    """Return a blueprint whose every page asks for a moderator and checks its forms."""
+    return Blueprint("pages", __name__)
+
+
+def guard_pages(app: Flask, pages: Blueprint, services: Services, config: WebConfig) -> None:
+    """Put the pages under the app's sessions, and show its errors to people as pages."""
+    app.config.update(
+        # With the prefix, browsers take the cookie from nobody but this very host, over HTTPS.
+        SESSION_COOKIE_NAME="__Host-slopsieve" if config.https_only_cookies else "slopsieve",
+        PERMANENT_SESSION_LIFETIME=IDLE_LIFETIME,
+        # Pages renew the session themselves: a style sheet that arrives late must not bring back
+        # the cookie of before the last ruling, or of before signing out.
+        SESSION_REFRESH_EACH_REQUEST=False,
+        # The pages check their own forms below; programs with site keys send no cookies.
+        WTF_CSRF_CHECK_DEFAULT=False,
+        # A token lives as long as its session, so that a page left open over lunch still works.
+        WTF_CSRF_TIME_LIMIT=None,
+        # Pages send no referrer; the token and SameSite do this check's work.
+        WTF_CSRF_SSL_STRICT=False,
+    )
+    csrf = CSRFProtect(app)
+    _login_manager(services).init_app(app)
+    _read_at_one_moment(pages, services)
+    pages.before_request(csrf.protect)
+    pages.before_request(_ask_for_moderator)
+    if config.require_second_factor:
+        pages.before_request(lambda: _ask_for_second_factor(services))
+    pages.after_request(_harden)
+    pages.register_error_handler(ModerationError, _on_our_error)
+    pages.register_error_handler(CSRFError, _on_stale_form)
+    pages.register_error_handler(HTTPException, _on_http_error)
+    pages.register_error_handler(RateLimitExceeded, _on_too_many)
+    app.register_blueprint(pages)
+
+
+def _read_at_one_moment(pages: Blueprint, services: Services) -> None:
+    """Let a page that only shows something read all of it at one moment.
+
+    What changes something reads as it goes: it may take long, or wait for somebody else.
+    """
+
+    def begin() -> None:
+        if request.method in _LOOKING:
+            g.moment = services.one_moment()
+            g.moment.__enter__()
+
+    def end(_error: BaseException | None) -> None:
+        if moment := g.pop("moment", None):
+            moment.__exit__(None, None, None)
+
+    pages.before_request(begin)
+    # Before the answer is sent, so that a long one holds nothing.
+    pages.teardown_request(end)
+
+
+def error_page(status: int, title: str = "", advice: str = "") -> Response:
+    """Return a page that says what went wrong and what to do about it.
+
+    Both texts are noted ones, which are said in the reader's language here.
+    """
+    known = _ADVICE.get(HTTPStatus(status), _FAULT)
+    html = render_template(
+        "error.html",
+        status=status,
+        title=gettext(title or known[0]),
+        advice=gettext(advice or known[1]),
+    )
+    return _harden(make_response(html, status))
+
+
+def limiter_of(app: Flask) -> Limiter | None:
+    """Return what counts requests for this app, None if nothing does."""
+    return next(iter(app.extensions.get("limiter", ())), None)
+
+
+def safe_next(target: str | None) -> str:
+    """Return where to go after signing in: a page for moderators, whatever was asked for."""
+    home = url_for("pages.queue")
+    if not target or not target.isprintable() or "\\" in target:
+        return home
+    if not target.startswith("/") or target.startswith("//"):
+        return home
+    return target if _is_page(target.partition("?")[0]) else home
+
+
+def _is_page(path: str) -> bool:
+    """Say whether a path is one of the pages for moderators, to be looked at."""
+    try:
+        endpoint, _ = current_app.create_url_adapter(request).match(path, method="GET")  # type: ignore[union-attr]  # there is one within a request
+    except (HTTPException, RequestRedirect):
+        return False
+    view = current_app.view_functions[endpoint]
+    return str(endpoint).startswith("pages.") and not is_open(view)
+
+
+def _login_manager(services: Services) -> LoginManager:
+    manager = LoginManager()
+    # A moderator's address changes when the phone leaves the house; the session may go along.
+    manager.session_protection = None
+
+    @manager.user_loader  # type: ignore[untyped-decorator]  # the library ships no types
+    def load(session_id: str) -> SignedIn | None:
+        found = find_session(session_id, services) if is_id(session_id) else None
+        return SignedIn(found[1], session_id) if found else None
+
+    return manager
+
+
+def _ask_for_moderator() -> ResponseReturnValue | None:
+    if is_open(current_app.view_functions[request.endpoint or ""]):
+        return None
+    if not current_user.is_authenticated:
+        asked = request.full_path.rstrip("?") if request.method == "GET" else None
+        return redirect(url_for("pages.sign_in", next=asked), HTTPStatus.SEE_OTHER)
+    if moderator().must_change_password and request.endpoint not in _WITH_ONE_TIME_PASSWORD:
+        return redirect(url_for("pages.password"), HTTPStatus.SEE_OTHER)
+    if not moderator().may(needed(current_app.view_functions[request.endpoint or ""])):
+        abort(HTTPStatus.FORBIDDEN)
+    session.modified = True
+    return None
+
+
+def _ask_for_second_factor(services: Services) -> ResponseReturnValue | None:
+    """Lead whoever is signed in without a second factor to where it is set up."""
+    if not current_user.is_authenticated or request.endpoint in _WITHOUT_SECOND_FACTOR:
+        return None
+    if services.second_factors.get(moderator().id) is not None:
+        return None
+    return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
+
+
+def _harden(response: Response) -> Response:
+    response.headers.update(_HEADERS)
+    return response
+
+
+def _on_our_error(error: ModerationError) -> ResponseReturnValue:
+    if isinstance(error, StoreUnavailableError):
+        return error_page(HTTPStatus.SERVICE_UNAVAILABLE)
+    if isinstance(error, NotFoundError):
+        return error_page(HTTPStatus.NOT_FOUND)
+    refused = isinstance(error, InvalidInputError)
+    return error_page(HTTPStatus.BAD_REQUEST if refused else HTTPStatus.CONFLICT)
+
+
+def _on_stale_form(_error: CSRFError) -> ResponseReturnValue:
+    title, advice = _STALE_FORM
+    return error_page(HTTPStatus.FORBIDDEN, title, advice)
+
+
+def _on_too_many(_error: RateLimitExceeded) -> ResponseReturnValue:
+    page = error_page(HTTPStatus.TOO_MANY_REQUESTS)
+    limiter = limiter_of(current_app)
+    breached = limiter.current_limit if limiter else None
+    seconds = breached.reset_at - int(time.time()) if breached else 60
+    page.headers["Retry-After"] = str(max(1, seconds))
+    return page
+
+
+def _on_http_error(error: HTTPException) -> ResponseReturnValue:
+    if error.code is None or error.code < HTTPStatus.BAD_REQUEST:
+        return error
+    page = error_page(error.code)
+    for name, value in error.get_headers():
+        if name in {"Allow", "Retry-After"}:
+            page.headers[name] = value
+    return page

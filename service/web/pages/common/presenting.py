@@ -1,0 +1,659 @@
+"""Turns a case into what the review page shows of it: words, numbers and lengths, no markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+
+from service.domain.case import Case
+from service.domain.claim import Claim
+from service.domain.comment import Comment, SiteId
+from service.domain.decision import Action, Decision, Mode, Ruling
+from service.domain.report import Label
+from service.domain.site import Site
+from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
+from service.scoring.lean import (
+    BY_AUTHORS_SITE,
+    BY_NAME,
+    BY_POST,
+    SITE_DECISIONS,
+    beside_of,
+    quote_lean,
+)
+from service.signals.links import Link, find_links
+from service.web.edge.language import (
+    ENGLISH,
+    day_in_words,
+    decimal,
+    gettext,
+    ngettext,
+    noted,
+    probability,
+)
+from service.web.edge.language import number as in_thousands
+from service.web.pages.common.link_targets import MAX_SHOWN as MAX_LINKS_SHOWN
+from service.web.pages.common.link_targets import LinkView, count_targets, present_links
+from service.web.pages.common.marking import (
+    Layer,
+    Piece,
+    part_text,
+    shorten,
+)
+
+# What fits on a laptop's screen together with the reasons; the rest is one click away.
+_WORDS_SHOWN = 2_400
+_LINES_SHOWN = 36
+_ROW_CHARS = 150
+_EXCERPT_CHARS = 180
+_LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
+_SITE_DOES = {
+    Action.PUBLISH: noted("The site publishes it."),
+    Action.HOLD: noted("The site holds it back."),
+    Action.REJECT: noted("The site rejects it."),
+}
+_SITE_DOES_FOR_NOW = {
+    Action.PUBLISH: noted("For now the site publishes it."),
+    Action.HOLD: noted("For now the site holds it back."),
+    Action.REJECT: noted("For now the site rejects it."),
+}
+_RULING_IN_WORDS = {Ruling.APPROVE: noted("Approved"), Ruling.REJECT: noted("Rejected")}
+_RULED_BY = {
+    Ruling.APPROVE: noted("Approved by %(who)s"),
+    Ruling.REJECT: noted("Rejected by %(who)s"),
+}
+_OUTCOME_IN_WORDS = {
+    Outcome.HAM: noted("ham"),
+    Outcome.UNSURE: noted("unsure"),
+    Outcome.SPAM: noted("spam"),
+}
+_CALLED_BY = {
+    Outcome.HAM: noted("Called ham by %(model)s"),
+    Outcome.UNSURE: noted("Called unsure by %(model)s"),
+    Outcome.SPAM: noted("Called spam by %(model)s"),
+}
+_HEADLINES = {
+    Outcome.HAM: noted(
+        "Called ham: the probability lies below the ham cutoff "
+        "(probability of spam %(p)s, cutoffs %(ham)s and %(spam)s)."
+    ),
+    Outcome.UNSURE: noted(
+        "Called unsure: the probability lies between the two cutoffs "
+        "(probability of spam %(p)s, cutoffs %(ham)s and %(spam)s)."
+    ),
+    Outcome.SPAM: noted(
+        "Called spam: the probability reaches the spam cutoff "
+        "(probability of spam %(p)s, cutoffs %(ham)s and %(spam)s)."
+    ),
+}
+_MISSING = {
+    "model": noted("Missing: the classifier did not answer."),
+    "history": noted("Missing: the sender's history could not be fetched."),
+    "detectors": noted("Missing: the detectors could not run."),
+    "judging": noted("Missing: judging this comment failed."),
+}
+_BESIDE = {
+    BY_NAME: noted("the shape of the author's name"),
+    BY_AUTHORS_SITE: noted("the author's site"),
+    BY_POST: noted("the post"),
+}
+_REPORTED = {
+    Label.SPAM: noted("Reported as spam"),
+    Label.HAM: noted("Reported as ham"),
+}
+_REPORTED_BY = {
+    Label.SPAM: noted("Reported as spam by %(who)s"),
+    Label.HAM: noted("Reported as ham by %(who)s"),
+}
+# How a day is written, in the letters of Unicode's date patterns (UTS 35).
+_DAY = noted("d MMMM y")
+_SHORT_DAY = noted("d MMM y")
+# A contribution smaller than this changes the odds by less than a twentieth.
+_WORTH_A_BAR = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """A time, as a person reads it and exactly."""
+
+    short: str
+    exact: str
+    iso: str
+    day: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One line of the sum that makes the score.
+
+    `number` is the one its marks in the text carry, None where it marks nothing. The bar runs
+    from the middle: `bar_from` and `bar_width` are percentages of the whole width. `language` is
+    that of the words where it need not be the page's: detectors give their reasons in English.
+    `quotes` are words of the comment that the line leans on.
+    """
+
+    says: str
+    contribution: str
+    side: str
+    language: str | None = None
+    for_ham: bool = False
+    number: int | None = None
+    promo: bool = False
+    quotes: tuple[tuple[Piece, ...], ...] = ()
+    bar_from: float = 50.0
+    bar_width: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """Where the probability lies against the two cutoffs, all as percentages of the width."""
+
+    at: float
+    ham_cutoff: float
+    spam_cutoff: float
+    in_words: str
+    ham_label: str
+    spam_label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictView:
+    """A verdict: its outcome, why, and the sum behind it."""
+
+    outcome: Outcome
+    outcome_in_words: str
+    p_spam: str
+    headline: str
+    missing: tuple[str, ...]
+    scale: Scale
+    base: str
+    evidence: tuple[Evidence, ...]
+    score: str
+    model_version: str
+    judged: Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """A text in pieces; `rest` is what stays folded away until asked for."""
+
+    first: tuple[Piece, ...]
+    rest: tuple[Piece, ...] = ()
+    total_chars: int = 0
+    marks_in_rest: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happened to the comment."""
+
+    what: tuple[Piece, ...]
+    when: Moment
+    undone: bool = False
+    note: tuple[Piece, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionView:
+    """The decision in force."""
+
+    id: str
+    ruling: Ruling
+    in_words: str
+    by: tuple[Piece, ...]
+    when: Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseView:
+    """One comment with all there is to know about it.
+
+    `reported` is the site's own label where it contradicts the verdict and nobody has ruled.
+    `withdrawn` says when the site took the comment back: its words are gone then. `claimed_by` is
+    who else looks at it now, empty for nobody. `links` are its targets, `more_links` how many are
+    left out. `now` is the probability of spam by what was learnt since its verdict, empty where
+    that is the same.
+    """
+
+    id: str
+    words: Words
+    language: str | None
+    author_name: tuple[Piece, ...]
+    author_url: tuple[Piece, ...]
+    author_facts: tuple[str, ...]
+    email_domain: tuple[Piece, ...]
+    user_agent: tuple[Piece, ...]
+    post_title: tuple[Piece, ...]
+    post_url: tuple[Piece, ...]
+    post_excerpt: Words
+    reply_to: tuple[Piece, ...]
+    site_name: str
+    received: Moment
+    verdict: VerdictView | None
+    decision: DecisionView | None
+    audit: bool
+    reported: Label | None
+    withdrawn: Moment | None
+    needs_review: bool
+    is_open: bool
+    site_does: str
+    site_does_for_now: str
+    links: tuple[LinkView, ...]
+    more_links: int
+    claimed_by: tuple[Piece, ...]
+    history: tuple[Event, ...]
+    now: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowView:
+    """One comment as a line of the list; `now` as in `CaseView`."""
+
+    id: str
+    excerpt: tuple[Piece, ...]
+    author_name: tuple[Piece, ...]
+    post_title: tuple[Piece, ...]
+    site_name: str
+    received: Moment
+    outcome: Outcome | None
+    outcome_in_words: str
+    p_spam: str
+    at: float
+    audit: bool
+    reported: Label | None
+    withdrawn: Moment | None
+    degraded: bool
+    decision: DecisionView | None
+    claimed_by: tuple[Piece, ...]
+    skipped: bool
+    now: str
+
+
+def present_row(
+    case: Case,
+    *,
+    sites: Mapping[SiteId, Site],
+    now: datetime,
+    claim: Claim | None = None,
+    skipped: bool = False,
+    told: Verdict | None = None,
+) -> RowView:
+    """Return a case as a line of the list; `claim` is another's, `told` its verdict of now."""
+    comment, verdict = case.comment, case.verdict
+    return RowView(
+        id=comment.id,
+        excerpt=part_text(_beginning(comment.text, _ROW_CHARS)),
+        author_name=part_text(_beginning(comment.author.name or "", 60)),
+        post_title=part_text(_beginning(comment.post.title or comment.post.url or "", 80)),
+        site_name=_site_name(comment, sites),
+        received=tell_time(comment.received_at, now),
+        outcome=verdict.outcome if verdict else None,
+        outcome_in_words=gettext(_OUTCOME_IN_WORDS[verdict.outcome]) if verdict else "",
+        p_spam=probability(verdict.p_spam) if verdict else "",
+        at=round(verdict.p_spam * 100, 2) if verdict else 0.0,
+        audit=case.audit,
+        reported=_reported(case),
+        withdrawn=_withdrawn(case, now),
+        degraded=verdict is not None and verdict.degraded,
+        decision=_decision(case.decision, now),
+        claimed_by=_holder(case, claim),
+        skipped=skipped and case.decision is None,
+        now=_now(case.verdict, told),
+    )
+
+
+def present_case(
+    case: Case,
+    *,
+    sites: Mapping[SiteId, Site],
+    now: datetime,
+    claim: Claim | None = None,
+    told: Verdict | None = None,
+) -> CaseView:
+    """Return everything the page shows about a case; `claim` and `told` as in `present_row`."""
+    comment = case.comment
+    links = find_links(comment.text)
+    # Of a withdrawn comment there is nothing left to mark.
+    layers = _layers(case.verdict) if case.verdict and not case.withdrawn_at else ()
+    return CaseView(
+        id=comment.id,
+        words=_words(comment.text, links, layers, _seams(case.verdict)),
+        language=_language(comment.language),
+        author_name=part_text(comment.author.name or ""),
+        author_url=_with_host(comment.author.url or ""),
+        author_facts=_author_facts(comment),
+        email_domain=part_text(comment.sender.email_domain or ""),
+        user_agent=part_text(_beginning(comment.user_agent or "", 200)),
+        post_title=part_text(comment.post.title or ""),
+        post_url=_with_host(comment.post.url or ""),
+        post_excerpt=_excerpt(comment.post.excerpt or ""),
+        reply_to=part_text(_beginning(comment.reply_to or "", 200)),
+        site_name=_site_name(comment, sites),
+        received=tell_time(comment.received_at, now),
+        verdict=_verdict(case.verdict, layers, comment.text, now) if case.verdict else None,
+        decision=_decision(case.decision, now),
+        audit=case.audit,
+        reported=_reported(case),
+        withdrawn=_withdrawn(case, now),
+        needs_review=case.needs_review,
+        is_open=case.decision is None and case.withdrawn_at is None,
+        site_does=gettext(_SITE_DOES[case.action]),
+        site_does_for_now=_for_now(case),
+        links=present_links(links),
+        more_links=max(0, count_targets(links) - MAX_LINKS_SHOWN),
+        claimed_by=_holder(case, claim),
+        history=_history(case, now),
+        now=_now(case.verdict, told),
+    )
+
+
+def _now(verdict: Verdict | None, told: Verdict | None) -> str:
+    """Return the probability by what was learnt since, empty where it reads the same."""
+    if verdict is None or told is None:
+        return ""
+    now = probability(told.p_spam)
+    return "" if now == probability(verdict.p_spam) else now
+
+
+def tell_time(moment: datetime, now: datetime) -> Moment:
+    """Return a moment as time past, exactly, and for machines."""
+    moment = moment.astimezone(UTC)
+    return Moment(
+        short=_past(moment, now),
+        exact=gettext(
+            "%(day)s, %(time)s UTC", day=day_in_words(moment, _DAY), time=f"{moment:%H:%M:%S}"
+        ),
+        iso=moment.isoformat(timespec="seconds"),
+        day=day_in_words(moment, _DAY),
+    )
+
+
+def _past(moment: datetime, now: datetime) -> str:
+    past = now - moment
+    if past < timedelta(minutes=1):
+        return gettext("just now")
+    if past < timedelta(hours=1):
+        return gettext("%(n)s min ago", n=past // timedelta(minutes=1))
+    if past < timedelta(days=1):
+        return gettext("%(n)s h ago", n=past // timedelta(hours=1))
+    if past < timedelta(days=2):
+        return gettext("yesterday")
+    if past < timedelta(days=14):
+        return gettext("%(n)s days ago", n=past.days)
+    return day_in_words(moment, _SHORT_DAY)
+
+
+def _beginning(text: str, max_chars: int) -> str:
+    """Return the start of a text on one line."""
+    flat = text[: max_chars * 2].replace("\n", " ").strip()
+    return flat if len(flat) <= max_chars else flat[:max_chars].rstrip() + "…"
+
+
+def _layers(verdict: Verdict) -> tuple[Layer, ...]:
+    """Number whatever marks something, in the order in which the evidence is listed."""
+    marking = [(verdict.promo_spans, True)] if verdict.promo_spans else []
+    marking += [(w.signal.spans, False) for w in verdict.signals if w.signal.spans]
+    return tuple(
+        Layer(number=number, spans=spans, promo=promo)
+        for number, (spans, promo) in enumerate(marking, start=1)
+    )
+
+
+def _seams(verdict: Verdict | None) -> dict[int, str]:
+    """Return where the advertisement begins and where the remark goes on after it."""
+    signals = [w.signal for w in verdict.signals] if verdict else []
+    return {
+        boundary: gettext("turns into an advertisement")
+        if boundary in starts
+        else gettext("back to the remark")
+        for signal in signals
+        for starts in [{span.start for span in signal.spans}]
+        for boundary in signal.boundaries
+    }
+
+
+def _words(
+    text: str, links: Sequence[Link], layers: tuple[Layer, ...], seams: Mapping[int, str]
+) -> Words:
+    pieces = part_text(text, layers=layers, seams=seams, hosts=_hosts(text, links))
+    first, rest = shorten(pieces, max_chars=_WORDS_SHOWN, max_lines=_LINES_SHOWN)
+    return Words(
+        first=first,
+        rest=rest,
+        total_chars=len(text),
+        marks_in_rest=sum(len(piece.ends) for piece in rest),
+    )
+
+
+def _excerpt(text: str) -> Words:
+    first, rest = shorten(part_text(text.strip()), max_chars=_EXCERPT_CHARS, max_lines=2)
+    return Words(first=first, rest=rest, total_chars=len(text))
+
+
+def _with_host(url: str) -> tuple[Piece, ...]:
+    return part_text(url, hosts=_hosts(url, find_links(url)))
+
+
+def _hosts(text: str, links: Sequence[Link]) -> list[Span]:
+    """Return where the hosts of links stand, as far as they stand there in plain letters."""
+    hosts = []
+    for link in links:
+        written = text[link.start : link.end].lower()
+        at = written.rfind(link.host)
+        if at >= 0 and len(written) == link.end - link.start:
+            hosts.append(Span(start=link.start + at, end=link.start + at + len(link.host)))
+    return hosts
+
+
+def _language(tag: str | None) -> str | None:
+    return tag if tag and _LANGUAGE_TAG.fullmatch(tag) else None
+
+
+def _author_facts(comment: Comment) -> tuple[str, ...]:
+    days = comment.author.account_age_days
+    if days is None:
+        return (gettext("has an account"),) if comment.author.account_id else ()
+    return (
+        ngettext(
+            "account %(days)s day old", "account %(days)s days old", days, days=in_thousands(days)
+        ),
+    )
+
+
+def _site_name(comment: Comment, sites: Mapping[SiteId, Site]) -> str:
+    site = sites.get(comment.site_id)
+    return site.name if site else comment.site_id
+
+
+def _decision(decision: Decision | None, now: datetime) -> DecisionView | None:
+    if decision is None:
+        return None
+    return DecisionView(
+        id=decision.id,
+        ruling=decision.ruling,
+        in_words=gettext(_RULING_IN_WORDS[decision.ruling]),
+        by=part_text(decision.decided_by),
+        when=tell_time(decision.decided_at, now),
+    )
+
+
+def _reported(case: Case) -> Label | None:
+    """Return what the site says against the verdict while that still asks for a ruling."""
+    disputed = case.disputed and case.withdrawn_at is None
+    return case.reports[-1].label if disputed else None
+
+
+def _withdrawn(case: Case, now: datetime) -> Moment | None:
+    return tell_time(case.withdrawn_at, now) if case.withdrawn_at else None
+
+
+def _holder(case: Case, claim: Claim | None) -> tuple[Piece, ...]:
+    """Return who else looks at a comment that is still to be decided."""
+    is_open = case.decision is None and case.withdrawn_at is None
+    return part_text(claim.user_name) if claim is not None and is_open else ()
+
+
+def _for_now(case: Case) -> str:
+    if case.mode is Mode.OBSERVE and case.action is Action.PUBLISH:
+        return gettext("For now the site publishes it, as it only observes.")
+    return gettext(_SITE_DOES_FOR_NOW[case.action])
+
+
+def _history(case: Case, now: datetime) -> tuple[Event, ...]:
+    """Return what happened to a comment, oldest first."""
+    events = [_event(case.comment.received_at, gettext("Received"), now)]
+    if case.verdict:
+        model = case.verdict.model_version
+        called = gettext(_CALLED_BY[case.verdict.outcome], model=model)
+        events.append(_event(case.verdict.judged_at, called, now))
+    for decision in case.decisions:
+        events += _decision_events(decision, now)
+    for report in case.reports:
+        said = (
+            gettext(_REPORTED_BY[report.label], who=report.reported_by)
+            if report.reported_by
+            else gettext(_REPORTED[report.label])
+        )
+        events.append(_event(report.reported_at, said, now))
+    if case.withdrawn_at is not None:
+        events.append(_event(case.withdrawn_at, gettext("Its words were removed"), now))
+    return tuple(event for _, event in sorted(events, key=lambda one: one[0]))
+
+
+def _decision_events(decision: Decision, now: datetime) -> list[tuple[datetime, Event]]:
+    """Return a ruling with its note, and its undoing if it was undone."""
+    ruled = gettext(_RULED_BY[decision.ruling], who=decision.decided_by)
+    at, event = _event(decision.decided_at, ruled, now)
+    note = part_text(decision.note or "")
+    events = [(at, replace(event, note=note, undone=decision.undone_at is not None))]
+    if decision.undone_at is not None:
+        taken_back = gettext("Taken back by %(who)s", who=decision.undone_by or "")
+        events.append(_event(decision.undone_at, taken_back, now))
+    return events
+
+
+def _event(at: datetime, what: str, now: datetime) -> tuple[datetime, Event]:
+    return at, Event(what=part_text(what), when=tell_time(at, now))
+
+
+def _verdict(verdict: Verdict, layers: tuple[Layer, ...], text: str, now: datetime) -> VerdictView:
+    return VerdictView(
+        outcome=verdict.outcome,
+        outcome_in_words=gettext(_OUTCOME_IN_WORDS[verdict.outcome]),
+        p_spam=probability(verdict.p_spam),
+        headline=_headline(verdict),
+        missing=tuple(_missing(what) for what in verdict.degraded_by),
+        scale=_scale(verdict),
+        base=_signed(verdict.base),
+        evidence=_evidence(verdict, layers, text),
+        score=_signed(verdict.score),
+        model_version=verdict.model_version,
+        judged=tell_time(verdict.judged_at, now),
+    )
+
+
+def _headline(verdict: Verdict) -> str:
+    """Return the outcome, the probability and the cutoffs that it was compared with."""
+    if verdict.degraded:
+        return gettext("Left to a person, because evidence is missing.")
+    return gettext(
+        _HEADLINES[verdict.outcome],
+        p=probability(verdict.p_spam),
+        ham=probability(verdict.ham_cutoff),
+        spam=probability(verdict.spam_cutoff),
+    )
+
+
+def _missing(what: str) -> str:
+    known = _MISSING.get(what)
+    return gettext(known) if known else gettext("Missing: %(what)s.", what=what)
+
+
+def _scale(verdict: Verdict) -> Scale:
+    ham, spam = probability(verdict.ham_cutoff), probability(verdict.spam_cutoff)
+    return Scale(
+        at=round(verdict.p_spam * 100, 2),
+        ham_cutoff=round(verdict.ham_cutoff * 100, 2),
+        spam_cutoff=round(verdict.spam_cutoff * 100, 2),
+        in_words=gettext(
+            "%(p)s likely spam; ham below %(ham)s, spam from %(spam)s",
+            p=probability(verdict.p_spam),
+            ham=ham,
+            spam=spam,
+        ),
+        ham_label=gettext("ham below %(ham)s", ham=ham),
+        spam_label=gettext("spam from %(spam)s", spam=spam),
+    )
+
+
+def _evidence(verdict: Verdict, layers: tuple[Layer, ...], text: str) -> tuple[Evidence, ...]:
+    """Return the lines of the sum: the classifier, then each signal as the verdict orders them."""
+    numbers = iter(layer.number for layer in layers)
+    most = max(
+        (abs(c) for c in (verdict.model_contribution, *(w.contribution for w in verdict.signals))),
+        default=0.0,
+    )
+    lines = []
+    if verdict.model_p_spam is not None:
+        says = gettext(
+            "The classifier, from the words alone, gives %(p)s for spam",
+            p=probability(verdict.model_p_spam),
+        )
+        number = next(numbers, None) if verdict.promo_spans else None
+        lines.append(
+            _line(says, verdict.model_contribution, most, number=number, promo=number is not None)
+        )
+    for weighed in verdict.signals:
+        number = next(numbers, None) if weighed.signal.spans else None
+        if weighed.signal.name == SITE_DECISIONS:
+            lines.append(_decisions_line(weighed, most, text, number=number))
+        else:
+            lines.append(_signal_line(weighed, most, number=number))
+    return tuple(lines)
+
+
+def _decisions_line(
+    weighed: WeighedSignal, most: float, text: str, *, number: int | None
+) -> Evidence:
+    """Return what the site's decisions add, with the words of the comment that they lean on."""
+    quotes = tuple(map(part_text, quote_lean(weighed.signal, text)))
+    beside = [gettext(_BESIDE.get(one, one)) for one in beside_of(weighed.signal.reason)]
+    mostly = gettext("This site's decisions, mostly by")
+    says = " ".join([mostly, ", ".join(beside)]) if beside else mostly
+    if not beside and not quotes:
+        says = gettext("This site's decisions")
+    return replace(_line(says, weighed.contribution, most, number=number), quotes=quotes)
+
+
+def _signal_line(weighed: WeighedSignal, most: float, *, number: int | None) -> Evidence:
+    says = weighed.signal.reason[:1].upper() + weighed.signal.reason[1:]
+    if weighed.weight == 0.0:
+        recorded = gettext("only recorded")
+        return Evidence(says=says, contribution="0", side=recorded, language=ENGLISH, number=number)
+    return replace(_line(says, weighed.contribution, most, number=number), language=ENGLISH)
+
+
+def _line(
+    says: str, contribution: float, most: float, *, number: int | None, promo: bool = False
+) -> Evidence:
+    width = 50 * abs(contribution) / most if most else 0.0
+    for_ham = contribution <= 0
+    side = gettext("for ham") if for_ham else gettext("for spam")
+    return Evidence(
+        says=says,
+        contribution=_signed(contribution),
+        side=side if abs(contribution) >= _WORTH_A_BAR else gettext("hardly counts"),
+        for_ham=for_ham,
+        number=number,
+        promo=promo,
+        bar_from=round(50.0 if contribution > 0 else 50.0 - width, 1),
+        bar_width=round(width, 1),
+    )
+
+
+def _signed(value: float) -> str:
+    """Return a number with its sign, a true minus among them."""
+    if abs(value) < 0.005:
+        return "0"
+    return f"{'−' if value < 0 else '+'}{decimal(abs(value))}"

@@ -1,0 +1,59 @@
+"""Adds every page for moderators to the app: whoever is called here is served."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from service.ports.services import Services
+from service.web.edge.config import WebConfig
+from service.web.edge.language import register_language
+from service.web.pages.accounts.accounts_page import add_accounts
+from service.web.pages.accounts.log_page import add_log
+from service.web.pages.accounts.login import add_login
+from service.web.pages.accounts.me import add_me
+from service.web.pages.accounts.personal_data_page import add_personal_data
+from service.web.pages.accounts.second_factor_page import add_second_factor
+from service.web.pages.common.pages import guard_pages, limiter_of, make_pages
+from service.web.pages.common.shell import shell_of
+from service.web.pages.figures.figures_page import add_figures
+from service.web.pages.models.models_page import add_models
+from service.web.pages.models.shadow_view import add_shadow
+from service.web.pages.review.campaigns_page import add_campaigns
+from service.web.pages.review.distrust import add_distrust
+from service.web.pages.review.live import Live
+from service.web.pages.review.review import add_review
+from service.web.pages.review.strokes import add_strokes
+from service.web.pages.search.search_page import add_search
+from service.web.pages.sites.callbacks_page import add_callbacks
+from service.web.pages.sites.site_lists_page import add_site_lists
+from service.web.pages.sites.sites_page import add_sites
+
+LIVE = "slopsieve_live"
+"""Under which extension of an app its live updates are found, to be closed before it stops."""
+
+
+def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
+    """Add the pages for moderators to an app: signing in, the lists, decisions."""
+    pages = make_pages()
+    live = Live(services, max_streams=config.max_streams, every_seconds=config.live_every_seconds)
+    app.extensions[LIVE] = live
+    add_login(pages, services, limiter_of(app))
+    add_review(app, pages, services, live)
+    add_callbacks(pages, services)
+    add_search(pages, services)
+    add_figures(pages, services)
+    add_strokes(pages, services)
+    add_sites(pages, services)
+    add_campaigns(pages, services)
+    add_site_lists(pages, services)
+    add_distrust(pages, services)
+    add_me(pages, services)
+    add_second_factor(pages, services, config, limiter_of(app))
+    add_accounts(pages, services)
+    add_log(pages, services)
+    add_models(pages, services, config)
+    add_personal_data(pages, services)
+    add_shadow(pages, services)
+    pages.context_processor(lambda: shell_of(services))
+    register_language(app)
+    guard_pages(app, pages, services, config)

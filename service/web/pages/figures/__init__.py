@@ -1,0 +1,1 @@
+"""Figures, drift and their plots."""

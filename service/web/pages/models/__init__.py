@@ -1,0 +1,1 @@
+"""Model versions, retrainings and versions in the shadow."""

@@ -1,0 +1,1 @@
+"""The review queue: lists, one comment, rulings, campaigns."""

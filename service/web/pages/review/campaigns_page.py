@@ -1,0 +1,237 @@
+"""The pages of campaigns: the list of them, and one that is decided in one stroke."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import TypeVar
+
+from flask import Blueprint, abort, redirect, render_template, request, session, url_for
+from flask.typing import ResponseReturnValue
+
+from service.domain.campaign import Campaign, CampaignPage
+from service.domain.comment import CommentId
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, NotFoundError
+from service.domain.stroke import Stroke
+from service.domain.user import Permission
+from service.moderation.review.campaigns import decide_campaign, put_back
+from service.moderation.review.decide import MAX_NOTE_CHARS
+from service.ports.campaigns import MemberPage
+from service.ports.services import Services
+from service.web.edge.ids import is_id
+from service.web.edge.language import gettext, ngettext
+from service.web.pages.common.last_stroke import just_done_stroke, note_given, remember_stroke
+from service.web.pages.common.pages import error_page, moderator, needs
+from service.web.pages.review.campaign_views import present_campaign, present_member
+
+CAMPAIGNS_SHOWN = 20
+# A form of so many fields fits into 64 KiB, and a moderator reads no more before deciding.
+MEMBERS_SHOWN = 60
+_CURSOR = re.compile(r"[A-Za-z0-9_-]{1,400}")
+_P = TypeVar("_P")
+_WAITING, _ALL = "waiting", "all"
+_JUST_PUT_BACK = "just_put_back"
+
+
+def add_campaigns(pages: Blueprint, services: Services) -> None:
+    """Add the list of campaigns, one campaign's page and the forms on it."""
+
+    @pages.get("/review/campaigns")
+    def campaigns() -> ResponseReturnValue:
+        waiting_only = _shown(default=_WAITING) == _WAITING
+        page = _page(services, waiting_only=waiting_only)
+        sites = {site.id: site for site in services.sites.all()}
+        now = services.clock()
+        return render_template(
+            "campaigns.html",
+            campaigns=[present_campaign(one, sites=sites, now=now) for one in page.campaigns],
+            waiting_only=waiting_only,
+            first=not _cursor(),
+            further=_list_url(waiting_only=waiting_only, cursor=page.next_cursor),
+        )
+
+    @pages.get("/review/campaigns/<campaign_id>")
+    def campaign(campaign_id: str) -> ResponseReturnValue:
+        return _show(_find(campaign_id, services), services)
+
+    @pages.post("/review/campaigns/<campaign_id>/decision", endpoint="decide_campaign")
+    @needs(Permission.DECIDE)
+    def decide(campaign_id: str) -> ResponseReturnValue:
+        return _decide(_find(campaign_id, services), services)
+
+    @pages.post("/review/campaigns/<campaign_id>/put-back")
+    @needs(Permission.DECIDE)
+    def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
+        found = _find(campaign_id, services)
+        user = moderator()
+        session[_JUST_PUT_BACK] = put_back(found.id, services, by=user.name, site_ids=user.site_ids)
+        return _back_to(found.id)
+
+
+def _find(campaign_id: str, services: Services) -> Campaign:
+    if not is_id(campaign_id):
+        abort(HTTPStatus.NOT_FOUND)
+    return services.campaigns.get(campaign_id, site_ids=moderator().site_ids)
+
+
+def _page(services: Services, *, waiting_only: bool) -> CampaignPage:
+    return _from_cursor(
+        lambda cursor: services.campaigns.page(
+            site_ids=moderator().site_ids,
+            waiting_only=waiting_only,
+            cursor=cursor,
+            limit=CAMPAIGNS_SHOWN,
+        )
+    )
+
+
+def _members(campaign: Campaign, services: Services, *, waiting_only: bool) -> MemberPage:
+    return _from_cursor(
+        lambda cursor: services.campaigns.members(
+            campaign.id,
+            site_ids=moderator().site_ids,
+            waiting_only=waiting_only,
+            cursor=cursor,
+            limit=MEMBERS_SHOWN,
+        )
+    )
+
+
+def _from_cursor(read: Callable[[str | None], _P]) -> _P:
+    """Return the page that is asked for; the first if the cursor is none of this list's."""
+    try:
+        return read(_cursor())
+    except InvalidInputError:
+        return read(None)
+
+
+def _show(campaign: Campaign, services: Services) -> str:
+    waiting_only = _shown(default=_WAITING if campaign.waiting else _ALL) == _WAITING
+    page = _members(campaign, services, waiting_only=waiting_only)
+    sites = {site.id: site for site in services.sites.all()}
+    now = services.clock()
+    members = [present_member(case, sites=sites, now=now) for case in page.cases]
+    waiting_here = sum(member.waits for member in members)
+    return render_template(
+        "campaign.html",
+        campaign=present_campaign(campaign, sites=sites, now=now),
+        members=members,
+        waiting_only=waiting_only,
+        may_decide=moderator().may(Permission.DECIDE),
+        others=campaign.waiting - waiting_here,
+        until=campaign.last_seen_at.isoformat(),
+        stroke_id=services.new_id("str"),
+        done=just_done_stroke(services),
+        put_back=session.pop(_JUST_PUT_BACK, None),
+        max_note_chars=MAX_NOTE_CHARS,
+        first=not _cursor(),
+        further=_url(campaign.id, waiting_only=waiting_only, cursor=page.next_cursor)
+        if page.next_cursor
+        else None,
+        urls={
+            _WAITING: _url(campaign.id, waiting_only=True),
+            _ALL: _url(campaign.id, waiting_only=False),
+        },
+    )
+
+
+def _decide(campaign: Campaign, services: Services) -> ResponseReturnValue:
+    ticked = _ids("id")
+    unticked = [one for one in _ids("shown") if one not in set(ticked)]
+    ruling = {one.value: one for one in Ruling}.get(request.form.get("ruling", ""))
+    until = _until() if request.form.get("others") else None
+    note = note_given()
+    refusal = _refusal(ticked, ruling, note, others=until is not None)
+    if refusal or ruling is None:
+        return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), refusal)
+    user = moderator()
+    stroke_id = request.form.get("stroke", "")
+    stroke = decide_campaign(
+        campaign.id,
+        ruling,
+        services,
+        ticked=ticked,
+        unticked=unticked,
+        others_until=until,
+        exceptions_leave=bool(request.form.get("leave")),
+        decided_by=user.name,
+        site_ids=user.site_ids,
+        note=note,
+        stroke_id=stroke_id if is_id(stroke_id) else None,
+    )
+    stroke = stroke or _made_before(stroke_id, services)
+    if stroke is None:
+        told = gettext("Somebody else has decided these comments in the meantime.")
+        return error_page(HTTPStatus.CONFLICT, gettext("Nothing was decided"), told)
+    remember_stroke(stroke)
+    return _back_to(campaign.id)
+
+
+def _made_before(stroke_id: str, services: Services) -> Stroke | None:
+    """Return what the same form did when it was sent before, as a double click does."""
+    try:
+        stroke = services.strokes.get(stroke_id) if is_id(stroke_id) else None
+    except NotFoundError:
+        return None
+    return stroke if stroke and stroke.decided_by == moderator().name else None
+
+
+def _refusal(
+    ticked: list[CommentId], ruling: Ruling | None, note: str | None, *, others: bool
+) -> str:
+    """Return why a form decides nothing, empty if it does."""
+    problems = []
+    if not ticked and not others:
+        problems.append(gettext("Tick at least one comment."))
+    if ruling is None:
+        problems.append(gettext("Choose to approve or to reject."))
+    if note is not None and len(note) > MAX_NOTE_CHARS:
+        problems.append(
+            ngettext(
+                "A note has at most %(num)s character.",
+                "A note has at most %(num)s characters.",
+                MAX_NOTE_CHARS,
+            )
+        )
+    return " ".join(problems)
+
+
+def _ids(field: str) -> list[CommentId]:
+    return [CommentId(one) for one in request.form.getlist(field) if is_id(one)]
+
+
+def _until() -> datetime:
+    """Return up to when members were counted as the page was made."""
+    try:
+        until = datetime.fromisoformat(request.form.get("until", ""))
+        return until.astimezone(UTC) if until.tzinfo else abort(HTTPStatus.BAD_REQUEST)
+    except (ValueError, OverflowError):
+        abort(HTTPStatus.BAD_REQUEST)
+
+
+def _back_to(campaign_id: str) -> ResponseReturnValue:
+    return redirect(url_for("pages.campaign", campaign_id=campaign_id), HTTPStatus.SEE_OTHER)
+
+
+def _shown(*, default: str) -> str:
+    asked = request.args.get("show", "")
+    return asked if asked in {_WAITING, _ALL} else default
+
+
+def _cursor() -> str | None:
+    asked = request.args.get("cursor", "")
+    return asked if _CURSOR.fullmatch(asked) else None
+
+
+def _list_url(*, waiting_only: bool, cursor: str | None) -> str | None:
+    if cursor is None:
+        return None
+    return url_for("pages.campaigns", show=None if waiting_only else _ALL, cursor=cursor)
+
+
+def _url(campaign_id: str, *, waiting_only: bool, cursor: str | None = None) -> str:
+    show = _WAITING if waiting_only else _ALL
+    return url_for("pages.campaign", campaign_id=campaign_id, show=show, cursor=cursor)

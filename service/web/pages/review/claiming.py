@@ -1,0 +1,88 @@
+"""Which comment a review page opens, who looks at which, and what the moderator has skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from flask import session
+
+from service.domain.case import Case
+from service.domain.claim import Claim
+from service.domain.comment import CommentId
+from service.domain.user import Permission
+from service.moderation.review.claims import claim_comment, claims_of_others
+from service.ports.services import Services
+from service.web.pages.common.pages import moderator
+
+_SKIPPED = "skipped"
+# They travel in the cookie; by then the first of them may well come round again.
+_MOST_SKIPPED = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """The comment that a page opens, if any, and other people's claims on what it lists."""
+
+    case: Case | None
+    claims: Mapping[CommentId, Claim]
+
+
+def open_chosen(case: Case, services: Services) -> Opened:
+    """Claim the comment that a moderator chose; somebody else's is shown all the same."""
+    held = _claim(case, services)
+    is_others = held is not None and held.user_id != moderator().id
+    return Opened(case=case, claims={case.comment.id: held} if held and is_others else {})
+
+
+def open_first(cases: Sequence[Case], services: Services) -> Opened:
+    """Open the first comment that nobody else looks at and that was not skipped.
+
+    Where there is none the first one of the list is opened, unclaimed.
+    """
+    ids = [case.comment.id for case in cases]
+    claims = dict(claims_of_others(ids, moderator(), services))
+    for case in cases:
+        if is_free(case, claims):
+            held = _claim(case, services)
+            if held is None or held.user_id == moderator().id:
+                return Opened(case=case, claims=claims)
+            # Somebody was quicker by a moment.
+            claims[case.comment.id] = held
+    return Opened(case=next(iter(cases), None), claims=claims)
+
+
+def is_free(case: Case, claims: Mapping[CommentId, Claim]) -> bool:
+    """Say whether a comment may be the next one for this moderator."""
+    return (
+        case.decision is None
+        and case.withdrawn_at is None
+        and case.comment.id not in claims
+        and case.comment.id not in skipped()
+    )
+
+
+def skipped() -> Collection[CommentId]:
+    """Return what this moderator has put off in this session."""
+    found: list[CommentId] = session.get(_SKIPPED, [])
+    return found
+
+
+def skip(comment_id: CommentId) -> None:
+    """Put a comment off: it stands behind the others of its page for this session."""
+    others = [one for one in skipped() if one != comment_id]
+    session[_SKIPPED] = [*others, comment_id][-_MOST_SKIPPED:]
+
+
+def skipped_last(cases: Sequence[Case]) -> list[Case]:
+    """Return the cases with those that were put off at the end, in the order of skipping."""
+    order = {comment_id: number for number, comment_id in enumerate(skipped(), 1)}
+    return sorted(cases, key=lambda case: order.get(case.comment.id, 0))
+
+
+def _claim(case: Case, services: Services) -> Claim | None:
+    if not moderator().may(Permission.DECIDE, case.comment.site_id):
+        # Who only looks around is in nobody's way.
+        found = claims_of_others([case.comment.id], moderator(), services)
+        return found.get(case.comment.id)
+    return claim_comment(case, moderator(), services)

@@ -1,0 +1,157 @@
+"""The review pages' routes: the lists, one comment, a ruling, its undoing."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+
+from flask import Blueprint, Flask, abort, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from service.domain.case import Case
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import ConflictError
+from service.domain.user import Permission
+from service.moderation.insight.asked import AskedBook
+from service.moderation.review.anew import AnewBook
+from service.moderation.review.claims import end_claim, seconds_since_opening
+from service.moderation.review.review import Tab, decide_as_seen, undo_as_seen
+from service.ports.services import Services
+from service.web.pages.common.last_stroke import note_given
+from service.web.pages.common.pages import moderator, needs, require
+from service.web.pages.review.anew_page import add_anew
+from service.web.pages.review.claiming import skip as put_off
+from service.web.pages.review.live import Live
+from service.web.pages.review.live_pages import add_live
+from service.web.pages.review.review_page import (
+    ANEW,
+    ASKED,
+    COUNTS,
+    Place,
+    remember_done,
+    remember_skipped,
+    show_page,
+)
+from service.web.pages.review.tab_counts import TabCounts
+
+# No id and no cursor of ours has other characters or is longer.
+_TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
+
+
+def add_review(app: Flask, pages: Blueprint, services: Services, live: Live) -> None:
+    """Add the lists, one comment, rulings on it, and what keeps an open page up to date."""
+    app.extensions[COUNTS] = TabCounts(services)
+    app.extensions[ASKED] = AskedBook(services)
+    anew = app.extensions[ANEW] = AnewBook(services)
+    _add_lists(pages, services)
+    _add_rulings(pages, services)
+    add_live(pages, services, live, _place)
+    add_anew(pages, services, anew)
+
+
+def _add_lists(pages: Blueprint, services: Services) -> None:
+    @pages.get("/")
+    def home() -> ResponseReturnValue:
+        return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
+
+    @pages.get("/review")
+    def queue() -> ResponseReturnValue:
+        return show_page(_place(), services)
+
+    @pages.get("/review/comments/<comment_id>")
+    def comment(comment_id: str) -> ResponseReturnValue:
+        return show_page(_place(), services, chosen=_case(comment_id, services))
+
+
+def _add_rulings(pages: Blueprint, services: Services) -> None:
+    @pages.post("/review/comments/<comment_id>/decision")
+    @needs(Permission.DECIDE)
+    def decide(comment_id: str) -> ResponseReturnValue:
+        case, ruling = _case(comment_id, services), _ruling()
+        require(Permission.DECIDE, case.comment.site_id)
+        try:
+            decided = decide_as_seen(
+                case.comment.id,
+                ruling,
+                services,
+                decided_by=moderator().name,
+                seen_decision_id=_token("seen"),
+                note=note_given(),
+                seconds=seconds_since_opening(case.comment.id, moderator(), services),
+            )
+        except ConflictError:
+            return _show_conflict(case.comment.id, ruling, services)
+        end_claim(case.comment.id, services)
+        remember_done(decided)
+        return _go_on(_token("then"))
+
+    @pages.post("/review/comments/<comment_id>/undo")
+    @needs(Permission.DECIDE)
+    def undo(comment_id: str) -> ResponseReturnValue:
+        case = _case(comment_id, services)
+        require(Permission.DECIDE, case.comment.site_id)
+        try:
+            undo_as_seen(
+                case.comment.id,
+                services,
+                undone_by=moderator().name,
+                seen_decision_id=_token("seen"),
+            )
+        except ConflictError:
+            return _show_conflict(case.comment.id, None, services)
+        remember_done(case, undone=True)
+        return _go_on(case.comment.id)
+
+    @pages.post("/review/comments/<comment_id>/skip")
+    @needs(Permission.DECIDE)
+    def skip(comment_id: str) -> ResponseReturnValue:
+        case = _case(comment_id, services)
+        end_claim(case.comment.id, services, user=moderator())
+        put_off(case.comment.id)
+        remember_skipped(case.comment.id)
+        return _go_on(_token("then"))
+
+
+def _go_on(comment_id: str | None) -> ResponseReturnValue:
+    """Return to the list where it was left: at the given comment, or at its first."""
+    place = _place()
+    return redirect(place.url_of(comment_id) if comment_id else place.url, HTTPStatus.SEE_OTHER)
+
+
+def _show_conflict(
+    comment_id: CommentId, ruling: Ruling | None, services: Services
+) -> ResponseReturnValue:
+    chosen = services.cases.get(comment_id)
+    html = show_page(_place(), services, chosen=chosen, refused=ruling or "undo")
+    return html, HTTPStatus.CONFLICT
+
+
+def _place() -> Place:
+    """Return the place that the query or the form names; nonsense in it means the default."""
+    tabs = {tab.value: tab for tab in Tab}
+    site_id = _token("site")
+    return Place(
+        tab=tabs.get(request.values.get("show", ""), Tab.NEEDS_REVIEW),
+        site_id=SiteId(site_id) if site_id else None,
+        cursor=_token("cursor"),
+    )
+
+
+def _case(comment_id: str, services: Services) -> Case:
+    if not _TOKEN.fullmatch(comment_id):
+        abort(HTTPStatus.NOT_FOUND)
+    case = services.cases.get(CommentId(comment_id))
+    require(Permission.LOOK, case.comment.site_id)
+    return case
+
+
+def _ruling() -> Ruling:
+    rulings = {ruling.value: ruling for ruling in Ruling}
+    ruling = rulings.get(request.form.get("ruling", ""))
+    return ruling or abort(HTTPStatus.BAD_REQUEST)
+
+
+def _token(field: str) -> str | None:
+    value = request.values.get(field, "")
+    return value if _TOKEN.fullmatch(value) else None

@@ -1,0 +1,447 @@
+"""Puts a review page together: the list, the opened comment, what was just done."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from flask import current_app, render_template, request, session, url_for
+
+from service.domain.case import Case, CasePage
+from service.domain.claim import Claim
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, ModerationError, NotFoundError
+from service.domain.user import Permission
+from service.moderation.insight.asked import AskedBook
+from service.moderation.learning.behind import decisions_behind
+from service.moderation.review.anew import AnewBook, Moved
+from service.moderation.review.claims import claims_of_others
+from service.moderation.review.decide import MAX_NOTE_CHARS
+from service.moderation.review.review import Tab, list_for_review
+from service.ports.services import Services
+from service.web.edge.language import gettext, noted
+from service.web.pages.common.last_stroke import just_done_stroke
+from service.web.pages.common.learnt_view import asked_in_words
+from service.web.pages.common.pages import moderator
+from service.web.pages.common.presenting import (
+    CaseView,
+    RowView,
+    present_case,
+    present_row,
+)
+from service.web.pages.review.about_sender import about_sender_view
+from service.web.pages.review.anew_page import moved_views
+from service.web.pages.review.campaign_views import MemberView, present_member
+from service.web.pages.review.claiming import (
+    Opened,
+    is_free,
+    open_chosen,
+    open_first,
+    skipped,
+    skipped_last,
+)
+from service.web.pages.review.distrust import distrust_view, instruction_view
+from service.web.pages.review.live import find_newcomers
+from service.web.pages.review.similar import StripView, campaign_strip_view, similar_view
+from service.web.pages.review.tab_counts import TabCounts
+
+log = logging.getLogger(__name__)
+
+_V = TypeVar("_V")
+
+PAGE_SIZE = 25
+COUNTS = "slopsieve_tab_counts"
+"""Under which extension of an app it is counted how much its lists hold."""
+ANEW = "slopsieve_anew"
+"""Under which extension of an app waiting comments are told anew."""
+ASKED = "slopsieve_asked"
+"""Under which extension of an app it is counted how often people are asked."""
+# What the page's own script sends to get only those parts of a page that it needs: what a ruling
+# changes, or one more page of the list.
+PARTS_HEADER = "X-Parts"
+_LIST_ALONE = "list"
+_JUST_DONE = "just_done"
+_UNDONE = "undo"
+_SKIPPED = "skip"
+_TAB_NAMES = {
+    Tab.NEEDS_REVIEW: noted("Needs review"),
+    Tab.TEACHES_MOST: noted("Teaches most"),
+    Tab.SPAM: noted("Spam"),
+    Tab.HAM: noted("Ham"),
+    Tab.DECIDED: noted("Decided"),
+    Tab.ALL: noted("All"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a moderator is: which list, of which site, from which cursor on."""
+
+    tab: Tab = Tab.NEEDS_REVIEW
+    site_id: SiteId | None = None
+    cursor: str | None = None
+
+    @property
+    def site_ids(self) -> tuple[SiteId, ...] | None:
+        """Return the sites whose comments are listed, None for all."""
+        user = moderator()
+        if self.site_id is None:
+            return user.site_ids
+        return (self.site_id,) if user.sees(self.site_id) else ()
+
+    @property
+    def query(self) -> dict[str, Any]:
+        """Return the place as the query of a URL; what goes without saying is left out."""
+        show = None if self.tab is Tab.NEEDS_REVIEW else self.tab.value
+        named = {"show": show, "site": self.site_id, "cursor": self.cursor}
+        return {name: value for name, value in named.items() if value}
+
+    @property
+    def url(self) -> str:
+        """Return the list's own address."""
+        return url_for("pages.queue", **self.query)
+
+    @property
+    def top(self) -> str:
+        """Return the address of the list's first page."""
+        return replace(self, cursor=None).url
+
+    def url_of(self, comment_id: str) -> str:
+        """Return the address of one comment, opened beside this list."""
+        return url_for("pages.comment", comment_id=comment_id, **self.query)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TabView:
+    """One list's name, address and size."""
+
+    tab: Tab
+    name: str
+    url: str
+    count: int
+    current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JustDone:
+    """What the moderator did last, as it stands now.
+
+    `is_theirs` says that the decision in force is the one that they made.
+    """
+
+    view: CaseView
+    case: Case
+    undone: bool
+    skipped: bool
+    is_theirs: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """Comments that began to wait since a list was drawn and that it does not show yet."""
+
+    ids: tuple[CommentId, ...]
+    since: str
+
+
+def remember_done(case: Case, *, undone: bool = False) -> None:
+    """Let the next page tell what was done: the decision in force, or an undo."""
+    decision = case.decision
+    session[_JUST_DONE] = [case.comment.id, _UNDONE if undone else decision.id if decision else ""]
+
+
+def remember_skipped(comment_id: CommentId) -> None:
+    """Let the next page tell that a comment was put off."""
+    session[_JUST_DONE] = [comment_id, _SKIPPED]
+
+
+def show_page(
+    place: Place,
+    services: Services,
+    *,
+    chosen: Case | None = None,
+    refused: Ruling | str | None = None,
+) -> str:
+    """Return the list with the chosen comment opened, or else the first that is free.
+
+    `refused` names what was not done because somebody else decided in the meantime.
+    """
+    asked_for = request.headers.get(PARTS_HEADER)
+    desk = _Desk(place, services)
+    if asked_for == _LIST_ALONE:
+        return desk.show_list()
+    if chosen is not None and asked_for:
+        return desk.show_parts(chosen, refused)
+    return desk.show_whole(chosen, refused)
+
+
+def show_rows(place: Place, services: Services, *, ids: Sequence[CommentId], news: News) -> str:
+    """Return these rows as they stand now, with the tabs and the news of the list."""
+    return _Desk(place, services).show_rows(ids, news)
+
+
+class _Desk:
+    """What the parts of one page have in common while it is put together."""
+
+    def __init__(self, place: Place, services: Services) -> None:
+        self._place = place
+        self._services = services
+        self._now = services.clock()
+        self._sites = {site.id: site for site in services.sites.all()}
+        self._anew: AnewBook = current_app.extensions[ANEW]
+        self._moved: tuple[Moved, ...] = ()
+
+    def show_whole(self, chosen: Case | None, refused: Ruling | str | None) -> str:
+        """Return a whole page."""
+        page = self._list()
+        cases = skipped_last(page.cases)
+        opened = self._open(chosen, cases)
+        return render_template(
+            "review.html",
+            sites=[site for site in self._sites.values() if moderator().sees(site.id)],
+            chosen=chosen is not None,
+            campaign_strip=self._campaign_strip(),
+            asked=self._asked(),
+            moved=moved_views(self._moved, self._sites) if _may_select() else (),
+            has_page=lambda name: name in current_app.view_functions,
+            **self._list_values(page, cases, opened) | self._opened_values(opened, cases, refused),
+        )
+
+    def _campaign_strip(self) -> Sequence[StripView]:
+        if self._place.tab is not Tab.NEEDS_REVIEW:
+            return ()
+        return campaign_strip_view(self._services, self._place.site_ids)
+
+    def _asked(self) -> str:
+        if self._place.tab is not Tab.NEEDS_REVIEW:
+            return ""
+        book: AskedBook = current_app.extensions[ASKED]
+        return asked_in_words(book.then_and_now(self._place.site_ids))
+
+    def show_list(self) -> str:
+        """Return the list alone, of which nothing is opened."""
+        page = self._list()
+        cases = skipped_last(page.cases)
+        ids = [case.comment.id for case in cases]
+        claims = claims_of_others(ids, moderator(), self._services)
+        values = self._list_values(page, cases, Opened(case=None, claims=claims))
+        return render_template("list_part.html", **values)
+
+    def show_parts(self, chosen: Case, refused: Ruling | str | None) -> str:
+        """Return what a ruling changes: tabs, rows, the opened comment."""
+        opened = open_chosen(chosen, self._services)
+        values = self._opened_values(opened, [], refused)
+        done = values["done"]
+        changed = {case.comment.id: case for case in (chosen, *([done.case] if done else []))}
+        return render_template(
+            "parts.html",
+            tabs=self._tabs(),
+            rows=self._rows(list(changed.values()), opened.claims),
+            **values,
+        )
+
+    def show_rows(self, ids: Sequence[CommentId], news: News) -> str:
+        """Return rows as they stand now, with tabs and news."""
+        cases = self._find(ids)
+        claims = claims_of_others(ids, moderator(), self._services)
+        return render_template(
+            "rows_part.html",
+            place=self._place,
+            tabs=self._tabs(),
+            rows=self._rows(cases, claims),
+            news=news,
+            may_select=_may_select(),
+        )
+
+    def _open(self, chosen: Case | None, cases: Sequence[Case]) -> Opened:
+        if chosen is None:
+            return open_first(cases, self._services)
+        opened = open_chosen(chosen, self._services)
+        ids = [case.comment.id for case in cases]
+        others = claims_of_others(ids, moderator(), self._services)
+        return Opened(case=opened.case, claims={**others, **opened.claims})
+
+    def _list_values(self, page: CasePage, cases: Sequence[Case], opened: Opened) -> dict[str, Any]:
+        further = replace(self._place, cursor=page.next_cursor)
+        return {
+            "place": self._place,
+            "tabs": self._tabs(),
+            "rows": self._rows(cases, opened.claims),
+            "further": further if further.cursor else None,
+            "news": News(ids=(), since=self._now.isoformat()),
+            "may_select": _may_select(),
+        }
+
+    def _opened_values(
+        self, opened: Opened, cases: Sequence[Case], refused: Ruling | str | None
+    ) -> dict[str, Any]:
+        case = opened.case
+        may_decide = case is not None and moderator().may(Permission.DECIDE, case.comment.site_id)
+        return {
+            "place": self._place,
+            "opened": self._present(case, opened.claims) if case else None,
+            "then": _next_after(case, cases, opened.claims),
+            "may_decide": may_decide,
+            "may_select": _may_select(),
+            "max_note_chars": MAX_NOTE_CHARS,
+            "blur": moderator().preferences.blur,
+            "done": self._just_done(),
+            "stroke": just_done_stroke(self._services),
+            "refused": refused,
+            **self._around(case),
+        }
+
+    def _around(self, case: Case | None) -> dict[str, Any]:
+        """Return what stands around an opened comment: its sender, its like, what listed it."""
+        if case is None:
+            return {}
+        site_ids = moderator().site_ids
+        around = (case, self._services, site_ids)
+        return {
+            "sender": _beside(case, lambda: about_sender_view(*around)),
+            "similar": _beside(case, lambda: similar_view(*around, self._sites)),
+            "distrust": _beside(case, lambda: distrust_view(*around)),
+            "instruction": _beside(case, lambda: instruction_view(case)),
+            "behind": _beside(case, lambda: self._behind(case)),
+        }
+
+    def _behind(self, case: Case) -> list[MemberView]:
+        found = decisions_behind(case, self._services)
+        return [present_member(one, sites=self._sites, now=self._now) for one in found]
+
+    def _present(self, case: Case, claims: Mapping[CommentId, Claim]) -> CaseView:
+        claim = claims.get(case.comment.id)
+        told = self._anew.tell([case], self._sites).get(case.comment.id)
+        return present_case(case, sites=self._sites, now=self._now, claim=claim, told=told)
+
+    def _rows(self, cases: Sequence[Case], claims: Mapping[CommentId, Claim]) -> list[RowView]:
+        put_off = skipped()
+        told = self._anew.tell(cases, self._sites)
+        return [
+            present_row(
+                case,
+                sites=self._sites,
+                now=self._now,
+                claim=claims.get(case.comment.id),
+                skipped=case.comment.id in put_off,
+                told=told.get(case.comment.id),
+            )
+            for case in cases
+        ]
+
+    def _list(self) -> CasePage:
+        """Return the list from the place on; from its top if the cursor is none of this list's."""
+        try:
+            return self._page(self._place.cursor)
+        except InvalidInputError:
+            return self._page(None)
+
+    def _page(self, cursor: str | None) -> CasePage:
+        place = self._place
+        if place.tab is Tab.NEEDS_REVIEW:
+            page, self._moved = self._anew.page(
+                self._sites, site_ids=place.site_ids, cursor=cursor, limit=PAGE_SIZE
+            )
+            return page
+        return list_for_review(
+            place.tab, self._services, site_ids=place.site_ids, cursor=cursor, limit=PAGE_SIZE
+        )
+
+    def _find(self, ids: Sequence[CommentId]) -> list[Case]:
+        found = {case.comment.id: case for case in self._services.cases.find_judged(ids)}
+        for one in ids:
+            if one not in found:
+                case = _get(one, self._services)
+                found |= {one: case} if case else {}
+        return [found[one] for one in ids if one in found and _sees(found[one])]
+
+    def _tabs(self) -> list[TabView]:
+        counted: TabCounts = current_app.extensions[COUNTS]
+        counts = counted.count(self._place.site_ids)
+        return [
+            TabView(
+                tab=tab,
+                name=gettext(_TAB_NAMES[tab]),
+                url=Place(tab=tab, site_id=self._place.site_id).url,
+                count=counts[tab],
+                current=tab is self._place.tab,
+            )
+            for tab in Tab
+        ]
+
+    def _just_done(self) -> JustDone | None:
+        remembered = session.pop(_JUST_DONE, None)
+        if remembered is None:
+            return None
+        comment_id, act = remembered
+        case = _get(CommentId(comment_id), self._services)
+        if case is None or not _sees(case):
+            return None
+        view = present_case(case, sites=self._sites, now=self._now)
+        return JustDone(
+            view=view,
+            case=case,
+            undone=act == _UNDONE,
+            skipped=act == _SKIPPED,
+            is_theirs=case.decision is not None and case.decision.id == act,
+        )
+
+
+def find_news(
+    place: Place, services: Services, *, since: datetime, seen: Sequence[CommentId]
+) -> News:
+    """Return what began to wait in this list since it was drawn, but for what it shows already."""
+    if place.tab is not Tab.NEEDS_REVIEW:
+        # Elsewhere it would be announced in vain: they don't stand in these lists.
+        return News(ids=(), since=since.isoformat())
+    found = find_newcomers(services, site_ids=place.site_ids, since=since)
+    return News(ids=tuple(sorted(found.difference(seen))), since=since.isoformat())
+
+
+def _beside(case: Case, view: Callable[[], _V]) -> _V | None:
+    """Return what is shown beside a comment, None where the comment makes that fail.
+
+    The queue opens its first comment by itself: one that breaks a part beside it must not keep
+    anybody from deciding this one and all that come after. Raises `ModerationError`.
+    """
+    try:
+        return view()
+    except ModerationError:
+        raise
+    except Exception as error:  # noqa: BLE001  # whatever one comment provokes, it can be decided
+        log.error(  # noqa: TRY400  # a traceback could carry the comment's text
+            "a part beside a comment cannot be shown",
+            extra={"comment_id": case.comment.id, "error": type(error).__name__},
+        )
+        return None
+
+
+def _may_select() -> bool:
+    return moderator().may(Permission.DECIDE)
+
+
+def _next_after(
+    opened: Case | None, cases: Sequence[Case], claims: Mapping[CommentId, Claim]
+) -> str | None:
+    """Return which free comment follows the opened one, None if it is the last of the page."""
+    ids = [case.comment.id for case in cases]
+    if opened is None or opened.comment.id not in ids:
+        return None
+    following = cases[ids.index(opened.comment.id) + 1 :]
+    free = (case.comment.id for case in following if is_free(case, claims))
+    return next(free, None)
+
+
+def _get(comment_id: CommentId, services: Services) -> Case | None:
+    try:
+        return services.cases.get(comment_id)
+    except NotFoundError:
+        return None
+
+
+def _sees(case: Case) -> bool:
+    return moderator().sees(case.comment.site_id)

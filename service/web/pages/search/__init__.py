@@ -1,0 +1,1 @@
+"""Search, its export, and searches that are kept."""

@@ -1,0 +1,304 @@
+"""The search page: what is found, deciding all of it, exporting it, views that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
+
+from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from service.domain.comment import SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import ConflictError, InvalidInputError, Problem
+from service.domain.saved_view import MAX_VIEW_NAME_CHARS, SavedView
+from service.domain.search import FIELD_NAMES, MAX_QUERY_CHARS, VALUES, Field, line_of
+from service.domain.site import Site
+from service.domain.user import Permission
+from service.moderation.review.saved_views import (
+    list_views,
+    may_change,
+    may_share,
+    remove_view,
+    rename_view,
+    save_view,
+)
+from service.moderation.review.search import (
+    MAX_COUNTED,
+    MAX_DECIDED,
+    Found,
+    decide_found,
+    export_found,
+    find_comments,
+)
+from service.ports.services import Services
+from service.web.edge.ids import is_id
+from service.web.edge.language import gettext, ngettext, number
+from service.web.pages.common.last_stroke import just_done_stroke, remember_stroke
+from service.web.pages.common.marking import Piece, part_text
+from service.web.pages.common.pages import moderator, needs
+from service.web.pages.common.presenting import RowView, present_row
+from service.web.pages.search.search_export import MEDIA_TYPES, ExportForm, write_export
+from service.web.pages.search.search_problems import problems_in_words
+
+PAGE_SIZE = 25
+_MAX_CURSOR_CHARS = 400
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_MAX_MICROS_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundPlace:
+    """Where a found comment is opened; the list's rows ask for it."""
+
+    def url_of(self, comment_id: str) -> str:
+        """Return the address of one comment."""
+        return url_for("pages.comment", comment_id=comment_id, show="all")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewLink:
+    """A saved view as the page lists it."""
+
+    id: str
+    name: tuple[Piece, ...]
+    plain_name: str
+    url: str
+    shared: bool
+    current: bool
+    may_change: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """What was found: the page's rows, how many there are, and what may be done with all of them.
+
+    Where they may not be decided together, `why_not` may say why.
+    """
+
+    rows: Sequence[RowView]
+    in_words: str
+    count: int
+    n_decided: int
+    until: str
+    may_decide: bool
+    why_not: str
+    further: str | None
+    first: str | None
+
+
+def add_search(pages: Blueprint, services: Services) -> None:
+    """Add the search page, its export, and the forms that decide what was found and keep views."""
+    _add_pages(pages, services)
+    _add_views(pages, services)
+
+
+def _add_pages(pages: Blueprint, services: Services) -> None:
+    @pages.get("/review/search")
+    def search() -> ResponseReturnValue:
+        typed = {name: request.args.get(name, "") for name in FIELD_NAMES}
+        if any(typed.values()):
+            # What was chosen in the form becomes one line, which can be kept, sent and changed.
+            line = line_of(typed | {Field.TEXT: _line()})
+            return redirect(_url(line[: MAX_QUERY_CHARS + 1]), HTTPStatus.SEE_OTHER)
+        return _show(_line(), services)
+
+    @pages.get("/review/search/export")
+    def search_export() -> ResponseReturnValue:
+        forms = {form.value: form for form in ExportForm}
+        form = forms.get(request.args.get("as", "")) or abort(HTTPStatus.BAD_REQUEST)
+        try:
+            cases = export_found(_line(), form.value, services, user=moderator())
+        except InvalidInputError as error:
+            return _show(_line(), services, problems=error.problems)
+        headers = {"Content-Disposition": f'attachment; filename="comments.{form.value}"'}
+        return Response(write_export(cases, form), content_type=MEDIA_TYPES[form], headers=headers)
+
+    @pages.post("/review/search/decision")
+    @needs(Permission.DECIDE)
+    def decide_search() -> ResponseReturnValue:
+        rulings = {ruling.value: ruling for ruling in Ruling}
+        ruling = rulings.get(request.form.get("ruling", "")) or abort(HTTPStatus.BAD_REQUEST)
+        stroke_id = request.form.get("stroke", "")
+        try:
+            stroke = decide_found(
+                _line(),
+                ruling,
+                services,
+                user=moderator(),
+                counted=_number("counted"),
+                until=_until(),
+                stroke_id=stroke_id if is_id(stroke_id) else None,
+            )
+        except InvalidInputError as error:
+            return _show(_line(), services, problems=error.problems)
+        except ConflictError:
+            return _show(_line(), services, changed=True)
+        remember_stroke(stroke)
+        return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
+
+
+def _add_views(pages: Blueprint, services: Services) -> None:
+    @pages.post("/review/search/views")
+    @needs(Permission.LOOK)
+    def save_search() -> ResponseReturnValue:
+        name, shared = request.form.get("name", ""), "shared" in request.form
+        try:
+            save_view(name, _line(), services, user=moderator(), shared=shared)
+        except InvalidInputError as error:
+            return _show(_line(), services, problems=error.problems, name=name)
+        return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
+
+    @pages.post("/review/search/views/<view_id>")
+    @needs(Permission.LOOK)
+    def rename_search(view_id: str) -> ResponseReturnValue:
+        try:
+            rename_view(_known(view_id), request.form.get("name", ""), services, user=moderator())
+        except InvalidInputError as error:
+            return _show(_line(), services, problems=error.problems)
+        return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
+
+    @pages.post("/review/search/views/<view_id>/removal")
+    @needs(Permission.LOOK)
+    def remove_search(view_id: str) -> ResponseReturnValue:
+        remove_view(_known(view_id), services, user=moderator())
+        return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
+
+
+def _show(
+    line: str,
+    services: Services,
+    *,
+    problems: Sequence[Problem] = (),
+    changed: bool = False,
+    name: str = "",
+) -> ResponseReturnValue:
+    """Return the page for a line; with what is wrong with it, or why nothing was decided."""
+    sites = {site.id: site for site in services.sites.all()}
+    results = None
+    status = HTTPStatus.BAD_REQUEST if problems else HTTPStatus.OK
+    if not problems:
+        try:
+            results = _results(line, services, sites)
+        except InvalidInputError as error:
+            problems, status = error.problems, HTTPStatus.BAD_REQUEST
+    if changed:
+        status = HTTPStatus.CONFLICT
+    page = render_template(
+        "search.html",
+        line=line[: MAX_QUERY_CHARS + 1],
+        here=_url(line[:MAX_QUERY_CHARS]),
+        results=results,
+        problems=problems_in_words(problems),
+        changed=changed,
+        name=name[:MAX_VIEW_NAME_CHARS],
+        views=_views(line, services),
+        may_share=may_share(moderator()),
+        sites=[site for site in sites.values() if moderator().sees(site.id)],
+        values={field.value: values for field, values in VALUES.items()},
+        fields=FIELD_NAMES,
+        done=just_done_stroke(services),
+        place=FoundPlace(),
+        stroke_id=services.new_id("str"),
+        max_line=MAX_QUERY_CHARS,
+        max_name=MAX_VIEW_NAME_CHARS,
+    )
+    return page, status
+
+
+def _results(line: str, services: Services, sites: Mapping[SiteId, Site]) -> Results:
+    cursor = request.args.get("cursor", "")[:_MAX_CURSOR_CHARS] or None
+    user = moderator()
+    try:
+        found = find_comments(line, services, user=user, cursor=cursor, limit=PAGE_SIZE)
+    except InvalidInputError:
+        if cursor is None:
+            raise
+        # A cursor of another search: begin at the top.
+        cursor = None
+        found = find_comments(line, services, user=user, cursor=None, limit=PAGE_SIZE)
+    now = services.clock()
+    further = found.page.next_cursor
+    # Nobody means every comment there is who asked for nothing in particular.
+    asked = bool(line.strip())
+    may_decide = asked and user.may(Permission.DECIDE) and 0 < found.count <= MAX_DECIDED
+    return Results(
+        rows=[present_row(case, sites=sites, now=now) for case in found.page.cases],
+        in_words=_count_in_words(found),
+        count=found.count,
+        n_decided=found.n_decided,
+        until=str(_micros(found.until)),
+        may_decide=may_decide,
+        why_not=_why_not(found) if asked and user.may(Permission.DECIDE) else "",
+        further=_url(line, cursor=further) if further else None,
+        first=_url(line) if cursor else None,
+    )
+
+
+def _count_in_words(found: Found) -> str:
+    if found.more:
+        return gettext("More than %(n)s comments", n=number(MAX_COUNTED))
+    return ngettext(
+        "%(shown)s comment", "%(shown)s comments", found.count, shown=number(found.count)
+    )
+
+
+def _why_not(found: Found) -> str:
+    if found.count <= MAX_DECIDED:
+        return ""
+    return gettext(
+        "At most %(n)s comments can be decided at once. Narrow the search to decide all it finds.",
+        n=number(MAX_DECIDED),
+    )
+
+
+def _views(line: str, services: Services) -> list[ViewLink]:
+    return [_view(view, line) for view in list_views(services, user=moderator())]
+
+
+def _view(view: SavedView, line: str) -> ViewLink:
+    return ViewLink(
+        id=view.id,
+        name=part_text(view.name),
+        plain_name=view.name,
+        url=_url(view.query),
+        shared=view.shared,
+        current=view.query == line.strip(),
+        may_change=may_change(view, moderator()),
+    )
+
+
+def _line() -> str:
+    """Return the line that the query or the form carries; one too long is told so by the parser."""
+    return request.values.get("q", "")[: MAX_QUERY_CHARS + 1]
+
+
+def _url(line: str, *, cursor: str | None = None) -> str:
+    # A lone surrogate cannot be written in an address.
+    whole = line.encode("utf-8", "replace").decode()
+    return url_for("pages.search", q=whole or None, cursor=cursor)
+
+
+def _known(view_id: str) -> str:
+    return view_id if is_id(view_id) else abort(HTTPStatus.NOT_FOUND)
+
+
+def _number(field: str) -> int:
+    given = request.form.get(field, "")
+    if not (given.isascii() and given.isdigit() and len(given) <= 6):
+        abort(HTTPStatus.BAD_REQUEST)
+    return int(given)
+
+
+def _micros(moment: datetime) -> int:
+    return (moment - _EPOCH) // _MICROSECOND
+
+
+def _until() -> datetime:
+    given = request.form.get("until", "")
+    if not (given.isascii() and given.isdigit() and len(given) <= _MAX_MICROS_DIGITS):
+        abort(HTTPStatus.BAD_REQUEST)
+    return _EPOCH + int(given) * _MICROSECOND

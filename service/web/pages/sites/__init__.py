@@ -1,0 +1,1 @@
+"""Sites: settings, keys, lists, callbacks."""

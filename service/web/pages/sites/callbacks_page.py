@@ -1,0 +1,246 @@
+"""The page of what sites could not be told, where moderators have it tried again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from flask import Blueprint, abort, redirect, render_template, session, url_for
+from flask.typing import ResponseReturnValue
+
+from service.domain.comment import SiteId
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    DeliveryState,
+    Endpoint,
+    EventKind,
+)
+from service.domain.site import Site
+from service.domain.user import Permission
+from service.moderation.telling.callbacks import get_delivery, newest_deliveries, replay_deliveries
+from service.ports.services import Services
+from service.web.edge.ids import is_id
+from service.web.edge.language import gettext, noted
+from service.web.pages.common.marking import Piece, part_text
+from service.web.pages.common.pages import moderator, needs, require
+from service.web.pages.common.presenting import Moment, tell_time
+
+# Of each kind the newest are shown; trying all again takes the others along.
+MESSAGES_SHOWN = 25
+# What was replayed again and again has a long log; how it went lately is what matters.
+ATTEMPTS_SHOWN = 20
+_HOST_CHARS = 253
+_REPLAYED = "replayed"
+_EVENT_IN_WORDS = {
+    EventKind.VERDICT: noted("Verdict"),
+    EventKind.REVIEW: noted("Needs review"),
+    EventKind.DECISION: noted("Decision"),
+}
+# By the words that the log of attempts keeps.
+PROBLEMS_IN_WORDS: Mapping[str, str] = {
+    "the host's address was not found": noted("The host's address was not found"),
+    "no connection, or it broke off": noted("No connection, or it broke off"),
+    "the certificate is not valid for this host": noted(
+        "The certificate is not valid for this host"
+    ),
+    "no encrypted connection": noted("No encrypted connection"),
+    "no answer in time": noted("No answer in time"),
+    "the answer cannot be read": noted("The answer cannot be read"),
+    "the answer leads elsewhere, which is not followed": noted(
+        "The answer leads elsewhere, which is not followed"
+    ),
+    "the site answered with an error": noted("The site answered with an error"),
+    "the site wants no callbacks any more": noted("The site wants no callbacks any more"),
+    "there never was a verdict": noted("There never was a verdict"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptView:
+    """One try: when, how long, what came of it."""
+
+    when: Moment
+    milliseconds: int
+    came_of_it: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageView:
+    """One message to a site: of what, where to, and how far it has come.
+
+    `next_try` is None for one that was given up, `ended` for one that waits.
+    """
+
+    id: str
+    comment_id: str
+    event: str
+    akismet: bool
+    site_name: tuple[Piece, ...]
+    host: tuple[Piece, ...]
+    wanted: bool
+    attempts: int
+    problem: str
+    created: Moment
+    next_try: Moment | None
+    ended: Moment | None
+    log: tuple[AttemptView, ...]
+    log_is_cut: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageList:
+    """The newest messages of a kind, and whether there are older ones."""
+
+    messages: tuple[MessageView, ...]
+    more: bool
+
+
+def add_callbacks(pages: Blueprint, services: Services) -> None:
+    """Add the page of messages that wait or were given up, and the forms that try them again."""
+
+    @pages.get("/callbacks")
+    def callbacks() -> ResponseReturnValue:
+        return render_template(
+            "callbacks.html",
+            given_up=_list(DeliveryState.DEAD, services),
+            waiting=_list(DeliveryState.WAITING, services),
+            any_endpoint=any(_endpoints(services).values()),
+            replayed=session.pop(_REPLAYED, None),
+            shown=MESSAGES_SHOWN,
+        )
+
+    @pages.post("/callbacks/replay")
+    @needs(Permission.DECIDE)
+    def replay_all() -> ResponseReturnValue:
+        user = moderator()
+        if user.site_ids is None:
+            return _go_on(replay_deliveries(services, actor=user.name))
+        replayed = [
+            replay_deliveries(services, actor=user.name, site_id=site_id)
+            for site_id in user.site_ids
+        ]
+        return _go_on(sum(replayed))
+
+    @pages.post("/callbacks/<delivery_id>/replay")
+    @needs(Permission.DECIDE)
+    def replay_one(delivery_id: str) -> ResponseReturnValue:
+        if not is_id(delivery_id):
+            abort(HTTPStatus.NOT_FOUND)
+        delivery = get_delivery(delivery_id, services)
+        require(Permission.DECIDE, delivery.site_id)
+        return _go_on(replay_deliveries(services, actor=moderator().name, ids=[delivery.id]))
+
+
+def _go_on(replayed: int) -> ResponseReturnValue:
+    session[_REPLAYED] = replayed
+    return redirect(url_for("pages.callbacks"), HTTPStatus.SEE_OTHER)
+
+
+def _endpoints(services: Services) -> dict[SiteId, Endpoint | None]:
+    user = moderator()
+    return {
+        site.id: services.endpoints.get(site.id)
+        for site in services.sites.all()
+        if user.sees(site.id)
+    }
+
+
+def _list(state: DeliveryState, services: Services) -> MessageList:
+    found = newest_deliveries(
+        state, services, site_ids=moderator().site_ids, limit=MESSAGES_SHOWN + 1
+    )
+    sites = {site.id: site for site in services.sites.all()}
+    endpoints = _endpoints(services)
+    now = services.clock()
+    messages = tuple(
+        _present(
+            one,
+            services.deliveries.attempts(one.id),
+            site=sites.get(one.site_id),
+            endpoints=endpoints,
+            now=now,
+        )
+        for one in found[:MESSAGES_SHOWN]
+    )
+    return MessageList(messages=messages, more=len(found) > MESSAGES_SHOWN)
+
+
+def _present(
+    delivery: Delivery,
+    log: list[DeliveryAttempt],
+    *,
+    site: Site | None,
+    endpoints: Mapping[SiteId, Endpoint | None],
+    now: datetime,
+) -> MessageView:
+    akismet = delivery.form is DeliveryForm.AKISMET
+    # A signed message goes where the site wants it today, whatever was so when it was written.
+    endpoint = None if akismet else endpoints.get(delivery.site_id)
+    return MessageView(
+        id=delivery.id,
+        comment_id=delivery.comment_id,
+        event=gettext(_EVENT_IN_WORDS[delivery.event]),
+        akismet=akismet,
+        site_name=part_text(site.name if site else delivery.site_id),
+        host=part_text(_host_of(endpoint.url if endpoint else delivery.url)),
+        wanted=akismet or endpoint is not None,
+        attempts=delivery.attempts,
+        problem=_outcome(log[-1]) if log else "",
+        created=tell_time(delivery.created_at, now),
+        next_try=_next_try(delivery, now),
+        ended=tell_time(delivery.ended_at, now) if delivery.ended_at else None,
+        log=tuple(_attempt(one, now) for one in log[-ATTEMPTS_SHOWN:]),
+        log_is_cut=len(log) > ATTEMPTS_SHOWN,
+    )
+
+
+def _attempt(attempt: DeliveryAttempt, now: datetime) -> AttemptView:
+    return AttemptView(
+        when=tell_time(attempt.at, now),
+        milliseconds=attempt.milliseconds,
+        came_of_it=_outcome(attempt),
+    )
+
+
+def _outcome(attempt: DeliveryAttempt) -> str:
+    """Return what came of a try, in fixed words and with the status that was answered."""
+    status = f" ({attempt.status})" if attempt.status is not None else ""
+    if attempt.problem is None:
+        return gettext("The site took it") + status
+    known = PROBLEMS_IN_WORDS.get(attempt.problem)
+    if known:
+        return gettext(known) + status
+    # What else is refused concerns the address: words for whoever set it, in English.
+    return gettext("Refused: %(why)s", why=attempt.problem) + status
+
+
+def _next_try(delivery: Delivery, now: datetime) -> Moment | None:
+    if delivery.state is not DeliveryState.WAITING:
+        return None
+    at = delivery.next_try_at or delivery.created_at
+    told = tell_time(at, now)
+    return Moment(short=_ahead(at - now), exact=told.exact, iso=told.iso, day=told.day)
+
+
+def _ahead(wait: timedelta) -> str:
+    if wait <= timedelta(0):
+        return gettext("now")
+    if wait < timedelta(minutes=1):
+        return gettext("within a minute")
+    if wait < timedelta(hours=1):
+        return gettext("in %(n)s min", n=wait // timedelta(minutes=1))
+    return gettext("in %(n)s h", n=wait // timedelta(hours=1))
+
+
+def _host_of(url: str) -> str:
+    """Return the host alone: paths and queries of callbacks may hold secrets."""
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        host = None
+    return host[:_HOST_CHARS] if host else gettext("an unreadable address")

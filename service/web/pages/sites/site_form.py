@@ -1,0 +1,186 @@
+"""Reads the form of a site's settings; everything that is wrong with it is told at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from service.domain.decision import Mode
+from service.domain.site import MAX_UNDO_SECONDS, SiteSettings
+from service.moderation.review.preview_cutoffs import find_cutoff_problems
+from service.web.edge.language import gettext
+
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,8}", re.ASCII)
+_MAX_LANGUAGES = 50
+# A percentage as people write it, with a comma too; bounded, as it comes from outside.
+_PERCENT = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{0,12})?", re.ASCII)
+_MAX_SHOWN_CHARS = 400
+_CUTOFFS = ("ham_cutoff", "spam_cutoff")
+_SWITCHES = ("holds_unsure", "reports_decide", "rejects_campaigns", "learns")
+_FIELDS = ("mode", "languages", "undo_seconds", *_CUTOFFS, *_SWITCHES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteForm:
+    """What stands in the form, as it was typed, and what is wrong with it, by field.
+
+    `settings` are the settings it asks for, None while anything is wrong. `ham` and `spam` are
+    its cutoffs, None for one that follows the version's. `was` is what stood in it before anything
+    was typed, and `changed` names the settings that were typed over.
+    """
+
+    mode: str
+    languages: str
+    holds_unsure: bool
+    reports_decide: bool
+    rejects_campaigns: bool
+    learns: bool
+    undo_seconds: str
+    ham_cutoff: str
+    spam_cutoff: str
+    ham: float | None = None
+    spam: float | None = None
+    problems: Mapping[str, str] = field(default_factory=dict)
+    settings: SiteSettings | None = None
+    was: Mapping[str, str] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+
+    def change(self, present: SiteSettings) -> SiteSettings:
+        """Return settings with what was typed over; what was left alone stays as it is now.
+
+        Raises `ValueError` for cutoffs that do not fit together.
+        """
+        return replace(present, **{name: getattr(self.settings, name) for name in self.changed})
+
+
+def form_of(settings: SiteSettings) -> SiteForm:
+    """Return the form as it stands before anything is changed."""
+    return SiteForm(
+        was=_texts(settings),
+        mode=settings.mode.value,
+        languages=", ".join(settings.languages),
+        holds_unsure=settings.holds_unsure,
+        reports_decide=settings.reports_decide,
+        rejects_campaigns=settings.rejects_campaigns,
+        learns=settings.learns,
+        undo_seconds=str(settings.undo_seconds),
+        ham_cutoff=_shown(settings.ham_cutoff),
+        spam_cutoff=_shown(settings.spam_cutoff),
+        ham=settings.ham_cutoff,
+        spam=settings.spam_cutoff,
+        settings=settings,
+    )
+
+
+def _texts(settings: SiteSettings) -> dict[str, str]:
+    """Return what the form of these settings is sent back as, if nothing is typed."""
+    return {
+        "mode": settings.mode.value,
+        "languages": ", ".join(settings.languages),
+        "undo_seconds": str(settings.undo_seconds),
+        "ham_cutoff": _shown(settings.ham_cutoff),
+        "spam_cutoff": _shown(settings.spam_cutoff),
+        **{name: "on" if getattr(settings, name) else "" for name in _SWITCHES},
+    }
+
+
+def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
+    """Return what the form says; what it has no field for stays as it is at present."""
+    ham, spam, problems = read_cutoffs(given, present)
+    typed = {
+        name: given.get(name, "").strip()[:_MAX_SHOWN_CHARS]
+        for name in ("mode", "languages", "undo_seconds", *_CUTOFFS)
+    }
+    modes = {mode.value: mode for mode in Mode}
+    if typed["mode"] not in modes:
+        problems["mode"] = gettext("Choose one of the three.")
+    languages = _languages(given.get("languages", ""), problems)
+    undo_seconds = _undo_seconds(typed["undo_seconds"], problems)
+    # A form that does not say what stood in it asks for all of it.
+    was = {name: given[f"was_{name}"] for name in _FIELDS if f"was_{name}" in given}
+    form = SiteForm(
+        was=was,
+        changed=frozenset(name for name in _FIELDS if given.get(name, "").strip() != was.get(name)),
+        mode=typed["mode"],
+        languages=typed["languages"],
+        holds_unsure="holds_unsure" in given,
+        reports_decide="reports_decide" in given,
+        rejects_campaigns="rejects_campaigns" in given,
+        learns="learns" in given,
+        undo_seconds=typed["undo_seconds"],
+        ham_cutoff=typed["ham_cutoff"],
+        spam_cutoff=typed["spam_cutoff"],
+        ham=ham,
+        spam=spam,
+        problems=problems,
+    )
+    if problems:
+        return form
+    settings = replace(
+        present,
+        mode=modes[form.mode],
+        languages=languages,
+        holds_unsure=form.holds_unsure,
+        reports_decide=form.reports_decide,
+        rejects_campaigns=form.rejects_campaigns,
+        learns=form.learns,
+        undo_seconds=undo_seconds,
+        ham_cutoff=ham,
+        spam_cutoff=spam,
+    )
+    return replace(form, settings=settings)
+
+
+def read_cutoffs(
+    given: Mapping[str, str], present: SiteSettings
+) -> tuple[float | None, float | None, dict[str, str]]:
+    """Return the cutoffs of a form or a query, given in percent, and what is wrong with them."""
+    problems: dict[str, str] = {}
+    read: list[float | None] = []
+    for name in _CUTOFFS:
+        typed = given.get(name, "").strip()
+        before: float | None = getattr(present, name)
+        value = before if typed == _shown(before) else _probability(typed)
+        if typed and value is None:
+            problems[name] = gettext("Give a percentage from 0 to 100, or leave it empty.")
+        read.append(value)
+    ham, spam = read
+    if not problems and find_cutoff_problems(ham, spam):
+        problems = crossed_cutoffs()
+    return ham, spam, problems
+
+
+def crossed_cutoffs() -> dict[str, str]:
+    """Return what is wrong with cutoffs that do not fit together."""
+    return {"ham_cutoff": gettext("Give one that is not above the spam cutoff.")}
+
+
+def _shown(cutoff: float | None) -> str:
+    return "" if cutoff is None else format(cutoff * 100, ".10g")
+
+
+def _probability(typed: str) -> float | None:
+    if not _PERCENT.fullmatch(typed):
+        return None
+    percent = float(typed.replace(",", "."))
+    return percent / 100 if percent <= 100.0 else None
+
+
+def _languages(typed: str, problems: dict[str, str]) -> tuple[str, ...]:
+    tags = tuple(dict.fromkeys(re.split(r"[\s,;]+", typed.strip()))) if typed.strip() else ()
+    tags = tuple(tag for tag in tags if tag)
+    if len(tags) > _MAX_LANGUAGES or not all(_LANGUAGE.fullmatch(tag) for tag in tags):
+        problems["languages"] = gettext(
+            "Give at most 50 language tags such as en or pt-BR, with commas between them."
+        )
+    return tags
+
+
+def _undo_seconds(typed: str, problems: dict[str, str]) -> int:
+    if re.fullmatch(r"[0-9]{1,4}", typed, re.ASCII) and int(typed) <= MAX_UNDO_SECONDS:
+        return int(typed)
+    problems["undo_seconds"] = gettext(
+        "Give a whole number of seconds from 0 to %(most)s.", most=MAX_UNDO_SECONDS
+    )
+    return 0

@@ -1,0 +1,299 @@
+"""The pages of sites: which there are, and one site's settings and keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from http import HTTPStatus
+
+from flask import Blueprint, abort, redirect, render_template, request, session, url_for
+from flask.typing import ResponseReturnValue
+
+from service.domain.case import CaseFilter
+from service.domain.comment import SiteId
+from service.domain.decision import Mode
+from service.domain.errors import ConflictError, InvalidInputError
+from service.domain.site import MAX_UNDO_SECONDS, Site, SiteKey
+from service.domain.user import Permission
+from service.moderation.admin.sites import (
+    IssuedKey,
+    add_site,
+    change_site_settings,
+    forget_taught,
+    issue_akismet_key,
+    issue_key,
+    revoke_key,
+    rotate_keys,
+)
+from service.moderation.review.preview_cutoffs import Preview, preview_cutoffs
+from service.ports.services import Services
+from service.web.edge.ids import is_id
+from service.web.edge.language import gettext, noted
+from service.web.pages.common.learnt_view import learnt_view
+from service.web.pages.common.marking import Piece, part_text
+from service.web.pages.common.pages import moderator, needs, require
+from service.web.pages.common.presenting import Moment, tell_time
+from service.web.pages.sites.cutoffs_view import PreviewView, as_percent, view_of
+from service.web.pages.sites.site_form import (
+    SiteForm,
+    crossed_cutoffs,
+    form_of,
+    read_cutoffs,
+    read_form,
+)
+
+_NEW_KEY = "new_key"
+_SAVED = "settings_saved"
+_FORGOTTEN = "taught_forgotten"
+_MODE_IN_WORDS = {
+    Mode.OBSERVE: (noted("Observe"), noted("Publish everything, only record what was concluded.")),
+    Mode.HOLD: (noted("Hold"), noted("Hold spam and unsure comments for a moderator.")),
+    Mode.ENFORCE: (noted("Enforce"), noted("Reject spam, hold unsure comments for a moderator.")),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteView:
+    """One line of the list of sites."""
+
+    name: tuple[Piece, ...]
+    url: str
+    mode: str
+    valid_keys: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyView:
+    """One key, never with its secret. `ends` says when a valid one expires."""
+
+    id: str
+    hint: str
+    kind: str
+    created: Moment
+    valid: bool
+    state: str
+    ends: Moment | None
+    is_last: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModeView:
+    """One mode to choose."""
+
+    value: str
+    name: str
+    says: str
+
+
+def add_sites(pages: Blueprint, services: Services) -> None:
+    """Add the list of sites, and the page of each."""
+    _add_list(pages, services)
+    _add_settings(pages, services)
+    _add_keys(pages, services)
+
+
+def _add_list(pages: Blueprint, services: Services) -> None:
+    @pages.get("/sites")
+    def sites() -> ResponseReturnValue:
+        return _show_list(services)
+
+    @pages.post("/sites", endpoint="add_site")
+    @needs(Permission.MANAGE_SITES)
+    def add() -> ResponseReturnValue:
+        name = request.form.get("name", "")
+        try:
+            site, issued = add_site(name, services, actor=moderator().name)
+        except InvalidInputError:
+            problem = gettext("Give a name of 1 to 100 characters that can be printed.")
+            return _show_list(services, name=name, problem=problem)
+        except ConflictError:
+            return _show_list(
+                services, name=name, problem=gettext("There is a site of this name already.")
+            )
+        return _show_key_once(site.id, issued)
+
+
+def _show_list(services: Services, *, name: str = "", problem: str = "") -> ResponseReturnValue:
+    user = moderator()
+    shown = [one for one in services.sites.all() if user.may(Permission.MANAGE_SITES, one.id)]
+    if not shown and not user.may(Permission.MANAGE_SITES):
+        abort(HTTPStatus.FORBIDDEN)
+    html = render_template(
+        "sites.html",
+        sites=[_site_view(one, services) for one in shown],
+        may_add=user.may(Permission.MANAGE_SITES),
+        name=name,
+        problem=problem,
+    )
+    return html, HTTPStatus.BAD_REQUEST if problem else HTTPStatus.OK
+
+
+def _site_view(site: Site, services: Services) -> SiteView:
+    now = services.clock()
+    return SiteView(
+        name=part_text(site.name),
+        url=url_for("pages.site", site_id=site.id),
+        mode=gettext(_MODE_IN_WORDS[site.settings.mode][0]),
+        valid_keys=sum(key.is_valid(now) for key in services.sites.list_keys(site.id)),
+        waiting=services.cases.count(CaseFilter(site_id=site.id, needs_review=True)),
+    )
+
+
+def _add_settings(pages: Blueprint, services: Services) -> None:
+    @pages.get("/sites/<site_id>")
+    def site(site_id: str) -> ResponseReturnValue:
+        return _show_site(_site(site_id, services), services)
+
+    # Which site it is decides whether they may, so that is asked inside.
+    @pages.post("/sites/<site_id>/settings", endpoint="site_settings")
+    @needs(Permission.LOOK)
+    def change(site_id: str) -> ResponseReturnValue:
+        site = _site(site_id, services)
+        form = read_form(request.form, site.settings)
+        if form.settings is None or request.form.get("act") == "preview":
+            return _show_site(site, services, form=form)
+        try:
+            change_site_settings(site.id, form.change, services, actor=moderator().name)
+        except ValueError:
+            # The other cutoff was changed since the page was shown.
+            form = replace(
+                form_of(services.sites.get(site.id).settings), problems=crossed_cutoffs()
+            )
+            return _show_site(site, services, form=form)
+        session[_SAVED] = site.id
+        return redirect(url_for("pages.site", site_id=site.id), HTTPStatus.SEE_OTHER)
+
+    @pages.post("/sites/<site_id>/forget-taught", endpoint="forget_taught")
+    @needs(Permission.LOOK)
+    def forget(site_id: str) -> ResponseReturnValue:
+        site = _site(site_id, services)
+        forget_taught(site.id, services, actor=moderator().name)
+        session[_FORGOTTEN] = site.id
+        return redirect(
+            url_for("pages.site", site_id=site.id, _anchor="learnt"), HTTPStatus.SEE_OTHER
+        )
+
+    @pages.get("/sites/<site_id>/cutoffs", endpoint="cutoff_preview")
+    def preview(site_id: str) -> ResponseReturnValue:
+        site = _site(site_id, services)
+        ham, spam, problems = read_cutoffs(request.args, site.settings)
+        if problems:
+            return {"problems": [problems[key] for key in sorted(problems)]}, HTTPStatus.BAD_REQUEST
+        found = preview_cutoffs(site.id, services, ham_cutoff=ham, spam_cutoff=spam)
+        return view_of(found).as_json()
+
+
+def _show_site(
+    site: Site, services: Services, *, form: SiteForm | None = None
+) -> ResponseReturnValue:
+    shown = form or form_of(site.settings)
+    preview = _preview(site, shown, services)
+    promise = services.current_promise()
+    html = render_template(
+        "site.html",
+        site=site,
+        site_name=part_text(site.name),
+        form=shown,
+        modes=[
+            ModeView(value=mode.value, name=gettext(name), says=gettext(says))
+            for mode, (name, says) in _MODE_IN_WORDS.items()
+        ],
+        max_undo_seconds=MAX_UNDO_SECONDS,
+        preview=preview,
+        promised=promise
+        and {
+            "ham_cutoff": as_percent(promise.cutoffs.ham_cutoff),
+            "spam_cutoff": as_percent(promise.cutoffs.spam_cutoff),
+        },
+        learnt=learnt_view(site, services),
+        forgotten=session.pop(_FORGOTTEN, None) == site.id,
+        keys=_keys(site, services),
+        new_key=_new_key(site.id),
+        saved=form is None and session.pop(_SAVED, None) == site.id,
+    )
+    return html, HTTPStatus.BAD_REQUEST if shown.problems else HTTPStatus.OK
+
+
+def _preview(site: Site, form: SiteForm, services: Services) -> PreviewView | None:
+    """Return what the form's cutoffs would have done, None while they are no cutoffs."""
+    if "ham_cutoff" in form.problems or "spam_cutoff" in form.problems:
+        return None
+    found: Preview = preview_cutoffs(site.id, services, ham_cutoff=form.ham, spam_cutoff=form.spam)
+    return view_of(found)
+
+
+def _add_keys(pages: Blueprint, services: Services) -> None:
+    issuing = {"api": issue_key, "akismet": issue_akismet_key, "rotate": rotate_keys}
+
+    @pages.post("/sites/<site_id>/keys", endpoint="issue_site_key")
+    @needs(Permission.LOOK)
+    def issue(site_id: str) -> ResponseReturnValue:
+        site = _site(site_id, services)
+        act = issuing.get(request.form.get("kind", "")) or abort(HTTPStatus.BAD_REQUEST)
+        return _show_key_once(site.id, act(site.id, services, actor=moderator().name))
+
+    @pages.post("/sites/<site_id>/keys/<key_id>/revoke", endpoint="revoke_site_key")
+    @needs(Permission.LOOK)
+    def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
+        site = _site(site_id, services)
+        key = next((k for k in services.sites.list_keys(site.id) if k.id == key_id), None)
+        if key is None:
+            abort(HTTPStatus.NOT_FOUND)
+        if key.revoked_at is None:
+            # The last one too: whoever is signed in can issue another.
+            revoke_key(key.id, services, actor=moderator().name)
+        return redirect(_keys_url(site.id), HTTPStatus.SEE_OTHER)
+
+
+def _site(site_id: str, services: Services) -> Site:
+    """Return the site, for whoever may manage it; end the request for others."""
+    if not is_id(site_id):
+        abort(HTTPStatus.NOT_FOUND)
+    site = services.sites.get(SiteId(site_id))
+    require(Permission.MANAGE_SITES, site.id)
+    return site
+
+
+def _show_key_once(site_id: SiteId, issued: IssuedKey) -> ResponseReturnValue:
+    # The next page shows it and takes it out: loading that page again issues and shows nothing.
+    session[_NEW_KEY] = [site_id, issued.secret]
+    return redirect(_keys_url(site_id), HTTPStatus.SEE_OTHER)
+
+
+def _keys_url(site_id: SiteId) -> str:
+    return url_for("pages.site", site_id=site_id, _anchor="keys")
+
+
+def _new_key(site_id: SiteId) -> str | None:
+    owner, secret = session.pop(_NEW_KEY, (None, None))
+    return secret if owner == site_id else None
+
+
+def _keys(site: Site, services: Services) -> list[KeyView]:
+    """Return the site's keys, valid ones first, each kind's newest first."""
+    now = services.clock()
+    newest_first = services.sites.list_keys(site.id)[::-1]
+    keys = sorted(newest_first, key=lambda key: not key.is_valid(now))
+    valid = [key.id for key in keys if key.is_valid(now)]
+    views = []
+    for key in keys:
+        ends = key.expires_at if key.is_valid(now) else None
+        views.append(
+            KeyView(
+                id=key.id,
+                hint=key.hint,
+                kind=gettext("Akismet") if key.is_akismet else gettext("API"),
+                created=tell_time(key.created_at, now),
+                valid=key.is_valid(now),
+                state=_state(key, valid=key.is_valid(now)),
+                ends=tell_time(ends, now) if ends else None,
+                is_last=valid == [key.id],
+            )
+        )
+    return views
+
+
+def _state(key: SiteKey, *, valid: bool) -> str:
+    if not valid:
+        return gettext("Revoked") if key.revoked_at is not None else gettext("Expired")
+    return gettext("Valid until") if key.expires_at is not None else gettext("Valid")

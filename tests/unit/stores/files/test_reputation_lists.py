@@ -1,0 +1,202 @@
+"""Lists as files that commands replace while servers read them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from io import BytesIO
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.domain.comment import ListKind
+from service.reputation.about_list import AboutList, ListState, default_expiry_days
+from service.reputation.lists import parse_list
+from service.stores.files.list_files import DamagedListError, open_list, write_list
+from service.stores.files.reputation_lists import ListFolder, MemoryReputationLists
+from tests.factories import NOW
+
+NETWORKS = b"192.0.2.0/28\n2001:db8::/32\n10.0.0.0/8\n"
+
+
+class Seconds:
+    """A clock in seconds that is set by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def about(name: str = "abuse", kind: ListKind = ListKind.NETWORKS, **changes) -> AboutList:
+    values = {
+        "name": name,
+        "kind": kind,
+        "source": "a test",
+        "listed_at": NOW - timedelta(days=2),
+        "imported_at": NOW,
+        "expires_at": NOW + timedelta(days=8),
+        "entries": 3,
+        "wrong_lines": 0,
+    }
+    return AboutList(**(values | changes))
+
+
+def compiled(raw: bytes, kind: ListKind = ListKind.NETWORKS):
+    return parse_list(BytesIO(raw), kind).compiled
+
+
+def names(lists, *, address=None, domains=(), mail_domain=None, at=NOW):
+    found = lists.find(address=address, domains=domains, mail_domain=mail_domain, at=at)
+    return [one.list_name for one in found]
+
+
+@pytest.fixture(params=["memory", "folder"])
+def lists(request, tmp_path):
+    """Return one list of each kind, in either store."""
+    entries = [
+        (about(), compiled(NETWORKS)),
+        (
+            about("spammers", ListKind.DOMAINS),
+            compiled(b"shop.example\n", ListKind.DOMAINS),
+        ),
+        (
+            about("throwaway", ListKind.MAIL_DOMAINS),
+            compiled(b"minutes.example\n", ListKind.MAIL_DOMAINS),
+        ),
+    ]
+    if request.param == "memory":
+        return MemoryReputationLists(entries)
+    folder = ListFolder(tmp_path / "reputation")
+    for entry in entries:
+        folder.put(*entry)
+    return folder
+
+
+@pytest.mark.parametrize("address", ["192.0.2.7", "::ffff:192.0.2.7", "2001:db8::1"])
+def test_an_address_is_found_on_the_list_that_holds_it(lists, address):
+    (found,) = lists.find(address=address, domains=(), mail_domain=None, at=NOW)
+
+    assert (found.list_name, found.kind, found.age_days) == ("abuse", ListKind.NETWORKS, 2.0)
+
+
+def test_an_address_beside_the_listed_ones_is_not_found(lists):
+    assert names(lists, address="192.0.2.16") == []
+    assert names(lists, address="2001:db9::") == []
+
+
+def test_an_address_of_a_private_network_is_on_no_list(lists):
+    assert names(lists, address="10.1.2.3") == []
+
+
+def test_domains_and_mail_domains_are_looked_up_apart(lists):
+    assert names(lists, domains=["fine.example", "shop.example"]) == ["spammers"]
+    assert names(lists, domains=["minutes.example"], mail_domain="shop.example") == []
+    assert names(lists, mail_domain="box7.minutes.example") == ["throwaway"]
+
+
+def test_each_kind_there_is_a_list_of_is_known(lists):
+    assert all(lists.has(kind) for kind in ListKind)
+    assert not MemoryReputationLists().has(ListKind.DOMAINS)
+
+
+def test_a_list_past_its_expiry_says_nothing(lists):
+    assert names(lists, address="192.0.2.7", at=NOW + timedelta(days=7)) == ["abuse"]
+    assert names(lists, address="192.0.2.7", at=NOW + timedelta(days=8)) == []
+
+
+def test_a_replaced_list_is_seen_within_a_second_by_who_read_the_old_one(tmp_path):
+    clock = Seconds()
+    server = ListFolder(tmp_path, clock=clock)
+    command = ListFolder(tmp_path)
+    command.put(about(), compiled(NETWORKS))
+    before = names(server, address="192.0.2.7")
+
+    command.put(about(), compiled(b"198.51.100.1\n"))
+    clock.now += 1.0
+
+    assert before == ["abuse"]
+    assert names(server, address="192.0.2.7") == []
+    assert names(server, address="198.51.100.1") == ["abuse"]
+
+
+def test_a_removed_list_is_forgotten(tmp_path):
+    clock = Seconds()
+    server = ListFolder(tmp_path, clock=clock)
+    server.put(about(), compiled(NETWORKS))
+    before = names(server, address="192.0.2.7")
+
+    removed = ListFolder(tmp_path).remove("abuse")
+    clock.now += 1.0
+
+    assert before == ["abuse"]
+    assert removed
+    assert names(server, address="192.0.2.7") == []
+    assert not ListFolder(tmp_path).remove("abuse")
+
+
+def test_many_threads_at_once_all_see_the_lists_from_the_first_look_on(tmp_path):
+    ListFolder(tmp_path).put(about(), compiled(NETWORKS))
+    server = ListFolder(tmp_path)
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: names(server, address="192.0.2.7"), range(64)))
+
+    assert found == [["abuse"]] * 64
+
+
+@given(st.text(max_size=80), st.lists(st.text(max_size=80), max_size=30))
+def test_no_domain_however_odd_stops_a_look_up(mail_domain, domains):
+    lists = MemoryReputationLists([(about(), compiled(NETWORKS))])
+
+    assert names(lists, mail_domain=mail_domain, domains=domains) == []
+
+
+def test_no_folder_is_no_list(tmp_path):
+    lists = ListFolder(tmp_path / "none")
+
+    assert names(lists, address="192.0.2.7", domains=["a.example"], mail_domain="b.example") == []
+    assert lists.all() == lists.damaged() == []
+
+
+def test_a_damaged_list_is_left_out_and_the_others_go_on(tmp_path):
+    ListFolder(tmp_path).put(about("good"), compiled(NETWORKS))
+    ListFolder(tmp_path).put(about("bad"), compiled(NETWORKS))
+    raw = bytearray((tmp_path / "bad.list").read_bytes())
+    raw[-40] ^= 1
+    (tmp_path / "bad.list").write_bytes(raw)
+
+    server = ListFolder(tmp_path)
+
+    assert names(server, address="192.0.2.7") == ["good"]
+    assert server.damaged() == ["bad"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.binary(max_size=40))
+def test_a_file_cut_or_changed_anywhere_is_known_for_damaged(tmp_path_factory, at, junk):
+    path = tmp_path_factory.mktemp("lists") / "a.list"
+    write_list(path, about(), compiled(NETWORKS))
+    whole = path.read_bytes()
+    changed = whole[: at % len(whole)] + junk
+    path.write_bytes(changed)
+
+    with pytest.raises(DamagedListError):
+        open_list(path)
+
+
+def test_what_is_known_of_a_list_comes_back_from_its_file(tmp_path):
+    told = about(source="https://lists.example/\N{LATIN SMALL LETTER E WITH ACUTE}")
+    write_list(tmp_path / "a.list", told, compiled(NETWORKS))
+
+    assert open_list(tmp_path / "a.list")[0] == told
+
+
+def test_a_list_grows_stale_before_it_expires():
+    listed = about(expires_at=NOW + timedelta(days=default_expiry_days(ListKind.NETWORKS)))
+
+    states = [listed.state(NOW + timedelta(days=days)) for days in (0, 40, 130)]
+
+    assert states == [ListState.FRESH, ListState.STALE, ListState.EXPIRED]

@@ -1,0 +1,199 @@
+"""Tests what the history in Valkey does beyond the contract: failing fast, expiring, hiding."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import redis
+
+from service.domain.comment import Sender
+from service.domain.decision import Ruling
+from service.domain.errors import StoreUnavailableError
+from service.domain.history import Record
+from service.stores.valkey.history import ValkeyHistoryStore
+from tests.factories import NOW, make_comment
+from tests.servers import GIVEN_UP_SECONDS, free_port, running_valkey
+
+COMMENT = make_comment(
+    "hello https://shop.example", sender=Sender(address_key="a1", email_domain="mail.example")
+)
+LONG = (
+    "Our workshop delivers handmade larch benches assembled and polished throughout the country, "
+    "with certified timber, seven years guarantee and friendly personal advice every weekday"
+)
+HALF_A_YEAR = 180 * 24 * 3600
+
+
+def test_an_unreachable_server_is_unavailable_at_once():
+    store = ValkeyHistoryStore(f"redis://:pw@127.0.0.1:{free_port()}/0")
+    started = time.monotonic()
+
+    for call in (
+        lambda: store.gather([COMMENT], now=NOW),
+        lambda: store.learn("d1", COMMENT, Ruling.REJECT, at=NOW),
+        lambda: store.unlearn("d1", COMMENT, Ruling.REJECT, at=NOW),
+        store.ping,
+    ):
+        with pytest.raises(StoreUnavailableError):
+            call()
+
+    assert time.monotonic() - started < GIVEN_UP_SECONDS
+
+
+def test_a_server_that_does_not_answer_is_unavailable_within_its_budget(valkey):
+    store = ValkeyHistoryStore(valkey.url)
+    store.ping()
+    blocker = redis.Redis.from_url(valkey.url)
+    blocker.client_pause(800, all=True)
+    started = time.monotonic()
+
+    with pytest.raises(StoreUnavailableError):
+        store.gather([COMMENT], now=NOW)
+
+    waited = time.monotonic() - started
+    blocker.client_unpause()
+    blocker.close()
+    store.close()
+    assert waited < GIVEN_UP_SECONDS
+
+
+def test_a_wrong_password_is_unavailable_and_not_told(valkey):
+    store = ValkeyHistoryStore(valkey.url.replace("unix://:", "unix://:wrong"))
+
+    with pytest.raises(StoreUnavailableError) as failure:
+        store.ping()
+
+    store.close()
+    assert "wrong" not in str(failure.value)
+
+
+def test_a_restart_of_the_server_is_not_noticed(tmp_path: Path):
+    port = free_port()
+    with running_valkey(tmp_path, port=port) as server:
+        store = ValkeyHistoryStore(server.url)
+        store.learn("d1", COMMENT, Ruling.REJECT, at=NOW)
+
+    with running_valkey(tmp_path, port=port):
+        seen = store.gather([COMMENT], now=NOW)
+        store.close()
+
+    assert seen[0].address.everywhere == Record(rejected=1)
+
+
+def test_everything_expires_and_a_decision_refreshes_it(valkey):
+    prefix = secrets.token_hex(8)
+    store = ValkeyHistoryStore(valkey.url, prefix=prefix)
+    client = redis.Redis.from_url(valkey.url)
+    store.learn("d1", COMMENT, Ruling.REJECT, at=NOW)
+    for key in client.scan_iter(f"{prefix}*"):
+        client.expire(key, 10)
+
+    store.learn("d2", COMMENT, Ruling.REJECT, at=NOW)
+    store.unlearn("d1", COMMENT, Ruling.REJECT, at=NOW)
+
+    remaining = [client.ttl(key) for key in client.scan_iter(f"{prefix}*")]
+    client.close()
+    store.close()
+    # The known sites, two markers, and three records, each here and everywhere.
+    assert len(remaining) == 9
+    assert all(HALF_A_YEAR - 60 < seconds <= HALF_A_YEAR for seconds in remaining)
+
+
+def test_taking_back_what_has_expired_leaves_no_debt(valkey):
+    prefix = secrets.token_hex(8)
+    store = ValkeyHistoryStore(valkey.url, prefix=prefix)
+    client = redis.Redis.from_url(valkey.url)
+    store.learn("d1", COMMENT, Ruling.REJECT, at=NOW)
+    removed = client.delete(f"{prefix}:{{reputation}}:d:address:a1")
+
+    store.unlearn("d1", COMMENT, Ruling.REJECT, at=NOW)
+    seen = store.gather([COMMENT], now=NOW)
+
+    client.close()
+    store.close()
+    assert removed == 1
+    assert seen[0].address.everywhere == Record()
+
+
+def test_a_batch_is_gathered_in_one_call(valkey):
+    store = ValkeyHistoryStore(valkey.url)
+    client = redis.Redis.from_url(valkey.url)
+    batch = [
+        make_comment(
+            f"https://{n}.example",
+            sender=Sender(
+                address_key=f"a{n}",
+                network_key="n",
+                before_rotation=Sender(address_key=f"b{n}", network_key="m"),
+            ),
+        )
+        for n in range(64)
+    ]
+    store.gather([COMMENT], now=NOW)
+    before = calls_of_scripts(client)
+
+    store.gather(batch, now=NOW)
+
+    after = calls_of_scripts(client)
+    client.close()
+    store.close()
+    assert after - before == 1
+
+
+def calls_of_scripts(client: redis.Redis) -> int:
+    return client.info("commandstats")["cmdstat_evalsha"]["calls"]
+
+
+def test_what_was_only_seen_is_gone_in_little_more_than_a_day(valkey):
+    prefix = secrets.token_hex(8)
+    store = ValkeyHistoryStore(valkey.url, prefix=prefix)
+    client = redis.Redis.from_url(valkey.url)
+
+    store.gather([COMMENT], now=NOW)
+
+    remaining = [
+        client.ttl(key) for key in client.scan_iter(f"{prefix}*") if not key.endswith(b":sites")
+    ]
+    client.close()
+    store.close()
+    assert len(remaining) == 3
+    assert all(0 < seconds <= 27 * 3600 for seconds in remaining)
+
+
+def test_no_tally_grows_with_time(valkey):
+    prefix = secrets.token_hex(8)
+    store = ValkeyHistoryStore(valkey.url, prefix=prefix)
+    client = redis.Redis.from_url(valkey.url)
+
+    for step in range(300):
+        at = NOW + timedelta(days=step)
+        store.learn(f"d{step}", COMMENT, Ruling.REJECT, at=at)
+        store.learn(f"e{step}", replace(COMMENT, text=LONG), Ruling.APPROVE, at=at)
+        store.gather([replace(COMMENT, id=f"c{step}")], now=NOW + timedelta(minutes=20 * step))
+
+    sizes = [
+        client.hlen(key) for key in client.scan_iter(f"{prefix}*") if client.type(key) == b"hash"
+    ]
+    client.close()
+    store.close()
+    assert max(sizes) <= 73
+
+
+def test_no_key_shows_a_domain_in_the_clear(valkey):
+    prefix = secrets.token_hex(8)
+    store = ValkeyHistoryStore(valkey.url, prefix=prefix)
+    client = redis.Redis.from_url(valkey.url)
+
+    store.learn("d1", COMMENT, Ruling.REJECT, at=NOW)
+    store.gather([COMMENT], now=NOW)
+
+    keys = [key.decode() for key in client.scan_iter(f"{prefix}*")]
+    client.close()
+    store.close()
+    assert len(keys) == 11
+    assert not any("shop.example" in key or "mail.example" in key for key in keys)

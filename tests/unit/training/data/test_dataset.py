@@ -1,0 +1,207 @@
+"""What is read from data files, and what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from service.domain.errors import InvalidInputError
+from training.data.dataset import find_data_files, read_dataset
+
+
+def make_row(**changes) -> dict[str, object]:
+    row = {
+        "id": "x-1",
+        "text": "The valve was stuck.",
+        "label": "ham",
+        "post_id": "p1",
+        "post_title": "Bleeding a radiator",
+        "author_url": "https://Mara.example/about",
+        "lang": "en",
+        "kind": "bug-report",
+        "campaign": None,
+        "promo_spans": [],
+        "hardness": 2,
+    }
+    return row | changes
+
+
+def write_rows(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_a_row_becomes_an_example_of_its_file(tmp_path):
+    path = write_rows(tmp_path / "blog.jsonl", make_row(campaign="c7", label="spam"))
+
+    (example,) = read_dataset([path]).examples
+
+    assert example.is_spam
+    assert example.input.text == "The valve was stuck."
+    assert example.input.author_host == "mara.example"
+    assert (example.source, example.post_key, example.campaign) == ("blog", "blog/p1", "blog/c7")
+    assert (example.kind, example.language, example.hardness) == ("bug-report", "en", 2)
+
+
+def test_files_are_counted_and_fingerprinted(tmp_path):
+    path = write_rows(
+        tmp_path / "blog.jsonl",
+        make_row(id="a"),
+        make_row(id="b", label="spam"),
+        make_row(id="c", label=None),
+    )
+
+    (file,) = read_dataset([path]).files
+
+    assert (file.n_spam, file.n_ham, file.n_unlabelled) == (1, 1, 1)
+    assert len(file.sha256) == 64
+
+
+def test_a_folder_stands_for_its_data_files_packed_or_not(tmp_path):
+    write_rows(tmp_path / "b.jsonl", make_row(id="b"))
+    (tmp_path / "notes.md").write_text("not data")
+    with gzip.open(tmp_path / "a.jsonl.gz", "wt") as packed:
+        packed.write(json.dumps(make_row(id="a")))
+
+    dataset = read_dataset([tmp_path, tmp_path / "b.jsonl"])
+
+    assert [example.comment.id for example in dataset.examples] == ["a", "b"]
+
+
+def test_spans_that_nobody_marked_are_unknown_in_spam_and_none_in_ham(tmp_path):
+    unmarked = make_row(label="spam")
+    del unmarked["promo_spans"]
+    path = write_rows(tmp_path / "x.jsonl", unmarked, unmarked | {"id": "x-2", "label": "ham"})
+
+    spam, ham = read_dataset([path]).examples
+
+    assert spam.promo_spans is None
+    assert ham.promo_spans == ()
+
+
+def test_a_boundary_marks_the_promotion_that_nobody_marked(tmp_path):
+    unmarked = make_row(text="Nice valve. \n Buy mine! ", label="spam", boundary=11)
+    del unmarked["promo_spans"]
+    rows = [
+        unmarked,
+        unmarked | {"id": "x-2", "label": "ham"},
+        unmarked | {"id": "x-3", "promo_spans": []},
+        unmarked | {"id": "x-4", "boundary": 24},
+    ]
+
+    spam, ham, marked, nothing_after = read_dataset(
+        [write_rows(tmp_path / "x.jsonl", *rows)]
+    ).examples
+
+    assert [spam.comment.text[a:b] for a, b in spam.promo_spans] == ["Buy mine!"]
+    assert ham.promo_spans == ()
+    assert marked.promo_spans == ()
+    assert nothing_after.promo_spans is None
+
+
+def test_texts_without_a_label_are_kept_apart(tmp_path):
+    row = {
+        "id": "x-1",
+        "source": "pairs",
+        "text": "One writer. Another writer.",
+        "label": None,
+        "kind": "mixed-boundary",
+        "boundary": 12,
+        "post_excerpt": "What both wrote about.",
+    }
+
+    dataset = read_dataset([write_rows(tmp_path / "x.jsonl", row)])
+
+    (text,) = dataset.texts
+    assert dataset.examples == ()
+    assert (text.id, text.source, text.kind) == ("x-1", "pairs", "mixed-boundary")
+    assert (text.text, text.boundary) == ("One writer. Another writer.", 12)
+    assert text.post_excerpt == "What both wrote about."
+
+
+def test_two_copies_of_a_file_are_read_once(tmp_path):
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        write_rows(tmp_path / folder / "x.jsonl", make_row())
+
+    dataset = read_dataset([tmp_path / "here", tmp_path / "there"])
+
+    assert len(dataset.files) == len(dataset.examples) == 1
+
+
+def test_comments_without_a_post_do_not_count_as_one_post(tmp_path):
+    rows = [make_row(id=f"x-{n}", post_id=None, post_title=None) for n in range(2)]
+
+    one, other = read_dataset([write_rows(tmp_path / "x.jsonl", *rows)]).examples
+
+    assert one.post_key != other.post_key
+
+
+def test_everything_wrong_is_named_at_once(tmp_path):
+    path = tmp_path / "x.jsonl"
+    write_rows(
+        path,
+        make_row(id=""),
+        make_row(text=None),
+        make_row(label="maybe"),
+        make_row(hardness=9),
+        make_row(promo_spans=[[5, 999]]),
+        make_row(id="twice"),
+        make_row(id="twice"),
+        make_row(boundary=999),
+    )
+    with path.open("a") as lines:
+        lines.write("no JSON\n[]\n\n")
+
+    with pytest.raises(InvalidInputError) as refused:
+        read_dataset([path])
+
+    assert [problem.field for problem in refused.value.problems] == [
+        "x.jsonl:1 id",
+        "x.jsonl:2 text",
+        "x.jsonl:3 label",
+        "x.jsonl:4 hardness",
+        "x.jsonl:5 promo_spans",
+        "x.jsonl:7 id",
+        "x.jsonl:8 boundary",
+        "x.jsonl:9",
+        "x.jsonl:10",
+    ]
+
+
+@pytest.mark.parametrize(
+    "spans", [[[3]], [["a", "b"]], [[4, 4]], [[-1, 2]], "all of it", [[True, 3]], [7]], ids=str
+)
+def test_spans_that_are_no_offsets_are_refused(tmp_path, spans):
+    path = write_rows(tmp_path / "x.jsonl", make_row(label="spam", promo_spans=spans))
+
+    with pytest.raises(InvalidInputError, match="promo_spans"):
+        read_dataset([path])
+
+
+def test_a_refusal_never_quotes_a_comment(tmp_path):
+    path = write_rows(tmp_path / "x.jsonl", make_row(text="secret words", label="secret label"))
+
+    with pytest.raises(InvalidInputError) as refused:
+        read_dataset([path])
+
+    assert "secret" not in str(refused.value)
+
+
+def test_a_file_that_was_cut_off_is_named(tmp_path):
+    packed = gzip.compress(json.dumps(make_row()).encode() * 50)
+    (tmp_path / "x.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+
+    with pytest.raises(InvalidInputError, match="cannot be read further"):
+        read_dataset([tmp_path])
+
+
+def test_paths_without_data_are_all_named(tmp_path):
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(InvalidInputError) as refused:
+        find_data_files([tmp_path / "empty", tmp_path / "gone"])
+
+    assert len(refused.value.problems) == 2

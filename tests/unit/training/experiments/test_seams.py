@@ -1,0 +1,104 @@
+"""The weights of the seam are fitted on the very traits that serving sees."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from service.signals.seam import BETWEEN, ENTER, LEAVE, LINKED, SENTENCE, WHOLE, find_seam
+from service.signals.stretches import stretches_of
+from tests.factories import make_comment
+from training.data.dataset import Example
+from training.experiments.seams import (
+    NAMES,
+    fit_seams,
+    lessons,
+    runs_of,
+)
+
+TEXT = "Lovely words about the lake. Buy cheap lamps at https://lamps.shop now! So calm."
+AT, END = TEXT.index("Buy"), TEXT.index(" So")
+
+
+def test_every_run_is_a_row_and_the_marked_one_is_right():
+    runs = runs_of(stretches_of(make_comment(TEXT)), ((AT, END),), 1.0)
+
+    assert runs.traits.shape == (6, len(NAMES))
+    row = dict(zip(NAMES, runs.traits[runs.right], strict=True))
+    assert (row["SENTENCE any"], row["SENTENCE link"], row["LINKED"], row["BETWEEN"]) == (1,) * 4
+    assert row["ENTER after_one_sentence"] == 1
+    assert row["LEAVE last_sentence"] == 1
+
+
+def test_ham_has_no_right_run():
+    assert runs_of(stretches_of(make_comment(TEXT)), (), 1.0).right == -1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        "Cheap lamps at https://lamps.shop, order now! What a calm lake.\nI was there in May.",
+        "Did it rain? The lake froze in 2019. Perhaps. Our team sells lamps: https://lamps.shop",
+        "I was there. It rained — a lot. We left, and you?",
+    ],
+)
+def test_serving_finds_the_best_run_of_training_with_the_same_log_odds(text):
+    serving = [*SENTENCE.values(), *ENTER.values(), *LEAVE.values(), LINKED, BETWEEN, WHOLE]
+    stretches = stretches_of(make_comment(text))
+    traits = runs_of(stretches, (), 1.0).traits
+    scores = traits @ np.array(serving)
+    is_whole = traits[:, NAMES.index("WHOLE")] == 1
+
+    found = find_seam(stretches)
+
+    against = math.log(1 + math.exp(scores[is_whole].item()))
+    assert found is not None
+    assert found.log_odds == pytest.approx(scores[~is_whole].max() - against)
+
+
+def test_seams_are_fitted_and_measured_without_torch():
+    loaded = "import sys, training.experiments.seams, training.experiments.boundaries"
+    asked = f"{loaded}; print('torch' in sys.modules)"
+
+    said = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+
+    assert said.stdout == "False\n"
+
+
+def test_spam_without_marks_teaches_nothing_and_public_ham_counts_half():
+    def example(source, spans, *, is_spam=True):
+        return Example(
+            comment=make_comment(TEXT),
+            is_spam=is_spam,
+            source=source,
+            post_key="p",
+            promo_spans=spans,
+        )
+
+    taught = lessons(
+        [
+            example("authored-x", ((AT, END),)),
+            example("authored-x", None),
+            example("a-blog", ((AT, END),)),
+            example("a-blog", (), is_spam=False),
+        ]
+    )
+
+    assert [(runs.right >= 0, runs.weight) for runs in taught] == [(True, 1.0), (False, 0.5)]
+
+
+def test_what_marked_runs_share_is_given_weight():
+    spam = runs_of(stretches_of(make_comment(TEXT)), ((AT, END),), 1.0)
+    ham = runs_of(stretches_of(make_comment("I was there. It rained. We left.")), (), 1.0)
+
+    weights = fit_seams([spam, ham] * 5)
+
+    scores = spam.traits @ np.array([weights[name] for name in NAMES])
+    assert int(scores.argmax()) == spam.right
+    assert scores.max() > 0
+    assert (ham.traits @ np.array([weights[name] for name in NAMES])).max() < 0

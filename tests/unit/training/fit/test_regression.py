@@ -1,0 +1,59 @@
+"""What a fitted table leans on."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from models.features import Features
+from training.fit.regression import fit_table
+
+# The first column goes along with the rows that stand apart, the second with spam everywhere.
+_ROWS = np.array([(1, 1), (1, 1), (1, 1), (1, 0), (0, 1), (0, 0), (0, 0), (0, 0)] * 10, dtype=float)
+_APART = _ROWS[:, 0] == 1
+# Among the rows apart more is spam than the second column says.
+_SPAM = (_ROWS[:, 1] == 1) | (_APART & (np.arange(len(_ROWS)) % 2 == 1))
+
+
+def _weight_of(column: int, apart: np.ndarray | None) -> float:
+    table = fit_table(
+        sparse.csr_matrix(_ROWS), _SPAM, inverse_ridge=4.0, min_rows=1, seed=1, apart=apart
+    )
+    none = Features(ids=np.array([], dtype=np.int64), values=np.array([]))
+    alone = Features(ids=np.array([column]), values=np.array([1.0]))
+    return table.sum_of(alone) - table.sum_of(none)
+
+
+def test_an_intercept_of_their_own_takes_up_that_spam_is_commoner_among_rows_apart():
+    assert 0 < _weight_of(0, _APART) < 0.6 * _weight_of(0, None)
+
+
+def test_what_goes_along_with_spam_everywhere_still_counts():
+    assert _weight_of(1, _APART) > 1
+
+
+def test_by_ratio_what_leans_to_one_label_counts_more_than_what_leans_to_none():
+    # Two columns go along with spam, one of them in half of the ham as well.
+    rows = np.array([(1, 1), (1, 1), (0, 1), (0, 0)] * 10, dtype=float)
+    is_spam = np.array([True, True, False, False] * 10)
+
+    def weights(*, by_ratio: bool) -> tuple[float, float]:
+        table = fit_table(
+            sparse.csr_matrix(rows),
+            is_spam,
+            inverse_ridge=0.2,
+            min_rows=1,
+            seed=1,
+            by_ratio=by_ratio,
+        )
+        none = table.sum_of(Features(ids=np.array([], dtype=np.int64), values=np.array([])))
+        sure, unsure = (
+            table.sum_of(Features(ids=np.array([column]), values=np.array([1.0]))) - none
+            for column in (0, 1)
+        )
+        return sure, unsure
+
+    evenly, by_ratio = weights(by_ratio=False), weights(by_ratio=True)
+
+    assert by_ratio[0] > evenly[0] > 0
+    assert abs(by_ratio[1] / by_ratio[0]) < abs(evenly[1] / evenly[0])

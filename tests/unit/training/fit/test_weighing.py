@@ -1,0 +1,210 @@
+"""All evidence weighed on one part, and set beside parts of it on another."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.factories import make_comment
+from training.card.evidence_page import evidence_page
+from training.data.dataset import Example
+from training.fit.evidence import signal_names, signal_strengths
+from training.fit.evidence_table import measure_ways, signals_alone, ways_of_judging
+from training.fit.fuse import fit_beside, promised_cutoffs
+from training.fit.simulate_histories import HISTORY_SIGNALS
+from training.fit.simulated_world import SimulationConfig
+from training.fit.weighing import (
+    Evidence,
+    WeighConfig,
+    weigh,
+    weigh_voice,
+)
+
+CONFIG = WeighConfig(histories=SimulationConfig(worlds=1, checked_worlds=1))
+
+
+def example(number: int, *, is_spam: bool) -> Example:
+    draw = random.Random(number)
+    link = " Cheap valves: https://valves-and-more.shop/sale" if is_spam and number % 2 else ""
+    words = " ".join("".join(draw.choices("abdefgiklmnoprstu", k=6)) for _ in range(9))
+    return Example(
+        comment=make_comment(f"{words}.{link}", id=f"c{number}"),
+        is_spam=is_spam,
+        source=f"blog{number % 3}",
+        post_key=f"p{number}",
+    )
+
+
+def evidence(seed: int, count: int = 300) -> Evidence:
+    """Return comments on which the model is often right, never sure."""
+    rng = np.random.default_rng(seed)
+    examples = [example(seed * 10_000 + n, is_spam=n % 3 == 0) for n in range(count)]
+    is_spam = np.array([e.is_spam for e in examples])
+    log_odds = rng.normal(np.where(is_spam, 1.5, -1.5), 1.5)
+    return Evidence(
+        examples=examples,
+        model_p_spam=1 / (1 + np.exp(-log_odds)),
+        strengths=signal_strengths(examples),
+    )
+
+
+@pytest.fixture(scope="module")
+def weighed():
+    """Return one weighing, and the evidence that it was fitted on."""
+    calibration = evidence(1)
+    return calibration, weigh(calibration, (), CONFIG)
+
+
+def test_every_detector_has_a_weight_and_histories_have_theirs_from_simulation(weighed):
+    _, outcome = weighed
+
+    assert set(outcome.fusion.signal_weights) == set(signal_names())
+    assert {
+        name: outcome.fusion.signal_weights[name] for name in HISTORY_SIGNALS
+    } == outcome.histories.weights
+
+
+def test_histories_leave_the_other_weights_and_the_cutoffs_as_they_are(weighed):
+    calibration, outcome = weighed
+
+    cutoffs = promised_cutoffs(
+        outcome.out_of_fold,
+        calibration.is_spam,
+        max_false_positive_rate=CONFIG.max_false_positive_rate,
+        max_missed_spam_rate=CONFIG.max_missed_spam_rate,
+    )
+
+    assert (outcome.fusion.ham_cutoff, outcome.fusion.spam_cutoff) == cutoffs
+
+
+def test_ham_of_blogs_that_were_learnt_from_lowers_no_cutoff():
+    rng = np.random.default_rng(5)
+    is_spam = np.arange(12_000) >= 10_000
+    is_new = np.arange(12_000) % 10 == 0
+    log_odds = np.where(is_new, -6.0, -16.0) + rng.exponential(size=12_000)
+    log_odds[is_spam] = 6.0
+    p_spam = 1 / (1 + np.exp(-log_odds))
+
+    def spam_cutoff(which: np.ndarray | None, rows: np.ndarray) -> float:
+        _, cutoff = promised_cutoffs(
+            p_spam[rows],
+            is_spam[rows],
+            max_false_positive_rate=0.001,
+            max_missed_spam_rate=0.01,
+            is_new=which,
+        )
+        return cutoff
+
+    everything = np.ones(12_000, dtype=np.bool_)
+    assert spam_cutoff(is_new, everything) > spam_cutoff(None, everything)
+    assert spam_cutoff(is_new, everything) == spam_cutoff(None, is_new | is_spam)
+    # Where nothing is of a new blog all ham speaks.
+    assert spam_cutoff(~everything, everything) == spam_cutoff(None, everything)
+
+
+def test_all_evidence_is_set_beside_its_parts_for_the_whole_and_for_each_source(weighed):
+    calibration, outcome = weighed
+    test = evidence(2)
+
+    ways = ways_of_judging(calibration, test, outcome, CONFIG)
+    rows = measure_ways(ways, calibration, test, CONFIG)
+
+    assert {(r["source"], r["way"]) for r in rows} == {
+        (source, way)
+        for source in ("all", "blog0", "blog1", "blog2")
+        for way in ("all evidence", "model alone", "signals alone")
+    }
+    auc = {r["way"]: r["roc_auc"] for r in rows if r["source"] == "all"}
+    assert auc["all evidence"] > max(auc["model alone"], auc["signals alone"]) > 0.5
+    # Blog 0 holds nothing but spam: a share has a figure there, a curve has none.
+    (blog,) = (r for r in rows if r["source"] == "blog0" and r["way"] == "model alone")
+    assert blog["roc_auc"] is None
+    assert blog["unsure"]["count"] == 100
+
+
+def test_blogs_stand_alone_where_authored_comments_are_measured_beside_them(weighed):
+    calibration, outcome = weighed
+    test = evidence(2)
+    mixed = replace(
+        test,
+        examples=[
+            replace(e, source="authored-t1") if e.source == "blog0" else e for e in test.examples
+        ],
+    )
+    ways = ways_of_judging(calibration, mixed, outcome, CONFIG)
+
+    rows = measure_ways(ways, calibration, mixed, CONFIG)
+
+    counts = {r["source"]: r["n_spam"] + r["n_ham"] for r in rows}
+    assert counts == {"all": 300, "blogs alone": 200, "authored": 100, "blog1": 100, "blog2": 100}
+
+
+def test_the_table_has_a_line_a_row_and_no_figure_where_there_is_none(weighed):
+    calibration, outcome = weighed
+    test = evidence(2)
+    ways = ways_of_judging(calibration, test, outcome, CONFIG)
+
+    page = evidence_page(measure_ways(ways, calibration, test, CONFIG))
+
+    lines = page.splitlines()
+    assert len(lines) == 2 + 4 * 3
+    assert "—" in next(line for line in lines if line.startswith("| blog0 "))
+
+
+def test_signals_alone_are_weighed_as_if_there_were_no_model():
+    calibration = evidence(1)
+    deaf = replace(calibration, model_p_spam=np.full(300, 0.5))
+
+    alone = signals_alone(calibration, CONFIG)
+
+    assert np.array_equal(alone, signals_alone(deaf, CONFIG))
+    assert alone[calibration.is_spam].mean() > alone[~calibration.is_spam].mean()
+
+
+def test_llm_voice_is_measured_but_not_let():
+    calibration = evidence(4)
+    voice = np.where(calibration.is_spam, 0.999, 0.0)
+
+    found = weigh_voice(calibration, voice, CONFIG)
+
+    assert found.if_free > 0.5
+    assert (found.fired_on_spam, found.fired_on_ham) == (100, 0)
+    assert "llm_voice" not in signal_names()
+
+
+def test_a_signal_beside_a_fixed_score_earns_what_the_score_lacks():
+    rng = np.random.default_rng(5)
+    rest, fired = rng.normal(0, 2, 20_000), (rng.random(20_000) < 0.2).astype(float)
+    is_spam = rng.random(20_000) < 1 / (1 + np.exp(-(rest + 1.5 * fired + 0.7)))
+
+    offset, weights = fit_beside(
+        rest,
+        fired[:, None],
+        is_spam,
+        names=("rejected_copy_before",),
+        penalty=0.1,
+        min_firings=5,
+        most={"rejected_copy_before": 3.0},
+    )
+
+    assert weights["rejected_copy_before"] == pytest.approx(1.5, abs=0.2)
+    assert offset == pytest.approx(0.7, abs=0.1)
+
+
+def test_no_signal_of_history_outgrows_its_bound():
+    fired = np.tile([0.0, 1.0], 500)
+
+    _, weights = fit_beside(
+        np.zeros(1_000),
+        fired[:, None],
+        fired == 1,
+        names=("rejected_copy_before",),
+        penalty=0.1,
+        min_firings=5,
+        most={"rejected_copy_before": 1.25},
+    )
+
+    assert weights == {"rejected_copy_before": 1.25}

@@ -1,0 +1,179 @@
+"""Fine-tuning learns, and a run that was cut off ends as if it had not been."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from models.inputs import ModelInput
+from training.data.lessons import Lesson, Variation
+from training.network.encoder import PACKAGED_BASE, Network, load_network
+from training.network.finetune import FineTuneConfig, fine_tune
+
+SEED = 11
+ADVERTS = ("Buy cheap {} at https://{}.example/shop", "Best {} of the year, call us, {} for all")
+REMARKS = ("Thanks, the {} was the trouble, {} is fine now", "Did you try the {} without the {}?")
+THINGS = ("valve", "watch", "boiler", "loan", "river", "shoe", "table", "pill")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread: for so small a network, more only wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def make_lessons() -> list[Lesson]:
+    """Return 32 comments, half of them spam that promotes from its first word to its last."""
+    pairs = [(THINGS[n], THINGS[-n - 1]) for n in range(8)]
+    spam = [text.format(*pair) for text in ADVERTS for pair in pairs]
+    ham = [text.format(*pair) for text in REMARKS for pair in pairs]
+    return [
+        *(Lesson(input=ModelInput(text=t), is_spam=True, promotion=((0, len(t)),)) for t in spam),
+        *(Lesson(input=ModelInput(text=t), is_spam=False, plain=((0, len(t)),)) for t in ham),
+    ]
+
+
+def make_config(**changes) -> FineTuneConfig:
+    values = {"epochs": 2.0, "batch_size": 8, "save_every_steps": 2, "learning_rate": 5e-4}
+    return FineTuneConfig(**(values | changes))
+
+
+def make_network() -> Network:
+    torch.manual_seed(SEED)
+    return load_network(PACKAGED_BASE, layers=(0,))
+
+
+def tune(network, tokeniser, **changes) -> Network:
+    values = {"lessons": make_lessons(), "config": make_config(), "seed": SEED}
+    given = values | changes
+    fine_tune(network, tokeniser, given.pop("lessons"), given.pop("config"), **given)
+    return network
+
+
+def digest(network: Network) -> str:
+    """Return a SHA-256 over all weights, to tell networks apart."""
+    total = hashlib.sha256()
+    for name, tensor in sorted(network.state_dict().items()):
+        total.update(name.encode())
+        total.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    return total.hexdigest()
+
+
+@pytest.fixture(scope="module")
+def whole_run(tokeniser) -> str:
+    """Return the digest of the network that a run without a break ends with."""
+    return digest(tune(make_network(), tokeniser))
+
+
+class CutOffError(Exception):
+    """Raised in place of a power cut."""
+
+
+def test_the_loss_falls(tokeniser):
+    losses: list[float] = []
+
+    tune(
+        make_network(),
+        tokeniser,
+        config=make_config(epochs=6.0),
+        tell=lambda progress: losses.append(progress.loss),
+    )
+
+    assert len(losses) == 24
+    assert sum(losses[-4:]) < 0.6 * sum(losses[:4])
+
+
+def test_progress_counts_to_the_end(tokeniser):
+    told = []
+
+    tune(make_network(), tokeniser, tell=told.append)
+
+    assert [(p.step, p.steps) for p in told] == [(step, 8) for step in range(1, 9)]
+    assert told[-1].seconds_left == 0.0
+
+
+def test_the_same_seed_gives_the_same_weights(tokeniser, whole_run):
+    assert digest(tune(make_network(), tokeniser)) == whole_run
+
+
+def test_another_seed_gives_other_weights(tokeniser, whole_run):
+    assert digest(tune(make_network(), tokeniser, seed=SEED + 1)) != whole_run
+
+
+@pytest.mark.parametrize("cut_at", [3, 5])
+def test_a_run_that_was_cut_off_ends_with_the_same_weights(tokeniser, tmp_path, cut_at, whole_run):
+    checkpoint = tmp_path / "run.pt"
+    told = []
+
+    def cut_off(progress):
+        if progress.step == cut_at:
+            raise CutOffError
+
+    with pytest.raises(CutOffError):
+        tune(make_network(), tokeniser, checkpoint=checkpoint, tell=cut_off)
+    resumed = tune(make_network(), tokeniser, checkpoint=checkpoint, tell=told.append)
+
+    assert told[0].step == cut_at
+    assert digest(resumed) == whole_run
+
+
+def test_a_finished_run_is_not_run_again(tokeniser, tmp_path):
+    told = []
+    checkpoint = tmp_path / "run.pt"
+
+    first = tune(make_network(), tokeniser, checkpoint=checkpoint)
+    again = tune(make_network(), tokeniser, checkpoint=checkpoint, tell=told.append)
+
+    assert told == []
+    assert digest(again) == digest(first)
+
+
+def test_where_nothing_is_known_nothing_is_learnt(tokeniser):
+    unknown = [Lesson(input=ModelInput(text=f"No. {n}")) for n in range(8)]
+    untaught = make_network()
+
+    # Weights decay whatever is taught, so that is left out.
+    taught = tune(make_network(), tokeniser, lessons=unknown, config=make_config(weight_decay=0.0))
+
+    assert digest(taught) == digest(untaught)
+
+
+def test_a_head_learns_only_from_what_is_known_to_it(tokeniser):
+    untaught = make_network()
+
+    taught = tune(make_network(), tokeniser, config=make_config(weight_decay=0.0))
+
+    assert torch.equal(taught.llm_voice.weight, untaught.llm_voice.weight)
+    assert not torch.equal(taught.spam.weight, untaught.spam.weight)
+    assert not torch.equal(taught.promotion.weight, untaught.promotion.weight)
+
+
+def test_a_comment_of_many_windows_is_learnt_from(tokeniser):
+    long = Lesson(input=ModelInput(text="([" * 2_000), is_spam=True)
+    untaught = make_network()
+
+    taught = tune(
+        make_network(),
+        tokeniser,
+        lessons=[long, *make_lessons()[:3]],
+        config=make_config(epochs=1.0, variation=Variation(swap_hosts=0.0)),
+    )
+
+    assert digest(taught) != digest(untaught)
+
+
+@pytest.mark.parametrize("layers", [(), (6,), (-1, 0)])
+def test_layers_that_the_base_lacks_are_refused(layers):
+    with pytest.raises(ValueError, match="layers must be some of 0 to 5"):
+        load_network(PACKAGED_BASE, layers=layers)
+
+
+def test_a_base_that_is_not_at_hand_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        load_network(str(tmp_path / "nowhere"), tokeniser_file="{}")

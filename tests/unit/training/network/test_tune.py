@@ -1,0 +1,107 @@
+"""What a network learns from is planned before it learns, the same each time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.training.decided import make_example
+from training.data.dataset import UnlabelledText
+from training.data.rotation import RotationConfig
+from training.network.finetune import FineTuneConfig
+from training.network.tune import TuneConfig, plan_lessons, voice_lessons
+
+ROTATION = RotationConfig(most_of_source=12)
+CONFIG = TuneConfig(
+    voice_texts=2, woven_texts=1, epochs=1.0, fine_tune=FineTuneConfig(batch_size=4)
+)
+EXAMPLES = [make_example(is_spam=n % 2 == 0, source="blog") for n in range(40)]
+ADVERT = "Buy watches at https://watches.example now."
+WOVEN = "The valve was stuck. " * 40
+
+
+def voice(number: int, kind: str) -> UnlabelledText:
+    return UnlabelledText(id=f"v{number}", source="raid", text=f"A text, no. {number}", kind=kind)
+
+
+def woven(at: int, text: str = WOVEN) -> UnlabelledText:
+    return UnlabelledText(
+        id="w1",
+        source="woven",
+        text=text[:at] + ADVERT + text[at:],
+        promo_spans=((at, at + len(ADVERT)),),
+    )
+
+
+TEXTS = [
+    *(voice(n, ("llm-text", "human-text")[n % 2]) for n in range(6)),
+    voice(6, "llm-rewritten-human"),
+    woven(420),
+]
+
+
+def plan(config=CONFIG, *, name="0", texts=TEXTS, **more):
+    return plan_lessons(EXAMPLES, range(30), texts, config, ROTATION, name=name, **more)
+
+
+def test_the_plan_is_the_same_twice_and_another_for_another_name():
+    assert plan() == plan()
+    assert plan().batches != plan(name="1").batches
+
+
+def test_every_lesson_comes_once_in_an_epoch_in_batches_of_the_size_asked():
+    found = plan()
+
+    counts = Counter(i for batch in found.batches for i in batch)
+
+    # At most twelve of a label, two texts that teach voice, one woven.
+    assert len(found.lessons) == 12 + 12 + 2 + 1
+    assert counts == dict.fromkeys(range(27), 1)
+    assert sorted(map(len, found.batches)) == [3, 4, 4, 4, 4, 4, 4]
+
+
+def test_only_what_teaches_is_learnt_from():
+    texts = {e.comment.text for e in EXAMPLES[30:]}
+
+    assert not texts & {lesson.input.text for lesson in plan().lessons}
+
+
+@pytest.mark.parametrize(
+    ("epochs", "batches"), [(1e-6, 1), (0.5, 4), (1.0, 7), (1.5, 11), (2.0, 14)]
+)
+def test_a_share_of_an_epoch_is_so_many_batches_of_it(epochs, batches):
+    assert len(plan(replace(CONFIG, epochs=epochs)).batches) == batches
+
+
+def test_what_a_decision_weighs_stands_for_what_its_source_does():
+    weighed = EXAMPLES[0].comment.id
+
+    found = plan(weights={str(weighed): 0.25})
+
+    of_it = [one for one in found.lessons if one.input.text == EXAMPLES[0].comment.text]
+    assert {one.weight for one in found.lessons} - {0.25} == {1.0}
+    assert [one.weight for one in of_it] in ([0.25], [])
+
+
+def test_voice_is_taught_by_texts_whose_writer_is_known_and_into_which_nothing_was_woven():
+    lessons = voice_lessons(TEXTS, 1)
+
+    assert len(lessons) == 7
+    assert {one.is_spam for one in lessons} == {None}
+    assert {one.is_llm_voice for one in lessons} == {True, False}
+    assert voice_lessons(TEXTS, 1) == lessons
+
+
+@pytest.mark.parametrize("at", [0, 420, len(WOVEN)])
+def test_what_was_woven_in_is_taught_as_promotion_and_what_is_around_it_as_plain(at):
+    lesson = plan(texts=[woven(at)]).lessons[-1]
+
+    text = lesson.input.text
+    ((start, end),) = lesson.promotion
+    assert text[start:end] == ADVERT
+    assert len(text) <= 350 + len(ADVERT) + 250
+    assert lesson.plain == ((0, start), (end, len(text)))
+    assert lesson.is_spam is None
+    assert lesson.is_llm_voice is None

@@ -1,0 +1,141 @@
+"""How long a line of unjudged comments may be, for the last of them to be judged in time."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.domain.comment import CommentId
+from service.web.edge.backlog import Backlog
+
+SECONDS = 0.6
+MOST = 100
+
+
+class Lane:
+    """A first-in, first-out lane with a clock of its own; a check comes every 5 ms."""
+
+    def __init__(self) -> None:
+        self.backlog = Backlog(most=MOST)
+        self.now = 1_000.0
+        self.number = 0
+        self.waits: list[float] = []
+        self._queued: list[tuple[CommentId, float]] = []
+
+    def offer(self) -> bool:
+        """Let one check come; return whether it joined."""
+        if not self.backlog.has_room(seconds=SECONDS, now=self.now):
+            return False
+        self.number += 1
+        comment_id = CommentId(f"c{self.number}")
+        self.backlog.join(comment_id, seconds=SECONDS, now=self.now)
+        self._queued.append((comment_id, self.now))
+        return True
+
+    def judge(self, count: int) -> None:
+        """Let verdicts of the oldest arrive now."""
+        batch, self._queued = self._queued[:count], self._queued[count:]
+        for comment_id, joined in batch:
+            self.waits.append(self.now - joined)
+            self.backlog.leave(comment_id, now=self.now)
+
+    def lose(self) -> None:
+        """Let what is queued vanish without a verdict."""
+        self._queued.clear()
+
+    def run(self, *, seconds: float, verdicts_a_second: float, checks_a_second: float) -> int:
+        """Let checks come and batches be judged each 0.1 s; return how many checks joined."""
+        joined = 0
+        for _ in range(round(seconds / 0.1)):
+            for _ in range(round(checks_a_second * 0.1)):
+                self.now += 0.1 / round(checks_a_second * 0.1)
+                joined += self.offer()
+            self.judge(round(verdicts_a_second * 0.1))
+        return joined
+
+
+@pytest.fixture
+def lane() -> Lane:
+    return Lane()
+
+
+def test_a_lone_check_always_joins(lane):
+    joined = []
+    for _ in range(5):
+        joined.append(lane.offer())
+        lane.now += 30.0
+
+    assert joined == [True] * 5
+
+
+def test_a_check_whose_time_is_over_never_joins(lane):
+    assert not lane.backlog.has_room(seconds=0.0, now=lane.now)
+    assert not lane.backlog.has_room(seconds=-1.0, now=lane.now)
+
+
+def test_whoever_can_be_judged_in_time_joins(lane):
+    joined = lane.run(seconds=5.0, verdicts_a_second=100, checks_a_second=80)
+
+    assert joined == 400
+
+
+def test_in_a_flood_as_many_join_as_are_judged_and_hardly_any_of_them_in_vain(lane):
+    lane.run(seconds=5.0, verdicts_a_second=100, checks_a_second=400)
+    lane.waits.clear()
+
+    joined = lane.run(seconds=10.0, verdicts_a_second=100, checks_a_second=400)
+
+    assert joined == pytest.approx(1_000, rel=0.05)
+    assert len(lane.waits) == pytest.approx(1_000, rel=0.05)
+    assert sum(wait > SECONDS for wait in lane.waits) < 10
+
+
+def test_a_lane_in_which_nothing_moves_takes_one_a_second(lane):
+    lane.run(seconds=2.0, verdicts_a_second=0, checks_a_second=200)
+
+    joined = lane.run(seconds=10.0, verdicts_a_second=0, checks_a_second=200)
+
+    assert 8 <= joined <= 11
+
+
+def test_when_verdicts_come_quickly_again_everybody_joins_again(lane):
+    lane.run(seconds=5.0, verdicts_a_second=20, checks_a_second=200)
+
+    lane.run(seconds=2.0, verdicts_a_second=400, checks_a_second=200)
+    joined = lane.run(seconds=5.0, verdicts_a_second=400, checks_a_second=200)
+
+    assert joined == 1_000
+
+
+def test_after_a_standstill_everybody_joins_again(lane):
+    lane.run(seconds=20.0, verdicts_a_second=0, checks_a_second=200)
+
+    lane.run(seconds=2.0, verdicts_a_second=400, checks_a_second=200)
+    joined = lane.run(seconds=5.0, verdicts_a_second=400, checks_a_second=200)
+
+    assert joined == 1_000
+
+
+def test_comments_that_were_lost_hold_nobody_up_for_long(lane):
+    lane.run(seconds=0.5, verdicts_a_second=0, checks_a_second=100)
+    lane.lose()
+
+    lane.run(seconds=2.5, verdicts_a_second=400, checks_a_second=100)
+    joined = lane.run(seconds=5.0, verdicts_a_second=400, checks_a_second=100)
+
+    assert joined == 500
+
+
+def test_a_comment_that_never_got_into_the_lane_counts_no_more(lane):
+    lane.backlog.join(CommentId("x"), seconds=SECONDS, now=lane.now)
+
+    lane.backlog.forget(CommentId("x"))
+
+    assert len(lane.backlog) == 0
+    assert lane.backlog.unjudged(now=lane.now) == []
+
+
+def test_what_is_never_judged_is_not_looked_for_for_ever(lane):
+    lane.offer()
+
+    assert lane.backlog.unjudged(now=lane.now + 30) == ["c1"]
+    assert lane.backlog.unjudged(now=lane.now + 90) == []

@@ -1,0 +1,1 @@
+"""Cards of versions: figures, pages, provenance."""

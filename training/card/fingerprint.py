@@ -1,0 +1,43 @@
+"""Recognises that a version was already trained from the same data, settings and code."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from training.data.dataset import DataFile
+
+_ROOT = Path(__file__).parents[2]
+# All code that a version depends on: what is counted, what is seen, how it is weighed.
+_CODE = (
+    "models",
+    "training",
+    "service/domain",
+    "service/signals",
+    "service/reputation",
+    "service/scoring",
+)
+
+
+def fingerprint(files: Sequence[DataFile], config: Mapping[str, object]) -> str:
+    """Return a SHA-256 over the data, the settings and the code that make a version."""
+    code = {
+        str(path.relative_to(_ROOT)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for room in _CODE
+        for path in sorted((_ROOT / room).rglob("*.py"))
+    }
+    parts = {"data": [file.sha256 for file in files], "config": dict(config), "code": code}
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def find_same(models_dir: Path, mark: str) -> str | None:
+    """Return the name of a version in the folder whose card bears this fingerprint."""
+    for card in sorted(models_dir.glob("*/card.json")):
+        try:
+            if json.loads(card.read_bytes()).get("fingerprint") == mark:
+                return card.parent.name
+        except (OSError, ValueError, AttributeError):
+            continue
+    return None

@@ -1,0 +1,1 @@
+"""Labelled comments: read, corrected, grouped, split."""

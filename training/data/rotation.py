@@ -1,0 +1,147 @@
+"""Leaves whole sources out in turn, so that every labelled comment is judged by who never saw it.
+
+Recipes, cutoffs and what a card states are fitted on these answers (cross-fitting); what ships
+then learns everything by the same settings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from training.data.dataset import Example
+from training.data.partition import AUTHORED
+from training.data.split import group_copies, group_examples
+
+IntArray = npt.NDArray[np.int64]
+
+# What is no comment under a post: chats, videos, posts of a network. They teach less.
+OTHER_PLACES: Mapping[str, float] = {
+    "janitr-x": 0.3,
+    "judol-id": 0.5,
+    "tg-spam": 0.5,
+    "youtube": 0.7,
+    "datacamp": 0.7,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RotationConfig:
+    """Every knob of the rotation, with its reason."""
+
+    # Any number does; it only has to stay the same for a run to be repeated.
+    seed: int = 20_260
+    # Each network learns from two thirds; a fold more costs a training more.
+    n_folds: int = 3
+    # So many comments of a source and label teach in one epoch, drawn anew for each: or one blog's
+    # ham would be most of what is learnt.
+    most_of_source: int = 900
+    # The same of what is no comment under a post.
+    most_of_other_place: int = 300
+    # A source that teaches more than others of its size, as it alone holds a kind of spam.
+    most_of: Mapping[str, int] = field(default_factory=lambda: {"haacked": 1_800})
+
+
+def assign_rotation(examples: Sequence[Example], config: RotationConfig) -> IntArray:
+    """Return the fold of each comment: public sources whole, authored ones by post and campaign.
+
+    Sources go, the largest first, to the fold that is then the most even in spam and ham; none
+    counts for more than an epoch draws of it.
+    """
+    counts: dict[str, Counter[bool]] = defaultdict(Counter)
+    for example in examples:
+        counts[example.source][example.is_spam] += 1
+    public = {
+        source: Counter({spam: min(n, _most_of(source, config) or n) for spam, n in count.items()})
+        for source, count in counts.items()
+        if not source.startswith(AUTHORED)
+    }
+    whole = {spam: sum(c[spam] for c in public.values()) or 1 for spam in (True, False)}
+    filled = [Counter[bool]() for _ in range(config.n_folds)]
+    fold_of: dict[str, int] = {}
+    for source, count in sorted(public.items(), key=lambda one: (-one[1].total(), one[0])):
+        costs = [
+            sum(((taken[spam] + count[spam]) / whole[spam]) ** 2 for spam in whole)
+            - sum((taken[spam] / whole[spam]) ** 2 for spam in whole)
+            for taken in filled
+        ]
+        fold_of[source] = int(np.argmin(costs))
+        filled[fold_of[source]].update(count)
+    authored = [i for i, e in enumerate(examples) if e.source.startswith(AUTHORED)]
+    folds = np.array([fold_of.get(e.source, -1) for e in examples], dtype=np.int64)
+    groups = group_examples([examples[i] for i in authored]).tolist() if authored else []
+    first: dict[int, int] = {}
+    for position, group in zip(authored, groups, strict=True):
+        key = first.setdefault(group, position)
+        folds[position] = _drawn(examples[key].post_key, config)
+    return folds
+
+
+def _drawn(post_key: str, config: RotationConfig) -> int:
+    digest = hashlib.sha256(f"{config.seed}/{post_key}".encode(errors="surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") % config.n_folds
+
+
+def teaching_of(examples: Sequence[Example], folds: IntArray, held: int | None) -> list[int]:
+    """Return which comments teach while a fold is held back; all but repeats if none is.
+
+    Copies of what is held back are left out; of copies among the rest one stays, or none where
+    their labels differ.
+    """
+    copies = group_copies([example.comment.text for example in examples])
+    clusters: defaultdict[int, list[int]] = defaultdict(list)
+    for position, cluster in enumerate(copies.tolist()):
+        clusters[cluster].append(position)
+    chosen = []
+    for members in clusters.values():
+        if held is not None and any(folds[i] == held for i in members):
+            continue
+        if len({examples[i].is_spam for i in members}) == 1:
+            chosen.append(min(members, key=lambda i: (not examples[i].promo_spans, i)))
+    return sorted(chosen)
+
+
+def weight_of(example: Example) -> float:
+    """Return how much a comment counts beside others."""
+    if example.source.startswith(AUTHORED) and example.language not in (None, "en"):
+        return 1.5
+    return OTHER_PLACES.get(example.source, 1.0)
+
+
+def draw_epochs(
+    examples: Sequence[Example], teaching: Sequence[int], config: RotationConfig
+) -> Iterator[list[int]]:
+    """Yield for each epoch which of `teaching` are learnt from, without end."""
+    kinds: defaultdict[tuple[str, bool], list[int]] = defaultdict(list)
+    for position in teaching:
+        kinds[examples[position].source, examples[position].is_spam].append(position)
+    rng = np.random.default_rng(config.seed)
+    orders = {kind: rng.permutation(members) for kind, members in sorted(kinds.items())}
+    epoch = 0
+    while True:
+        yield sorted(
+            int(i)
+            for (source, _), order in orders.items()
+            for i in _turn(order, _most_of(source, config), epoch)
+        )
+        epoch += 1
+
+
+def _most_of(source: str, config: RotationConfig) -> int | None:
+    if source.startswith(AUTHORED):
+        return None
+    if source in OTHER_PLACES:
+        return config.most_of_other_place
+    return config.most_of.get(source, config.most_of_source)
+
+
+def _turn(order: IntArray, most: int | None, epoch: int) -> IntArray:
+    """Return the epoch's share of a shuffled list, going round where it ends."""
+    if most is None or len(order) <= most:
+        return order
+    return np.take(order, np.arange(epoch * most, (epoch + 1) * most), mode="wrap")

@@ -1,0 +1,133 @@
+"""Splits examples so that nothing related lies on both sides."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from models.text import normalise
+from training.data.dataset import Example
+
+_SHINGLE_WORDS = 4
+# Shorter texts ("thanks, great post!") are the same by chance, not because one was copied.
+MIN_COPY_WORDS = 8
+# Two texts are near-copies if this share of the shorter one's four-word runs is in the other.
+_NEAR_COPY_SHARE = 0.7
+# A run that this many texts share is a stock phrase: it proves nothing, and checking every pair
+# of its texts would take time in the square of their number.
+_STOCK_PHRASE = 40
+
+
+class _Union:
+    """Joins numbers into groups (union-find)."""
+
+    def __init__(self, size: int) -> None:
+        self._parent = list(range(size))
+
+    def find(self, one: int) -> int:
+        """Return the number that stands for the group of `one`."""
+        while self._parent[one] != one:
+            self._parent[one] = self._parent[self._parent[one]]
+            one = self._parent[one]
+        return one
+
+    def join(self, one: int, other: int) -> None:
+        """Make the groups of both the same; the smaller number stands for it."""
+        low, high = sorted((self.find(one), self.find(other)))
+        self._parent[high] = low
+
+
+def find_copies(texts: Sequence[str]) -> list[tuple[int, int]]:
+    """Return pairs of positions that hold the same or nearly the same text, lower one first.
+
+    Texts of fewer than eight words are never copies. Not every pair of a larger cluster is
+    listed, but the pairs connect all of it.
+    """
+    words = [normalise(text).split() for text in texts]
+    shingles = [shingle(w) for w in words]
+    first_with: dict[tuple[str, ...], int] = {}
+    holders: defaultdict[int, list[int]] = defaultdict(list)
+    pairs = []
+    for position, all_words in enumerate(words):
+        if len(all_words) < MIN_COPY_WORDS:
+            continue
+        first = first_with.setdefault(tuple(all_words), position)
+        if first != position:
+            pairs.append((first, position))
+            continue
+        pairs += [(other, position) for other in _near(position, shingles, holders)]
+        for run in shingles[position]:
+            holders[run].append(position)
+    return pairs
+
+
+def shingle(words: Sequence[str]) -> frozenset[int]:
+    """Return the four-word runs of a text, hashed; none for a text of fewer words."""
+    runs = (tuple(words[i : i + _SHINGLE_WORDS]) for i in range(len(words) - _SHINGLE_WORDS + 1))
+    return frozenset(map(hash, runs))
+
+
+def _near(
+    position: int, shingles: Sequence[frozenset[int]], holders: dict[int, list[int]]
+) -> Iterable[int]:
+    """Return earlier positions that share enough runs with this one."""
+    mine = shingles[position]
+    candidates: set[int] = set()
+    for run in mine:
+        held = holders.get(run, ())
+        if len(held) < _STOCK_PHRASE:
+            candidates.update(held)
+    return sorted(
+        other
+        for other in candidates
+        if len(mine & shingles[other]) >= _NEAR_COPY_SHARE * min(len(mine), len(shingles[other]))
+    )
+
+
+def group_copies(texts: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Return a group number for each text: texts that copies connect, one group."""
+    groups = _Union(len(texts))
+    for one, other in find_copies(texts):
+        groups.join(one, other)
+    return np.array([groups.find(i) for i in range(len(texts))], dtype=np.int64)
+
+
+def group_examples(examples: Sequence[Example]) -> npt.NDArray[np.int64]:
+    """Return a group number for each example: one post, campaign or copied text, one group."""
+    groups = _Union(len(examples))
+    first_with: dict[tuple[str, str], int] = {}
+    for position, example in enumerate(examples):
+        keys = [("post", example.post_key)]
+        if example.campaign:
+            keys.append(("campaign", example.campaign))
+        for key in keys:
+            groups.join(position, first_with.setdefault(key, position))
+    for one, other in find_copies([e.comment.text for e in examples]):
+        groups.join(one, other)
+    return np.array([groups.find(i) for i in range(len(examples))], dtype=np.int64)
+
+
+def assign_folds(
+    groups: npt.NDArray[np.int64], *, n_folds: int, seed: int
+) -> npt.NDArray[np.int64]:
+    """Return a fold for each example, whole groups at a time, folds of nearly equal size.
+
+    Raise `ValueError` with fewer groups than folds.
+    """
+    names, sizes = np.unique(groups, return_counts=True)
+    if len(names) < n_folds:
+        msg = f"{n_folds} folds need at least as many groups, got {len(names)}"
+        raise ValueError(msg)
+    shuffled = np.random.default_rng(seed).permutation(len(names))
+    largest_first = shuffled[np.argsort(-sizes[shuffled], kind="stable")]
+    filled = np.zeros(n_folds, dtype=np.int64)
+    fold_of = np.zeros(len(names), dtype=np.int64)
+    for position in largest_first:
+        fold = int(np.argmin(filled))
+        fold_of[position] = fold
+        filled[fold] += sizes[position]
+    folds: npt.NDArray[np.int64] = fold_of[np.searchsorted(names, groups)]
+    return folds

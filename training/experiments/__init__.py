@@ -1,0 +1,1 @@
+"""Studies that neither training nor retraining calls."""

@@ -1,0 +1,158 @@
+"""Fits the weights with which `service.signals.seam` finds an advertisement beside a remark.
+
+Every run of neighbouring sentences of a comment, and "none", are the classes of a softmax whose
+log-odds are sums of traits; the run that was marked by hand is the right one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from service.signals.seam import (
+    ENTER,
+    LEAVE,
+    SENTENCE,
+    Before,
+    enter_traits,
+    leave_traits,
+    sentence_traits,
+)
+from service.signals.stretches import Stretch, stretches_of
+from training.data.corrections import LABEL_CORRECTIONS
+from training.data.dataset import DEFAULT_DATA, Example, read_dataset
+from training.data.partition import AUTHORED, SEED, partition
+
+# Longer comments are read up to here: they have many runs and hardly a seam further on.
+_MAX_SENTENCES = 24
+# Public comments are ham without a seam, three times as many as authored ones.
+_PUBLIC_WEIGHT = 0.5
+_PENALTY = 1.0
+# A sentence is promotion if at least this share of it was marked.
+_MIN_MARKED_SHARE = 0.5
+
+NAMES = (
+    *(f"SENTENCE {name}" for name in SENTENCE),
+    *(f"ENTER {name}" for name in ENTER),
+    *(f"LEAVE {name}" for name in LEAVE),
+    "LINKED",
+    "BETWEEN",
+    "WHOLE",
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runs:
+    """All runs of a comment's sentences, a row of traits each; `right` is -1 for "none"."""
+
+    traits: FloatArray
+    right: int
+    weight: float
+
+
+def runs_of(stretches: Sequence[Stretch], spans: Sequence[tuple[int, int]], weight: float) -> Runs:
+    """Return the runs of a comment whose promotion was marked as `spans`."""
+    shown = stretches[:_MAX_SENTENCES]
+    n = len(shown)
+    sums = np.cumsum([[0.0] * len(SENTENCE), *map(sentence_traits, shown)], axis=0)
+    enter = _enter_rows(shown)
+    rows, ends = [], []
+    for first in range(n):
+        for last in range(first + 1, n + 1):
+            leave = leave_traits(shown[last], is_last=last == n - 1) if last < n else ()
+            linked = any(s.links for s in shown[first:last])
+            flags = (linked, first > 0 and last < n, last - first == n)
+            rows.append([*(sums[last] - sums[first]), *enter[first], *_padded(leave), *flags])
+            ends.append((first, last))
+    marked = [i for i, s in enumerate(shown) if _is_marked(s, spans)]
+    right = ends.index((marked[0], marked[-1] + 1)) if marked else -1
+    return Runs(traits=np.array(rows, dtype=np.float64), right=right, weight=weight)
+
+
+def _enter_rows(shown: Sequence[Stretch]) -> list[tuple[float, ...]]:
+    rows: list[tuple[float, ...]] = []
+    before = Before()
+    for stretch in shown:
+        rows.append(enter_traits(stretch, before) if rows else (0.0,) * len(ENTER))
+        before.add(stretch)
+    return rows
+
+
+def _padded(leave: tuple[float, ...]) -> tuple[float, ...]:
+    return leave or (0.0,) * len(LEAVE)
+
+
+def _is_marked(stretch: Stretch, spans: Sequence[tuple[int, int]]) -> bool:
+    covered = sum(max(0, min(stretch.end, b) - max(stretch.start, a)) for a, b in spans)
+    return covered >= _MIN_MARKED_SHARE * (stretch.end - stretch.start)
+
+
+def fit_seams(comments: Sequence[Runs], *, penalty: float = _PENALTY) -> dict[str, float]:
+    """Return a weight a name; traits are scaled to unit variance before they are penalised."""
+    traits = np.concatenate([runs.traits for runs in comments])
+    scale = traits.std(axis=0) + 1e-6
+    traits = traits / scale
+    sizes = np.array([len(runs.traits) for runs in comments])
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    owner = np.repeat(np.arange(len(comments)), sizes)
+    weight = np.array([runs.weight for runs in comments])
+    right = np.array([s + r.right for s, r in zip(starts, comments, strict=True) if r.right >= 0])
+    right_weight = weight[owner[right]]
+
+    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
+        scores = traits @ theta
+        highest = np.maximum(np.maximum.reduceat(scores, starts), 0.0)
+        shares = np.exp(scores - highest[owner])
+        total = np.exp(-highest) + np.add.reduceat(shares, starts)
+        value = weight @ (highest + np.log(total)) - right_weight @ scores[right]
+        pull = shares / total[owner] * weight[owner]
+        gradient = traits.T @ pull - traits[right].T @ right_weight
+        return value + penalty * theta @ theta, gradient + 2 * penalty * theta
+
+    found = minimize(loss, np.zeros(traits.shape[1]), jac=True, method="L-BFGS-B")
+    return dict(zip(NAMES, (found.x / scale).tolist(), strict=True))
+
+
+def lessons(examples: Sequence[Example]) -> list[Runs]:
+    """Return the runs of authored comments whose promotion is known, and of public ham."""
+    comments = []
+    for example in examples:
+        authored = example.source.startswith(AUTHORED)
+        if example.promo_spans is None or (example.is_spam and not authored):
+            continue
+        stretches = stretches_of(example.comment)
+        if stretches:
+            weight = 1.0 if authored else _PUBLIC_WEIGHT
+            comments.append(runs_of(stretches, example.promo_spans, weight))
+    return comments
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the weights, fitted on the train part."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.experiments.seams", description=__doc__
+    )
+    parser.add_argument("--data", type=Path, nargs="+", default=[DEFAULT_DATA])
+    options = parser.parse_args(arguments)
+    dataset = read_dataset(options.data, corrections=LABEL_CORRECTIONS)
+    comments = lessons(partition(dataset, seed=SEED).train)
+    n_with = sum(runs.right >= 0 for runs in comments)
+    print(
+        f"n={len(comments)}, {n_with} with promotion, {sum(len(r.traits) for r in comments)} runs"
+    )
+    for name, value in fit_seams(comments).items():
+        print(f"{name}: {value:.2f}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

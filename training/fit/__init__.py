@@ -1,0 +1,1 @@
+"""Fits what stands beside the network, and weighs all evidence."""

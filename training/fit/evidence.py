@@ -1,0 +1,54 @@
+"""Turns what was counted and seen into matrices to fit on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from models.features import DIMENSIONS, Features
+from service.domain.comment import Comment
+from service.domain.history import History
+from service.signals.registry import DETECTORS, detect_all
+from training.data.dataset import Example
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def signal_names() -> tuple[str, ...]:
+    """Return the names of all detectors, in the order of the columns."""
+    return tuple(detector.name for detector in DETECTORS)
+
+
+def signal_strengths(examples: Sequence[Example]) -> FloatArray:
+    """Return `strengths_of` the comments of these examples."""
+    return strengths_of([example.comment for example in examples])
+
+
+def strengths_of(comments: Sequence[Comment]) -> FloatArray:
+    """Return each signal's strength on each comment, 0 where its detector was silent.
+
+    Files hold no earlier decisions, so every sender is one never seen before.
+    """
+    column_of = {name: column for column, name in enumerate(signal_names())}
+    strengths = np.zeros((len(comments), len(column_of)))
+    never_seen = History()
+    for row, comment in enumerate(comments):
+        for signal in detect_all(comment, never_seen):
+            strengths[row, column_of[signal.name]] = signal.strength
+    return strengths
+
+
+def to_matrix(counted: Sequence[Features]) -> sparse.csr_matrix:
+    """Return sparse vectors as the rows of one matrix."""
+    starts = np.concatenate([[0], np.cumsum([len(f.ids) for f in counted])])
+    return sparse.csr_matrix(
+        (
+            np.concatenate([f.values for f in counted]),
+            np.concatenate([f.ids for f in counted]),
+            starts,
+        ),
+        shape=(len(counted), DIMENSIONS),
+    )

@@ -1,0 +1,123 @@
+"""A version's members as files, and what they say together of comments with all evidence."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from models.engine import Engine
+from models.inputs import ModelInput
+from models.linear import LinearTable, read_table
+from models.registry import FUSION_FILE, Fusion
+from models.tokens import CommentTokeniser
+from models.transformer import (
+    CALIBRATION_FILE,
+    LINEAR_FILE,
+    NAMES_FILE,
+    NETWORK_FILE,
+    SECOND_NETWORK_FILE,
+    SECOND_WEIGHTS_FILE,
+    TOKENISER_FILE,
+    WEIGHTS_FILE,
+    Calibration,
+    read_calibration,
+)
+from service.domain.comment import Comment
+from service.scoring.inputs import model_input
+from training.data.dataset import Example
+from training.fit.evidence import signal_names, strengths_of
+from training.fit.reading import (
+    Beside,
+    Read,
+    WindowReader,
+    all_evidence,
+    p_spam_of,
+    read_inputs,
+)
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Members:
+    """What judges: network, linear member, their calibration, the weights of all evidence."""
+
+    engine: WindowReader
+    tokeniser: CommentTokeniser
+    linear: LinearTable
+    calibration: Calibration
+    fusion: Fusion
+    names: LinearTable | None = None
+    second: WindowReader | None = None
+
+    def p_spam(self, examples: Sequence[Example], strengths: FloatArray) -> FloatArray:
+        """Return each comment's p_spam for a sender never seen before.
+
+        `strengths` are those of `signal_strengths`; a detector that the version does not know
+        weighs nothing.
+        """
+        if not examples:
+            return np.zeros(0)
+        read = self.read(examples)
+        return all_evidence(p_spam_of(read, self.calibration), strengths, self.known_fusion)
+
+    def judge(self, comments: Sequence[Comment]) -> FloatArray:
+        """Return each comment's p_spam with all evidence, for a sender never seen before."""
+        read = self._read([model_input(comment) for comment in comments])
+        model = p_spam_of(read, self.calibration)
+        return all_evidence(model, strengths_of(comments), self.known_fusion)
+
+    def read(self, examples: Sequence[Example]) -> Read:
+        """Return what the members say of each comment, before calibration."""
+        return self._read([e.input for e in examples])
+
+    def _read(self, inputs: Sequence[ModelInput]) -> Read:
+        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.beside)
+
+    @property
+    def beside(self) -> Beside:
+        """Return what stands beside the first network and the linear member."""
+        return Beside(names=self.names, second=self.second, calibration=self.calibration)
+
+    @property
+    def known_fusion(self) -> Fusion:
+        """Return the weights with 0 for every detector that the version does not know."""
+        known = dict.fromkeys(signal_names(), 0.0) | dict(self.fusion.signal_weights)
+        return replace(self.fusion, signal_weights=known)
+
+
+def read_members(
+    files: Mapping[str, bytes], *, threads: int | None = None, engine: WindowReader | None = None
+) -> Members:
+    """Return the members that the files of a transformer version hold.
+
+    `engine` runs the network in place of the one that serves, which takes so many `threads`.
+    """
+    calibration = read_calibration(files[CALIBRATION_FILE])
+    second = None
+    if calibration.second:
+        network, weights = files[SECOND_NETWORK_FILE], files[SECOND_WEIGHTS_FILE]
+        second = engine_of(network, weights, threads=threads)
+    return Members(
+        engine=engine or engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE], threads=threads),
+        tokeniser=CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
+        linear=read_table(files[LINEAR_FILE]),
+        calibration=calibration,
+        fusion=Fusion(**json.loads(files[FUSION_FILE])),
+        names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
+        second=second,
+    )
+
+
+def engine_of(network: bytes, weights: bytes, *, threads: int | None = None) -> Engine:
+    """Return an engine that runs this network; it keeps nothing on the disk."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, NETWORK_FILE).write_bytes(network)
+        Path(folder, WEIGHTS_FILE).write_bytes(weights)
+        return Engine(Path(folder, NETWORK_FILE), threads=threads)

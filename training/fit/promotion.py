@@ -1,0 +1,145 @@
+"""Fits the marker of promotional stretches on comments whose promotion was marked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from models.features import Features
+from models.linear import LinearTable
+from models.promotion import PromotionMarker, stretch_features
+from models.stretches import Stretch, split_stretches
+from training.data.dataset import Example
+from training.fit.evidence import to_matrix
+from training.fit.regression import fit_table
+
+# A stretch counts as promotion if at least this share of it was marked.
+_MIN_MARKED_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedTokens:
+    """How a marker's words agree with those marked by hand, on spam; on ham, what it marked."""
+
+    both: int
+    only_marker: int
+    only_hand: int
+    ham_marked: int
+    n_ham: int
+
+    @property
+    def precision(self) -> float:
+        """Return the share of the marker's words in spam that were marked by hand, 0 for none."""
+        return self.both / ((self.both + self.only_marker) or 1)
+
+    @property
+    def recall(self) -> float:
+        """Return the share of the words marked by hand that the marker found, 0 for none."""
+        return self.both / ((self.both + self.only_hand) or 1)
+
+    @property
+    def f1(self) -> float:
+        """Return the harmonic mean of precision and recall over words, 0 without any."""
+        all_marked = 2 * self.both + self.only_marker + self.only_hand
+        return 2 * self.both / all_marked if all_marked else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedText:
+    """A comment's stretches with their vectors, counted once for all folds."""
+
+    example: Example
+    stretches: tuple[Stretch, ...]
+    vectors: tuple[Features, ...]
+
+    @classmethod
+    def of(cls, example: Example) -> CountedText:
+        """Return an example's stretches, counted exactly as in serving."""
+        stretches = split_stretches(example.comment.text)
+        vectors = stretch_features(example.input, stretches)
+        return cls(example=example, stretches=tuple(stretches), vectors=tuple(vectors))
+
+
+def fit_marker(
+    texts: Sequence[CountedText],
+    *,
+    inverse_ridge: float,
+    min_stretches: int,
+    threshold: float,
+    seed: int,
+) -> PromotionMarker:
+    """Return a marker fitted on the texts whose promotion is known, spam and ham alike.
+
+    Where nothing was marked there is nothing to learn, and the marker marks nothing.
+    """
+    vectors: list[Features] = []
+    promotional: list[bool] = []
+    for text in texts:
+        if text.example.promo_spans is None:
+            continue
+        vectors += text.vectors
+        promotional += [_is_marked(s, text.example.promo_spans) for s in text.stretches]
+    if not any(promotional):
+        nothing = np.zeros(0)
+        table = LinearTable(
+            ids=nothing.astype(np.int64), coefficients=nothing, intercept=threshold - 1
+        )
+        return PromotionMarker(table, threshold=threshold)
+    table = fit_table(
+        to_matrix(vectors),
+        np.array(promotional),
+        inverse_ridge=inverse_ridge,
+        min_rows=min_stretches,
+        seed=seed,
+    )
+    return PromotionMarker(table, threshold=threshold)
+
+
+def _is_marked(stretch: Stretch, spans: Sequence[Stretch]) -> bool:
+    start, end = stretch
+    covered = sum(max(0, min(end, b) - max(start, a)) for a, b in spans)
+    return covered >= _MIN_MARKED_SHARE * (end - start)
+
+
+def compare_tokens(
+    examples: Sequence[Example], marked: Sequence[Sequence[Stretch]]
+) -> MarkedTokens:
+    """Count words by who marked them; a word belongs to the stretch that its first letter is in."""
+    counts = np.zeros(5, dtype=np.int64)
+    for example, stretches in zip(examples, marked, strict=True):
+        if example.promo_spans is None:
+            continue
+        starts = _word_starts(example.comment.text)
+        by_hand, by_marker = _inside(starts, example.promo_spans), _inside(starts, stretches)
+        if example.is_spam:
+            counts[0] += np.count_nonzero(by_hand & by_marker)
+            counts[1] += np.count_nonzero(~by_hand & by_marker)
+            counts[2] += np.count_nonzero(by_hand & ~by_marker)
+        else:
+            counts[3] += np.count_nonzero(by_marker)
+            counts[4] += len(starts)
+    both, only_marker, only_hand, ham_marked, n_ham = (int(c) for c in counts)
+    return MarkedTokens(
+        both=both,
+        only_marker=only_marker,
+        only_hand=only_hand,
+        ham_marked=ham_marked,
+        n_ham=n_ham,
+    )
+
+
+def _word_starts(text: str) -> npt.NDArray[np.int64]:
+    starts = [
+        i for i, c in enumerate(text) if not c.isspace() and (i == 0 or text[i - 1].isspace())
+    ]
+    return np.array(starts, dtype=np.int64)
+
+
+def _inside(starts: npt.NDArray[np.int64], spans: Sequence[Stretch]) -> npt.NDArray[np.bool_]:
+    inside = np.zeros(len(starts), dtype=np.bool_)
+    for start, end in spans:
+        inside |= (start <= starts) & (starts < end)
+    return inside

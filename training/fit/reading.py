@@ -1,0 +1,249 @@
+"""Reads what a version's members say of comments, by the code that serves, and measures it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from models.engine import WindowScores
+from models.features import count_features
+from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
+from models.linear import LinearTable
+from models.registry import Fusion
+from models.stretches import Stretch
+from models.tokens import CommentTokeniser, Window
+from models.transformer import (
+    Calibration,
+    Joining,
+    mark_stretches,
+    name_log_odds,
+    pool,
+    strongest_promotion,
+)
+from service.scoring.conclude import logistic, logit
+from service.scoring.model_signals import model_signals
+from training.data.dataset import Example
+from training.fit.evidence import signal_names
+from training.fit.measured import MeasuredPart, Scored
+from training.fit.promotion import MarkedTokens, compare_tokens
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadAgain:
+    """What a second network says of those comments that it was `asked` about; 0 of the others."""
+
+    asked: BoolArray
+    network: FloatArray
+    strongest: FloatArray
+    promotion: Sequence[Sequence[Sequence[float]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """What the members say of comments, before calibration. One row a comment."""
+
+    network: FloatArray
+    linear: FloatArray
+    # Of the author's name, 0 without one.
+    names: FloatArray
+    voice: FloatArray
+    # Of the words that promote most (`models.transformer.strongest_promotion`).
+    strongest: FloatArray
+    windows: Sequence[Sequence[Window]]
+    promotion: Sequence[Sequence[Sequence[float]]]
+    second: ReadAgain | None = None
+
+
+class WindowReader(Protocol):
+    """Whatever runs a network: `models.engine.Engine`, or one for another kind of machine."""
+
+    def read(self, windows: Sequence[Window]) -> list[WindowScores]:
+        """Return each window's scores, in order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """What stands beside a version's first network and linear member, where it has them.
+
+    `second` reads again what `calibration` leaves in doubt.
+    """
+
+    names: LinearTable | None = None
+    second: WindowReader | None = None
+    calibration: Calibration | None = None
+
+
+def read_inputs(
+    inputs: Sequence[ModelInput],
+    engine: WindowReader,
+    tokeniser: CommentTokeniser,
+    linear: LinearTable,
+    beside: Beside | None = None,
+) -> Read:
+    """Return what the members say, by the very code that serves around the engine."""
+    beside = beside or Beside()
+    windows = [tokeniser.windows(one) for one in inputs]
+    of_comment = read_windows(engine, windows)
+    promotion = [[s.promotion for s in some] for some in of_comment]
+    read = Read(
+        network=np.array([pool([s.spam for s in some]) for some in of_comment]),
+        linear=np.array([linear.sum_of(count_features(one)) for one in inputs]),
+        names=np.array([name_log_odds(one, beside.names) for one in inputs]),
+        voice=np.array([pool([s.llm_voice for s in some]) for some in of_comment]),
+        strongest=np.array([strongest_promotion(some) for some in promotion]),
+        windows=windows,
+        promotion=promotion,
+    )
+    calibration = beside.calibration
+    if beside.second is None or calibration is None or calibration.second is None:
+        return read
+    asked = calibration.second.doubts(first_log_odds(read, calibration))
+    return replace(read, second=read_again(beside.second, windows, asked))
+
+
+def read_windows(
+    engine: WindowReader, windows: Sequence[Sequence[Window]]
+) -> list[list[WindowScores]]:
+    """Return a network's scores of each comment's windows."""
+    scores = iter(engine.read([w for some in windows for w in some]))
+    return [[next(scores) for _ in some] for some in windows]
+
+
+def read_again(
+    engine: WindowReader, windows: Sequence[Sequence[Window]], asked: BoolArray
+) -> ReadAgain:
+    """Return what a second network says of the comments that it is asked about."""
+    of_asked = iter(read_windows(engine, [w for w, a in zip(windows, asked, strict=True) if a]))
+    of_comment = [next(of_asked) if a else [] for a in asked]
+    promotion = [[s.promotion for s in some] for some in of_comment]
+    return ReadAgain(
+        asked=asked,
+        network=np.array([pool([s.spam for s in some]) for some in of_comment]),
+        strongest=np.array([strongest_promotion(s) if s else 0.0 for s in promotion]),
+        promotion=promotion,
+    )
+
+
+def first_log_odds(read: Read, joining: Joining) -> FloatArray:
+    """Return the log-odds of spam by the first reading alone."""
+    return joining.log_odds(read.network, read.linear, read.strongest, read.names)
+
+
+def read_twice(read: Read, calibration: Calibration) -> BoolArray:
+    """Say of which comments the second reading's answer counts."""
+    if read.second is None or calibration.second is None:
+        return np.zeros(len(read.network), dtype=np.bool_)
+    doubts = calibration.second.doubts(first_log_odds(read, calibration))
+    answer: BoolArray = read.second.asked & doubts
+    return answer
+
+
+def log_odds_of(read: Read, calibration: Calibration) -> FloatArray:
+    """Return the model's log-odds of spam: the first reading's, the second's where it counts."""
+    first = first_log_odds(read, calibration)
+    again, joining = read.second, calibration.second
+    if again is None or joining is None:
+        return first
+    second = joining.log_odds(again.network, read.linear, again.strongest, read.names)
+    return np.where(read_twice(read, calibration), second, first)
+
+
+def labels(examples: Sequence[Example]) -> BoolArray:
+    """Return which comments are spam."""
+    return np.array([example.is_spam for example in examples], dtype=np.bool_)
+
+
+def p_spam_of(read: Read, calibration: Calibration) -> FloatArray:
+    """Return what the model alone states, calibrated."""
+    return logistic_of(log_odds_of(read, calibration))
+
+
+def voice_strengths(read: Read, calibration: Calibration) -> FloatArray:
+    """Return the strength of LLM voice as serving would state it, 0 where it is silent."""
+    c = calibration
+    if c.voice_slope == 0.0:
+        return np.zeros(len(read.voice))
+    voices = logistic_of(c.voice_offset + c.voice_slope * read.voice)
+    outputs = (ModelOutput(p_spam=0.5, llm_voice=float(v)) for v in voices)
+    return np.array([sum(s.strength for s in model_signals(output)) for output in outputs])
+
+
+def logistic_of(log_odds: FloatArray) -> FloatArray:
+    """Return the probability of each log-odds."""
+    return np.array([logistic(float(s)) for s in log_odds])
+
+
+def logit_of(p_spam: FloatArray) -> FloatArray:
+    """Return the log-odds of each probability, bounded as serving bounds them."""
+    return np.array([logit(float(p)) for p in p_spam])
+
+
+def last_promotion(read: Read, twice: BoolArray) -> list[Sequence[Sequence[float]]]:
+    """Return what the last network that read each comment says of its words."""
+    if read.second is None:
+        return list(read.promotion)
+    pairs = zip(twice, read.promotion, read.second.promotion, strict=True)
+    return [second if again else first for again, first, second in pairs]
+
+
+def marked(
+    read: Read,
+    examples: Sequence[Example],
+    p_spam: FloatArray,
+    calibration: Calibration,
+) -> MarkedTokens:
+    """Return how what serving would mark agrees with what was marked by hand."""
+    promotion = last_promotion(read, read_twice(read, calibration))
+    spans: list[tuple[Stretch, ...]] = [
+        mark_stretches(e.comment.text, w, p, calibration.marks_from)
+        if s >= MIN_P_SPAM_TO_MARK
+        else ()
+        for e, w, p, s in zip(examples, read.windows, promotion, p_spam, strict=True)
+    ]
+    return compare_tokens(examples, spans)
+
+
+def all_evidence(model_p_spam: FloatArray, strengths: FloatArray, fusion: Fusion) -> FloatArray:
+    """Return each comment's p_spam as serving would state it for a sender never seen before.
+
+    `strengths` has a column a detector, as `signal_strengths` returns them.
+    """
+    row = np.array([fusion.signal_weights[name] for name in signal_names()])
+    return logistic_of(fusion.base + fusion.model_weight * logit_of(model_p_spam) + strengths @ row)
+
+
+def measure_part(
+    name: str,
+    examples: Sequence[Example],
+    read: Read,
+    strengths: FloatArray,
+    calibration: Calibration,
+    fusion: Fusion,
+    *,
+    p_spam: FloatArray | None = None,
+) -> MeasuredPart:
+    """Return everything that a card says about one part.
+
+    `p_spam` is what all evidence says where that is not by these very weights.
+    """
+    model_p_spam = p_spam_of(read, calibration)
+    return MeasuredPart(
+        name=name,
+        examples=tuple(examples),
+        scored=Scored(
+            network=logistic_of(read.network),
+            linear=logistic_of(read.linear),
+            model=model_p_spam,
+            all_evidence=(
+                all_evidence(model_p_spam, strengths, fusion) if p_spam is None else p_spam
+            ),
+        ),
+        marked=marked(read, examples, model_p_spam, calibration),
+    )

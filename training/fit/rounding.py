@@ -1,0 +1,65 @@
+"""Measures what rounding a network to int8 changes about verdicts."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from models.engine import Engine
+from models.registry import Fusion
+from models.transformer import NETWORK_FILE
+from service.scoring.metrics import roc_auc
+from training.fit.measured import Measured
+from training.network.encoder import Network
+from training.network.export import export_network
+
+# What a rounded network is compared with.
+BEFORE_ROUNDING = "the network before rounding"
+WEIGHTS_ON_GRID = "the same network with its int8 weights computed in float32"
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def draw_to_compare(count: int, most: int, seed: int) -> list[int]:
+    """Return at most so many of `count` places, drawn by the seed, in order."""
+    return sorted(np.random.default_rng(seed).permutation(count)[:most].tolist())
+
+
+def network_reader(network: Network, *, exact: bool = False) -> Engine:
+    """Return the engine that serves with a network that is not rounded.
+
+    It computes in bfloat16 where the CPU can, `exact` in float32.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        export_network(network, Path(folder), calibrate_on=(), int8=False)
+        return Engine(Path(folder, NETWORK_FILE), exact=exact)
+
+
+def compare_rounding(
+    before: FloatArray,
+    after: FloatArray,
+    is_spam: BoolArray,
+    fusion: Fusion,
+    *,
+    against: str = BEFORE_ROUNDING,
+) -> Measured:
+    """Return what rounding changed: p_spam of the same comments with and without it.
+
+    `against` says, for the card, what it is compared with.
+    """
+    cutoffs = (fusion.ham_cutoff, fusion.spam_cutoff)
+    moved = np.abs(np.digitize(before, cutoffs) - np.digitize(after, cutoffs))
+    return {
+        "against": against,
+        "n": len(before),
+        "outcomes_changed": int((moved > 0).sum()),
+        "ham_to_spam_or_back": int((moved == 2).sum()),
+        "largest_change_of_p_spam": float(np.abs(before - after).max()),
+        "mean_change_of_p_spam": float(np.abs(before - after).mean()),
+        "roc_auc_before": roc_auc(is_spam, before),
+        "roc_auc_after": roc_auc(is_spam, after),
+    }

@@ -1,0 +1,1 @@
+"""The network: its shape, fine-tuning, export and rounding."""

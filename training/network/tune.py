@@ -1,0 +1,163 @@
+"""Fine-tunes one network with two exits: the small reader of every comment, the larger one after.
+
+What it learns from is planned before: which comments in which epoch, and batches of like length.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+import torch
+
+from models.inputs import ModelInput
+from models.tokens import CommentTokeniser
+from training.data.dataset import Example, UnlabelledText
+from training.data.lessons import Lesson, lesson_of, voice_lesson
+from training.data.rotation import RotationConfig, draw_epochs, weight_of
+from training.network.encoder import read_base
+from training.network.exits import ExitNetwork
+from training.network.finetune import FineTuneConfig, Progress, fine_tune
+
+# Batches are cut from runs of so many, sorted by length.
+_RUN_OF_BATCHES = 20
+# What is kept of a text into which an advertisement was woven: so many characters on either side.
+_BEFORE_WOVEN, _AFTER_WOVEN = 350, 250
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuneConfig:
+    """Every knob of one network's training, with its reason."""
+
+    # Any number does; it only has to stay the same for a run to be repeated.
+    seed: int = 20_260
+    # After how many layers it answers: the small reader, and the one that reads again.
+    exits: tuple[int, int] = (3, 6)
+    epochs: float = 1.0
+    # Texts without a label that teach LLM voice, and those into which an advertisement was woven.
+    voice_texts: int = 300
+    woven_texts: int = 500
+    # Words keep their vectors: two thirds of all numbers, of which most comments touch few.
+    fine_tune: FineTuneConfig = field(
+        default_factory=lambda: FineTuneConfig(
+            learning_rate=1e-4, max_windows=2, save_every_seconds=240.0
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is learnt from, and in which order: positions of lessons, a list a step."""
+
+    lessons: Sequence[Lesson]
+    batches: Sequence[Sequence[int]]
+
+
+def plan_lessons(
+    examples: Sequence[Example],
+    teaching: Sequence[int],
+    texts: Sequence[UnlabelledText],
+    config: TuneConfig,
+    rotation: RotationConfig,
+    *,
+    name: str,
+    weights: Mapping[str, float] | None = None,
+) -> Plan:
+    """Return the plan for the comments at the positions `teaching`, and for texts without a label.
+
+    `weights` says of comments by id how much they teach where that is not what their source does.
+    The same name, comments and settings give the same plan.
+    """
+    drawn = draw_epochs(examples, teaching, rotation)
+    epochs = list(islice(drawn, math.ceil(config.epochs)))
+    used = sorted({i for epoch in epochs for i in epoch})
+    place = {position: number for number, position in enumerate(used)}
+    lessons = [
+        lesson_of(e, weight=(weights or {}).get(e.comment.id, weight_of(e)))
+        for e in (examples[i] for i in used)
+    ]
+    more = [*voice_lessons(texts, config.seed)[: config.voice_texts]]
+    more += _woven_lessons(texts, config.seed)[: config.woven_texts]
+    others = range(len(lessons), len(lessons) + len(more))
+    batches: list[list[int]] = []
+    for number, epoch in enumerate(epochs):
+        rng = random.Random(f"{name}-{number}")  # noqa: S311  # an order is no secret
+        order = [*(place[i] for i in epoch), *others]
+        rng.shuffle(order)
+        cut = _cut([*lessons, *more], order, config.fine_tune.batch_size)
+        rng.shuffle(cut)
+        share = min(1.0, config.epochs - number)
+        batches += cut[: max(1, round(share * len(cut)))]
+    return Plan(lessons=[*lessons, *more], batches=batches)
+
+
+def _cut(lessons: Sequence[Lesson], order: Sequence[int], size: int) -> list[list[int]]:
+    """Return batches of lessons of like length."""
+    run = size * _RUN_OF_BATCHES
+    batches = []
+    for start in range(0, len(order), run):
+        some = sorted(order[start : start + run], key=lambda i: len(lessons[i].input.text))
+        batches += [some[i : i + size] for i in range(0, len(some), size)]
+    return batches
+
+
+def voice_lessons(texts: Sequence[UnlabelledText], seed: int) -> list[Lesson]:
+    """Return what texts teach about LLM voice, in an order that the seed fixes."""
+    found = [one for text in texts if text.promo_spans is None and (one := voice_lesson(text))]
+    random.Random(seed).shuffle(found)  # noqa: S311  # an order is no secret
+    return found
+
+
+def _woven_lessons(texts: Sequence[UnlabelledText], seed: int) -> list[Lesson]:
+    """Return what texts teach into which one advertisement was woven, cut around it."""
+    found = []
+    for text in texts:
+        if not text.promo_spans:
+            continue
+        first, last = text.promo_spans[0]
+        start = max(0, first - _BEFORE_WOVEN)
+        end = min(len(text.text), last + _AFTER_WOVEN)
+        woven = (first - start, min(last, end) - start)
+        found.append(
+            Lesson(
+                input=ModelInput(text=text.text[start:end]),
+                promotion=(woven,),
+                plain=((0, woven[0]), (woven[1], end - start)),
+            )
+        )
+    random.Random(seed).shuffle(found)  # noqa: S311  # an order is no secret
+    return found
+
+
+def tune(
+    plan: Plan,
+    tokeniser_json: str,
+    config: TuneConfig,
+    *,
+    base: str,
+    seed: int,
+    checkpoint: Path | None = None,
+    tell: Callable[[Progress], None] = lambda _: None,
+) -> tuple[ExitNetwork, float]:
+    """Return the network that learnt by this plan, and the seconds that took.
+
+    It goes on from a checkpoint where there is one.
+    """
+    torch.manual_seed(config.seed)
+    network = ExitNetwork(read_base(base, tokeniser_json), config.exits)
+    network.encoder.get_input_embeddings().requires_grad_(requires_grad=False)
+    seconds = fine_tune(
+        network,
+        CommentTokeniser(tokeniser_json),
+        plan.lessons,
+        config.fine_tune,
+        seed=seed,
+        checkpoint=checkpoint,
+        tell=tell,
+        batches=plan.batches,
+    )
+    return network, seconds

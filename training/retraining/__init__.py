@@ -1,0 +1,1 @@
+"""The parts of a retraining, which `training/retrain.py` runs."""

@@ -1,0 +1,1 @@
+"""How much each decision may teach, and what may teach nothing."""
