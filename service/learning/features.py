@@ -16,7 +16,7 @@ import numpy.typing as npt
 from models.features import hash_words
 from service.domain.comment import Comment
 from service.learning.lesson import Features, IdArray
-from service.learning.numbers import MOST_DOMAINS, MOST_WORDS
+from service.learning.numbers import MOST_DOMAINS, MOST_WORDS, NAME_SHAPE_COUNTS
 from service.reputation.linked_domains import linked_domains
 from service.signals.hosts import host_of, registered_domain
 
@@ -31,22 +31,25 @@ _FINISH = (
 _UPPER_HALF = np.uint64(32)
 _SHAPE_CHARS = 40
 _LONG_NAME = 20
+_NAME = "name:"
 
 
 def count_features(comment: Comment, word_hashes: bytes | None, salt: int) -> Features:
     """Return a comment's features; `word_hashes` is what the classifier handed on, if it did.
 
-    Words and pairs together count as a vector of length 1, and so does all else.
+    Words and pairs together count as a vector of length 1, and all else as one of 1 at most.
     """
     hashes = np.frombuffer(
         hash_words(comment.text) if word_hashes is None else word_hashes, dtype=np.uint64
     )
     words = _each_once(scatter(hashes[:MOST_WORDS], salt))
-    others = np.array(sorted(hash_others(comment, salt)), dtype=np.uint32)
+    named = hash_others(comment, salt)
+    others = np.array(sorted(named), dtype=np.uint32)
     ids = np.concatenate([words, others])
     values = np.empty(len(ids))
     values[: len(words)] = 1.0 / np.sqrt(max(1, len(words)))
-    values[len(words) :] = 1.0 / np.sqrt(max(1, len(others)))
+    counts = [NAME_SHAPE_COUNTS if named[one].startswith(_NAME) else 1.0 for one in sorted(named)]
+    values[len(words) :] = 1.0 / np.sqrt(max(1, len(others))) * np.array(counts)
     return Features(ids=ids, values=values)
 
 
@@ -102,7 +105,7 @@ def _others(comment: Comment) -> Iterator[str]:
     """Yield everything but the words, each a kind, a colon and the thing itself."""
     for domain in linked_domains(comment)[:MOST_DOMAINS]:
         yield f"domain:{domain}"
-    yield f"name:{name_shape(comment.author.name)}"
+    yield f"{_NAME}{name_shape(comment.author.name)}"
     if comment.author.url:
         yield f"author:{registered_domain(host_of(comment.author.url))}"
     yield f"post:{comment.post.title or comment.post.url or ''}"

@@ -17,6 +17,7 @@ from service.learning.numbers import (
     HAM_CALLED_SPAM,
     SPAM_CALLED_HAM,
     SPAM_CUTOFF_LOWER_BY,
+    UNPROMISED_MARGIN,
 )
 from service.scoring.conclude import logistic, logit
 from service.scoring.cutoffs import conformal_hits
@@ -39,19 +40,26 @@ class Outermost:
     spam_from: float | None = None
     ham_below: float | None = None
 
-    def within(self, promised: Cutoffs) -> Cutoffs:
-        """Return the site's cutoffs, given those of the version that serves.
+    def within(self, promised: Cutoffs, *, frozen: float) -> Cutoffs:
+        """Return the cutoffs for a comment of the site, given those of the version that serves.
 
-        The spam cutoff may come down by `SPAM_CUTOFF_LOWER_BY`; the ham cutoff never rises.
+        The spam cutoff may come down by `SPAM_CUTOFF_LOWER_BY`; the ham cutoff never rises. Where
+        too few were decided, what the version calls no spam, by its `frozen` log-odds, has to lie
+        `UNPROMISED_MARGIN` above.
         """
         spam, ham = logit(promised.spam_cutoff), logit(promised.ham_cutoff)
         if self.spam_from is not None:
             spam = max(self.spam_from, spam - SPAM_CUTOFF_LOWER_BY)
+        elif frozen < spam:
+            spam += UNPROMISED_MARGIN
         if self.ham_below is not None:
             ham = min(self.ham_below, ham)
         if (spam, ham) == (logit(promised.spam_cutoff), logit(promised.ham_cutoff)):
             return promised
-        return Cutoffs(ham_cutoff=min(logistic(ham), logistic(spam)), spam_cutoff=logistic(spam))
+        # What did not move stays the number that it was, to the last digit.
+        unmoved = ham == logit(promised.ham_cutoff)
+        low, high = promised.ham_cutoff if unmoved else logistic(ham), logistic(spam)
+        return Cutoffs(ham_cutoff=min(low, high), spam_cutoff=high)
 
 
 def find_outermost(predicted: Sequence[Predicted]) -> Outermost:

@@ -91,7 +91,7 @@ class Taught:
             by=min(max(mixed - frozen, -BOUND), BOUND),
             own=own,
             shared=shared,
-            cutoffs=site.outermost.within(promised) if site else promised,
+            cutoffs=(site.outermost if site else _NOTHING_DECIDED).within(promised, frozen=frozen),
         )
 
     def parts(self, site_id: SiteId, features: Features) -> FloatArray:
@@ -137,6 +137,7 @@ class Taught:
 
 
 _NO_EVIDENCE = Evidence()
+_NOTHING_DECIDED = Outermost()
 
 
 def learn_all(lessons: Sequence[Lesson], *, salt: int) -> Taught:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from models.features import hash_words
 from service.domain.comment import Author
 from service.learning.features import _keyed, _others, count_features, scatter
-from service.learning.numbers import MOST_WORDS
+from service.learning.numbers import MOST_WORDS, NAME_SHAPE_COUNTS
 from tests.factories import make_comment
 from tests.unit.learning.lessons import SALT
 
@@ -27,10 +27,12 @@ def test_each_hash_counts_once_in_rising_order_words_before_all_else(text, name,
     features = count_features(comment, None, SALT)
 
     words = np.unique(scatter(hashes[:MOST_WORDS], SALT))
-    keyed = [_keyed(one, SALT) for one in _others(comment)]
-    others = np.unique(np.array(keyed, dtype=np.uint32))
+    named = {_keyed(one, SALT): one for one in _others(comment)}
+    others = np.unique(np.array([*named], dtype=np.uint32))
     assert features.ids.dtype == np.uint32
     assert np.array_equal(features.ids, np.concatenate([words, others]))
     parts = (words, others)
     scales = [np.full(len(part), 1.0 / np.sqrt(max(1, len(part)))) for part in parts]
+    shapes = [named[int(one)].startswith("name:") for one in others]
+    scales[1][shapes] *= NAME_SHAPE_COUNTS
     assert features.values.tobytes() == np.concatenate(scales).tobytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.learning.numbers import CUTOFF_MARGIN
+from service.learning.numbers import CUTOFF_MARGIN, UNPROMISED_MARGIN
 from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
 from service.scoring.conclude import logistic, logit
 from service.scoring.weights import Cutoffs
@@ -20,13 +20,30 @@ def test_too_few_decisions_leave_the_versions_cutoffs():
     some = [drawn(0.0)] * 500 + [drawn(1.0, is_spam=True)] * 50
 
     assert find_outermost(some) == Outermost()
-    assert Outermost().within(PROMISED) is PROMISED
+    assert Outermost().within(PROMISED, frozen=9.0) is PROMISED
+
+
+def test_with_too_few_decisions_learning_calls_spam_only_what_lies_above_the_cutoff():
+    frozen = logit(PROMISED.spam_cutoff) - 1e-6
+
+    cutoffs = Outermost().within(PROMISED, frozen=frozen)
+
+    assert logit(cutoffs.spam_cutoff) == pytest.approx(
+        logit(PROMISED.spam_cutoff) + UNPROMISED_MARGIN
+    )
+    assert cutoffs.ham_cutoff == PROMISED.ham_cutoff
+
+
+def test_where_decisions_promise_a_cutoff_it_holds_for_every_comment():
+    known = find_outermost([drawn(-6.0, times=50.0)] * 100)
+
+    assert known.within(PROMISED, frozen=-9.0) == known.within(PROMISED, frozen=9.0)
 
 
 def test_an_audited_ham_that_was_called_spam_moves_the_cutoff_above_it():
     seen = [drawn(-6.0, times=50.0)] * 100 + [drawn(9.0, times=50.0)]
 
-    cutoffs = find_outermost(seen).within(PROMISED)
+    cutoffs = find_outermost(seen).within(PROMISED, frozen=9.0)
 
     assert logit(cutoffs.spam_cutoff) == pytest.approx(9.0 + CUTOFF_MARGIN)
 
@@ -34,7 +51,7 @@ def test_an_audited_ham_that_was_called_spam_moves_the_cutoff_above_it():
 def test_many_ham_far_below_let_the_spam_cutoff_down_by_two_at_most():
     seen = [drawn(-6.0, times=50.0)] * 100
 
-    cutoffs = find_outermost(seen).within(PROMISED)
+    cutoffs = find_outermost(seen).within(PROMISED, frozen=9.0)
 
     assert logit(cutoffs.spam_cutoff) == pytest.approx(logit(PROMISED.spam_cutoff) - 2.0)
 
@@ -43,5 +60,9 @@ def test_missed_spam_lowers_the_ham_cutoff_and_nothing_raises_it():
     missed = [drawn(5.0, is_spam=True)] * 150 + [drawn(-4.5, is_spam=True, times=50.0)]
     none_missed = [drawn(5.0, is_spam=True)] * 150
 
-    assert find_outermost(missed).within(PROMISED).ham_cutoff == pytest.approx(logistic(-5.0))
-    assert find_outermost(none_missed).within(PROMISED).ham_cutoff == PROMISED.ham_cutoff
+    assert find_outermost(missed).within(PROMISED, frozen=9.0).ham_cutoff == pytest.approx(
+        logistic(-5.0)
+    )
+    assert (
+        find_outermost(none_missed).within(PROMISED, frozen=9.0).ham_cutoff == PROMISED.ham_cutoff
+    )
