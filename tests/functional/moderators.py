@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from dataclasses import replace
 
 from flask import Flask
 from flask.testing import FlaskClient
@@ -14,6 +15,7 @@ from service.domain.verdict import Outcome, Verdict
 from service.moderation.admin.users import add_user, change_password
 from service.ports.comments import NewComment
 from service.ports.services import Services
+from service.stores.taught import TaughtKeeper
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.factories import make_comment, make_verdict
@@ -105,3 +107,19 @@ def hidden_fields(page: TestResponse, action: str) -> dict[str, str]:
     assert form, f"the page has no form for {action}"
     pairs = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', form[1])
     return {name: html.unescape(value) for name, value in pairs}
+
+
+def that_learn(services: Services) -> Services:
+    """Return services to which decisions teach something at once."""
+    keeper = TaughtKeeper(
+        services.decisions,
+        services.cases,
+        services.sites,
+        services.users,
+        audit_share=0.02,
+        salt=7,
+        recheck_seconds=0,
+    )
+    learning = replace(services, taught=keeper.current)
+    learning.queue.services = learning
+    return learning

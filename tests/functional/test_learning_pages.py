@@ -19,10 +19,9 @@ from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from service.scoring.lean import recorded_lean
-from service.stores.taught import TaughtKeeper
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import hidden_fields, keep, signed_in, token_of
+from tests.functional.moderators import hidden_fields, keep, signed_in, that_learn, token_of
 from tests.over_sqlite import sqlite_services
 from tests.unit.learning.lessons import HAM, SPAM
 
@@ -39,17 +38,7 @@ def services(request):
         else:
             made = held.enter_context(sqlite_services())
         made.sites.add(make_site(id=OTHER, name="Tap blog"))
-        keeper = TaughtKeeper(
-            made.decisions,
-            made.cases,
-            made.sites,
-            made.users,
-            audit_share=0.02,
-            salt=7,
-            recheck_seconds=0,
-        )
-        made = replace(made, taught=keeper.current)
-        made.queue.services = made
+        made = that_learn(made)
         yield made
 
 

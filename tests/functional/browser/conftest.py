@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwrig
 
 from service.ports.services import Services
 from tests.fakes import make_services
-from tests.functional.moderators import PASSWORD, add_moderator, make_app
+from tests.functional.moderators import PASSWORD, add_moderator, make_app, that_learn
 from tests.functional.serving import serving
 
 _ARGUMENTS = (
@@ -68,7 +68,7 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture
 def services() -> Services:
-    made = make_services()
+    made = that_learn(make_services())
     add_moderator(made)
     return made
 

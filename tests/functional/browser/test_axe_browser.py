@@ -27,6 +27,7 @@ from tests.factories import SITE, make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import add_moderator, keep, make_app
 from tests.functional.test_campaign_pages import keep_campaign
+from tests.functional.test_learning_pages import wait_and_learn
 from tests.functional.test_models_page import retrained
 from tests.runs import REPORT
 
@@ -88,6 +89,7 @@ def _fill(services: Services) -> dict[str, str]:
         "of_the_campaign": members[3],
         "claimed": members[4],
         "decided": members[0],
+        "called": Outcome.SPAM.value,
     }
 
 
@@ -232,3 +234,24 @@ def test_the_help_sheet_and_the_open_menus_break_no_rule(services, open_page, sc
     sheet = Axe().run(page, options=_OPTIONS).response["violations"]
 
     assert [one["id"] for one in menu + sheet] == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
+def test_what_pages_tell_of_learning_breaks_no_rule(services, open_page, width, scheme):
+    wait_and_learn(services)
+    options = {"color_scheme": scheme, "reduced_motion": "reduce"}
+    # So high that the bar at the lower edge lies over nothing.
+    page = open_page(viewport={"width": width, "height": 2_000}, **options).page
+    shown = {
+        "/review": "a[href*='/review/anew/']",
+        f"/review/anew/{SITE}/spam": "input[name=id]",
+        f"/sites/{SITE}": "table",
+    }
+
+    broken = []
+    for address, what in shown.items():
+        page.goto(address)
+        assert page.locator(what).count(), address
+        broken += Axe().run(page, options=_OPTIONS).response["violations"]
+
+    assert [(one["id"], [n["html"][:160] for n in one["nodes"][:3]]) for one in broken] == []
