@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from models.inputs import ModelInput, ModelOutput
-from service.domain.comment import CommentId, Lane
+from service.domain.comment import Comment, CommentId, Lane
 from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, SendOutcome
 from service.domain.errors import ConflictError, ModelUnavailableError, NotFoundError
+from service.domain.history import History
 from service.domain.sender import SenderSecrets
 from service.domain.site import Site
 from service.moderation.judging.judge import judge_batch
@@ -22,6 +23,7 @@ from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.files.reputation_lists import MemoryReputationLists
 from service.stores.list_entries import BookKeeper
+from service.stores.memory.history import MemoryHistoryStore
 from service.stores.memory.queue import MemoryBackScoringQueue, MemoryScoringQueue
 from service.stores.memory.rebuild import MemoryRebuildPlace
 from service.stores.memory.stores import MemoryStores, memory_stores
@@ -59,6 +61,16 @@ class FixedClock:
     def advance(self, **by: float) -> None:
         """Move on by a `timedelta` given in its keywords, such as `days=7`."""
         self.now += timedelta(**by)
+
+
+class ForgetfulHistory(MemoryHistoryStore):
+    """Remembers no sender and no words, so that what decisions taught can be seen alone."""
+
+    def gather(
+        self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
+    ) -> list[History]:
+        """See `HistoryStore.gather`."""
+        return [History() for _ in comments]
 
 
 class PlainHasher:

@@ -63,6 +63,7 @@ def verdict_record(verdict: Verdict) -> dict[str, object]:
                 "strength": part.signal.strength,
                 "weight": part.weight,
                 "contribution": part.contribution,
+                "weight_kind": part.kind,
                 "reason": part.signal.reason,
                 "spans": _pairs(part.signal.spans),
                 "boundaries": list(part.signal.boundaries),

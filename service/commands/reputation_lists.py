@@ -14,12 +14,16 @@ import click
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.reputation import reputation_group
 from service.data_folder import DataFolder
-from service.domain.comment import ListKind
+from service.domain.comment import ListBasis, ListHits, ListKind
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
+from service.learning.evidence import LocalEvidence
 from service.reputation.about_list import LIST_NAME, AboutList, ListState, default_expiry_days
 from service.reputation.lists import ParsedList, parse_date, parse_list
+from service.scoring.set_weights import MOST_OF_A_LIST
 from service.settings import load_settings
+from service.signals.listings import WORTH, freshness
 from service.stores.files.reputation_lists import ListFolder
+from service.wiring import open_services
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _MAX_SOURCE_CHARS = 300
@@ -37,6 +41,13 @@ _CLOCKS_APART = timedelta(days=1)
     type=click.Choice([kind.value for kind in ListKind]),
     help="Whether it names networks, linked domains or domains of e-mail addresses.",
 )
+@click.option(
+    "--basis",
+    default=ListBasis.REPORTED.value,
+    show_default=True,
+    type=click.Choice([basis.value for basis in ListBasis]),
+    help="Why an entry is listed; how much the list counts until decisions here tell.",
+)
 @click.option("--date", "date", help="When the list was made, as 2026-01-31; else its header says.")
 @click.option("--expires-days", type=click.IntRange(1, _MAX_EXPIRY_DAYS), help="Days it counts.")
 @click.option("--source", default="", help="Where it comes from, for whoever asks later.")
@@ -45,6 +56,7 @@ def import_command(
     file: BinaryIO,
     name: str,
     kind: str,
+    basis: str,
     date: str | None,
     expires_days: int | None,
     source: str,
@@ -71,6 +83,7 @@ def import_command(
         expires_at=listed_at + timedelta(days=days),
         entries=parsed.entries,
         wrong_lines=parsed.wrong,
+        basis=ListBasis(basis),
     )
     _folder(data_dir).put(about, parsed.compiled)
     _tell(about, parsed, now)
@@ -80,11 +93,21 @@ def import_command(
 @data_dir_option
 @json_option
 def lists_command(data_dir: str | None, *, as_json: bool) -> None:
-    """List what was imported; a stale list has lost half its weight, an expired one all."""
+    """List what was imported, how often comments hit it, and what it weighs now.
+
+    A list weighs by its basis until decisions here tell, and less the older it is: a stale one has
+    lost half, an expired one all. Hits are of kept comments, and of decisions in force.
+    """
     folder = _folder(data_dir)
     now = datetime.now(UTC)
+    lists = folder.all()
+    rows = []
+    if lists:
+        with open_services(data_dir=data_dir) as services:
+            hits, evidence = services.comments.count_listings(), services.taught().evidence
+        rows = [_row(about, now, hits.get(about.name, ListHits()), evidence) for about in lists]
     print_rows(
-        [_row(about, now) for about in folder.all()],
+        rows,
         as_json=as_json,
         empty="There are no lists; `slopsieve reputation import FILE`.",
     )
@@ -174,7 +197,13 @@ def _tell(about: AboutList, parsed: ParsedList, now: datetime) -> None:
         )
 
 
-def _row(about: AboutList, now: datetime) -> dict[str, object]:
+def _row(
+    about: AboutList, now: datetime, hits: ListHits, evidence: LocalEvidence
+) -> dict[str, object]:
+    learnt = evidence.weight_of_list(about.name, about.basis)
+    fresh = freshness(about.age_days(now), about.kind)
+    set_at = WORTH[about.basis] * MOST_OF_A_LIST
+    counts = 0.0 if about.state(now) is ListState.EXPIRED else fresh
     return {
         "name": about.name,
         "kind": about.kind.value,
@@ -185,4 +214,11 @@ def _row(about: AboutList, now: datetime) -> dict[str, object]:
         "expires_at": about.expires_at.isoformat(timespec="seconds"),
         "state": about.state(now).value,
         "source": about.source,
+        "basis": about.basis.value,
+        "hits": hits.comments,
+        "hits_approved": hits.approved,
+        "hits_rejected": hits.rejected,
+        "set_weight": round(counts * set_at, 2),
+        "weight_now": round(counts * (learnt.weight if learnt else set_at), 2),
+        "learnt_from": learnt.decisions if learnt else 0,
     }

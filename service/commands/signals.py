@@ -19,8 +19,10 @@ from service.commands.labels import Labels
 from service.commands.whole_files import STDOUT, open_whole
 from service.scoring.report.signals import KnownSignal, SignalCollector, measure_signals
 from service.scoring.report.signals_page import SignalEvaluation, render_signals, signals_record
+from service.scoring.weighing import NOTHING_LEARNT, LearntHere
 from service.signals.detector import evidence_needed
 from service.signals.registry import DETECTORS
+from service.wiring import open_services
 
 
 @click.group("signals")
@@ -45,9 +47,19 @@ def signals_group() -> None:
     type=click.Path(dir_okay=False),
     help="Where the same figures go as JSON.",
 )
+@click.option(
+    "--data-dir",
+    default=None,
+    type=click.Path(exists=True, file_okay=False),
+    help="A data folder whose decisions move the weights that were set; by default none do.",
+)
 @click.pass_context
 def report_command(
-    context: click.Context, files: tuple[str, ...], out: str, json_out: str | None
+    context: click.Context,
+    files: tuple[str, ...],
+    out: str,
+    json_out: str | None,
+    data_dir: str | None,
 ) -> None:
     """Report what every detector is worth on labelled FILES.
 
@@ -70,7 +82,12 @@ def report_command(
             cutoffs=judging.model.cutoffs,
             made_at=judging.clock(),
             files=summaries,
-            measurements=measure_signals(collected, known=known, weights=judging.model.weights),
+            measurements=measure_signals(
+                collected,
+                known=known,
+                weights=judging.model.weights,
+                learnt=_learnt_in(data_dir),
+            ),
         )
         if json_out is not None:
             with open_whole(json_out) as stream:
@@ -79,6 +96,14 @@ def report_command(
         with open_whole(out) as stream:
             stream.write(render_signals(evaluation).encode())
     finish(sum(summary.n_comments for summary in summaries), faults)
+
+
+def _learnt_in(data_dir: str | None) -> LearntHere:
+    """Return what the decisions of a data folder made of the weights that were set."""
+    if data_dir is None:
+        return NOTHING_LEARNT
+    with open_services(data_dir=data_dir) as services:
+        return services.taught().evidence
 
 
 def _refuse_to_replace(files: tuple[str, ...], *outs: str | None) -> None:

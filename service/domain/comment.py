@@ -55,16 +55,45 @@ class ListKind(StrEnum):
     MAIL_DOMAINS = "mail_domains"
 
 
+class ListBasis(StrEnum):
+    """Why an entry stands on a reputation list.
+
+    `toxic` are whole networks of spammers, `reported` what others reported; exits of Tor and
+    addresses of data centres are used by anybody, and sites of machine-made content are no spam by
+    themselves.
+    """
+
+    TOXIC = "toxic"
+    REPORTED = "reported"
+    TOR = "tor"
+    DATA_CENTRE = "data_centre"
+    MACHINE_MADE = "machine_made"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
     """One reputation list that held the sender when the comment came in.
 
     `age_days` is how old the list was by then: an old list says little about today's sender.
+    `worth` is the share, from 0 to 1, that `decisions` here left of what a list may say at most;
+    None as long as only the basis tells. It is never kept: it is that of the moment of judging.
     """
 
     list_name: str
     kind: ListKind
     age_days: float
+    basis: ListBasis = ListBasis.REPORTED
+    worth: float | None = None
+    decisions: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListHits:
+    """How many comments a reputation list held, and how many of them were decided so."""
+
+    comments: int = 0
+    approved: int = 0
+    rejected: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from datetime import date, datetime
 
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
-from service.domain.verdict import Outcome
+from service.domain.verdict import Outcome, WeightKind
 
 P_SPAM_EDGES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 """Where the bins of `p_spam` begin and end. Each holds its lower edge, the last one 1.0 as well."""
@@ -108,6 +108,19 @@ class SignalCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WeightNow:
+    """What a signal weighed in the newest verdict that has it, by which right.
+
+    `decisions` are those that a learnt weight rested on.
+    """
+
+    name: str
+    weight: float
+    kind: WeightKind
+    decisions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VersionCount:
     """Verdicts that one model version gave on one day."""
 
@@ -151,8 +164,8 @@ class FigureCounts:
     into the review queue with their verdicts: unsure ones and the audit sample. What a site's
     policy decided counts there and among the acts, nowhere else: no person looked.
     `followed` counts, by outcome, those verdicts that followed a moderator's list entry.
-    `signals` are of the newest `sampled` judged comments, `timed` of the newest timed decisions,
-    `campaigns` the largest ones, those first of which most wait.
+    `signals` and `weights` are of the newest `sampled` judged comments, `timed` of the newest timed
+    decisions, `campaigns` the largest ones, those first of which most wait.
     """
 
     days: tuple[DayCount, ...] = ()
@@ -165,6 +178,7 @@ class FigureCounts:
     pairs: tuple[PairCount, ...] = ()
     sampled: int = 0
     signals: tuple[SignalCount, ...] = ()
+    weights: tuple[WeightNow, ...] = ()
     versions: tuple[VersionCount, ...] = ()
     acts: tuple[ActCount, ...] = ()
     timed: tuple[TimedDecision, ...] = ()
@@ -180,10 +194,21 @@ class AskedAt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SetSignal:
+    """A signal whose weight is set or learnt here, as it counted in one verdict."""
+
+    name: str
+    strength: float
+    contribution: float
+    kind: WeightKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Leaned:
     """A verdict that decisions moved by `lean`: what it came to, at which cutoffs.
 
-    `day` is that on which its comment was received.
+    `day` is that on which its comment was received. `beside` are its signals with set weights, by
+    name, and `held_back` what was taken off again of what they add: 0 or less.
     """
 
     day: date
@@ -194,6 +219,8 @@ class Leaned:
     model_version: str
     ham_cutoff: float
     spam_cutoff: float
+    beside: tuple[SetSignal, ...] = ()
+    held_back: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -60,13 +60,31 @@ class Signal:
             raise ValueError(msg)
 
 
+class WeightKind(StrEnum):
+    """By which right a signal weighs what it does.
+
+    Fitted on labelled comments; set by judgement, within a bound; or learnt here, from decisions of
+    this installation.
+    """
+
+    FITTED = "fitted"
+    SET = "set"
+    LEARNT = "learnt"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeighedSignal:
-    """A signal with what it added to the score: `contribution` = weight x strength, log-odds."""
+    """A signal with what it added to the score: `contribution` = weight x strength, log-odds.
+
+    `kind` is None for a signal that weighs nothing, and in verdicts of before it was told.
+    `decisions` are those that a learnt weight rests on.
+    """
 
     signal: Signal
     weight: float
     contribution: float
+    kind: WeightKind | None = None
+    decisions: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from service.domain.comment import Comment, SiteId
 from service.domain.decision import IMPORT, Decision, Ruling
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, Signal, Verdict, WeighedSignal
+from service.learning.evidence import pieces_of
 from service.learning.features import copy_keys, count_features
 from service.learning.lesson import Features, Hand, Lesson
 from service.learning.naming import Kind, Named, name_heaviest
@@ -96,11 +97,16 @@ def _lean(
     settings: SiteSettings | None,
 ) -> tuple[WeighedSignal | None, Cutoffs] | None:
     """Return what decisions add to a verdict of the version alone, and the cutoffs with it."""
-    lean = taught.lean(site_id, features, frozen=verdict.score, promised=promised)
-    if lean is None:
-        return None
-    cutoffs = cutoffs_of(settings, lean.cutoffs) if settings else lean.cutoffs
-    return lean_signal(lean.by, bound=BOUND), cutoffs
+    # What is held back hangs on the cutoffs, and they on whether the version alone calls it spam.
+    frozen = math.inf
+    for _ in range(2):
+        own = taught.cutoffs(site_id, promised, frozen=frozen)
+        cutoffs = cutoffs_of(settings, own) if settings else own
+        frozen = frozen_score(
+            replace(verdict, ham_cutoff=cutoffs.ham_cutoff, spam_cutoff=cutoffs.spam_cutoff)
+        )
+    lean = taught.lean(site_id, features, frozen=frozen, promised=promised)
+    return None if lean is None else (lean_signal(lean.by, bound=BOUND), cutoffs)
 
 
 def _say_what(signal: Signal, named: Sequence[Named]) -> Signal:
@@ -170,6 +176,7 @@ def make_lesson(
         frozen=frozen,
         confident=decide(logistic(frozen), cutoffs, degraded=False) is not Outcome.UNSURE,
         drawn=1.0 if is_doubt and verdict.followed is None else stands_for,
+        pieces=pieces_of(comment, verdict),
     )
 
 

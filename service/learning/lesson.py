@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from service.domain.comment import CommentId, SiteId
+from service.learning.evidence import Piece
 
 IdArray = npt.NDArray[np.uint32]
 FloatArray = npt.NDArray[np.float64]
@@ -44,7 +45,8 @@ class Lesson:
     days of the calendar. `frozen` is the log-odds that the version gave the comment without any
     learning, and `confident` says that these alone had called it ham or spam. `drawn` is by how
     many comments like it this one was drawn: 1 for what was left unsure, the inverse of the share
-    for the audit sample, 0 for what a person went and looked for.
+    for the audit sample, 0 for what a person went and looked for. `pieces` are its evidence whose
+    weights decisions move.
     """
 
     number: int
@@ -59,6 +61,7 @@ class Lesson:
     frozen: float
     confident: bool
     drawn: float
+    pieces: tuple[Piece, ...] = ()
 
     @property
     def contradicts(self) -> bool:

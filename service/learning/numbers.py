@@ -61,3 +61,10 @@ MOST_LESSONS = 20_000
 LESSON_BLOCK = 5_000
 # What was learnt is told from the newest decisions: 5,000 with a million features take 0.3 s.
 MOST_STRONGEST_LESSONS = 5_000
+
+# What decisions may make of a weight that was set: the most that simulated senders' weights were
+# let, a factor of 20 on the odds. Two of them are less than the cutoffs of `minilm-7` lie apart.
+MOST_LEARNT = 3.0
+# The prior of a set weight in squared log-odds: its spread is 0.7, so that a dozen comments that
+# surprised at even odds move a weight by 1, and one by 0.2 at most.
+PRIOR_VARIANCE = 0.5

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from service.domain.comment import CommentId, SiteId
+from service.learning.evidence import LocalEvidence
 from service.learning.experts import Evidence
 from service.learning.lesson import Features, FloatArray, Lesson
 from service.learning.numbers import BOUND, CUTOFF_DECISIONS, EXPERTS, RATE, SHARED_FADES
@@ -62,7 +63,7 @@ class Taught:
     """What all sites were taught. It never changes: learning more makes another one.
 
     `n_lessons` are each site's that may teach, `records` those of all hands but owners'. `salt`
-    keys the hashes of features.
+    keys the hashes of features. `evidence` is what became of the weights that were set.
     """
 
     salt: int = 0
@@ -72,6 +73,7 @@ class Taught:
     n_lessons: Counter[SiteId] = field(default_factory=Counter)
     records: Mapping[str, Record] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
+    evidence: LocalEvidence = field(default_factory=LocalEvidence)
 
     def lean(
         self, site_id: SiteId, features: Features, *, frozen: float, promised: Cutoffs
@@ -91,8 +93,16 @@ class Taught:
             by=min(max(mixed - frozen, -BOUND), BOUND),
             own=own,
             shared=shared,
-            cutoffs=(site.outermost if site else _NOTHING_DECIDED).within(promised, frozen=frozen),
+            cutoffs=self.cutoffs(site_id, promised, frozen=frozen),
         )
+
+    def cutoffs(self, site_id: SiteId, promised: Cutoffs, *, frozen: float) -> Cutoffs:
+        """Return the cutoffs for a comment at a site, given those of the version that serves.
+
+        `frozen` are the log-odds without what decisions taught.
+        """
+        site = self.sites.get(site_id)
+        return (site.outermost if site else _NOTHING_DECIDED).within(promised, frozen=frozen)
 
     def parts(self, site_id: SiteId, features: Features) -> FloatArray:
         """Return what each feature says towards spam, in log-odds, before anything is bounded."""
@@ -176,12 +186,14 @@ def _go_on(begun: Taught, lessons: Sequence[Lesson]) -> Taught:
     }
     at_odds = teachers_at_odds(begun.records)
     shared, ledger = begun.shared.copy(), begun.ledger.copy()
+    evidence = begun.evidence.copy()
     learnt = []
     for lesson in lessons:
         weight = 0.0 if lesson.teacher in at_odds else ledger.weigh(lesson)
         moves_others = weight > 0.0 and lesson.hand in TRUSTED
         gradient = learning[lesson.site_id].learn(lesson, shared, weight)
         if moves_others:
+            evidence.learn(lesson.pieces, is_spam=lesson.is_spam, weight=weight)
             shared.learn(
                 lesson.features,
                 site_id=lesson.site_id,
@@ -196,6 +208,7 @@ def _go_on(begun: Taught, lessons: Sequence[Lesson]) -> Taught:
         sites={**begun.sites, **{site_id: one.done() for site_id, one in learning.items()}},
         shared=shared,
         ledger=ledger,
+        evidence=evidence,
     )
 
 

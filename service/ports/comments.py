@@ -11,7 +11,7 @@ from typing import Protocol
 from service.campaigns.traits import Traits
 from service.domain.backlog import Backlog
 from service.domain.case import PendingComment
-from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
+from service.domain.comment import Comment, CommentId, Lane, ListHits, Sender, SiteId
 from service.domain.delivery import Delivery
 from service.domain.report import Report
 from service.domain.site import SiteSettings
@@ -120,6 +120,12 @@ class CommentStore(Protocol):
         """Return which of the site's own ids are kept, and as which comments; withdrawn ones too.
 
         At most a thousand may be asked for.
+        """
+
+    def count_listings(self) -> Mapping[str, ListHits]:
+        """Return for every reputation list that holds a kept comment how many, and the rulings.
+
+        Of decisions those in force count. Reads every comment that is listed at all.
         """
 
     def withdraw(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from service.domain.comment import ListKind
+from service.domain.comment import ListBasis, ListKind
 from service.signals.listings import HALF_LIFE_DAYS
 
 LIST_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -36,6 +36,7 @@ class AboutList:
     expires_at: datetime
     entries: int
     wrong_lines: int
+    basis: ListBasis = ListBasis.REPORTED
 
     def age_days(self, at: datetime) -> float:
         """Return how old the list is at a moment; 0 for one dated in the future."""

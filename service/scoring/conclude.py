@@ -10,8 +10,10 @@ from models.inputs import ModelOutput
 from service.domain.comment import CommentId
 from service.domain.list_entry import Instruction
 from service.domain.verdict import Signal, Span, Verdict, WeighedSignal
+from service.scoring.holding import hold_back, is_beside
 from service.scoring.model_signals import model_signals
 from service.scoring.policy import decide
+from service.scoring.weighing import NOTHING_LEARNT, LearntHere, weigh_signal
 from service.scoring.weights import Cutoffs, Weights
 
 # A classifier that says 0 or 1 would outvote any evidence; this bounds it to about 13.8 log-odds.
@@ -43,27 +45,21 @@ def conclude(
     cutoffs: Cutoffs,
     judged_at: datetime,
     instruction: Instruction | None = None,
+    learnt: LearntHere = NOTHING_LEARNT,
 ) -> Verdict:
     """Return the verdict. `output` None or anything in `missing` makes it degraded, hence unsure.
+
+    `learnt` is what decisions made of the weights that are set. What these may not add is taken
+    off again by a line of its own (`hold_back`).
 
     Otherwise the outcome follows the instruction, if there is one; the score never does.
 
     Signals are listed by the size of what they contributed, largest first; those without weight
     follow, by name. What the classifier sees besides spam is listed among them.
     """
-    weighed = [
-        WeighedSignal(
-            signal=signal,
-            weight=weights.of(signal.name),
-            contribution=weights.of(signal.name) * signal.strength,
-        )
-        for signal in (*signals, *model_signals(output))
-    ]
-    weighed.sort(key=lambda w: (-abs(w.contribution), w.signal.name))
+    weighed = [_weigh(one, weights, learnt) for one in (*signals, *model_signals(output))]
     model_contribution = weights.model * logit(output.p_spam) if output else 0.0
-    score = weights.base + model_contribution
-    for part in weighed:
-        score += part.contribution
+    score, weighed = sum_up(weights.base + model_contribution, weighed, cutoffs)
     p_spam = logistic(score)
     degraded_by = (*missing, *(() if output else ("model",)))
     return Verdict(
@@ -87,4 +83,43 @@ def conclude(
         judged_at=judged_at,
         degraded_by=degraded_by,
         instruction=instruction,
+    )
+
+
+def sum_up(
+    start: float, weighed: Sequence[WeighedSignal], cutoffs: Cutoffs
+) -> tuple[float, list[WeighedSignal]]:
+    """Return the score and the signals in the order in which they add up to it exactly.
+
+    `start` is base and model, `weighed` all signals but the line that holds some back.
+    """
+    lines = sorted(weighed, key=_weightiest_first)
+    content = start
+    for line in lines:
+        content += 0.0 if is_beside(line) else line.contribution
+    held = hold_back(
+        content,
+        lines,
+        called=decide(logistic(content), cutoffs, degraded=False),
+        spam_from=logit(cutoffs.spam_cutoff),
+    )
+    if held is not None:
+        lines = sorted((*lines, held), key=_weightiest_first)
+    for line in lines:
+        start += line.contribution
+    return start, lines
+
+
+def _weightiest_first(one: WeighedSignal) -> tuple[float, str]:
+    return -abs(one.contribution), one.signal.name
+
+
+def _weigh(signal: Signal, weights: Weights, learnt: LearntHere) -> WeighedSignal:
+    found = weigh_signal(signal.name, weights, learnt)
+    return WeighedSignal(
+        signal=signal,
+        weight=found.weight,
+        contribution=found.weight * signal.strength,
+        kind=found.kind,
+        decisions=found.decisions,
     )

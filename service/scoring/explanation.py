@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.list_entry import Effect, EntryKind, Instruction
-from service.domain.verdict import Outcome, Verdict, WeighedSignal
+from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
 from service.scoring.lean import SITE_DECISIONS, beside_of, quote_lean
 from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs
@@ -109,4 +109,14 @@ def _about_signal(weighed: WeighedSignal, text: str) -> str:
     if abs(weighed.contribution) < _WORTH_SAYING:
         return f"{reason} (hardly counts, {weighed.contribution:+.2f})."
     side = "for spam" if weighed.contribution > 0 else "for ham"
-    return f"{reason} ({side}, {weighed.contribution:+.2f})."
+    return f"{reason} ({side}, {weighed.contribution:+.2f}{_right(weighed)})."
+
+
+def _right(weighed: WeighedSignal) -> str:
+    """Return by which right a signal weighs that, nothing where the weight is fitted."""
+    if weighed.kind is WeightKind.SET:
+        return ", weight set by judgement"
+    if weighed.kind is not WeightKind.LEARNT or not weighed.decisions:
+        return ""
+    decisions = "decision" if weighed.decisions == 1 else "decisions"
+    return f", weight learnt from {weighed.decisions:,} {decisions} here"

@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from service.domain.verdict import Signal, Verdict, WeighedSignal
-from service.scoring.conclude import logistic
+from service.domain.verdict import Signal, Verdict, WeighedSignal, WeightKind
+from service.scoring.conclude import logistic, sum_up
+from service.scoring.holding import HELD_BACK
 from service.scoring.policy import decide
 from service.scoring.weights import Cutoffs
 
@@ -35,6 +36,7 @@ def lean_signal(by: float, *, bound: float) -> WeighedSignal | None:
         signal=Signal(name=SITE_DECISIONS, strength=strength, reason=REASON),
         weight=weight,
         contribution=weight * strength,
+        kind=WeightKind.LEARNT,
     )
 
 
@@ -62,10 +64,9 @@ def recorded_lean(verdict: Verdict) -> WeighedSignal | None:
 
 
 def add_lean(verdict: Verdict, lean: WeighedSignal | None, cutoffs: Cutoffs) -> Verdict:
-    """Return a verdict with its lean at these cutoffs; `verdict` has none and is not degraded."""
-    signals = verdict.signals if lean is None else (*verdict.signals, lean)
-    signals = tuple(sorted(signals, key=lambda w: (-abs(w.contribution), w.signal.name)))
-    score = sum_up(verdict, signals)
+    """Return a verdict with this lean at these cutoffs; it is not degraded, its own one goes."""
+    signals = _found(verdict) if lean is None else (*_found(verdict), lean)
+    score, weighed = sum_up(verdict.base + verdict.model_contribution, signals, cutoffs)
     p_spam = logistic(score)
     effect = verdict.instruction.effect if verdict.instruction else None
     return replace(
@@ -73,7 +74,7 @@ def add_lean(verdict: Verdict, lean: WeighedSignal | None, cutoffs: Cutoffs) -> 
         outcome=decide(p_spam, cutoffs, degraded=False, effect=effect),
         p_spam=p_spam,
         score=score,
-        signals=signals,
+        signals=tuple(weighed),
         ham_cutoff=cutoffs.ham_cutoff,
         spam_cutoff=cutoffs.spam_cutoff,
     )
@@ -81,22 +82,20 @@ def add_lean(verdict: Verdict, lean: WeighedSignal | None, cutoffs: Cutoffs) -> 
 
 def without_lean(verdict: Verdict) -> Verdict:
     """Return a verdict as the version alone found it, at the cutoffs that it has."""
-    signals = tuple(one for one in verdict.signals if one.signal.name != SITE_DECISIONS)
+    if verdict.degraded:
+        return verdict
     cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
-    alone = replace(verdict, signals=signals, score=sum_up(verdict, signals))
-    return alone if verdict.degraded else add_lean(alone, None, cutoffs)
+    return add_lean(verdict, None, cutoffs)
 
 
 def frozen_score(verdict: Verdict) -> float:
-    """Return the log-odds without what decisions added: to the last bit what was found without."""
-    return sum_up(
-        verdict, tuple(one for one in verdict.signals if one.signal.name != SITE_DECISIONS)
-    )
-
-
-def sum_up(verdict: Verdict, signals: tuple[WeighedSignal, ...]) -> float:
-    """Return the score that these signals come to, added up in the order of the verdict."""
-    score = verdict.base + verdict.model_contribution
-    for part in signals:
-        score += part.contribution
+    """Return the log-odds without what decisions added, as held back at the verdict's cutoffs."""
+    cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
+    score, _ = sum_up(verdict.base + verdict.model_contribution, _found(verdict), cutoffs)
     return score
+
+
+def _found(verdict: Verdict) -> tuple[WeighedSignal, ...]:
+    """Return what was seen, without what is added to it afterwards."""
+    added = {SITE_DECISIONS, HELD_BACK}
+    return tuple(one for one in verdict.signals if one.signal.name not in added)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 
 from service.domain.comment import SiteId
-from service.domain.figures import Leaned, LeftCounts
+from service.domain.figures import Leaned, LeftCounts, SetSignal
 from service.domain.site import SiteSettings
-from service.domain.verdict import Outcome
-from service.scoring.conclude import logistic
+from service.domain.verdict import Outcome, Signal, WeighedSignal, WeightKind
+from service.scoring.conclude import logistic, sum_up
 from service.scoring.policy import cutoffs_of, decide
 from service.scoring.promise import Promise
+from service.scoring.set_weights import SET_WEIGHTS
 from service.scoring.weights import Cutoffs
 
 
@@ -48,8 +50,8 @@ def weeks_of(
     """Return the weeks from the first one in which anything was judged to the last one.
 
     What the version alone would have concluded follows from the score without what decisions
-    added, at the cutoffs that it promises: those of `promise` where that is the version, and else
-    those the verdict was compared with.
+    added and with weights as they were set, at the cutoffs that it promises: those of `promise`
+    where that is the version, and else those the verdict was compared with.
     """
     judged: Counter[date] = Counter()
     left: Counter[date] = Counter()
@@ -94,4 +96,23 @@ def _concluded_alone(
     if promise is not None and promise.version == leaned.model_version:
         of_site = settings.get(leaned.site_id, SiteSettings())
         cutoffs = cutoffs_of(of_site, promise.cutoffs)
-    return decide(logistic(leaned.score - leaned.lean), cutoffs, degraded=False)
+    beside = math.fsum(one.contribution for one in leaned.beside)
+    content = leaned.score - leaned.lean - leaned.held_back - beside
+    score, _ = sum_up(content, [_as_set(one) for one in leaned.beside], cutoffs)
+    return decide(logistic(score), cutoffs, degraded=False)
+
+
+def _as_set(one: SetSignal) -> WeighedSignal:
+    """Return a signal as it counts before any decision on it.
+
+    What decisions made of a list lies in its strength, and stays.
+    """
+    signal = Signal(name=one.name, strength=one.strength, reason=one.name)
+    weight = SET_WEIGHTS[one.name].weight
+    learnt = one.kind is WeightKind.LEARNT
+    return WeighedSignal(
+        signal=signal,
+        weight=weight,
+        contribution=weight * one.strength if learnt else one.contribution,
+        kind=WeightKind.SET,
+    )

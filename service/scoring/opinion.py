@@ -7,16 +7,18 @@ from datetime import datetime
 from models.inputs import ModelOutput
 from service.domain.comment import Comment
 from service.domain.opinion import Opinion, Origin
-from service.domain.verdict import Signal, Verdict
+from service.domain.verdict import Signal, Verdict, WeightKind
 from service.scoring.conclude import conclude
+from service.scoring.holding import HELD_BACK
 from service.scoring.lean import SITE_DECISIONS, add_lean, recorded_lean
 from service.scoring.model_signals import LLM_VOICE
 from service.scoring.seam import PROMOTION_SEAM, place_seam
+from service.scoring.weighing import LearntWeight
 from service.scoring.weights import Cutoffs, Weights
 
 # What the classifier that judged saw besides spam; another classifier sees for itself.
 _OF_THE_CLASSIFIER = frozenset({LLM_VOICE, PROMOTION_SEAM})
-_ADDED_LATER = _OF_THE_CLASSIFIER | {SITE_DECISIONS}
+_ADDED_LATER = _OF_THE_CLASSIFIER | {SITE_DECISIONS, HELD_BACK}
 
 
 def form_opinion(
@@ -49,6 +51,7 @@ def form_opinion(
         weights=weights,
         cutoffs=cutoffs,
         judged_at=formed_at,
+        learnt=_Recorded(verdict),
     )
     # What decisions taught is beside every version, and was what it was.
     concluded = found if found.degraded else add_lean(found, recorded_lean(verdict), cutoffs)
@@ -60,6 +63,20 @@ def form_opinion(
         p_spam=concluded.p_spam,
         formed_at=formed_at,
     )
+
+
+class _Recorded:
+    """The weights that decisions had moved by the time of a verdict; see `LearntHere`."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self._weights = {
+            one.signal.name: LearntWeight(one.weight, one.decisions)
+            for one in verdict.signals
+            if one.kind is WeightKind.LEARNT
+        }
+
+    def weight_of(self, name: str, *, prior: float) -> LearntWeight | None:  # as it was then
+        return self._weights.get(name)
 
 
 def _evidence(

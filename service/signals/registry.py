@@ -17,17 +17,13 @@ from service.signals.commercial_pitch import COMMERCIAL_PITCH
 from service.signals.contact_bait import CONTACT_BAIT
 from service.signals.copy_burst import COPY_BURST
 from service.signals.detector import Detector
-from service.signals.digits_for_letters import DIGITS_FOR_LETTERS
-from service.signals.disguised_host import DISGUISED_HOST
 from service.signals.front_page_link import FRONT_PAGE_LINK
 from service.signals.generic_praise import GENERIC_PRAISE
-from service.signals.hidden_characters import HIDDEN_CHARACTERS
 from service.signals.honeypot_filled import HONEYPOT_FILLED
 from service.signals.impersonal_remark import IMPERSONAL_REMARK
 from service.signals.keyword_anchor import KEYWORD_ANCHOR
 from service.signals.keyword_author_name import KEYWORD_AUTHOR_NAME
 from service.signals.language_mismatch import LANGUAGE_MISMATCH
-from service.signals.leaked_chatbot_phrase import LEAKED_CHATBOT_PHRASE
 from service.signals.letters_apart import LETTERS_APART
 from service.signals.link_after_remark import LINK_AFTER_REMARK
 from service.signals.link_only import LINK_ONLY
@@ -51,7 +47,6 @@ from service.signals.several_links import SEVERAL_LINKS
 from service.signals.shortened_link import SHORTENED_LINK
 from service.signals.spelled_out_domain import SPELLED_OUT_DOMAIN
 from service.signals.stray_quotation_mark import STRAY_QUOTATION_MARK
-from service.signals.styled_letters import STYLED_LETTERS
 from service.signals.throwaway_mail import THROWAWAY_MAIL
 from service.signals.too_fast import TOO_FAST
 from service.signals.vague_promise import VAGUE_PROMISE
@@ -70,7 +65,6 @@ DETECTORS: tuple[Detector, ...] = (
     SPELLED_OUT_DOMAIN,
     WRONG_MARKUP,
     REDIRECTED_LINK,
-    DISGUISED_HOST,
     LINK_ONLY,
     FRONT_PAGE_LINK,
     KEYWORD_ANCHOR,
@@ -81,17 +75,13 @@ DETECTORS: tuple[Detector, ...] = (
     THROWAWAY_MAIL,
     COMMERCIAL_AUTHOR_LINK,
     # Disguised letters.
-    HIDDEN_CHARACTERS,
     MIXED_SCRIPT_WORDS,
-    STYLED_LETTERS,
     LETTERS_APART,
-    DIGITS_FOR_LETTERS,
     # What is said, and to whom.
     ABRUPT_SHIFT,
     COMMERCIAL_PITCH,
     CONTACT_BAIT,
     GENERIC_PRAISE,
-    LEAKED_CHATBOT_PHRASE,
     PROMPT_INJECTION,
     OWN_DETAIL,
     # What lists say.

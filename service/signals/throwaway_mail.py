@@ -4,26 +4,29 @@ from __future__ import annotations
 
 from disposable_email_domains import blocklist
 
-from service.domain.comment import Comment, Listing, ListKind
+from service.domain.comment import Comment, ListBasis, Listing, ListKind
 from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
-from service.signals.listings import listed
+from service.signals.listings import WORTH, listed
 
 # Services of this kind lend out names below their own; three levels are all that real lists hold.
 _MAX_LABELS = 5
+_NAME = "throwaway_mail"
 
 
 def throwaway_mail(comment: Comment, _history: History) -> Signal | None:
     """Fire on a mail domain of the built-in list, or of an imported one that is not too old."""
-    if _is_built_in(comment.sender.email_domain):
-        return Signal(
-            name="throwaway_mail",
-            strength=1.0,
-            reason="gives an e-mail address of a throw-away service",
-        )
-    return listed(
-        "throwaway_mail", comment, ListKind.MAIL_DOMAINS, what="gives an e-mail address of a domain"
+    found = listed(
+        _NAME, comment, ListKind.MAIL_DOMAINS, what="gives an e-mail address of a domain"
+    )
+    if not _is_built_in(comment.sender.email_domain):
+        return found
+    strength = WORTH[ListBasis.REPORTED]
+    if found is not None and found.strength > strength:
+        return found
+    return Signal(
+        name=_NAME, strength=strength, reason="gives an e-mail address of a throw-away service"
     )
 
 

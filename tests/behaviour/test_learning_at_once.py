@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.domain.comment import Author, Lane, SiteId
+from service.domain.comment import Author, FormEvidence, Lane, SiteId
 from service.domain.decision import Ruling
 from service.domain.person import Person
-from service.domain.verdict import Outcome
+from service.domain.verdict import Outcome, WeightKind
 from service.learning.taught import Taught
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
@@ -20,11 +20,11 @@ from service.moderation.judging.judge import judge_batch
 from service.moderation.privacy.erase import erase_person
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
-from service.scoring.lean import SITE_DECISIONS, frozen_score, sum_up
+from service.scoring.lean import SITE_DECISIONS, frozen_score
 from service.stores.memory.stores import memory_stores
 from service.stores.taught import TaughtKeeper
 from tests.factories import SITE, make_comment
-from tests.fakes import FixedClassifier, make_services, make_site
+from tests.fakes import FixedClassifier, ForgetfulHistory, make_services, make_site
 from tests.unit.learning.lessons import HAM, SPAM
 from tests.unit.learning.test_taught import state
 
@@ -38,7 +38,7 @@ def stores():
 
 @pytest.fixture
 def services(stores):
-    return make_services(stores=stores, taught=keeper(stores).current)
+    return make_services(stores=stores, taught=keeper(stores).current, history=ForgetfulHistory())
 
 
 def keeper(stores) -> TaughtKeeper:
@@ -80,8 +80,46 @@ def test_the_next_comment_knows_of_every_decision_and_adds_up_to_the_last_digit(
 
     assert lean_of(before) == 0.0
     assert lean_of(after) > 1.0
-    assert after.score == sum_up(after, after.signals)
+    total = after.base + after.model_contribution
+    for one in after.signals:
+        total += one.contribution
+    assert after.score == total
     assert frozen_score(after) == before.score
+
+
+def honeypot_of(case):
+    [found] = [one for one in case.verdict.signals if one.signal.name == "honeypot_filled"]
+    return found
+
+
+def test_a_set_weight_moves_with_decisions_and_back_when_they_are_undone(services):
+    filled = {"form": FormEvidence(honeypot_filled=True)}
+    before = honeypot_of(post(services, SPAM.format("one"), **filled))
+    rejected = [post(services, f"Remark number {n} on the valve.", **filled) for n in range(8)]
+    for case in rejected:
+        decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="import")
+
+    moved = honeypot_of(post(services, SPAM.format("two"), **filled))
+    for case in rejected:
+        undo_decision(case.comment.id, services, undone_by="ada")
+    back = honeypot_of(post(services, SPAM.format("three"), **filled))
+
+    assert (before.weight, before.kind) == (1.5, WeightKind.SET)
+    assert 1.6 < moved.weight <= 3.0
+    assert (moved.kind, moved.decisions) == (WeightKind.LEARNT, 8)
+    assert (back.weight, back.kind) == (1.5, WeightKind.SET)
+
+
+def test_a_site_that_does_not_learn_judges_by_the_weights_as_set(services, stores):
+    filled = {"form": FormEvidence(honeypot_filled=True)}
+    for n in range(8):
+        case = post(services, f"Remark number {n} on the valve.", **filled)
+        decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="import")
+    stores.sites.change_settings(OTHER, lambda now: replace(now, learns=False))
+
+    found = honeypot_of(post(services, SPAM.format("one"), site_id=OTHER, **filled))
+
+    assert (found.weight, found.kind) == (1.5, WeightKind.SET)
 
 
 def test_another_worker_knows_the_same_to_the_last_bit(services, stores):

@@ -27,7 +27,7 @@ from service.ports.services import Services
 from service.stores.memory.stores import memory_stores
 from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
 from tests.factories import SITE, make_comment
-from tests.fakes import make_services, make_site
+from tests.fakes import ForgetfulHistory, make_services, make_site
 from tests.unit.learning.lessons import HAM, SALT, SPAM, features_of
 from tests.unit.learning.test_taught import state
 
@@ -51,7 +51,10 @@ class World:
 
     def __post_init__(self) -> None:
         self.worker = self.start_worker()
-        self.services: Services = make_services(stores=self.stores, judges=self.judges)
+        # Verdicts must not hang on who else has posted: only what is learnt of them is compared.
+        self.services: Services = make_services(
+            stores=self.stores, judges=self.judges, history=ForgetfulHistory()
+        )
         add_user("ada", self.services, actor="test", role=Role.OWNER)
 
     def start_worker(self) -> TaughtKeeper:

@@ -20,12 +20,14 @@ from service.domain.comment import (
     CommentId,
     FormEvidence,
     Lane,
+    ListHits,
     Listing,
     ListKind,
     Post,
     Sender,
     SiteId,
 )
+from service.domain.decision import Decision, Ruling
 from service.domain.errors import NotFoundError
 from service.domain.site import SiteSettings
 from service.ports.comments import Added, AddOutcome, NewComment
@@ -497,3 +499,31 @@ def test_a_moment_at_either_end_of_time_comes_back(stores, moment):
     stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
 
     assert stores.cases.get(comment.id).comment.written_at == comment.written_at
+
+
+def test_hits_of_a_list_are_counted_with_the_rulings_in_force(stores):
+    def listed(*names: str) -> Comment:
+        found = (Listing(list_name=n, kind=ListKind.NETWORKS, age_days=1.0) for n in names)
+        return make_comment(sender=Sender(listings=tuple(found)))
+
+    spam, undone, ham, *_ = keep(
+        stores, listed("a", "b"), listed("a"), listed("a"), listed("b"), make_comment()
+    )
+    for number, (comment_id, ruling) in enumerate(
+        [(spam, Ruling.REJECT), (undone, Ruling.REJECT), (ham, Ruling.APPROVE)]
+    ):
+        stores.decisions.add(
+            Decision(
+                id=f"listed{number}",
+                comment_id=comment_id,
+                ruling=ruling,
+                decided_by="ada",
+                decided_at=NOW,
+            )
+        )
+    stores.decisions.undo(undone, by="ada", at=NOW)
+
+    assert stores.comments.count_listings() == {
+        "a": ListHits(comments=3, approved=1, rejected=1),
+        "b": ListHits(comments=2, rejected=1),
+    }

@@ -21,17 +21,20 @@ from service.domain.figures import (
     PairCount,
     RuledCount,
     Scope,
+    SetSignal,
     SignalCount,
     TimedDecision,
     UnsureCount,
     VersionCount,
     WaitingNow,
+    WeightNow,
 )
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.report import Label, Report
-from service.domain.verdict import Outcome, WeighedSignal
+from service.domain.verdict import Outcome, WeighedSignal, WeightKind
 from service.ports.campaigns import Placement
 from service.ports.comments import NewComment
+from service.scoring.holding import HELD_BACK
 from service.scoring.lean import SITE_DECISIONS
 from service.stores.limits import FigureLimits
 from tests.factories import NOW, SITE, make_comment, make_signal, make_verdict
@@ -224,6 +227,27 @@ def test_signals_are_counted_with_what_was_ruled(stores):
         SignalCount(name="bare_link", ruling=None, fired=1, contribution_sum=0.5),
     }
     assert stores.figures.count(scope(site_ids=(OTHER_SITE,))).sampled == 0
+
+
+def test_the_weights_are_those_of_the_newest_verdict_that_tells_them(stores):
+    def weighed(weight: float, kind: WeightKind | None, decisions: int = 0) -> WeighedSignal:
+        return WeighedSignal(
+            signal=make_signal("too_fast"),
+            weight=weight,
+            contribution=weight,
+            kind=kind,
+            decisions=decisions,
+        )
+
+    keep(stores, at=YESTERDAY, signals=(weighed(1.0, WeightKind.SET),))
+    keep(stores, at=NOW - timedelta(hours=1), signals=(weighed(1.5, WeightKind.LEARNT, 7),))
+    keep(stores, signals=(weighed(0.0, None),))
+
+    counted = stores.figures.count(scope())
+
+    assert counted.weights == (
+        WeightNow(name="too_fast", weight=1.5, kind=WeightKind.LEARNT, decisions=7),
+    )
 
 
 def test_verdicts_are_counted_by_version_on_the_day_of_judging(stores):
@@ -427,3 +451,27 @@ def test_where_only_the_newest_were_looked_at_it_is_told_since_when(stores, monk
 
     assert len(found.leaned) == 2
     assert found.leaned_since == NOW - DAY
+
+
+def test_a_moved_verdict_is_told_with_what_stood_beside_the_words(stores):
+    def weighed(name: str, contribution: float, kind: WeightKind | None) -> WeighedSignal:
+        signal = make_signal(name, strength=0.5)
+        return WeighedSignal(signal=signal, weight=1.0, contribution=contribution, kind=kind)
+
+    beside = (
+        weighed("too_fast", 1.5, WeightKind.LEARNT),
+        weighed("honeypot_filled", 0.75, WeightKind.SET),
+        weighed("sender_burst", 0.7, WeightKind.FITTED),
+        weighed("copy_burst", 0.5, None),
+        weighed(HELD_BACK, -1.25, WeightKind.SET),
+    )
+    keep(stores, Outcome.UNSURE, signals=(*beside, *leaned(2.5)))
+    keep(stores, Outcome.UNSURE, signals=beside)
+
+    [found] = stores.figures.left(scope()).leaned
+
+    assert (found.lean, found.held_back) == (2.5, -1.25)
+    assert found.beside == (
+        SetSignal(name="honeypot_filled", strength=0.5, contribution=0.75, kind=WeightKind.SET),
+        SetSignal(name="too_fast", strength=0.5, contribution=1.5, kind=WeightKind.LEARNT),
+    )

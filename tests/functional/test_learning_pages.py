@@ -20,7 +20,7 @@ from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from service.scoring.lean import recorded_lean
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import make_services, make_site
+from tests.fakes import ForgetfulHistory, make_services, make_site
 from tests.functional.moderators import hidden_fields, keep, signed_in, that_learn, token_of
 from tests.over_sqlite import sqlite_services
 from tests.unit.learning.lessons import HAM, SPAM
@@ -54,6 +54,13 @@ def post(services, text, **changes):
     comment = make_comment(text, received_at=services.clock(), **changes)
     submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
     return services.cases.get(comment.id)
+
+
+def without_histories(services):
+    """Return services to which near-copies say nothing beside what decisions taught."""
+    alone = replace(services, history=ForgetfulHistory())
+    alone.queue.services = alone
+    return alone
 
 
 def decide_some(services, count=12, *, spam=SPAM, ham=HAM, **changes):
@@ -146,6 +153,7 @@ def test_of_a_withdrawn_comment_no_word_is_quoted(services, client):
 
 def test_what_was_learnt_is_told_with_side_weight_and_decisions(services, client):
     author = Author(name="Cheap Boilers 24", url="https://cheap-boilers.com/x")
+    services = without_histories(services)
     decide_some(services, spam=SPAM + " at https://radiator-sale.com/a")
     for n in range(4):
         case = post(services, SPAM.format(n), author=author)
@@ -276,6 +284,7 @@ def test_while_the_last_comments_reach_into_the_first_week_the_queue_tells_nothi
 
 
 def test_figures_tell_what_was_left_by_week_and_would_have_been_without_learning(services):
+    services = without_histories(services)
     decide_some(services, 24)
     for n in range(10):
         post(services, SPAM.format(f"word {n}"))

@@ -123,6 +123,7 @@ def test_signals_come_with_weight_reason_and_spans(tmp_path):
     [row] = rows_of(result.stdout_bytes)
     [link] = [s for s in row["signals"] if s["name"] == "bare_link"]
     fields = {"name", "strength", "weight", "contribution", "reason", "spans", "boundaries"}
+    fields.add("weight_kind")
     assert set(link) == fields
     assert link["spans"]
     assert link["reason"]

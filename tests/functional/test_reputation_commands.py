@@ -10,10 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from service.cli import cli, main
+from service.domain.comment import Lane
+from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
 from service.moderation.intake.senders import with_sender
+from service.moderation.review.decide import decide_comment
+from service.ports.comments import NewComment
 from service.wiring import open_services
-from tests.factories import make_comment
+from tests.factories import make_comment, make_verdict
+from tests.fakes import make_site
 
 NOW = datetime.now(UTC)
 
@@ -167,3 +172,26 @@ def test_senders_are_keyed_as_before_until_a_secret_of_their_own_is_set(tmp_path
         assert services.sender_secret == sites
         assert services.sender_secrets.before == present.present
         assert services.sender_secrets.present != present.present
+
+
+def test_a_list_starts_by_its_basis_and_shows_its_hits_and_what_decisions_made_of_it(run, tmp_path):
+    words = ("import", "-", "--name", "exits", "--kind", "networks", "--basis", "tor")
+    run("reputation", *words, given=b"192.0.2.0/24\n")
+    (before,) = run("reputation", "lists", "--json")
+
+    with open_services(data_dir=str(tmp_path)) as services:
+        services.sites.add(make_site())
+        for n in range(6):
+            comment = make_comment(f"Buy valves, number {n}.", received_at=NOW)
+            comment = with_sender(comment, address="192.0.2.9", email=None, services=services)
+            services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+            services.verdicts.add([make_verdict(comment.id)], audit=frozenset())
+            if n < 5:
+                ruling = Ruling.REJECT if n else Ruling.APPROVE
+                decide_comment(comment.id, ruling, services, decided_by="import")
+    (after,) = run("reputation", "lists", "--json")
+
+    assert (before["basis"], before["hits"], before["weight_now"]) == ("tor", 0, 0.3)
+    assert (after["hits"], after["hits_approved"], after["hits_rejected"]) == (6, 1, 4)
+    assert (after["set_weight"], after["learnt_from"]) == (0.3, 5)
+    assert 0.3 < after["weight_now"] <= 1.5

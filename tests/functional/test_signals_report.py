@@ -123,7 +123,7 @@ def test_detectors_that_never_fired_say_what_they_would_have_needed(found):
 
     assert never["honeypot_filled"] == "form"
     assert never["rejected_person_before"] == "history"
-    assert never["styled_letters"] is None
+    assert never["prompt_injection"] is None
     assert row_of(found, "honeypot_filled")["likelihood_ratio"] is None
 
 
@@ -160,3 +160,21 @@ def test_no_file_of_comments_is_replaced(file, tmp_path):
     assert report(file, "--out", file).exit_code == 2
     assert report(file, "--out", same, "--json", same).exit_code == 2
     assert file.stat().st_size
+
+
+def test_no_row_is_without_a_sentence_on_why_it_weighs_that(found):
+    says = {row["name"]: row["says"] for row in found["rows"]}
+
+    assert all(one.endswith(".") for one in says.values())
+    assert says["bare_link"] == "Fitted on labelled comments."
+    assert says["too_fast"].startswith("Set: nobody reads and types that fast")
+    assert says["commercial_link"].startswith("Recorded and shown to moderators")
+    row = row_of(found, "too_fast")
+    assert (row["weight"], row["set_weight"], row["decisions"]) == (1.0, 1.0, 0)
+
+
+def test_the_page_shows_weights_as_set_and_as_they_are_now(file, tmp_path):
+    result = report(file, "--data-dir", tmp_path)
+
+    assert "## Why each weighs that" in result.stdout
+    assert "| +1.00 | +1.00 | 0 |" in result.stdout

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from importlib.metadata import version as installed_version
 
 from models.registry import Fusion
+from service.scoring.set_weights import MOST_SET, SET_WEIGHTS
+from service.scoring.weighing import NOTHING_LEARNT, weigh_signal
+from service.scoring.weights import Weights
 from training.card.figures import (
     FALSE_POSITIVE_RATES,
     KNOWN_WEAKNESSES,
@@ -117,17 +120,32 @@ def reliability_page(is_spam: BoolArray, p_spam: FloatArray) -> str:
 
 
 def weight_parts(fusion: Fusion) -> list[str]:
-    """Return the weights of model and signals, largest first."""
-    largest_first = sorted(fusion.signal_weights.items(), key=lambda item: (-abs(item[1]), item[0]))
+    """Return the weights of model and signals, largest first, with the kind of each."""
+    fitted = Weights(signals=fusion.signal_weights)
+    rows = [
+        (name, _weight_of(name, fitted)) for name in sorted({*fusion.signal_weights, *SET_WEIGHTS})
+    ]
+    rows.sort(key=lambda row: (-abs(row[1][0]), row[0]))
     return [
         "## Weights",
         (
             f"score = {fusion.base:+.3f} + {fusion.model_weight:.3f} x log-odds of the model + the "
             "sum of weight x strength. A signal at 0 did not pay on these comments, or fired too "
-            "rarely to tell, and is only shown."
+            "rarely to tell, and is only shown. Fitted weights are of labelled comments. A set one "
+            f"is a prior within {MOST_SET}, as archives do not hold the evidence; decisions of an "
+            "installation move it, and the service lets none of it alone call a comment spam."
         ),
-        table(["signal", "weight"], [[name, f"{weight:.3f}"] for name, weight in largest_first]),
+        table(
+            ["signal", "weight", "kind"],
+            [[name, f"{weight:.3f}", kind] for name, (weight, kind) in rows],
+        ),
     ]
+
+
+def _weight_of(name: str, fitted: Weights) -> tuple[float, str]:
+    """Return what a signal of a version weighs before any decision, and by which right."""
+    found = weigh_signal(name, fitted, NOTHING_LEARNT)
+    return found.weight, "" if found.kind is None else found.kind.value
 
 
 def table(head: Sequence[object], rows: Sequence[Sequence[object]]) -> str:

@@ -23,6 +23,7 @@ from service.domain.decision import Ruling
 from service.domain.history import History
 from service.reputation.ledger import Ledger
 from service.scoring.conclude import logit
+from service.scoring.set_weights import SET_WEIGHTS, SIMULATED
 from service.signals.registry import DETECTORS
 from training.data.dataset import Example
 from training.fit.fuse import fit_beside
@@ -35,20 +36,9 @@ from training.fit.simulated_world import (
 
 FloatArray = npt.NDArray[np.float64]
 
-# The most that each signal of history may weigh, in log-odds. The cutoffs lie some 7 apart, so no
-# kind of history alone takes a comment from one side to the other; what strangers share may weigh
-# least. Separable simulations would else drive weights as far as the ridge lets them.
-MOST: Mapping[str, float] = {
-    "rejected_person_before": 2.5,
-    "approved_person_before": 2.5,
-    "rejected_address_before": 0.7,
-    "approved_address_before": 0.5,
-    "rejected_mail_domain_before": 1.0,
-    "rejected_target_before": 2.5,
-    "rejected_copy_before": 3.0,
-    "sender_burst": 0.7,
-    "copy_burst": 2.0,
-}
+# The most that each signal of history may weigh, in log-odds: what the service lets it. Separable
+# simulations would else drive weights as far as the ridge lets them.
+MOST: Mapping[str, float] = {name: abs(SET_WEIGHTS[name].weight) for name in sorted(SIMULATED)}
 HISTORY_SIGNALS = tuple(MOST)
 _DETECTORS = tuple(d for d in DETECTORS if d.name in MOST)
 

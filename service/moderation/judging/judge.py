@@ -22,6 +22,7 @@ from service.domain.history import History
 from service.domain.site import SiteSettings
 from service.domain.stage import Stage
 from service.domain.verdict import Outcome, Verdict
+from service.learning.evidence import LearntForComment, LocalEvidence, with_learnt_lists
 from service.learning.judging import lean_on
 from service.learning.taught import Taught
 from service.moderation.judging.attempts import AttemptCount
@@ -113,7 +114,9 @@ def _judge_comments(
     for index, comment in enumerate(comments):
         history = histories[index] if histories is not None else History()
         cutoffs = cutoffs_of(settings[index], model.cutoffs) if settings else model.cutoffs
-        signals = place_seam(comment, detect_all(comment, history), outputs[index])
+        evidence = _evidence_of(taught, settings[index] if settings else None)
+        sender = with_learnt_lists(comment, evidence)
+        signals = place_seam(comment, detect_all(sender, history), outputs[index])
         laps.end(Stage.DETECT)
         # After the detectors, whose view of the text the book shares.
         entry = book.find(comment, at=now) if book else None
@@ -127,6 +130,7 @@ def _judge_comments(
             cutoffs=cutoffs,
             judged_at=now,
             instruction=entry.instruction if entry else None,
+            learnt=LearntForComment(sender, evidence),
         )
         output = outputs[index]
         if taught is not None:
@@ -141,6 +145,13 @@ def _judge_comments(
         judged.append(_Judged(verdict=verdict, output=output))
         laps.end(Stage.CONCLUDE)
     return judged
+
+
+def _evidence_of(taught: Taught | None, settings: SiteSettings | None) -> LocalEvidence:
+    """Return what decisions made of the set weights, as far as the site learns."""
+    if taught is None or (settings is not None and not settings.learns):
+        return LocalEvidence()
+    return taught.evidence
 
 
 def judge_batch(

@@ -8,12 +8,33 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from service.domain.verdict import Verdict
+from service.domain.verdict import Verdict, WeightKind
+from service.scoring.holding import HELD_BACK
+from service.scoring.model_signals import LLM_VOICE
 from service.scoring.report.figures import share_of
 from service.scoring.report.table import MAX_SLICE_NAME_CHARS, MAX_SLICES, OTHER
+from service.scoring.seam import PROMOTION_SEAM
+from service.scoring.set_weights import SET_WEIGHTS
 from service.scoring.shares import Share
+from service.scoring.weighing import (
+    NOTHING_LEARNT,
+    LearntHere,
+    Weighing,
+    set_weight_of,
+    weigh_signal,
+)
 from service.scoring.weights import Weights
 
+# Why what has no weight is recorded all the same.
+_FOUND_NO_WEIGHT = (
+    "Recorded and shown to moderators: the fit found it to add nothing to the classifier, or too "
+    "rare to tell."
+)
+_NO_WEIGHT = {
+    HELD_BACK: "Takes off again what evidence beside the words may not add alone.",
+    LLM_VOICE: "Recorded: a machine's voice is no intent, and honest people polish their remarks.",
+    PROMOTION_SEAM: "Recorded: it shows where a remark turns into an advertisement.",
+}
 # 97.5 % point of the normal distribution, for intervals of 95 %.
 _Z = 1.959964
 
@@ -57,6 +78,8 @@ class SourceRow:
 class SignalRow:
     """What one signal was worth.
 
+    `weight` is what it counts by now; `set_weight` what it counted before `decisions` moved it,
+    None where the weight is fitted. `says` is a sentence on why it weighs that.
     `points_to` is the label of which it was found on the larger share, None where it never was.
     `alone` counts the comments of both labels on which no other signal that points the same way
     was found. Of the comments of the label pointed to on which it was found and the model
@@ -66,6 +89,9 @@ class SignalRow:
     name: str
     needs: str | None
     weight: float
+    set_weight: float | None
+    decisions: int
+    says: str
     on_spam: Share
     on_ham: Share
     points_to: str | None
@@ -119,13 +145,26 @@ class SignalCollector:
 
 
 def measure_signals(
-    collected: SignalCollector, *, known: Iterable[KnownSignal], weights: Weights
+    collected: SignalCollector,
+    *,
+    known: Iterable[KnownSignal],
+    weights: Weights,
+    learnt: LearntHere = NOTHING_LEARNT,
 ) -> SignalMeasurements:
-    """Return what every known or found signal was worth."""
+    """Return what every known or found signal was worth; `learnt` is what decisions moved."""
     needs = {signal.name: signal.needs for signal in known}
     names = {*needs, *(name for case in collected.cases for name in case.fired)}
     counted = _Counted(collected.cases, names)
-    rows = [_row(name, counted, needs=needs.get(name), weight=weights.of(name)) for name in names]
+    rows = [
+        _row(
+            name,
+            counted,
+            needs=needs.get(name),
+            weighing=weigh_signal(name, weights, learnt),
+            set_weight=set_weight_of(name, weights),
+        )
+        for name in names
+    ]
     return SignalMeasurements(
         n_spam=counted.n_spam,
         n_ham=counted.n_ham,
@@ -164,7 +203,14 @@ class _Counted:
         return "spam" if spam * max(self.n_ham, 1) >= ham * max(self.n_spam, 1) else "ham"
 
 
-def _row(name: str, counted: _Counted, *, needs: str | None, weight: float) -> SignalRow:
+def _row(
+    name: str,
+    counted: _Counted,
+    *,
+    needs: str | None,
+    weighing: Weighing,
+    set_weight: float | None,
+) -> SignalRow:
     on_spam, on_ham = (counted.count(name, is_spam=is_spam) for is_spam in (True, False))
     points_to = counted.points_to[name]
     same_way = {other for other, way in counted.points_to.items() if way == points_to} - {name}
@@ -176,7 +222,10 @@ def _row(name: str, counted: _Counted, *, needs: str | None, weight: float) -> S
     return SignalRow(
         name=name,
         needs=needs,
-        weight=weight,
+        weight=weighing.weight,
+        set_weight=set_weight,
+        decisions=weighing.decisions,
+        says=_why(name, weighing),
         on_spam=share_of(on_spam, counted.n_spam),
         on_ham=share_of(on_ham, counted.n_ham),
         points_to=points_to,
@@ -188,6 +237,19 @@ def _row(name: str, counted: _Counted, *, needs: str | None, weight: float) -> S
         adds_against_the_model=model[against],
         sources=_by_source(name, counted),
     )
+
+
+def _why(name: str, weighing: Weighing) -> str:
+    """Return a sentence on why a signal weighs what it does."""
+    known = SET_WEIGHTS.get(name)
+    if weighing.kind is WeightKind.FITTED:
+        return "Fitted on labelled comments."
+    if known is None or weighing.kind is None:
+        return _NO_WEIGHT.get(name, _FOUND_NO_WEIGHT)
+    because = f"{known.reason} ({known.source})"
+    if weighing.kind is WeightKind.SET:
+        return f"Set: {because}."
+    return f"Learnt from {weighing.decisions:,} decisions here, set because {because}."
 
 
 def _model_beside(found: Sequence[tuple[_Case, int]], points_to: str | None) -> Counter[ModelSays]:

@@ -58,6 +58,7 @@ def render_signals(evaluation: SignalEvaluation) -> str:
         _opening(evaluation),
         _every_signal(fired),
         _silent([row for row in found.rows if not row.points_to]),
+        _weights(found.rows),
         _by_source(fired),
         files_section(evaluation.files),
         _how_to_read(),
@@ -128,6 +129,24 @@ def _silent(rows: Sequence[SignalRow]) -> str:
         "Never found",
         "What a data file does not hold cannot be seen in it: histories and what a form saw.",
         table(["signal", "why", "weight"], cells, text_columns=2),
+    )
+
+
+def _weights(rows: Sequence[SignalRow]) -> str:
+    cells = [
+        [
+            f"`{code(row.name)}`",
+            cell(row.says),
+            NO_FIGURE if row.set_weight is None else f"{row.set_weight:+.2f}",
+            f"{row.weight:+.2f}",
+            f"{row.decisions:,}",
+        ]
+        for row in rows
+    ]
+    return section(
+        "Why each weighs that",
+        "In log-odds at full strength: as set, and now. Decisions are those that moved it.",
+        table(["signal", "why", "set at", "weight", "decisions"], cells, text_columns=2),
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
-from service.domain.comment import ListKind
+from service.domain.comment import ListBasis, ListKind
 from service.reputation.about_list import AboutList
 from service.reputation.ranges import CompiledEntries, ItemFormat, empty_column
 
@@ -99,7 +99,10 @@ def _parsed(body: memoryview) -> tuple[AboutList, CompiledEntries]:
     columns = _columns(body[prefix + length :], header.pop("lengths"))
     for name in ("listed_at", "imported_at", "expires_at"):
         header[name] = datetime.fromisoformat(header[name])
-    about = AboutList(**{**header, "kind": ListKind(header["kind"])})
+    header["kind"] = ListKind(header["kind"])
+    # Lists that were imported before there was one do not have the key.
+    header["basis"] = ListBasis(header.get("basis", ListBasis.REPORTED))
+    about = AboutList(**header)
     return about, CompiledEntries.of_columns(columns)
 
 

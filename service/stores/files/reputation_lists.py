@@ -178,7 +178,12 @@ class ListFolder:
 
 def _find(lists: Sequence[_Entry], sought: _Sought, at: datetime) -> list[Listing]:
     return [
-        Listing(list_name=about.name, kind=about.kind, age_days=round(about.age_days(at), 2))
+        Listing(
+            list_name=about.name,
+            kind=about.kind,
+            age_days=round(about.age_days(at), 2),
+            basis=about.basis,
+        )
         for about, compiled in lists
         if at < about.expires_at and sought.is_on(about, compiled)
     ]

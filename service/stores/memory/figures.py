@@ -24,13 +24,16 @@ from service.domain.figures import (
     PairCount,
     RuledCount,
     Scope,
+    SetSignal,
     SignalCount,
     TimedDecision,
     UnsureCount,
     VersionCount,
     WaitingNow,
+    WeightNow,
 )
 from service.domain.verdict import Outcome, Verdict
+from service.scoring.holding import HELD_BACK, is_beside
 from service.scoring.lean import recorded_lean
 from service.stores.limits import FIGURE_LIMITS, FigureLimits
 
@@ -76,6 +79,7 @@ class MemoryFigureStore:
             pairs=_pairs(cases, scope),
             sampled=len(newest),
             signals=_signals(newest),
+            weights=_weights(newest),
             versions=_versions(cases, scope),
             acts=_acts(taken, self._limits.acts),
             timed=_timed(taken)[: self._limits.timed],
@@ -148,7 +152,24 @@ def _leaned(cases: Sequence[Case]) -> Iterator[Leaned]:
                 model_version=verdict.model_version,
                 ham_cutoff=verdict.ham_cutoff,
                 spam_cutoff=verdict.spam_cutoff,
+                beside=_beside(verdict),
+                held_back=sum(
+                    one.contribution for one in verdict.signals if one.signal.name == HELD_BACK
+                ),
             )
+
+
+def _beside(verdict: Verdict) -> tuple[SetSignal, ...]:
+    return tuple(
+        SetSignal(
+            name=one.signal.name,
+            strength=one.signal.strength,
+            contribution=one.contribution,
+            kind=one.kind,
+        )
+        for one in sorted(verdict.signals, key=lambda one: one.signal.name)
+        if is_beside(one) and one.kind is not None
+    )
 
 
 def _days(received: Sequence[Case]) -> tuple[DayCount, ...]:
@@ -287,6 +308,22 @@ def _signals(newest: Sequence[tuple[Case, Verdict]]) -> tuple[SignalCount, ...]:
         SignalCount(name=name, ruling=ruling, fired=len(some), contribution_sum=sum(some))
         for (name, ruling), some in found.items()
     )
+
+
+def _weights(newest: Sequence[tuple[Case, Verdict]]) -> tuple[WeightNow, ...]:
+    found: dict[str, WeightNow] = {}
+    for _, verdict in sorted(
+        newest, key=lambda one: (one[1].judged_at, one[1].comment_id), reverse=True
+    ):
+        for weighed in verdict.signals:
+            if weighed.kind is not None and weighed.signal.name not in found:
+                found[weighed.signal.name] = WeightNow(
+                    name=weighed.signal.name,
+                    weight=weighed.weight,
+                    kind=weighed.kind,
+                    decisions=weighed.decisions,
+                )
+    return tuple(found.values())
 
 
 def _versions(cases: Sequence[Case], scope: Scope) -> tuple[VersionCount, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,7 +11,7 @@ from datetime import datetime
 from service.campaigns.traits import Traits
 from service.domain.campaign import is_by_person
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
-from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
+from service.domain.comment import Comment, CommentId, Lane, ListHits, Sender, SiteId
 from service.domain.cutoff_preview import CutoffPreview
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery
@@ -326,6 +326,23 @@ class MemoryCommentStore:
                 for name in site_comment_ids
             }
         return {name: held.comment_id for name, held in found.items() if held is not None}
+
+    def count_listings(self) -> Mapping[str, ListHits]:
+        """See `CommentStore.count_listings`."""
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        with self._state.lock:
+            for kept in self._state.comments.values():
+                ruled = [one.ruling.value for one in kept.decisions if one.undone_at is None]
+                for listing in kept.comment.sender.listings:
+                    found[listing.list_name].update(["comments", *ruled])
+        return {
+            name: ListHits(
+                comments=counted["comments"],
+                approved=counted[Ruling.APPROVE],
+                rejected=counted[Ruling.REJECT],
+            )
+            for name, counted in found.items()
+        }
 
     def withdraw(
         self, comment_id: CommentId, *, at: datetime, act: AuditEntry | None = None

@@ -9,7 +9,8 @@ import psycopg
 import sqlalchemy as sa
 
 from service.domain.case import PendingComment
-from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
+from service.domain.comment import Comment, CommentId, Lane, ListHits, Sender, SiteId
+from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.ports.audit import AuditEntry
 from service.ports.comments import (
@@ -197,6 +198,11 @@ class SqlCommentStore:
                 found.update({names[digest]: kept for digest, kept in connection.execute(query)})
         return found
 
+    def count_listings(self) -> Mapping[str, ListHits]:
+        """See `CommentStore.count_listings`."""
+        with reading(self._engine) as connection:
+            return _count_listings(connection)
+
     def withdraw(
         self, comment_id: CommentId, *, at: datetime, act: AuditEntry | None = None
     ) -> None:
@@ -349,3 +355,34 @@ def _find_held(connection: sa.Connection, claims: Sequence[Claims]) -> dict[str,
                 name = f"id:{row.claim}" if column is comments.c.id else row.claim
                 held[name] = Held(comment_id=row.id, fingerprint=row.fingerprint)
     return held
+
+
+def _count_listings(connection: sa.Connection) -> dict[str, ListHits]:
+    name: sa.ColumnElement[str]
+    if connection.dialect.name == "postgresql":
+        each = sa.func.json_array_elements(comments.c.sender_listings).table_valued("value")
+        name = each.c.value.op("->>")("list")
+    else:
+        each = sa.func.json_each(comments.c.sender_listings).table_valued("value")
+        name = sa.func.json_extract(each.c.value, "$.list")
+    in_force = sa.and_(decisions.c.comment_id == comments.c.id, decisions.c.undone_at.is_(None))
+    listed = (
+        sa.select(name.label("name"), decisions.c.ruling.label("ruling"))
+        .select_from(comments.outerjoin(decisions, in_force).join(each, sa.true()))
+        .where(comments.c.sender_listings.is_not(None))
+        .subquery()
+    )
+
+    def ruled(ruling: Ruling) -> sa.ColumnElement[int]:
+        return sa.func.coalesce(sa.func.sum(sa.case((listed.c.ruling == ruling.value, 1))), 0)
+
+    query = sa.select(
+        listed.c.name,
+        sa.func.count().label("number"),
+        ruled(Ruling.APPROVE).label("approved"),
+        ruled(Ruling.REJECT).label("rejected"),
+    ).group_by(listed.c.name)
+    return {
+        row.name: ListHits(comments=row.number, approved=row.approved, rejected=row.rejected)
+        for row in connection.execute(query)
+    }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -23,14 +24,18 @@ from service.domain.figures import (
     PairCount,
     RuledCount,
     Scope,
+    SetSignal,
     SignalCount,
     TimedDecision,
     UnsureCount,
     VersionCount,
     WaitingNow,
+    WeightNow,
 )
-from service.domain.verdict import Outcome
+from service.domain.verdict import Outcome, WeightKind
+from service.scoring.holding import HELD_BACK
 from service.scoring.lean import SITE_DECISIONS
+from service.scoring.set_weights import SET_WEIGHTS
 from service.stores.cursor import UNSURE_RANK
 from service.stores.limits import FIGURE_LIMITS, FigureLimits
 from service.stores.sql.base.days import day_of, utc_day
@@ -61,6 +66,7 @@ _in_force = sa.and_(
 _has_verdict_row = verdicts.c.comment_id == comments.c.id
 _has_entry_row = sa.and_(_has_verdict_row, verdicts.c.instruction.is_not(None))
 _of_decision = comments.c.id == decisions.c.comment_id
+_Reader = Callable[[str], sa.ColumnElement[Any]]
 
 
 class SqlFigureStore:
@@ -73,7 +79,7 @@ class SqlFigureStore:
     def count(self, scope: Scope) -> FigureCounts:
         """See `FigureStore.count`."""
         with reading(self._engine) as connection:
-            sampled, signals = _signals(connection, scope, self._limits.verdicts)
+            sampled, signals, weights = _signals(connection, scope, self._limits.verdicts)
             return FigureCounts(
                 days=_days(connection, scope),
                 waiting=_waiting(connection, scope),
@@ -85,6 +91,7 @@ class SqlFigureStore:
                 pairs=_pairs(connection, scope),
                 sampled=sampled,
                 signals=signals,
+                weights=weights,
                 versions=_versions(connection, scope),
                 acts=_acts(connection, scope, self._limits.acts),
                 timed=_timed(connection, scope, self._limits.timed),
@@ -318,10 +325,11 @@ def _pairs(connection: sa.Connection, scope: Scope) -> tuple[PairCount, ...]:
 
 def _signals(
     connection: sa.Connection, scope: Scope, newest: int
-) -> tuple[int, tuple[SignalCount, ...]]:
+) -> tuple[int, tuple[SignalCount, ...], tuple[WeightNow, ...]]:
     some = _newest(scope, newest)
     sampled = connection.execute(sa.select(sa.func.count()).select_from(some)).scalar_one()
-    return sampled, _count_signals(connection, some, *_each_signal(connection))
+    each, of = _each_signal(connection)
+    return sampled, _count_signals(connection, some, each, of), _weights(connection, some, each, of)
 
 
 def _newest(scope: Scope, limit: int) -> sa.Subquery:
@@ -335,57 +343,107 @@ def _newest(scope: Scope, limit: int) -> sa.Subquery:
     )
 
 
-def _each_signal(
-    connection: sa.Connection,
-) -> tuple[sa.FromClause, sa.ColumnElement[Any], sa.ColumnElement[Any]]:
-    """Return a row for each signal of a verdict, with its name and its contribution."""
+def _each_signal(connection: sa.Connection) -> tuple[sa.FromClause, _Reader]:
+    """Return a row for each signal of a verdict, and what reads one value of it."""
     # Both name the column of their rows alike.
     if connection.dialect.name == "postgresql":
         each = sa.func.json_array_elements(verdicts.c.signals).table_valued("value")
-        name = each.c.value.op("->>")("name")
-        return each, name, sa.cast(each.c.value.op("->>")("contribution"), sa.Double)
+        return each, lambda key: each.c.value.op("->>")(key)
     each = sa.func.json_each(verdicts.c.signals).table_valued("value")
-    said = sa.func.json_extract(each.c.value, "$.name")
-    return each, said, sa.func.json_extract(each.c.value, "$.contribution")
+    return each, lambda key: sa.func.json_extract(each.c.value, f"$.{key}")
+
+
+def _weights(
+    connection: sa.Connection, some: sa.Subquery, each: sa.FromClause, of: _Reader
+) -> tuple[WeightNow, ...]:
+    """Return what each signal weighed in the verdict that was the last to tell."""
+    newest_first = (verdicts.c.judged_at.desc(), verdicts.c.comment_id.desc())
+    place = sa.func.row_number().over(partition_by=of("name"), order_by=newest_first)
+    weighed = (
+        sa.select(
+            of("name").label("name"),
+            sa.cast(of("weight"), sa.Double).label("weight"),
+            of("kind").label("kind"),
+            sa.cast(of("decisions"), sa.Integer).label("decisions"),
+            place.label("place"),
+        )
+        .select_from(some.join(verdicts, verdicts.c.comment_id == some.c.id).join(each, sa.true()))
+        .where(of("kind").is_not(None))
+        .subquery()
+    )
+    return tuple(
+        WeightNow(
+            name=row.name,
+            weight=float(row.weight),
+            kind=WeightKind(row.kind),
+            decisions=row.decisions,
+        )
+        for row in connection.execute(sa.select(weighed).where(weighed.c.place == 1))
+    )
 
 
 def _leaned(connection: sa.Connection, some: sa.Subquery) -> tuple[Leaned, ...]:
-    each, name, contribution = _each_signal(connection)
+    each, of = _each_signal(connection)
+    wanted = (SITE_DECISIONS, HELD_BACK, *SET_WEIGHTS)
     query = (
         sa.select(
+            verdicts.c.comment_id,
             utc_day(some.c.received_at).label("day"),
             some.c.site_id,
             verdicts.c.outcome,
             verdicts.c.score,
-            contribution.label("lean"),
             verdicts.c.model_version,
             verdicts.c.ham_cutoff,
             verdicts.c.spam_cutoff,
+            of("name").label("name"),
+            sa.cast(of("strength"), sa.Double).label("strength"),
+            sa.cast(of("contribution"), sa.Double).label("contribution"),
+            of("kind").label("kind"),
         )
         .select_from(some.join(verdicts, verdicts.c.comment_id == some.c.id).join(each, sa.true()))
-        .where(name == SITE_DECISIONS, verdicts.c.instruction.is_(None))
+        .where(of("name").in_(wanted), verdicts.c.instruction.is_(None))
+        .order_by(of("name"))
     )
+    by_comment: defaultdict[str, dict[str, sa.Row[Any]]] = defaultdict(dict)
+    for row in connection.execute(query):
+        by_comment[row.comment_id][row.name] = row
+    leaned = [rows for rows in by_comment.values() if SITE_DECISIONS in rows]
     return tuple(
         Leaned(
             day=day_of(row.day),
             site_id=SiteId(row.site_id),
             outcome=Outcome(row.outcome),
             score=row.score,
-            lean=float(row.lean),
+            lean=row.contribution,
             model_version=row.model_version,
             ham_cutoff=row.ham_cutoff,
             spam_cutoff=row.spam_cutoff,
+            beside=tuple(_set_signal(one) for one in rows.values() if _is_beside(one)),
+            held_back=rows[HELD_BACK].contribution if HELD_BACK in rows else 0.0,
         )
-        for row in connection.execute(query)
+        for rows in leaned
+        for row in [rows[SITE_DECISIONS]]
+    )
+
+
+def _is_beside(row: sa.Row[Any]) -> bool:
+    return row.name in SET_WEIGHTS and row.kind in (WeightKind.SET, WeightKind.LEARNT)
+
+
+def _set_signal(row: sa.Row[Any]) -> SetSignal:
+    return SetSignal(
+        name=row.name,
+        strength=row.strength,
+        contribution=row.contribution,
+        kind=WeightKind(row.kind),
     )
 
 
 def _count_signals(
     connection: sa.Connection,
     some: sa.Subquery,
-    source: sa.FromClause,
-    name: sa.ColumnElement[Any],
-    contribution: sa.ColumnElement[Any],
+    each: sa.FromClause,
+    of: _Reader,
 ) -> tuple[SignalCount, ...]:
     in_force = sa.and_(
         decisions.c.comment_id == some.c.id, decisions.c.undone_at.is_(None), _by_person
@@ -393,13 +451,13 @@ def _count_signals(
     joined = (
         some.join(verdicts, verdicts.c.comment_id == some.c.id)
         .outerjoin(decisions, in_force)
-        .join(source, sa.true())
+        .join(each, sa.true())
     )
     fired = (
         sa.select(
-            name.label("name"),
+            of("name").label("name"),
             decisions.c.ruling.label("ruling"),
-            contribution.label("contribution"),
+            sa.cast(of("contribution"), sa.Double).label("contribution"),
         )
         .select_from(joined)
         .subquery()

@@ -11,7 +11,7 @@ from service.domain.comment import MAX_TEXT_BYTES
 from service.domain.decision import Action, Decision, Mode, Ruling
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.site import Site, SiteKey
-from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
+from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal, WeightKind
 from service.scoring.explanation import explain
 from service.web.edge.answers import Answer, ProblemAnswer
 from service.web.edge.moments import Moment
@@ -39,6 +39,13 @@ class SignalAnswer(Answer):
     strength: float = Field(gt=0, le=1)
     weight: float = Field(description="Log-odds at full strength; 0: recorded, not weighed.")
     contribution: float = Field(description="weight x strength, in log-odds.")
+    weight_kind: WeightKind | None = Field(
+        description="fitted on labelled comments, set by judgement within a bound, or learnt from "
+        "decisions here; null where it weighs nothing, and in old verdicts."
+    )
+    weight_decisions: int = Field(
+        ge=0, description="The decisions that a learnt weight of a signal rests on."
+    )
     spans: list[SpanAnswer] = Field(description="Where in the comment's text it was seen.")
     boundaries: list[Annotated[int, Field(ge=1, le=MAX_TEXT_BYTES)]] = Field(
         description="Where a remark turns into an advertisement or back, in code points."
@@ -53,6 +60,8 @@ class SignalAnswer(Answer):
             strength=weighed.signal.strength,
             weight=weighed.weight,
             contribution=weighed.contribution,
+            weight_kind=weighed.kind,
+            weight_decisions=weighed.decisions,
             spans=[SpanAnswer.of(s) for s in weighed.signal.spans],
             boundaries=list(weighed.signal.boundaries),
         )

@@ -176,6 +176,16 @@ class SignalFiguresAnswer(Answer):
     rejected: ShareAnswer = Field(description="Of the decided comments on which it fired.")
 
 
+class SetWeightAnswer(Answer):
+    """A weight that was set by judgement, and what decisions here made of it."""
+
+    name: str
+    set_at: float = Field(description="Log-odds at full strength, before any decision.")
+    now: float = Field(description="The same in the newest verdict that has the signal.")
+    decisions: Count = Field(description="The decisions that moved it.")
+    reason: str = Field(description="Why it was set so.")
+
+
 class CampaignFiguresAnswer(Answer):
     """One campaign."""
 
@@ -216,6 +226,7 @@ class FiguresAnswer(Answer):
     agreement: AgreementAnswer
     sampled: Count = Field(description="The signals are those of this many newest verdicts.")
     signals: list[SignalFiguresAnswer]
+    set_weights: list[SetWeightAnswer]
     campaigns: list[CampaignFiguresAnswer]
     versions: list[SeriesAnswer] = Field(description="Verdicts a day by model version.")
     decided_by: list[SeriesAnswer] = Field(description="Decisions a day by person.")
@@ -258,6 +269,16 @@ class FiguresAnswer(Answer):
                     rejected=ShareAnswer.of(one.rejected),
                 )
                 for one in figures.signals
+            ],
+            set_weights=[
+                SetWeightAnswer(
+                    name=one.name,
+                    set_at=one.set_at,
+                    now=one.now,
+                    decisions=one.decisions,
+                    reason=one.reason,
+                )
+                for one in figures.set_weights
             ],
             campaigns=[
                 CampaignFiguresAnswer(

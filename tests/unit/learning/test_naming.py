@@ -10,8 +10,9 @@ from service.learning.features import count_features
 from service.learning.judging import lean_on
 from service.learning.naming import Kind, name_features
 from service.learning.taught import learn_all
+from service.scoring.conclude import sum_up
 from service.scoring.explanation import explain
-from service.scoring.lean import beside_of, quote_lean, recorded_lean, sum_up
+from service.scoring.lean import beside_of, quote_lean, recorded_lean
 from service.scoring.weights import Cutoffs
 from tests.factories import make_comment, make_verdict
 from tests.unit.learning.lessons import HAM, SALT, SPAM, features_of, make_lesson
@@ -76,7 +77,8 @@ def test_a_verdict_names_the_words_and_the_link_that_decisions_taught():
     assert lean.contribution > 0
     assert 1 <= len(lean.signal.spans) <= 3
     assert "shop.example" in quote_lean(lean.signal, comment.text)
-    assert verdict.score == sum_up(verdict, verdict.signals)
+    alone = verdict.base + verdict.model_contribution
+    assert (verdict.score, list(verdict.signals)) == sum_up(alone, verdict.signals, PROMISED)
     said = next(one for one in explain(verdict, comment.text) if "decided here" in one)
     assert "mostly by " in said
     assert "“shop.example”" in said

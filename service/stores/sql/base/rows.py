@@ -14,6 +14,7 @@ from service.domain.comment import (
     Author,
     Comment,
     FormEvidence,
+    ListBasis,
     Listing,
     ListKind,
     Post,
@@ -34,7 +35,7 @@ from service.domain.normal_form import content_key
 from service.domain.report import Label, Report
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.user import Preferences, Role, User
-from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal
+from service.domain.verdict import Outcome, Signal, Span, Verdict, WeighedSignal, WeightKind
 from service.ports.audit import AuditEntry
 from service.ports.comments import NewComment
 from service.stores.cursor import REST_RANK
@@ -111,7 +112,12 @@ def _older_keys(older: Sender | None) -> Values | None:
 
 def _listing_values(listings: Sequence[Listing]) -> list[Values] | None:
     return [
-        {"list": one.list_name, "kind": one.kind.value, "age_days": one.age_days}
+        {
+            "list": one.list_name,
+            "kind": one.kind.value,
+            "age_days": one.age_days,
+            "basis": one.basis.value,
+        }
         for one in listings
     ] or None
 
@@ -150,7 +156,11 @@ def comment_from(row: Row) -> Comment:
 
 def _listing_from(values: Values) -> Listing:
     return Listing(
-        list_name=values["list"], kind=ListKind(values["kind"]), age_days=values["age_days"]
+        list_name=values["list"],
+        kind=ListKind(values["kind"]),
+        age_days=values["age_days"],
+        # Comments of before there was one do not have the key.
+        basis=ListBasis(values.get("basis", ListBasis.REPORTED)),
     )
 
 
@@ -224,6 +234,8 @@ def _signal_values(weighed: WeighedSignal) -> Values:
         "boundaries": list(weighed.signal.boundaries),
         "weight": weighed.weight,
         "contribution": weighed.contribution,
+        "kind": weighed.kind and weighed.kind.value,
+        "decisions": weighed.decisions,
     }
 
 
@@ -239,6 +251,9 @@ def _signal_from(values: Values) -> WeighedSignal:
         ),
         weight=values["weight"],
         contribution=values["contribution"],
+        # Nor these two.
+        kind=WeightKind(values["kind"]) if values.get("kind") else None,
+        decisions=values.get("decisions", 0),
     )
 
 

@@ -13,7 +13,7 @@ from service.domain.comment import Comment, SiteId
 from service.domain.decision import Action, Decision, Mode, Ruling
 from service.domain.report import Label
 from service.domain.site import Site
-from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal
+from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal, WeightKind
 from service.scoring.lean import (
     BY_AUTHORS_SITE,
     BY_NAME,
@@ -130,7 +130,8 @@ class Evidence:
     `number` is the one its marks in the text carry, None where it marks nothing. The bar runs
     from the middle: `bar_from` and `bar_width` are percentages of the whole width. `language` is
     that of the words where it need not be the page's: detectors give their reasons in English.
-    `quotes` are words of the comment that the line leans on.
+    `quotes` are words of the comment that the line leans on. `right` says whether the weight is
+    fitted, set or learnt here.
     """
 
     says: str
@@ -143,6 +144,7 @@ class Evidence:
     quotes: tuple[tuple[Piece, ...], ...] = ()
     bar_from: float = 50.0
     bar_width: float = 0.0
+    right: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -631,7 +633,23 @@ def _signal_line(weighed: WeighedSignal, most: float, *, number: int | None) -> 
     if weighed.weight == 0.0:
         recorded = gettext("only recorded")
         return Evidence(says=says, contribution="0", side=recorded, language=ENGLISH, number=number)
-    return replace(_line(says, weighed.contribution, most, number=number), language=ENGLISH)
+    line = _line(says, weighed.contribution, most, number=number)
+    return replace(line, language=ENGLISH, right=_right(weighed))
+
+
+def _right(weighed: WeighedSignal) -> str:
+    """Return by which right a signal weighs that, "" where an old verdict does not tell."""
+    if weighed.kind is WeightKind.FITTED:
+        return gettext("fitted")
+    if weighed.kind is WeightKind.SET:
+        return gettext("set by judgement")
+    if weighed.kind is WeightKind.LEARNT and weighed.decisions:
+        return ngettext(
+            "learnt from %(num)s decision here",
+            "learnt from %(num)s decisions here",
+            weighed.decisions,
+        )
+    return gettext("learnt here") if weighed.kind else ""
 
 
 def _line(

@@ -1,0 +1,197 @@
+"""Moves weights that were set to what this installation's decisions say of the evidence.
+
+Beside what the words and all other evidence said of each decided comment, one weight is fitted by
+logistic regression with a normal prior around the set weight (MacKay 1992, Neural Computation
+4:720-736, for one weight). What was decided because the machine doubted teaches as well as what was
+drawn: the regression is beside the score by which it was chosen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from service.domain.comment import Comment, ListBasis
+from service.domain.verdict import Verdict
+from service.learning.numbers import MOST_LEARNT, PRIOR_VARIANCE
+from service.scoring.holding import HELD_BACK
+from service.scoring.set_weights import MOST_OF_A_LIST, SET_WEIGHTS
+from service.scoring.weighing import LearntWeight
+from service.signals.listings import LIST_SIGNALS, WORTH, freshness
+
+_HALVINGS = 40
+# What can be read off a page, and the same on every machine.
+_DECIMALS = 3
+
+
+class Piece(NamedTuple):
+    """One piece of evidence on a decided comment.
+
+    `name` is a signal's, or `list_piece(name)` for a reputation list; `beside` is the log-odds that
+    all other evidence came to.
+    """
+
+    name: str
+    strength: float
+    beside: float
+
+
+class _Point(NamedTuple):
+    strength: float
+    beside: float
+    is_spam: bool
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits:
+    """How often a piece of evidence stood on comments that were rejected, and approved."""
+
+    rejected: int = 0
+    approved: int = 0
+
+    @property
+    def decisions(self) -> int:
+        """Return how many there are."""
+        return self.rejected + self.approved
+
+
+def list_piece(list_name: str) -> str:
+    """Return what a reputation list is called among the pieces; no signal is called so."""
+    return f"list {list_name}"
+
+
+def pieces_of(comment: Comment, verdict: Verdict) -> tuple[Piece, ...]:
+    """Return what a verdict rests on whose weight decisions can move.
+
+    Where lists hold a comment each list moves, not the signal that speaks for them.
+    """
+    added = {one.signal.name: one.contribution for one in verdict.signals}
+    score = verdict.score - added.get(HELD_BACK, 0.0)
+    listings = comment.sender.listings
+    for_lists = {LIST_SIGNALS[one.kind] for one in listings}
+    of_signals = [
+        Piece(one.signal.name, one.signal.strength, score - one.contribution)
+        for one in verdict.signals
+        if one.signal.name in SET_WEIGHTS and one.signal.name not in for_lists
+    ]
+    of_lists = [
+        Piece(
+            list_piece(one.list_name),
+            freshness(one.age_days, one.kind),
+            score - added.get(LIST_SIGNALS[one.kind], 0.0),
+        )
+        for one in listings
+    ]
+    return (*of_signals, *of_lists)
+
+
+class LocalEvidence:
+    """All decisions that had evidence with a set weight, and what they make of the weights."""
+
+    def __init__(self) -> None:
+        self._points: dict[str, list[_Point]] = {}
+        self._moved: dict[tuple[str, float, float], float] = {}
+
+    def copy(self) -> LocalEvidence:
+        """Return one that learns on without this one."""
+        other = LocalEvidence()
+        other._points = {name: list(points) for name, points in self._points.items()}
+        return other
+
+    def learn(self, pieces: Iterable[Piece], *, is_spam: bool, weight: float) -> None:
+        """Take in one decision."""
+        for name, strength, beside in pieces:
+            if strength > 0.0:
+                point = _Point(strength, beside, is_spam, weight)
+                self._points.setdefault(name, []).append(point)
+        self._moved.clear()
+
+    def hits(self, name: str) -> Hits:
+        """Return how often a piece was decided on."""
+        points = self._points.get(name, ())
+        rejected = sum(one.is_spam for one in points)
+        return Hits(rejected=rejected, approved=len(points) - rejected)
+
+    def weight_of(self, name: str, *, prior: float) -> LearntWeight | None:
+        """See `LearntHere.weight_of`. A weight never changes its sign."""
+        found = self._move(name, prior, math.copysign(MOST_LEARNT, prior))
+        return None if found is None else LearntWeight(found, self.hits(name).decisions)
+
+    def weight_of_list(self, list_name: str, basis: ListBasis) -> LearntWeight | None:
+        """Return what a list weighs by now, from 0 to the most a list may; None for no decision."""
+        name = list_piece(list_name)
+        found = self._move(name, WORTH[basis] * MOST_OF_A_LIST, MOST_OF_A_LIST)
+        return None if found is None else LearntWeight(found, self.hits(name).decisions)
+
+    def every(self) -> Mapping[str, tuple[tuple[float, float, bool, float], ...]]:
+        """Return all that is learnt from."""
+        return {name: tuple(points) for name, points in sorted(self._points.items())}
+
+    def _move(self, name: str, prior: float, most: float) -> float | None:
+        points = self._points.get(name)
+        if not points:
+            return None
+        key = (name, prior, most)
+        if key not in self._moved:
+            self._moved[key] = _posterior(prior, points, most)
+        return self._moved[key]
+
+
+def _posterior(prior: float, points: Sequence[_Point], most: float) -> float:
+    """Return the likeliest weight between 0 and `most`.
+
+    Each rejection pulls up and each approval down, whatever else was decided.
+    """
+    strength, beside, is_spam, weight = (
+        np.array(column, dtype=float) for column in zip(*points, strict=True)
+    )
+
+    def pull(at: float) -> float:
+        p_spam = 1.0 / (1.0 + np.exp(-np.clip(beside + at * strength, -30.0, 30.0)))
+        told = float((weight * strength * (is_spam - p_spam)).sum())
+        return told - (at - prior) / PRIOR_VARIANCE
+
+    low, high = min(0.0, most), max(0.0, most)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        low, high = (middle, high) if pull(middle) > 0.0 else (low, middle)
+    return round((low + high) / 2.0, _DECIMALS) + 0.0
+
+
+def with_learnt_lists(comment: Comment, learnt: LocalEvidence) -> Comment:
+    """Return a comment whose lists are worth what decisions here made of them."""
+    if not comment.sender.listings:
+        return comment
+    moved = [
+        replace(one, worth=found.weight / MOST_OF_A_LIST, decisions=found.decisions)
+        if (found := learnt.weight_of_list(one.list_name, one.basis))
+        else one
+        for one in comment.sender.listings
+    ]
+    return replace(comment, sender=replace(comment.sender, listings=tuple(moved)))
+
+
+class LearntForComment:
+    """What decisions made of the set weights of one comment; see `LearntHere`.
+
+    `comment` is that of `with_learnt_lists`: what its lists tell lies in their worth.
+    """
+
+    def __init__(self, comment: Comment, learnt: LocalEvidence) -> None:
+        self._learnt = learnt
+        self._by_lists: Counter[str] = Counter()
+        for one in comment.sender.listings:
+            self._by_lists[LIST_SIGNALS[one.kind]] += one.decisions
+
+    def weight_of(self, name: str, *, prior: float) -> LearntWeight | None:
+        """See `LearntHere.weight_of`."""
+        if name not in self._by_lists:
+            return self._learnt.weight_of(name, prior=prior)
+        decisions = self._by_lists[name]
+        return LearntWeight(prior, decisions) if decisions else None

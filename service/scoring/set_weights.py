@@ -1,0 +1,152 @@
+"""Weights that are set, not fitted: bounded priors for evidence that archives do not hold.
+
+Archives of comments keep words, names and links. They keep no form, no address, no mail domain and
+no memory of earlier decisions, so no fit can weigh these. Each has a weight by judgement here, with
+the reason and what it rests on. Decisions of this installation move it (`service/learning`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+# A factor of 4.5 on the odds: no piece that nobody measured may say more.
+MOST_SET = 1.5
+# What a list would weigh that is always right; each has a share of it (`service/signals/listings`).
+MOST_OF_A_LIST = MOST_SET
+
+
+class Family(StrEnum):
+    """Where a piece of evidence comes from; pieces of one family may err together."""
+
+    FORM = "form"
+    ADDRESS = "address"
+    MAIL = "mail"
+    LINKS = "links"
+    BURSTS = "bursts"
+    DECISIONS = "decisions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetWeight:
+    """One weight in log-odds at full strength, why it is that, and what that rests on.
+
+    `yields` says that it counts nothing against a sender with a good record here.
+    """
+
+    weight: float
+    family: Family
+    reason: str
+    source: str
+    yields: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0.0 < abs(self.weight) <= MOST_SET:
+            msg = f"a set weight must be within {MOST_SET} and not 0, got {self.weight}"
+            raise ValueError(msg)
+
+
+_JUDGEMENT = "judgement; no published counts"
+_SIMULATED = "simulated senders (training/README.md), held within the bound"
+
+SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
+    {
+        "honeypot_filled": SetWeight(
+            weight=1.5,
+            family=Family.FORM,
+            reason="people do not see the field, though some browsers fill it for them",
+            source=_JUDGEMENT,
+        ),
+        "too_fast": SetWeight(
+            weight=1.0,
+            family=Family.FORM,
+            reason="nobody reads and types that fast, though some sites measure it wrongly",
+            source=_JUDGEMENT,
+        ),
+        "listed_address": SetWeight(
+            weight=MOST_OF_A_LIST,
+            family=Family.ADDRESS,
+            reason="strangers share addresses, so each list counts by its basis, age and hits here",
+            source="a list's worth by its basis (service/signals/listings.py)",
+        ),
+        "listed_domain": SetWeight(
+            weight=MOST_OF_A_LIST,
+            family=Family.LINKS,
+            reason="a link to a listed domain may be cited in good faith",
+            source="a list's worth by its basis (service/signals/listings.py)",
+        ),
+        "throwaway_mail": SetWeight(
+            weight=MOST_OF_A_LIST,
+            family=Family.MAIL,
+            reason="who sends much hides the address, and so does who guards it",
+            source="a list's worth by its basis (service/signals/listings.py)",
+        ),
+        "sender_burst": SetWeight(
+            weight=0.5,
+            family=Family.BURSTS,
+            reason="a class or a heated discussion sends as much for an hour",
+            source="judgement; simulated senders gave 0 to 0.7",
+        ),
+        "copy_burst": SetWeight(
+            weight=1.5,
+            family=Family.BURSTS,
+            reason="near-copies by many hands are seldom said in earnest",
+            source=_SIMULATED,
+        ),
+        "rejected_person_before": SetWeight(
+            weight=1.5,
+            family=Family.DECISIONS,
+            reason="moderators rejected earlier comments of this person",
+            source=_SIMULATED,
+        ),
+        "approved_person_before": SetWeight(
+            weight=-1.5,
+            family=Family.DECISIONS,
+            reason="moderators approved earlier comments of this person",
+            source=_SIMULATED,
+        ),
+        "rejected_address_before": SetWeight(
+            weight=0.7,
+            family=Family.DECISIONS,
+            reason="strangers share addresses and networks",
+            source=_SIMULATED,
+        ),
+        "approved_address_before": SetWeight(
+            weight=-0.5,
+            family=Family.DECISIONS,
+            reason="strangers share addresses and networks",
+            source=_SIMULATED,
+        ),
+        "rejected_mail_domain_before": SetWeight(
+            weight=1.0,
+            family=Family.DECISIONS,
+            reason="strangers share mail domains",
+            source=_SIMULATED,
+        ),
+        # What moderators rejected is just what the next two say again. Whoever borrows a regular's
+        # unverified address gains nothing for it.
+        "rejected_target_before": SetWeight(
+            weight=1.5,
+            family=Family.DECISIONS,
+            reason="moderators rejected comments with a link to the same domain",
+            source=_SIMULATED,
+            yields=False,
+        ),
+        "rejected_copy_before": SetWeight(
+            weight=1.5,
+            family=Family.DECISIONS,
+            reason="moderators rejected comments of nearly the same words",
+            source=_SIMULATED,
+            yields=False,
+        ),
+    }
+)
+# Files of versions hold weights for these from a simulation; for the others only from decisions.
+SIMULATED = frozenset(
+    name for name, one in SET_WEIGHTS.items() if one.family is Family.DECISIONS
+) | {
+    "sender_burst",
+    "copy_burst",
+}

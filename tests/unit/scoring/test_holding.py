@@ -1,0 +1,234 @@
+"""What stands beside the words: bounded piece by piece, and never alone enough to call spam."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from models.inputs import ModelOutput
+from service.domain.comment import FormEvidence, ListBasis, Listing, ListKind, Sender
+from service.domain.history import History, Record, Standing
+from service.domain.verdict import Outcome, WeightKind
+from service.moderation.judging.judge import judge_comments
+from service.ports.models import JudgingModel
+from service.scoring.conclude import conclude, logit
+from service.scoring.explanation import explain
+from service.scoring.holding import HELD_BACK
+from service.scoring.set_weights import MOST_SET, SET_WEIGHTS
+from service.scoring.weighing import LearntWeight
+from service.scoring.weights import Cutoffs, Weights
+from service.signals.registry import DETECTORS
+from tests.factories import NOW, make_comment, make_signal
+from tests.fakes import FixedClassifier
+
+CUTOFFS = Cutoffs(ham_cutoff=0.034, spam_cutoff=0.93)
+FRESH = {
+    kind: Listing(list_name=kind.value, kind=kind, age_days=0.0, basis=ListBasis.TOXIC)
+    for kind in ListKind
+}
+# The comment of which nothing counted: a form filled by a machine, from a listed address, with a
+# listed domain and a throw-away mail address.
+PIECES = {
+    "honeypot_filled": {"form": FormEvidence(honeypot_filled=True)},
+    "too_fast": {"form": FormEvidence(seconds_on_page=0.2)},
+    "listed_address": {"sender": Sender(listings=(FRESH[ListKind.NETWORKS],))},
+    "listed_domain": {"sender": Sender(listings=(FRESH[ListKind.DOMAINS],))},
+    "throwaway_mail": {"sender": Sender(email_domain="mailinator.com")},
+}
+ALL_AT_ONCE = {
+    "form": FormEvidence(honeypot_filled=True, seconds_on_page=0.2),
+    "sender": Sender(
+        email_domain="mailinator.com",
+        listings=(FRESH[ListKind.NETWORKS], FRESH[ListKind.DOMAINS]),
+    ),
+}
+each_piece = pytest.mark.parametrize("name", PIECES)
+each_set_weight = pytest.mark.parametrize("name", SET_WEIGHTS)
+
+
+def judge(p_spam: float, *, history: History | None = None, weights=None, **changes):
+    model = JudgingModel(
+        version="one",
+        classifier=FixedClassifier(p_spam),
+        weights=weights or Weights(),
+        cutoffs=CUTOFFS,
+    )
+    [verdict] = judge_comments(
+        [make_comment(**changes)], model, histories=[history or History()], now=NOW
+    )
+    return verdict
+
+
+def regular(approved: float = 40.0) -> History:
+    record = Record(approved=approved)
+    return History(email=Standing(here=record, everywhere=record))
+
+
+def weigh(names, p_spam: float = 0.5, *, strength: float = 1.0, learnt=None, cutoffs=CUTOFFS):
+    more = {} if learnt is None else {"learnt": learnt}
+    return conclude(
+        "c1",
+        signals=[make_signal(name, strength=strength) for name in names],
+        output=ModelOutput(p_spam=p_spam),
+        model_version="one",
+        weights=Weights(),
+        cutoffs=cutoffs,
+        judged_at=NOW,
+        **more,
+    )
+
+
+class Learnt:
+    """Every set weight after so many decisions."""
+
+    def __init__(self, decisions: int, weight: float = 3.0) -> None:
+        self.decisions, self.weight = decisions, weight
+
+    def weight_of(self, name, *, prior):
+        return LearntWeight(self.weight if prior > 0 else -self.weight, self.decisions)
+
+
+@each_piece
+def test_each_piece_moves_an_unsure_comment_towards_spam_within_its_bound(name):
+    plain = judge(0.5)
+
+    verdict = judge(0.5, **PIECES[name])
+
+    assert [one.signal.name for one in verdict.signals] == [name]
+    assert 0.2 <= verdict.score - plain.score <= MOST_SET
+    assert verdict.signals[0].kind is WeightKind.SET
+    assert verdict.outcome is Outcome.UNSURE
+
+
+@each_piece
+def test_a_regular_stays_ham_with_any_one_piece_and_is_not_moved_by_it(name):
+    plain = judge(0.1, history=regular())
+
+    verdict = judge(0.1, history=regular(), **PIECES[name])
+
+    assert plain.outcome is verdict.outcome is Outcome.HAM
+    assert verdict.score == pytest.approx(plain.score)
+
+
+def test_a_regular_is_not_moved_by_all_pieces_at_once():
+    plain = judge(0.5, history=regular())
+
+    verdict = judge(0.5, history=regular(), **ALL_AT_ONCE)
+
+    assert verdict.score == pytest.approx(plain.score)
+
+
+def test_all_pieces_at_once_call_spam_what_content_leaves_unsure_and_leave_ham_to_a_person():
+    assert judge(0.476018, **ALL_AT_ONCE).outcome is Outcome.SPAM
+    assert judge(0.03, **ALL_AT_ONCE).outcome is Outcome.UNSURE
+
+
+def test_two_approvals_make_no_regular():
+    assert judge(0.5, history=regular(2.0), **ALL_AT_ONCE).score > judge(0.5).score
+
+
+def test_a_borrowed_record_hides_no_near_copy_of_what_was_rejected():
+    rejected = Record(rejected=12.0)
+    copied = replace(regular(), content=Standing(here=rejected, everywhere=rejected))
+
+    assert judge(0.5, history=copied).score > judge(0.5, history=regular()).score + 1.0
+
+
+@given(p_spam=st.floats(0.0, 0.0339), names=st.sets(st.sampled_from(sorted(SET_WEIGHTS))))
+def test_no_set_evidence_takes_ham_past_unsure(p_spam, names):
+    assert weigh(names, p_spam).outcome is not Outcome.SPAM
+    assert weigh(names, p_spam, learnt=Learnt(500)).outcome is not Outcome.SPAM
+
+
+@example(p_spam=0.15625, cut=(0.15625, 0.15625), names={"copy_burst"})
+@given(
+    p_spam=st.floats(0.0, 0.999),
+    cut=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    names=st.sets(st.sampled_from(sorted(SET_WEIGHTS))),
+)
+def test_whatever_the_cutoffs_what_content_makes_ham_is_never_called_spam(p_spam, cut, names):
+    cutoffs = Cutoffs(ham_cutoff=min(cut), spam_cutoff=max(cut))
+    plain = weigh([], p_spam, cutoffs=cutoffs)
+
+    verdict = weigh(names, p_spam, cutoffs=cutoffs)
+
+    if plain.outcome is Outcome.HAM:
+        assert verdict.outcome is not Outcome.SPAM
+
+
+@each_set_weight
+def test_one_piece_alone_never_calls_spam_what_content_leaves_unsure(name):
+    verdict = weigh([name], 0.92)
+
+    assert verdict.outcome is Outcome.UNSURE
+    assert verdict.p_spam < CUTOFFS.spam_cutoff
+
+
+def test_two_pieces_of_one_family_are_held_back_and_two_families_are_not():
+    of_one = weigh(["honeypot_filled", "too_fast"], 0.7)
+    of_two = weigh(["honeypot_filled", "listed_address"], 0.7)
+
+    assert of_one.outcome is Outcome.UNSURE
+    assert [one.signal.name for one in of_one.signals if one.weight < 0] == [HELD_BACK]
+    assert of_two.outcome is Outcome.SPAM
+
+
+def test_a_weight_that_enough_decisions_have_borne_out_counts_alone():
+    assert weigh(["honeypot_filled"], 0.7, learnt=Learnt(19)).outcome is Outcome.UNSURE
+    assert weigh(["honeypot_filled"], 0.7, learnt=Learnt(20)).outcome is Outcome.SPAM
+
+
+def test_what_content_calls_spam_is_not_held_back():
+    assert HELD_BACK not in [one.signal.name for one in weigh(["too_fast"], 0.95).signals]
+
+
+@settings(max_examples=50)
+@given(
+    p_spam=st.floats(0, 1),
+    names=st.sets(st.sampled_from(sorted(SET_WEIGHTS))),
+    strength=st.floats(0.01, 1.0),
+)
+def test_what_is_held_back_adds_up_to_the_last_digit(p_spam, names, strength):
+    verdict = weigh(names, p_spam, strength=strength)
+
+    total = verdict.base + verdict.model_contribution
+    for one in verdict.signals:
+        assert one.contribution == one.weight * one.signal.strength
+        total += one.contribution
+    assert verdict.score == total
+
+
+def test_a_weight_fitted_to_decisions_is_kept_and_one_of_simulated_senders_is_bounded():
+    fitted = Weights(signals={"honeypot_filled": 2.2, "rejected_copy_before": 3.0})
+
+    [honeypot] = judge(0.5, weights=fitted, **PIECES["honeypot_filled"]).signals
+    rejected = Record(rejected=4.0)
+    content = History(content=Standing(here=rejected, everywhere=rejected))
+    [copy] = judge(0.5, weights=fitted, history=content).signals
+
+    assert (honeypot.weight, honeypot.kind) == (2.2, WeightKind.FITTED)
+    assert (copy.weight, copy.kind) == (MOST_SET, WeightKind.SET)
+
+
+def test_the_explanation_says_which_weights_are_set_or_learnt():
+    said = explain(weigh(["too_fast"], 0.5))
+    learnt = explain(weigh(["too_fast"], 0.5, learnt=Learnt(34)))
+
+    assert any("weight set by judgement" in one for one in said)
+    assert any("weight learnt from 34 decisions here" in one for one in learnt)
+
+
+@each_set_weight
+def test_each_set_weight_is_of_a_detector_and_says_why(name):
+    one = SET_WEIGHTS[name]
+
+    assert name in {detector.name for detector in DETECTORS}
+    assert len(one.reason) > 20
+    assert one.source
+
+
+def test_both_cutoffs_lie_further_apart_than_any_set_weight():
+    assert logit(CUTOFFS.spam_cutoff) - logit(CUTOFFS.ham_cutoff) > MOST_SET
