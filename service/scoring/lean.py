@@ -79,10 +79,9 @@ def add_lean(verdict: Verdict, lean: WeighedSignal | None, cutoffs: Cutoffs) -> 
     )
 
 
-def without_lean(verdict: Verdict) -> Verdict:
-    """Return a verdict as the version alone found it, at the cutoffs that it has."""
+def without_lean(verdict: Verdict, cutoffs: Cutoffs) -> Verdict:
+    """Return a verdict as the version alone found it, at these cutoffs unless it is degraded."""
     signals = tuple(one for one in verdict.signals if one.signal.name != SITE_DECISIONS)
-    cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
     alone = replace(verdict, signals=signals, score=sum_up(verdict, signals))
     return alone if verdict.degraded else add_lean(alone, None, cutoffs)
 
