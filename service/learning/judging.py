@@ -81,7 +81,7 @@ def lean_anew(
     settings: SiteSettings,
 ) -> Verdict:
     """Return a verdict as it would be by what is taught now; what it leans on is not named."""
-    alone = without_lean(verdict)
+    alone = without_lean(verdict, cutoffs_of(settings, promised))
     if verdict.degraded or not settings.learns:
         return alone
     found = _lean(alone, site_id, features, taught, promised, settings)

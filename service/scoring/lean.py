@@ -80,12 +80,9 @@ def add_lean(verdict: Verdict, lean: WeighedSignal | None, cutoffs: Cutoffs) -> 
     )
 
 
-def without_lean(verdict: Verdict) -> Verdict:
-    """Return a verdict as the version alone found it, at the cutoffs that it has."""
-    if verdict.degraded:
-        return verdict
-    cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
-    return add_lean(verdict, None, cutoffs)
+def without_lean(verdict: Verdict, cutoffs: Cutoffs) -> Verdict:
+    """Return a verdict as the version alone found it, at these cutoffs unless it is degraded."""
+    return verdict if verdict.degraded else add_lean(verdict, None, cutoffs)
 
 
 def frozen_score(verdict: Verdict) -> float:

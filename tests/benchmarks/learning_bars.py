@@ -47,7 +47,7 @@ from service.stores.taught import TaughtKeeper
 from tests.benchmarks.judging_model import current_folder
 from tests.benchmarks.retrain_data import draw, read_rows
 from tests.benchmarks.retrain_learning import _pool
-from tests.fakes import make_services, make_site
+from tests.fakes import ForgetfulHistory, make_services, make_site
 from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import DEFAULT_DATA, find_data_files, read_dataset
 from training.data.partition import SEED, partition
@@ -131,9 +131,11 @@ class Installation:
             salt=_SALT,
             recheck_seconds=0,
         )
-        self.services: Services = make_services(
+        remembering = make_services(
             stores=stores, current_model=lambda: model, taught=self.keeper.current
         )
+        self.services: Services = replace(remembering, history=ForgetfulHistory())
+        self.services.queue.services = self.services
         add_user("owner", self.services, actor="benchmark", role=Role.OWNER)
 
     def post(self, row: Row, *, as_id: str | None = None, more: str = "") -> Case:

@@ -73,7 +73,8 @@ def left_alone(found: Leaned) -> int:
 @pytest.mark.parametrize("names", [(), (FORM,), (FORM, BURST)])
 def test_without_learning_a_verdict_is_held_back_as_it_would_have_been(content, lean, names):
     verdict = verdict_with(content, lean, *map(set_signal, names))
-    alone = without_lean(verdict)
+    cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
+    alone = without_lean(verdict, cutoffs)
 
     assert left_alone(leaned(verdict, lean)) == (alone.outcome is Outcome.UNSURE)
 
