@@ -19,6 +19,7 @@ from service.learning.naming import Kind, Named, name_heaviest
 from service.learning.numbers import BOUND
 from service.learning.taught import Taught
 from service.scoring.conclude import logistic
+from service.scoring.holding import is_beside
 from service.scoring.lean import (
     BY_AUTHORS_SITE,
     BY_NAME,
@@ -63,12 +64,15 @@ def lean_on(
     if found is None:
         return verdict
     signal, cutoffs = found
-    if signal is not None:
-        sign = math.copysign(1.0, signal.contribution)
-        parts = sign * taught.parts(comment.site_id, features)
-        named = name_heaviest(comment, features, parts, taught.salt)
-        signal = replace(signal, signal=_say_what(signal.signal, named))
-    return add_lean(verdict, signal, cutoffs)
+    leaned = add_lean(verdict, signal, cutoffs)
+    # Words are found for people who read why: nobody is asked about what was ham and stays so.
+    if signal is None or verdict.outcome is leaned.outcome is Outcome.HAM:
+        return leaned
+    sign = math.copysign(1.0, signal.contribution)
+    parts = sign * taught.parts(comment.site_id, features)
+    named = name_heaviest(comment, features, parts, taught.salt)
+    said = replace(signal, signal=_say_what(signal.signal, named))
+    return replace(leaned, signals=tuple(said if one is signal else one for one in leaned.signals))
 
 
 def lean_anew(
@@ -97,16 +101,26 @@ def _lean(
     settings: SiteSettings | None,
 ) -> tuple[WeighedSignal | None, Cutoffs] | None:
     """Return what decisions add to a verdict of the version alone, and the cutoffs with it."""
-    # What is held back hangs on the cutoffs, and they on whether the version alone calls it spam.
-    frozen = math.inf
-    for _ in range(2):
+
+    def here(frozen: float) -> Cutoffs:
         own = taught.cutoffs(site_id, promised, frozen=frozen)
-        cutoffs = cutoffs_of(settings, own) if settings else own
-        frozen = frozen_score(
-            replace(verdict, ham_cutoff=cutoffs.ham_cutoff, spam_cutoff=cutoffs.spam_cutoff)
-        )
+        return cutoffs_of(settings, own) if settings else own
+
+    frozen = frozen_score(verdict)
+    cutoffs = here(frozen)
+    if any(map(is_beside, verdict.signals)):
+        # What is held back hangs on the cutoffs, and they on whether the version alone calls it
+        # spam.
+        cutoffs = here(_held_at(verdict, here(math.inf)))
+        frozen = _held_at(verdict, cutoffs)
     lean = taught.lean(site_id, features, frozen=frozen, promised=promised)
     return None if lean is None else (lean_signal(lean.by, bound=BOUND), cutoffs)
+
+
+def _held_at(verdict: Verdict, cutoffs: Cutoffs) -> float:
+    return frozen_score(
+        replace(verdict, ham_cutoff=cutoffs.ham_cutoff, spam_cutoff=cutoffs.spam_cutoff)
+    )
 
 
 def _say_what(signal: Signal, named: Sequence[Named]) -> Signal:

@@ -94,20 +94,26 @@ def sum_up(
     `start` is base and model, `weighed` all signals but the line that holds some back.
     """
     lines = sorted(weighed, key=_weightiest_first)
-    content = start
-    for line in lines:
-        content += 0.0 if is_beside(line) else line.contribution
-    held = hold_back(
-        content,
-        lines,
-        called=decide(logistic(content), cutoffs, degraded=False),
-        spam_from=logit(cutoffs.spam_cutoff),
-    )
+    held = _held_back(start, lines, cutoffs) if any(map(is_beside, lines)) else None
     if held is not None:
         lines = sorted((*lines, held), key=_weightiest_first)
     for line in lines:
         start += line.contribution
     return start, lines
+
+
+def _held_back(
+    start: float, lines: Sequence[WeighedSignal], cutoffs: Cutoffs
+) -> WeighedSignal | None:
+    content = start
+    for line in lines:
+        content += 0.0 if is_beside(line) else line.contribution
+    return hold_back(
+        content,
+        lines,
+        called=decide(logistic(content), cutoffs, degraded=False),
+        spam_from=logit(cutoffs.spam_cutoff),
+    )
 
 
 def _weightiest_first(one: WeighedSignal) -> tuple[float, str]:
