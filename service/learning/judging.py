@@ -65,8 +65,9 @@ def lean_on(
         return verdict
     signal, cutoffs = found
     leaned = add_lean(verdict, signal, cutoffs)
-    # Words are found for people who read why: nobody is asked about what was ham and stays so.
-    if signal is None or verdict.outcome is leaned.outcome is Outcome.HAM:
+    # Words are found where a person reads why: in doubt, and where decisions changed the outcome.
+    stays = verdict.outcome is leaned.outcome is not Outcome.UNSURE
+    if signal is None or stays:
         return leaned
     sign = math.copysign(1.0, signal.contribution)
     parts = sign * taught.parts(comment.site_id, features)
