@@ -6,6 +6,7 @@ import pytest
 
 from models.features import hash_words
 from service.domain.comment import Author, Post
+from service.domain.verdict import Outcome
 from service.learning.features import count_features
 from service.learning.judging import lean_on
 from service.learning.naming import Kind, name_features
@@ -83,6 +84,20 @@ def test_a_verdict_names_the_words_and_the_link_that_decisions_taught():
     assert "mostly by " in said
     assert "“shop.example”" in said
     assert f"{lean.contribution:+.2f}" in said
+
+
+def test_no_words_are_sought_for_an_outcome_that_decisions_did_not_change():
+    text = "Visit https://shop.example/x for radiators"
+    taught = learn_all(lessons_on(text), salt=SALT)
+    comment = make_comment("Hello, " + text)
+    sure = make_verdict(comment.id, Outcome.SPAM, signals=(), model_contribution=10.0)
+
+    verdict = lean_on(sure, comment, taught, word_hashes=None, promised=PROMISED)
+
+    lean = recorded_lean(verdict)
+    assert lean.contribution > 0
+    assert lean.signal.spans == ()
+    assert beside_of(lean.signal.reason) == []
 
 
 def test_what_stands_beside_the_text_is_named_by_its_kind_alone():
