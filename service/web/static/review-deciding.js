@@ -8,6 +8,7 @@ import { deliverer, fetchInTime, LIMIT_MS, newId, Outbox, pauseOf, tabStore } fr
 
 const AHEAD_AT_FIRST = 3;
 const AHEAD_OF_A_FAST_HAND = 8;
+const PAINTED_AFTER_MS = 30;
 const MOST_PAST = 20;
 const MOST_REFUSED = 20;
 // A comment that comes at the list's end is named by this until it is known.
@@ -18,6 +19,7 @@ const before = new Map();
 const past = new Map();
 const undoable = [];
 let awaited = null;
+let isByHand = false;
 let awaitedSince = 0;
 let typed = [];
 let press = () => {};
@@ -80,7 +82,7 @@ function restoreRow(id) {
 function put(act) {
   mark(act.comment, act.kind);
   outbox.put({ id: newId(), ...act });
-  fetchAhead();
+  fetchSoon();
 }
 
 // Decides or skips the comment that is open, and shows the next one.
@@ -88,18 +90,17 @@ export function act(kind) {
   const [now, rule] = [performance.now(), form()];
   const id = rule?.dataset.id;
   if (!rule?.querySelector(kind === "skip" ? ".skipping" : `button[value="${kind}"]`)) { say(saying("nothing")); return; }
-  const [next] = following(id).filter((one) => !isUnsent(one));
-  const { seen } = Object.fromEntries(new FormData(rule));
+  const next = nextAfter(id);
+  const [seen, note] = [rule.elements.seen.value, rule.elements.note?.value.trim()];
   if (!seen) keepPast(id);
   if (kind === "skip") put({ comment: id, kind });
   else {
     const decision = newId();
-    const note = rule.elements.note?.value.trim();
     undoable.push({ comment: id, decision });
     put({ id: decision, comment: id, kind, seen, seconds: ((now - shownAt) / 1000).toFixed(1), ...(note ? { note } : {}) });
   }
   nAhead = AHEAD_OF_A_FAST_HAND;
-  open(next ?? FROM_THE_TOP);
+  open(next);
 }
 
 // Decides a comment of the list that is not opened.
@@ -111,7 +112,7 @@ export function decideRow(row, ruling) {
 
 function keepPast(id) {
   const view = document.createElement("article");
-  view.append(...[...part("opened").childNodes].map((node) => node.cloneNode(true)));
+  view.append(...part("opened").childNodes);
   past.set(id, view);
   if (past.size > MOST_PAST) past.delete(past.keys().next().value);
 }
@@ -124,7 +125,7 @@ export function undo(id, decision) {
   const view = past.get(id);
   past.delete(id);
   if (view) show(id, view);
-  else open(id);
+  else open(id, { byHand: true });
 }
 
 const undoForm = (found) => undo(found.dataset.id, found.elements.seen.value);
@@ -156,12 +157,15 @@ async function askForLast() {
   }
 }
 
+const nextAfter = (id) => following(id).find((one) => !isUnsent(one)) ?? FROM_THE_TOP;
+
 // Shows a comment, or waits for it; keys typed meanwhile wait, too.
-export function open(id) {
+export function open(id, { byHand = false } = {}) {
   const view = id && !isUnsent(id) ? ahead.get(id) : null;
+  if (view === undefined || (view && !byHand && isSettled(view))) { pass(id, view); return; }
   if (view) { show(id, view); return; }
-  if (view === undefined) gone(id);
   awaited = id;
+  isByHand = byHand;
   awaitedSince = Date.now();
   const waiting = document.createElement("div");
   waiting.className = "nothing awaited";
@@ -172,8 +176,14 @@ export function open(id) {
   if (id === FROM_THE_TOP) goOn();
 }
 
-function gone(id) {
-  rowOf(id)?.classList.add("is-withdrawn");
+// What a colleague has decided meanwhile is nobody's next comment, and neither is what is no more.
+const isSettled = (view) => view.querySelector(".act .stamp, .comment .withdrawn") !== null;
+
+function pass(id, view) {
+  const [row, stamp] = [rowOf(id), view?.querySelector(".act .stamp")];
+  if (stamp) row?.querySelector(".top time")?.replaceWith(stamp.cloneNode(true));
+  row?.classList.add(stamp ? "is-decided" : "is-withdrawn");
+  open(nextAfter(id));
 }
 
 function show(id, view) {
@@ -187,10 +197,9 @@ function show(id, view) {
     row.scrollIntoView({ block: "nearest" });
     if (WIDE.matches) link(row).focus({ preventScroll: true });
     else window.scrollTo(0, 0);
-    remember(link(row).href);
   }
   claimAnew({ isNew: true });
-  fetchAhead();
+  fetchSoon();
   // One a frame, so that each is seen.
   if (typed.length) requestAnimationFrame(() => { if (!awaited && typed.length) press(typed.shift()); });
 }
@@ -198,6 +207,18 @@ function show(id, view) {
 export function isWaiting() { return awaited !== null || typed.length > 0; }
 
 export function typeAhead(key) { typed.push(key); }
+
+// What need not be there with the next comment is done once that is painted.
+let soon = 0;
+
+function fetchSoon() {
+  window.clearTimeout(soon);
+  soon = window.setTimeout(() => {
+    const row = chosen();
+    if (row) remember(link(row).href);
+    fetchAhead();
+  }, PAINTED_AFTER_MS);
+}
 
 function fetchAhead() {
   const next = following(form()?.dataset.id ?? awaited).filter((id) => !isUnsent(id) && id !== awaited);
@@ -207,11 +228,7 @@ function fetchAhead() {
 }
 
 function arrive() {
-  if (awaited && !isUnsent(awaited)) {
-    const view = ahead.get(awaited);
-    if (view) show(awaited, view);
-    else if (view === undefined) { gone(awaited); open(following(awaited).find((one) => !isUnsent(one)) ?? FROM_THE_TOP); }
-  }
+  if (awaited && !isUnsent(awaited) && ahead.get(awaited) !== null) open(awaited, { byHand: isByHand });
 }
 
 let goingOn = false;
@@ -222,7 +239,7 @@ async function goOn() {
   goingOn = true;
   while (awaited === FROM_THE_TOP) {
     await more();
-    const [next] = following("").filter((id) => !isUnsent(id));
+    const next = nextAfter("");
     if (next) open(next);
     else if (outbox.unsent.length || !await loadTop({ opens: true, isKept: isUnsent })) await pauseOf(200);
     else {
@@ -321,7 +338,7 @@ export function start({ pressed }) {
   for (const one of left) mark(one.comment, one.kind);
   showState();
   const id = form()?.dataset.id;
-  if (id && isUnsent(id) && showsOne()) open(following(id).find((one) => !isUnsent(one)) ?? FROM_THE_TOP);
+  if (id && isUnsent(id) && showsOne()) open(nextAfter(id));
   document.addEventListener("list-changed", () => {
     for (const one of outbox.unsent) mark(one.comment, one.kind);
   });
@@ -331,7 +348,7 @@ export function start({ pressed }) {
     if (outbox.unsent.length > (outbox.why === "sending" ? 1 : 0) || typed.length) event.preventDefault();
   });
   claimAnew({ isNew: false });
-  window.setTimeout(fetchAhead, 200);
+  fetchAhead();
 }
 
 document.addEventListener("click", (event) => {
@@ -339,7 +356,7 @@ document.addEventListener("click", (event) => {
   if (!again || !WIDE.matches || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   again.closest("p").remove();
-  open(again.dataset.again);
+  open(again.dataset.again, { byHand: true });
 });
 
 document.addEventListener("submit", (event) => {

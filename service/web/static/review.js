@@ -12,7 +12,7 @@ const help = document.querySelector("dialog.help");
 function openRow(row) {
   if (!row || row === chosen()) return;
   if (!WIDE.matches) { link(row).click(); return; }
-  open(row.dataset.id);
+  open(row.dataset.id, { byHand: true });
   say(saying("place").replace("{at}", rows().indexOf(row) + 1).replace("{all}", rows().length));
 }
 
