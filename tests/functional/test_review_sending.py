@@ -136,6 +136,15 @@ def test_what_comes_next_is_handed_out_without_claiming_it(services, client):
     assert client.get_cookie("slopsieve").value == before
 
 
+def test_a_list_that_is_asked_for_beside_a_ruling_brings_back_no_old_session(services, client):
+    keep(services)
+    client.get("/review")
+
+    answer = client.get("/review", headers={"X-Parts": "list"})
+
+    assert "Set-Cookie" not in answer.headers
+
+
 def test_an_opened_comment_says_who_ruled_on_it_meanwhile(services, client):
     comment = keep(services)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="Mara")

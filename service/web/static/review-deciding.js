@@ -31,6 +31,7 @@ const outbox = new Outbox({
 });
 const ahead = new Ahead({ parse, arrived: arrive, changed: showState });
 
+const openedId = () => document.querySelector("#opened [data-opened]")?.dataset.opened;
 const form = () => document.querySelector("#opened form.rule");
 const isUnsent = (id) => outbox.has(id);
 export const showsOne = () => WIDE.matches || document.body.dataset.view === "one";
@@ -160,7 +161,7 @@ async function askForLast() {
 const nextAfter = (id) => following(id).find((one) => !isUnsent(one)) ?? FROM_THE_TOP;
 
 // Shows a comment, or waits for it; keys typed meanwhile wait, too.
-export function open(id, { byHand = false } = {}) {
+function open(id, { byHand = false } = {}) {
   const view = id && !isUnsent(id) ? ahead.get(id) : null;
   if (view === undefined || (view && !byHand && isSettled(view))) { pass(id, view); return; }
   if (view) { show(id, view); return; }
@@ -174,6 +175,12 @@ export function open(id, { byHand = false } = {}) {
   showState();
   fetchAhead();
   if (id === FROM_THE_TOP) goOn();
+}
+
+// Whoever chooses another comment means no more the one that keys wait for.
+export function choose(id) {
+  typed = [];
+  open(id, { byHand: true });
 }
 
 // What a colleague has decided meanwhile is nobody's next comment, and neither is what is no more.
@@ -221,7 +228,7 @@ function fetchSoon() {
 }
 
 function fetchAhead() {
-  const next = following(form()?.dataset.id ?? awaited).filter((id) => !isUnsent(id) && id !== awaited);
+  const next = following(openedId() ?? awaited).filter((id) => !isUnsent(id) && id !== awaited);
   if (next.length < nAhead && document.querySelector(".list .further")) more().then((came) => came && fetchAhead());
   const first = awaited && !isUnsent(awaited) ? [awaited] : [];
   ahead.want(showsOne() ? [...first, ...next.slice(0, nAhead)] : []);
@@ -307,7 +314,7 @@ export function takeLive(page) {
   const changed = [...page.querySelectorAll(".row")].map((row) => row.dataset.id);
   for (const id of changed) ahead.drop(id);
   take(page, { isKept: isUnsent });
-  const id = document.querySelector("#opened [data-opened]")?.dataset.opened;
+  const id = openedId();
   const row = chosen();
   if (changed.includes(id) && row && !isOpen(row) && !isUnsent(id) && document.querySelector("#opened .skipping")) tellMeanwhile(id);
   fetchAhead();
@@ -356,7 +363,7 @@ document.addEventListener("click", (event) => {
   if (!again || !WIDE.matches || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   again.closest("p").remove();
-  open(again.dataset.again, { byHand: true });
+  choose(again.dataset.again);
 });
 
 document.addEventListener("submit", (event) => {

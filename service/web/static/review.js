@@ -1,6 +1,6 @@
 // Lets a moderator go through the list by keys; every form works without this file too.
 import { claim } from "./review-claims.js";
-import { act, decideRow, isWaiting, open, showsOne, showTop, start, takeLive, typeAhead, undoLast } from "./review-deciding.js";
+import { act, choose, decideRow, isWaiting, showsOne, showTop, start, takeLive, typeAhead, undoLast } from "./review-deciding.js";
 import { comeBack, more, remember } from "./review-list.js";
 import { listen } from "./review-live.js";
 import { chosen, isOpen, link, parse, part, rows, say, saying, WIDE } from "./review-page.js";
@@ -12,7 +12,7 @@ const help = document.querySelector("dialog.help");
 function openRow(row) {
   if (!row || row === chosen()) return;
   if (!WIDE.matches) { link(row).click(); return; }
-  open(row.dataset.id, { byHand: true });
+  choose(row.dataset.id);
   say(saying("place").replace("{at}", rows().indexOf(row) + 1).replace("{all}", rows().length));
 }
 

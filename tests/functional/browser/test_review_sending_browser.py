@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from service.domain.decision import Ruling
@@ -283,6 +284,58 @@ def test_single_keys_can_be_switched_off(services, queue, open_page):
     expect(page.locator("dialog.help")).to_be_hidden()
     expect(_words(page)).to_have_text("Comment number 0")
     assert _log(services) == []
+
+
+def test_keys_that_wait_too_long_for_a_comment_are_not_used_and_counted(
+    services, queue, open_page, faults
+):
+    faults.others = lambda path: AWAY if path == "/review/ahead" else None
+    page = _ready(open_page())
+
+    _type(page, "arr")
+    expect(page.locator(".done")).to_contain_text("2 keys were typed before", timeout=20_000)
+    faults.others = lambda _path: None
+
+    expect(_words(page)).to_have_text("Comment number 1", timeout=20_000)
+    assert _log(services) == _expected(queue, ["approve"])
+
+
+def test_keys_that_wait_are_not_used_on_a_comment_that_is_chosen_instead(
+    services, queue, open_page, faults
+):
+    faults.others = lambda path: AWAY if path == "/review/ahead" else None
+    page = _ready(open_page())
+
+    _type(page, "ar")
+    page.locator(f'.row[data-id="{queue[5].id}"] a').click()
+    faults.others = lambda _path: None
+
+    expect(_words(page)).to_have_text("Comment number 5", timeout=20_000)
+    expect(_sending(page)).to_have_text("")
+    assert _log(services) == _expected(queue, ["approve"])
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_is_not_sent_or_refused_breaks_no_rule_of_accessibility(
+    services, queue, open_page, scheme, width
+):
+    page = open_page(color_scheme=scheme, viewport={"width": width, "height": 844}).page
+    _without_live(page)
+    page.goto(f"/review/comments/{queue[0].id}")
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    page.wait_for_timeout(1_500)
+    decide_comment(queue[1].id, Ruling.APPROVE, services, decided_by="Mara")
+    _type(page, "rr", 200)
+    expect(page.locator(".refused .conflict")).to_be_visible()
+    page.context.set_offline(True)
+    page.keyboard.press("a")
+    expect(_sending(page)).to_contain_text("offline")
+
+    found = [one["id"] for one in Axe().run(page).response["violations"]]
+
+    assert found == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
 _OUTBOX = """async (script) => {

@@ -66,7 +66,6 @@ def add_live(pages: Blueprint, services: Services, live: Live, place: Callable[[
         return show_ahead(place(), services, ids=ids, meanwhile=meanwhile)
 
     @pages.get("/review/last")
-    @needs(Permission.DECIDE)
     def last() -> ResponseReturnValue:
         _leave_session_alone()
         return show_last(place(), services, find_last_act(moderator().name, services))

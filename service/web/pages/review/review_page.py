@@ -249,6 +249,8 @@ class _Desk:
 
     def show_list(self) -> str:
         """Return the list alone, of which nothing is opened."""
+        # It is asked for beside rulings, and must not bring back the session of before them.
+        session.modified = False
         page = self._list()
         cases = skipped_last(page.cases)
         ids = [case.comment.id for case in cases]
