@@ -219,10 +219,10 @@ export function typeAhead(key) { typed.push(key); }
 let soon = 0;
 
 function fetchSoon() {
-  window.clearTimeout(soon);
-  soon = window.setTimeout(() => {
+  soon ||= window.setTimeout(() => {
+    soon = 0;
     const row = chosen();
-    if (row) remember(link(row).href);
+    if (row && showsOne()) remember(link(row).href);
     fetchAhead();
   }, PAINTED_AFTER_MS);
 }

@@ -1,15 +1,16 @@
 // Selects rows of the list, to decide them together.
 
-import { chosen, rows, saying } from "./review-page.js";
+import { chosen, saying } from "./review-page.js";
 
 let lastTicked = null;
 const ticks = () => [...document.querySelectorAll(".list .tick")];
 
 export function count() {
-  const n = ticks().filter((tick) => tick.checked).length;
+  const ticked = [...document.querySelectorAll(".list .tick:checked")].map((tick) => tick.closest(".row"));
   const shown = document.querySelector(".selection .n");
-  if (shown) shown.textContent = saying("selected").replace("{n}", n);
-  for (const row of rows()) row.classList.toggle("is-ticked", Boolean(row.querySelector(".tick:checked")));
+  if (shown) shown.textContent = saying("selected").replace("{n}", ticked.length);
+  for (const row of document.querySelectorAll(".list .row.is-ticked")) row.classList.toggle("is-ticked", ticked.includes(row));
+  for (const row of ticked) row.classList.add("is-ticked");
 }
 
 export function tick(range) {

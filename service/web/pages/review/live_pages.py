@@ -82,8 +82,9 @@ def add_live(pages: Blueprint, services: Services, live: Live, place: Callable[[
             end_claim(case.comment.id, services, user=moderator())
             return "", HTTPStatus.NO_CONTENT
         held = claim_comment(case, moderator(), services)
-        is_own = held is not None and held.user_id == moderator().id
-        return "", HTTPStatus.NO_CONTENT if is_own else HTTPStatus.CONFLICT
+        # On one that was decided a moment before there is none, and nothing is amiss.
+        is_others = held is not None and held.user_id != moderator().id
+        return "", HTTPStatus.CONFLICT if is_others else HTTPStatus.NO_CONTENT
 
 
 def _leave_session_alone() -> None:
