@@ -12,7 +12,7 @@ from service.domain.decision import Ruling
 from service.moderation.review.decide import decide_comment
 from tests.factories import NOW, make_comment
 from tests.faulty_server import AWAY, BAD_GATEWAY, DROPPED, FAULT, HANGS, Faults
-from tests.functional.moderators import PASSWORD, keep, make_app
+from tests.functional.moderators import PASSWORD, add_moderator, keep, make_app
 from tests.functional.serving import serving
 
 KEYS = "arraraaraa"
@@ -160,18 +160,23 @@ def test_a_reload_loses_nothing_that_was_not_sent(services, queue, open_page, fa
     asked = []
     page = _ready(open_page())
     faults.plan = lambda _number, _path: AWAY
+    page.keyboard.press("n")
+    page.keyboard.type("half a secret")
+    page.keyboard.press("Escape")
     _type(page, "ar")
     expect(_sending(page)).to_contain_text("2 not sent: the server is away")
 
     stored = page.evaluate("JSON.stringify(Object.values(window.sessionStorage))")
     page.once("dialog", lambda dialog: asked.append(dialog.type))
     page.reload()
+    expect(page.locator(".done")).to_contain_text("sent without their notes")
     expect(_words(page)).to_have_text("Comment number 2")
     faults.plan = lambda _number, _path: None
     expect(_sending(page)).to_have_text("", timeout=20_000)
 
     assert asked == ["beforeunload"]
     assert "Comment number" not in stored
+    assert "secret" not in stored
     assert _log(services) == _expected(queue, ["approve", "reject"])
 
 
@@ -194,6 +199,25 @@ def test_who_is_signed_out_is_told_and_what_they_decided_is_sent_when_they_are_b
     expect(_sending(page)).to_have_text("", timeout=20_000)
 
     assert _log(services) == _expected(queue, ["reject", "approve"])
+
+
+def test_nothing_is_sent_in_the_name_of_who_signs_in_instead(services, queue, open_page):
+    add_moderator(services, "Mara")
+    page = _ready(open_page())
+    page.wait_for_timeout(1_000)
+    page.context.clear_cookies()
+    other = page.context.new_page()
+    other.goto("/sign-in")
+    other.fill("#name", "Mara")
+    other.fill("#password", PASSWORD)
+    other.keyboard.press("Enter")
+    other.wait_for_url("**/review")
+
+    _type(page, "ra")
+
+    expect(_sending(page)).to_contain_text("2 not sent: you are signed out")
+    page.wait_for_timeout(1_500)
+    assert _log(services) == []
 
 
 def test_an_answer_that_never_comes_is_said_and_then_the_truth(services, queue, open_page, faults):
