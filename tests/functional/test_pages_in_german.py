@@ -38,6 +38,8 @@ NO_WHOLE_PAGE = {
     "pages.home",
     "pages.live",
     "pages.models_progress",
+    "pages.ahead",
+    "pages.last",
     "pages.rows",
     "pages.search_export",
     "pages.sign_in",

@@ -473,17 +473,6 @@ def test_a_store_that_is_away_is_told_by_a_page():
     assert "Nothing is lost" in page.text
 
 
-def test_a_script_gets_only_the_parts_that_change(services, client):
-    first, second = keep(services, _arrived(2)), keep(services, _arrived(1))
-    rule(client, first, "approve", then=second.id)
-
-    parts = client.get(f"/review/comments/{second.id}", headers={"X-Parts": "1"})
-
-    assert re.findall(r'data-part="([^"]+)"', parts.text) == [
-        "tabs", "done", f"row-{second.id}", f"row-{first.id}", "opened",
-    ]  # fmt: skip
-
-
 def test_site_keys_need_no_form_token_and_cookies_open_no_api(services):
     app = make_app(services)
     client = signed_in(services, app=app)

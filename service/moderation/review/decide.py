@@ -37,6 +37,7 @@ def decide_comment(
     seconds: float | None = None,
     at_once: bool = False,
     instead_of: Collection[str] | None = None,
+    decision_id: str | None = None,
 ) -> Case:
     """Record a ruling and return the case as it stands then.
 
@@ -46,15 +47,15 @@ def decide_comment(
     (`at_once`). What else follows is done at once or, if a store fails, soon (`remember`). Raises
     `NotFoundError` for a comment that is not kept or belongs to another site, `ConflictError` for
     one that its site has withdrawn, and, with `instead_of`, if another decision than these is in
-    force by the time it is recorded: nobody is overruled unknowingly. `seconds` passed from
-    opening the comment to the ruling.
+    force by the time it is recorded: nobody is overruled unknowingly; also if `decision_id`, which
+    the decision is to have, is taken. `seconds` passed from opening the comment to the ruling.
     """
     case = services.cases.get(comment_id, site_id=site_id)
     _refuse_withdrawn(case)
     if case.decision is not None and case.decision.ruling is ruling:
         return case
     decision = Decision(
-        id=services.new_id("dec"),
+        id=decision_id or services.new_id("dec"),
         comment_id=comment_id,
         ruling=ruling,
         decided_by=decided_by,

@@ -60,16 +60,22 @@ def decide_as_seen(
     seen_decision_id: str | None,
     note: str | None = None,
     seconds: float | None = None,
+    decision_id: str | None = None,
 ) -> Case:
     """Record a ruling made in view of `seen_decision_id`, and return the case as it stands then.
 
-    `seconds` is how long the moderator looked, see `claims.seconds_since_opening`. Raises
-    `ConflictError` if somebody ruled the other way in the meantime: two moderators on one comment
-    must not overrule each other unknowingly; `InvalidInputError` for a note of more than 500
-    characters or `seconds` that are no length of time. Raises what `decide_comment` raises, too.
+    `seconds` is how long the moderator looked, see `claims.seconds_since_opening`. With
+    `decision_id` the decision gets that id, and the same call again changes nothing, whatever
+    happened to the decision since. Raises `ConflictError` if somebody ruled the other way in the
+    meantime: two moderators on one comment must not overrule each other unknowingly;
+    `InvalidInputError` for a note of more than 500 characters or `seconds` that are no length of
+    time. Raises what `decide_comment` raises, too.
     """
     refuse_note(note, seconds=seconds)
-    _refuse_stale(services.cases.get(comment_id), seen_decision_id, ruling=ruling)
+    case = services.cases.get(comment_id)
+    if _was_made(case, decision_id):
+        return case
+    _refuse_stale(case, seen_decision_id, ruling=ruling)
     try:
         return decide_comment(
             comment_id,
@@ -79,9 +85,13 @@ def decide_as_seen(
             note=note,
             seconds=seconds,
             instead_of=() if seen_decision_id is None else (seen_decision_id,),
+            decision_id=decision_id,
         )
     except ConflictError:
         case = services.cases.get(comment_id)
+        if _was_made(case, decision_id):
+            # The same call came twice at once.
+            return case
         if case.withdrawn_at is None and case.decision and case.decision.ruling is ruling:
             # Somebody ruled the same a moment earlier.
             return case
@@ -101,6 +111,10 @@ def undo_as_seen(
     if case.decision is None:
         return case
     return undo_decision(comment_id, services, undone_by=undone_by, decision_id=case.decision.id)
+
+
+def _was_made(case: Case, decision_id: str | None) -> bool:
+    return any(one.id == decision_id for one in case.decisions)
 
 
 def _refuse_stale(case: Case, seen_decision_id: str | None, *, ruling: Ruling | None) -> None:

@@ -47,6 +47,7 @@ const KEYS = {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (window.localStorage.getItem("keys") === "off") return;
   if (event.repeat && event.key !== "j" && event.key !== "k") return;
   if (event.target.closest?.("input:not([type=checkbox]), select, textarea")) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;

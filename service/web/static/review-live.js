@@ -1,5 +1,7 @@
 // Keeps an open page up to date: numbers, rows that others decide or look at, news of what came in.
 
+import { fetchInTime } from "./review-sending.js";
+
 // Whoever only passes through needs no stream.
 const START_AFTER_MS = 400;
 const ASK_EVERY_MS = 20_000;
@@ -31,7 +33,7 @@ export function listen({ take, parse, part, rows, isOpen }) {
   async function refresh(ids) {
     const url = address(document.body.dataset.rows, { id: ids.join(","), seen: seen().join(","), since: since() });
     try {
-      const answer = await fetch(url);
+      const answer = await fetchInTime(url);
       if (answer.redirected) { stop(); return; }
       if (answer.ok) take(parse(await answer.text()));
     } catch {

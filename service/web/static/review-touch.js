@@ -5,7 +5,7 @@ const DECIDES_AFTER_PX = 110;
 // A finger that goes down the page more than across it scrolls.
 const STEEPNESS = 1.2;
 
-export function watchSwipes({ ask, say, tell, isNarrow }) {
+export function watchSwipes({ act, decideRow, isNarrow }) {
   const hint = document.querySelector(".swiping");
   let swipe = null;
 
@@ -70,22 +70,9 @@ export function watchSwipes({ ask, say, tell, isNarrow }) {
     event.stopPropagation();
   }
 
-  async function decide(on, ruling) {
-    const form = document.querySelector("#opened form.rule");
-    if (!on.matches(".row")) {
-      form.requestSubmit(form.querySelector(`[value="${ruling}"]`));
-      return;
-    }
-    // Of the form of the comment that is opened behind the list only the address differs.
-    const url = form.getAttribute("action").replace(form.dataset.id, on.dataset.id);
-    const body = new FormData(form);
-    body.delete("note");
-    for (const [name, value] of [["ruling", ruling], ["seen", ""], ["then", on.dataset.id]]) body.set(name, value);
-    const answer = await ask(url, { method: "POST", body: new URLSearchParams(body), staysHere: true });
-    const refused = document.querySelector("#opened .conflict");
-    if (answer?.status === 409 && refused) tell(refused.textContent);
-    const told = document.querySelector(".done p");
-    if (answer && told) say(told.textContent);
+  function decide(on, ruling) {
+    if (on.matches(".row")) decideRow(on, ruling);
+    else act(ruling);
   }
 
   document.addEventListener("pointerdown", begin);

@@ -40,6 +40,9 @@ class Watched:
             self.complaints.append(f"{message.type}: {message.text}")
 
     def _on_dialog(self, dialog) -> None:
+        if dialog.type == "beforeunload":
+            dialog.accept()
+            return
         self.complaints.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 

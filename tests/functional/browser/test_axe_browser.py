@@ -41,6 +41,8 @@ _NO_PAGES = frozenset(
         "pages.stats_json",
         "pages.export_log",
         "pages.live",
+        "pages.ahead",
+        "pages.last",
         "pages.rows",
         "pages.search_export",
         "pages.cutoff_preview",

@@ -1,4 +1,4 @@
-"""The routes by which an open review page stays up to date: events, rows as they stand, claims."""
+"""The routes by which an open review page stays up to date: events, rows, what is next, claims."""
 
 from __future__ import annotations
 
@@ -16,12 +16,20 @@ from service.domain.comment import CommentId
 from service.domain.errors import StoreUnavailableError
 from service.domain.user import Permission
 from service.moderation.review.claims import claim_comment, end_claim
+from service.moderation.review.last_act import find_last_act
 from service.ports.services import Services
 from service.web.pages.common.pages import moderator, needs, require
 from service.web.pages.review.live import Interest, Live, write_events
-from service.web.pages.review.review_page import Place, find_news, show_rows
+from service.web.pages.review.review_page import (
+    Place,
+    find_news,
+    show_ahead,
+    show_last,
+    show_rows,
+)
 
 MAX_ROWS = 200
+MAX_AHEAD = 10
 _ID = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
 _PAGE = re.compile(r"[A-Za-z0-9-]{1,64}")
 _HEADERS = {
@@ -51,6 +59,17 @@ def add_live(pages: Blueprint, services: Services, live: Live, place: Callable[[
         news = find_news(place(), services, since=_since(), seen=_ids("seen"))
         return show_rows(place(), services, ids=_ids("id"), news=news)
 
+    @pages.get("/review/ahead")
+    def ahead() -> ResponseReturnValue:
+        _leave_session_alone()
+        ids, meanwhile = _ids("id")[:MAX_AHEAD], bool(request.args.get("meanwhile"))
+        return show_ahead(place(), services, ids=ids, meanwhile=meanwhile)
+
+    @pages.get("/review/last")
+    def last() -> ResponseReturnValue:
+        _leave_session_alone()
+        return show_last(place(), services, find_last_act(moderator().name, services))
+
     @pages.post("/review/comments/<comment_id>/claim")
     @needs(Permission.DECIDE)
     def claim(comment_id: str) -> ResponseReturnValue:
@@ -63,8 +82,9 @@ def add_live(pages: Blueprint, services: Services, live: Live, place: Callable[[
             end_claim(case.comment.id, services, user=moderator())
             return "", HTTPStatus.NO_CONTENT
         held = claim_comment(case, moderator(), services)
-        is_own = held is not None and held.user_id == moderator().id
-        return "", HTTPStatus.NO_CONTENT if is_own else HTTPStatus.CONFLICT
+        # On one that was decided a moment before there is none, and nothing is amiss.
+        is_others = held is not None and held.user_id != moderator().id
+        return "", HTTPStatus.CONFLICT if is_others else HTTPStatus.NO_CONTENT
 
 
 def _leave_session_alone() -> None:

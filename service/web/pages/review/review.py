@@ -15,9 +15,10 @@ from service.domain.errors import ConflictError
 from service.domain.user import Permission
 from service.moderation.insight.asked import AskedBook
 from service.moderation.review.anew import AnewBook
-from service.moderation.review.claims import end_claim, seconds_since_opening
+from service.moderation.review.claims import MOST_SECONDS, end_claim, seconds_since_opening
 from service.moderation.review.review import Tab, decide_as_seen, undo_as_seen
 from service.ports.services import Services
+from service.web.edge.ids import is_id
 from service.web.pages.common.last_stroke import note_given
 from service.web.pages.common.pages import moderator, needs, require
 from service.web.pages.review.anew_page import add_anew
@@ -28,15 +29,20 @@ from service.web.pages.review.review_page import (
     ANEW,
     ASKED,
     COUNTS,
+    SKIPPED,
+    UNDONE,
     Place,
     remember_done,
-    remember_skipped,
     show_page,
+    show_refused,
+    show_told,
+    wants_told,
 )
 from service.web.pages.review.tab_counts import TabCounts
 
 # No id and no cursor of ours has other characters or is longer.
 _TOKEN = re.compile(r"[A-Za-z0-9_.:=-]{1,400}")
+_SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
 
 def add_review(app: Flask, pages: Blueprint, services: Services, live: Live) -> None:
@@ -71,20 +77,20 @@ def _add_rulings(pages: Blueprint, services: Services) -> None:
         case, ruling = _case(comment_id, services), _ruling()
         require(Permission.DECIDE, case.comment.site_id)
         try:
-            decided = decide_as_seen(
+            case = decide_as_seen(
                 case.comment.id,
                 ruling,
                 services,
                 decided_by=moderator().name,
                 seen_decision_id=_token("seen"),
                 note=note_given(),
-                seconds=seconds_since_opening(case.comment.id, moderator(), services),
+                seconds=_seconds() or seconds_since_opening(case.comment.id, moderator(), services),
+                decision_id=_decision_id(),
             )
         except ConflictError:
             return _show_conflict(case.comment.id, ruling, services)
         end_claim(case.comment.id, services)
-        remember_done(decided)
-        return _go_on(_token("then"))
+        return _tell(case, _made(case), services, then=_token("then"))
 
     @pages.post("/review/comments/<comment_id>/undo")
     @needs(Permission.DECIDE)
@@ -92,7 +98,7 @@ def _add_rulings(pages: Blueprint, services: Services) -> None:
         case = _case(comment_id, services)
         require(Permission.DECIDE, case.comment.site_id)
         try:
-            undo_as_seen(
+            case = undo_as_seen(
                 case.comment.id,
                 services,
                 undone_by=moderator().name,
@@ -100,8 +106,7 @@ def _add_rulings(pages: Blueprint, services: Services) -> None:
             )
         except ConflictError:
             return _show_conflict(case.comment.id, None, services)
-        remember_done(case, undone=True)
-        return _go_on(case.comment.id)
+        return _tell(case, UNDONE, services, then=case.comment.id)
 
     @pages.post("/review/comments/<comment_id>/skip")
     @needs(Permission.DECIDE)
@@ -109,20 +114,35 @@ def _add_rulings(pages: Blueprint, services: Services) -> None:
         case = _case(comment_id, services)
         end_claim(case.comment.id, services, user=moderator())
         put_off(case.comment.id)
-        remember_skipped(case.comment.id)
-        return _go_on(_token("then"))
+        return _tell(case, SKIPPED, services, then=_token("then"))
 
 
-def _go_on(comment_id: str | None) -> ResponseReturnValue:
-    """Return to the list where it was left: at the given comment, or at its first."""
+def _tell(case: Case, act: str, services: Services, *, then: str | None) -> ResponseReturnValue:
+    """Tell the page's script what was done; without one return to the list where it was left.
+
+    That is at the comment `then`, or at its first.
+    """
     place = _place()
-    return redirect(place.url_of(comment_id) if comment_id else place.url, HTTPStatus.SEE_OTHER)
+    if wants_told():
+        return show_told(place, services, case, act)
+    remember_done(case.comment.id, act)
+    return redirect(place.url_of(then) if then else place.url, HTTPStatus.SEE_OTHER)
+
+
+def _made(case: Case) -> str:
+    """Return which decision the form made: the one it names, or the one in force."""
+    given = _decision_id()
+    if any(one.id == given for one in case.decisions):
+        return given or ""
+    return case.decision.id if case.decision else ""
 
 
 def _show_conflict(
     comment_id: CommentId, ruling: Ruling | None, services: Services
 ) -> ResponseReturnValue:
     chosen = services.cases.get(comment_id)
+    if wants_told():
+        return show_refused(_place(), services, chosen), HTTPStatus.CONFLICT
     html = show_page(_place(), services, chosen=chosen, refused=ruling or "undo")
     return html, HTTPStatus.CONFLICT
 
@@ -150,6 +170,20 @@ def _ruling() -> Ruling:
     rulings = {ruling.value: ruling for ruling in Ruling}
     ruling = rulings.get(request.form.get("ruling", ""))
     return ruling or abort(HTTPStatus.BAD_REQUEST)
+
+
+def _decision_id() -> str | None:
+    """Return the id that the page's script gave the decision, so that it can be sent again."""
+    given = request.form.get("decision", "")
+    return given if is_id(given) else None
+
+
+def _seconds() -> float | None:
+    """Return how long the page says that the comment was open, None if that says nothing."""
+    given = request.form.get("seconds", "")
+    if not _SECONDS.fullmatch(given) or float(given) > MOST_SECONDS:
+        return None
+    return float(given)
 
 
 def _token(field: str) -> str | None:

@@ -15,6 +15,7 @@ from service.domain.claim import Claim
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, ModerationError, NotFoundError
+from service.domain.stroke import Stroke
 from service.domain.user import Permission
 from service.moderation.insight.asked import AskedBook
 from service.moderation.learning.behind import decisions_behind
@@ -24,7 +25,7 @@ from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.moderation.review.review import Tab, list_for_review
 from service.ports.services import Services
 from service.web.edge.language import gettext, noted
-from service.web.pages.common.last_stroke import just_done_stroke
+from service.web.pages.common.last_stroke import just_done_stroke, view_of
 from service.web.pages.common.learnt_view import asked_in_words
 from service.web.pages.common.pages import moderator
 from service.web.pages.common.presenting import (
@@ -60,13 +61,15 @@ ANEW = "slopsieve_anew"
 """Under which extension of an app waiting comments are told anew."""
 ASKED = "slopsieve_asked"
 """Under which extension of an app it is counted how often people are asked."""
-# What the page's own script sends to get only those parts of a page that it needs: what a ruling
-# changes, or one more page of the list.
-PARTS_HEADER = "X-Parts"
+UNDONE = "undo"
+SKIPPED = "skip"
+"""Acts that leave no decision."""
+# What the page's own script sends to get only those parts of a page that it needs: one more page of
+# the list, or what became of an act.
+_PARTS_HEADER = "X-Parts"
 _LIST_ALONE = "list"
+_TOLD = "told"
 _JUST_DONE = "just_done"
-_UNDONE = "undo"
-_SKIPPED = "skip"
 _TAB_NAMES = {
     Tab.NEEDS_REVIEW: noted("Needs review"),
     Tab.TEACHES_MOST: noted("Teaches most"),
@@ -130,14 +133,15 @@ class TabView:
 class JustDone:
     """What the moderator did last, as it stands now.
 
-    `is_theirs` says that the decision in force is the one that they made.
+    `is_theirs` says that the decision in force is the one that they made, `by_other` that a
+    colleague had made it by then.
     """
 
     view: CaseView
-    case: Case
     undone: bool
     skipped: bool
     is_theirs: bool
+    by_other: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,15 +152,9 @@ class News:
     since: str
 
 
-def remember_done(case: Case, *, undone: bool = False) -> None:
-    """Let the next page tell what was done: the decision in force, or an undo."""
-    decision = case.decision
-    session[_JUST_DONE] = [case.comment.id, _UNDONE if undone else decision.id if decision else ""]
-
-
-def remember_skipped(comment_id: CommentId) -> None:
-    """Let the next page tell that a comment was put off."""
-    session[_JUST_DONE] = [comment_id, _SKIPPED]
+def remember_done(comment_id: CommentId, act: str) -> None:
+    """Let the next page tell what was done: the decision of this id, an undo or a skip."""
+    session[_JUST_DONE] = [comment_id, act]
 
 
 def show_page(
@@ -170,13 +168,40 @@ def show_page(
 
     `refused` names what was not done because somebody else decided in the meantime.
     """
-    asked_for = request.headers.get(PARTS_HEADER)
     desk = _Desk(place, services)
-    if asked_for == _LIST_ALONE:
+    if request.headers.get(_PARTS_HEADER) == _LIST_ALONE:
         return desk.show_list()
-    if chosen is not None and asked_for:
-        return desk.show_parts(chosen, refused)
     return desk.show_whole(chosen, refused)
+
+
+def wants_told() -> bool:
+    """Say whether the page's own script asks for no more than what became of an act."""
+    return request.headers.get(_PARTS_HEADER) == _TOLD
+
+
+def show_told(place: Place, services: Services, case: Case, act: str) -> str:
+    """Return what became of an act on a comment: the decision of this id, an undo or a skip."""
+    return _Desk(place, services).show_told(case, act)
+
+
+def show_refused(place: Place, services: Services, case: Case) -> str:
+    """Return that an act on a comment was not done because somebody else had ruled."""
+    return _Desk(place, services).show_told(case, "", refused=True)
+
+
+def show_last(place: Place, services: Services, last: Case | Stroke | None) -> str:
+    """Return what the moderator did last with the way back, nothing if they did nothing."""
+    return _Desk(place, services).show_last(last)
+
+
+def show_ahead(
+    place: Place, services: Services, *, ids: Sequence[CommentId], meanwhile: bool
+) -> str:
+    """Return these comments as they are opened, none of them claimed.
+
+    With `meanwhile` it is said who ruled on them while they were open.
+    """
+    return _Desk(place, services).show_ahead(ids, meanwhile=meanwhile)
 
 
 def show_rows(place: Place, services: Services, *, ids: Sequence[CommentId], news: News) -> str:
@@ -224,6 +249,8 @@ class _Desk:
 
     def show_list(self) -> str:
         """Return the list alone, of which nothing is opened."""
+        # It is asked for beside rulings, and must not bring back the session of before them.
+        session.modified = False
         page = self._list()
         cases = skipped_last(page.cases)
         ids = [case.comment.id for case in cases]
@@ -231,17 +258,51 @@ class _Desk:
         values = self._list_values(page, cases, Opened(case=None, claims=claims))
         return render_template("list_part.html", **values)
 
-    def show_parts(self, chosen: Case, refused: Ruling | str | None) -> str:
-        """Return what a ruling changes: tabs, rows, the opened comment."""
-        opened = open_chosen(chosen, self._services)
-        values = self._opened_values(opened, [], refused)
-        done = values["done"]
-        changed = {case.comment.id: case for case in (chosen, *([done.case] if done else []))}
+    def show_told(self, case: Case, act: str, *, refused: bool = False) -> str:
+        """Return what became of an act: tabs, what is said of it, the row."""
+        [row] = self._rows([case], {})
         return render_template(
-            "parts.html",
+            "told.html",
+            place=self._place,
             tabs=self._tabs(),
-            rows=self._rows(list(changed.values()), opened.claims),
-            **values,
+            done=self._done(case, act),
+            view=row,
+            refused=refused,
+            may_select=_may_select(),
+        )
+
+    def show_last(self, last: Case | Stroke | None) -> str:
+        """Return what is said of the last act."""
+        ruled = last if isinstance(last, Case) and _sees(last) else None
+        decision = ruled.decision if ruled else None
+        stroke = (
+            view_of(last, sites=self._sites, now=self._now) if isinstance(last, Stroke) else None
+        )
+        return render_template(
+            "told.html",
+            place=self._place,
+            tabs=self._tabs(),
+            done=self._done(ruled, decision.id) if ruled and decision else None,
+            stroke=stroke if stroke and stroke.may_undo else None,
+        )
+
+    def show_ahead(self, ids: Sequence[CommentId], *, meanwhile: bool) -> str:
+        """Return comments as they are opened."""
+        claims = claims_of_others(ids, moderator(), self._services)
+        return render_template(
+            "ahead.html",
+            place=self._place,
+            meanwhile=meanwhile,
+            blur=moderator().preferences.blur,
+            max_note_chars=MAX_NOTE_CHARS,
+            ahead=[
+                {
+                    "opened": self._present(case, claims),
+                    "may_decide": moderator().may(Permission.DECIDE, case.comment.site_id),
+                    **self._around(case),
+                }
+                for case in self._find(ids)
+            ],
         )
 
     def show_rows(self, ids: Sequence[CommentId], news: News) -> str:
@@ -379,15 +440,16 @@ class _Desk:
             return None
         comment_id, act = remembered
         case = _get(CommentId(comment_id), self._services)
-        if case is None or not _sees(case):
-            return None
-        view = present_case(case, sites=self._sites, now=self._now)
+        return self._done(case, act) if case and _sees(case) else None
+
+    def _done(self, case: Case, act: str) -> JustDone:
+        made = case.decision if case.decision and case.decision.id == act else None
         return JustDone(
-            view=view,
-            case=case,
-            undone=act == _UNDONE,
-            skipped=act == _SKIPPED,
-            is_theirs=case.decision is not None and case.decision.id == act,
+            view=present_case(case, sites=self._sites, now=self._now),
+            undone=act == UNDONE,
+            skipped=act == SKIPPED,
+            is_theirs=made is not None,
+            by_other=made is not None and made.decided_by != moderator().name,
         )
 
 

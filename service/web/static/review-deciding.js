@@ -1,0 +1,376 @@
+// Decides at once: a key shows the next comment, and what was decided is sent behind it.
+
+import { Ahead } from "./review-ahead.js";
+import { claimAnew } from "./review-claims.js";
+import { following, loadTop, more, remember, take } from "./review-list.js";
+import { chosen, isOpen, link, markChosen, paragraph, parse, part, replaceRow, rowOf, rows, say, saying, tell, WIDE } from "./review-page.js";
+import { deliverer, fetchInTime, LIMIT_MS, newId, Outbox, pauseOf, tabStore } from "./review-sending.js";
+
+const AHEAD_AT_FIRST = 3;
+const AHEAD_OF_A_FAST_HAND = 8;
+const PAINTED_AFTER_MS = 30;
+const MOST_PAST = 20;
+const MOST_REFUSED = 20;
+// A comment that comes at the list's end is named by this until it is known.
+const FROM_THE_TOP = "";
+
+const user = document.body.dataset.user;
+const before = new Map();
+const past = new Map();
+const undoable = [];
+let awaited = null;
+let isByHand = false;
+let awaitedSince = 0;
+let typed = [];
+let press = () => {};
+let shownAt = performance.now();
+let nAhead = AHEAD_AT_FIRST;
+
+const outbox = new Outbox({
+  deliver: deliverer({ parse, user }), pause: pauseOf, store: tabStore(`unsent ${user}`), changed: showState, answered,
+});
+const ahead = new Ahead({ parse, arrived: arrive, changed: showState });
+
+const openedId = () => document.querySelector("#opened [data-opened]")?.dataset.opened;
+const form = () => document.querySelector("#opened form.rule");
+const isUnsent = (id) => outbox.has(id);
+export const showsOne = () => WIDE.matches || document.body.dataset.view === "one";
+
+// What is said of acts that are on their way, and of a comment that is.
+function showState() {
+  const n = outbox.unsent.length;
+  let words = "";
+  if (n && outbox.why === "looking") {
+    words = saying("looking") + (n > 1 ? ` ${saying("behind").replace("{n}", n - 1)}` : "");
+  } else if (n) words = saying(outbox.why === "fault" ? "away" : outbox.why).replace("{n}", n);
+  const shown = part("sending");
+  const isTrouble = n > 0 && outbox.why !== "sending";
+  shown.textContent = words;
+  shown.classList.toggle("is-trouble", isTrouble);
+  // Whoever listens hears of trouble and of its end, not of each key.
+  const told = isTrouble ? saying(outbox.why === "looking" ? "looking" : "trouble") : "";
+  if (told !== (shown.dataset.told ?? "")) say(told || saying("all-sent"));
+  shown.dataset.told = told;
+  const waits = document.querySelector("#opened .awaited p");
+  if (waits) waits.textContent = saying(ahead.why ? `next-${ahead.why}` : "next");
+}
+
+// What an act does to its row, until the server has said how it stands.
+function mark(id, kind) {
+  const row = rowOf(id);
+  if (!row || !isOpen(row) && kind !== "undo") return;
+  if (kind === "undo") { restoreRow(id); return; }
+  if (!before.has(id)) before.set(id, row.cloneNode(true));
+  if (kind === "skip") {
+    row.classList.add("is-skipped");
+    row.closest(".rows")?.append(row);
+    return;
+  }
+  row.classList.add("is-decided");
+  const stamp = document.createElement("span");
+  stamp.className = `stamp is-${kind}`;
+  stamp.textContent = saying(kind);
+  row.querySelector(".top time")?.replaceWith(stamp);
+}
+
+function restoreRow(id) {
+  const was = before.get(id);
+  before.delete(id);
+  was?.querySelector("a").removeAttribute("aria-current");
+  if (was) replaceRow(was);
+}
+
+function put(act) {
+  mark(act.comment, act.kind);
+  outbox.put({ id: newId(), ...act });
+  fetchSoon();
+}
+
+// Decides or skips the comment that is open, and shows the next one.
+export function act(kind) {
+  const [now, rule] = [performance.now(), form()];
+  const id = rule?.dataset.id;
+  if (!rule?.querySelector(kind === "skip" ? ".skipping" : `button[value="${kind}"]`)) { say(saying("nothing")); return; }
+  const next = nextAfter(id);
+  const [seen, note] = [rule.elements.seen.value, rule.elements.note?.value.trim()];
+  if (!seen) keepPast(id);
+  if (kind === "skip") put({ comment: id, kind });
+  else {
+    const decision = newId();
+    undoable.push({ comment: id, decision });
+    put({ id: decision, comment: id, kind, seen, seconds: ((now - shownAt) / 1000).toFixed(1), ...(note ? { note } : {}) });
+  }
+  nAhead = AHEAD_OF_A_FAST_HAND;
+  open(next);
+}
+
+// Decides a comment of the list that is not opened.
+export function decideRow(row, ruling) {
+  const decision = newId();
+  undoable.push({ comment: row.dataset.id, decision });
+  put({ id: decision, comment: row.dataset.id, kind: ruling, seen: "" });
+}
+
+function keepPast(id) {
+  const view = document.createElement("article");
+  view.append(...part("opened").childNodes);
+  past.set(id, view);
+  if (past.size > MOST_PAST) past.delete(past.keys().next().value);
+}
+
+export function undo(id, decision) {
+  const at = undoable.findIndex((one) => one.decision === decision);
+  if (at >= 0) undoable.splice(at, 1);
+  put({ comment: id, kind: "undo", seen: decision });
+  if (!showsOne()) return;
+  const view = past.get(id);
+  past.delete(id);
+  if (view) show(id, view);
+  else open(id, { byHand: true });
+}
+
+const undoForm = (found) => undo(found.dataset.id, found.elements.seen.value);
+
+export async function undoLast() {
+  const last = undoable.at(-1);
+  const shown = document.querySelector(".done form.undo, #opened form.undo");
+  if (last) undo(last.comment, last.decision);
+  else if (shown?.dataset.id) undoForm(shown);
+  else if (shown) shown.requestSubmit();
+  else await askForLast();
+}
+
+// The server knows what this moderator did last, whatever page they did it on.
+async function askForLast() {
+  try {
+    const answer = await fetchInTime(document.body.dataset.last, { redirect: "manual" });
+    const page = parse(await answer.text());
+    const found = page.querySelector("form.undo");
+    if (!answer.ok) tell(saying("no-answer"));
+    else if (!found) { tell(saying("nothing-done")); say(saying("nothing-done")); }
+    else if (found.dataset.id) undoForm(found);
+    else {
+      take(page, { names: ["done"] });
+      part("done").querySelector("form.undo").requestSubmit();
+    }
+  } catch {
+    tell(saying("no-answer"));
+  }
+}
+
+const nextAfter = (id) => following(id).find((one) => !isUnsent(one)) ?? FROM_THE_TOP;
+
+// Shows a comment, or waits for it; keys typed meanwhile wait, too.
+function open(id, { byHand = false } = {}) {
+  const view = id && !isUnsent(id) ? ahead.get(id) : null;
+  if (view === undefined || (view && !byHand && isSettled(view))) { pass(id, view); return; }
+  if (view) { show(id, view); return; }
+  awaited = id;
+  isByHand = byHand;
+  awaitedSince = Date.now();
+  const waiting = document.createElement("div");
+  waiting.className = "nothing awaited";
+  waiting.append(paragraph(saying("next")));
+  part("opened").replaceChildren(waiting);
+  showState();
+  fetchAhead();
+  if (id === FROM_THE_TOP) goOn();
+}
+
+// Whoever chooses another comment means no more the one that keys wait for.
+export function choose(id) {
+  typed = [];
+  open(id, { byHand: true });
+}
+
+// What a colleague has decided meanwhile is nobody's next comment, and neither is what is no more.
+const isSettled = (view) => view.querySelector(".act .stamp, .comment .withdrawn") !== null;
+
+function pass(id, view) {
+  const [row, stamp] = [rowOf(id), view?.querySelector(".act .stamp")];
+  if (stamp) row?.querySelector(".top time")?.replaceWith(stamp.cloneNode(true));
+  row?.classList.add(stamp ? "is-decided" : "is-withdrawn");
+  open(nextAfter(id));
+}
+
+function show(id, view) {
+  awaited = null;
+  part("opened").replaceChildren(...view.childNodes);
+  ahead.drop(id);
+  markChosen();
+  const row = rowOf(id);
+  shownAt = performance.now();
+  if (row) {
+    row.scrollIntoView({ block: "nearest" });
+    if (WIDE.matches) link(row).focus({ preventScroll: true });
+    else window.scrollTo(0, 0);
+  }
+  claimAnew({ isNew: true });
+  fetchSoon();
+  // One a frame, so that each is seen.
+  if (typed.length) requestAnimationFrame(() => { if (!awaited && typed.length) press(typed.shift()); });
+}
+
+export function isWaiting() { return awaited !== null || typed.length > 0; }
+
+export function typeAhead(key) { typed.push(key); }
+
+// What need not be there with the next comment is done once that is painted.
+let soon = 0;
+
+function fetchSoon() {
+  soon ||= window.setTimeout(() => {
+    soon = 0;
+    const row = chosen();
+    if (row && showsOne()) remember(link(row).href);
+    fetchAhead();
+  }, PAINTED_AFTER_MS);
+}
+
+function fetchAhead() {
+  const next = following(openedId() ?? awaited).filter((id) => !isUnsent(id) && id !== awaited);
+  if (next.length < nAhead && document.querySelector(".list .further")) more().then((came) => came && fetchAhead());
+  const first = awaited && !isUnsent(awaited) ? [awaited] : [];
+  ahead.want(showsOne() ? [...first, ...next.slice(0, nAhead)] : []);
+}
+
+function arrive() {
+  if (awaited && !isUnsent(awaited) && ahead.get(awaited) !== null) open(awaited, { byHand: isByHand });
+}
+
+let goingOn = false;
+
+// At the list's end: its next page, or what waits by now once all is sent.
+async function goOn() {
+  if (goingOn) return;
+  goingOn = true;
+  while (awaited === FROM_THE_TOP) {
+    await more();
+    const next = nextAfter("");
+    if (next) open(next);
+    else if (outbox.unsent.length || !await loadTop({ opens: true, isKept: isUnsent })) await pauseOf(200);
+    else {
+      awaited = null;
+      shownAt = performance.now();
+      claimAnew({ isNew: false });
+      fetchAhead();
+      const keys = typed;
+      typed = [];
+      if (form()) for (const key of keys) { if (isWaiting()) typeAhead(key); else press(key); }
+      else if (keys.length) say(saying("nothing"));
+    }
+  }
+  goingOn = false;
+}
+
+// Whoever waits that long does not mean the comment that comes then.
+function forgetTyped() {
+  if (awaited === null || !typed.length || Date.now() - awaitedSince < LIMIT_MS) return;
+  tell(saying("forgotten").replace("{n}", typed.length));
+  say(saying("forgotten").replace("{n}", typed.length));
+  typed = [];
+}
+
+function answered(done, { page }, isRefused) {
+  const id = done.comment;
+  if (!isRefused) {
+    take(page, { names: ["tabs", "done"], isKept: isUnsent });
+    const [known, seen] = [undoable.find((one) => one.decision === done.id), part("done").querySelector("form.undo[data-id] [name=seen]")?.value];
+    // A colleague had ruled the same already: theirs is the decision.
+    if (known && seen) known.decision = seen;
+  } else refused(done, page);
+  if (!isUnsent(id)) before.delete(id);
+  if (typeof awaited === "string") { fetchAhead(); arrive(); }
+}
+
+// What was refused comes back to the top with the reason.
+function refused(done, page) {
+  const at = undoable.findIndex((one) => one.decision === done.id);
+  if (at >= 0) undoable.splice(at, 1);
+  past.delete(done.comment);
+  ahead.drop(done.comment);
+  restoreRow(done.comment);
+  take(page, { names: ["tabs"] });
+  const row = rowOf(done.comment);
+  if (row) row.closest(".rows").prepend(row);
+  let told = page.querySelector('[data-part="refused"] > p');
+  if (!told) {
+    // An error's own page says it best.
+    const words = [...page.querySelectorAll(".card h1, .card h1 + p")].map((one) => one.textContent).join(". ");
+    told = paragraph(`${saying("refused")} ${words}`, "conflict");
+    told.role = "alert";
+    if (row) {
+      const way = document.createElement("a");
+      [way.href, way.dataset.again, way.textContent] = [link(row).href, done.comment, row.querySelector(".name").textContent];
+      told.append(" ", way);
+    }
+  }
+  part("refused").append(told);
+  while (part("refused").childElementCount > MOST_REFUSED) part("refused").firstElementChild.remove();
+}
+
+// Rows as they stand now: what was drawn ahead of them is old, and so may be the comment that is open.
+export function takeLive(page) {
+  const changed = [...page.querySelectorAll(".row")].map((row) => row.dataset.id);
+  for (const id of changed) ahead.drop(id);
+  take(page, { isKept: isUnsent });
+  const id = openedId();
+  const row = chosen();
+  if (changed.includes(id) && row && !isOpen(row) && !isUnsent(id) && document.querySelector("#opened .skipping")) tellMeanwhile(id);
+  fetchAhead();
+}
+
+async function tellMeanwhile(id) {
+  const { views } = await ahead.fetch([id], { meanwhile: 1 });
+  const view = views?.get(id);
+  const now = form();
+  if (!view || now?.dataset.id !== id || isUnsent(id)) return;
+  const [note, fresh] = [now.elements.note, view.querySelector("form.rule")?.elements.note];
+  if (note?.value && fresh) {
+    fresh.value = note.value;
+    fresh.closest("details").open = true;
+  }
+  part("opened").replaceChildren(...view.childNodes);
+}
+
+export async function showTop() {
+  await loadTop({ opens: false, isKept: isUnsent });
+}
+
+export function start({ pressed }) {
+  press = pressed;
+  const left = outbox.restore();
+  const lostNotes = left.filter((one) => one.noted).length;
+  if (lostNotes) tell(saying("without-note").replace("{n}", lostNotes));
+  for (const one of left) mark(one.comment, one.kind);
+  showState();
+  const id = form()?.dataset.id;
+  if (id && isUnsent(id) && showsOne()) open(nextAfter(id));
+  document.addEventListener("list-changed", () => {
+    for (const one of outbox.unsent) mark(one.comment, one.kind);
+  });
+  window.setInterval(forgetTyped, 1_000);
+  // One that is on its way arrives by itself; for more, or in trouble, whoever leaves is asked.
+  window.addEventListener("beforeunload", (event) => {
+    if (outbox.unsent.length > (outbox.why === "sending" ? 1 : 0) || typed.length) event.preventDefault();
+  });
+  claimAnew({ isNew: false });
+  fetchAhead();
+}
+
+document.addEventListener("click", (event) => {
+  const again = event.target.closest?.("[data-again]");
+  if (!again || !WIDE.matches || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  again.closest("p").remove();
+  choose(again.dataset.again);
+});
+
+document.addEventListener("submit", (event) => {
+  const found = event.target;
+  const isUndo = found.matches("form.undo[data-id]") && (showsOne() || found.matches(".done form"));
+  if (!isUndo && !(found.matches("form.rule") && showsOne())) return;
+  event.preventDefault();
+  if (isUndo) undoForm(found);
+  else act(event.submitter?.hasAttribute("formaction") ? "skip" : event.submitter?.value);
+});

@@ -1,0 +1,393 @@
+"""Fast hands, bad connections: what was decided is sent in order, once, or told."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
+
+from service.domain.decision import Ruling
+from service.moderation.review.decide import decide_comment
+from tests.factories import NOW, make_comment
+from tests.faulty_server import AWAY, BAD_GATEWAY, DROPPED, FAULT, HANGS, Faults
+from tests.functional.moderators import PASSWORD, add_moderator, keep, make_app
+from tests.functional.serving import serving
+
+KEYS = "arraraaraa"
+RULED = [{"a": "approve", "r": "reject"}[key] for key in KEYS]
+
+
+@pytest.fixture
+def faults():
+    return Faults()
+
+
+@pytest.fixture
+def address(services, faults):
+    """Return where the application is served behind faults."""
+    with serving(faults.put_before(make_app(services)), threads=8) as (host, port):
+        yield f"http://{host}:{port}"
+
+
+@pytest.fixture
+def queue(services):
+    """Thirteen unsure comments, oldest first."""
+    comments = [
+        make_comment(f"Comment number {n}", received_at=NOW - timedelta(hours=20 - n))
+        for n in range(13)
+    ]
+    return [keep(services, comment, promo_spans=(), signals=()) for comment in comments]
+
+
+def _type(page, keys=KEYS, every_ms=20):
+    for key in keys:
+        page.keyboard.press(key)
+        page.wait_for_timeout(every_ms)
+
+
+def _words(page):
+    return page.locator("#opened .words").first
+
+
+def _sending(page):
+    return page.locator(".sending")
+
+
+def _log(services):
+    """Return what was ruled on which comment by whom, in the order it was."""
+    entries = reversed(services.audit_log.recent())
+    acts = {"approve", "reject", "undo"}
+    return [(one.actor, one.act, one.subject) for one in entries if one.act in acts]
+
+
+def _expected(queue, keys=RULED):
+    return [("Ola", ruling, one.id) for ruling, one in zip(keys, queue, strict=False)]
+
+
+def _without_live(page):
+    """Keep from the page what others do, as on a bad connection."""
+    page.route("**/review/live*", lambda route: route.abort())
+
+
+def _ready(watched):
+    page = watched.page
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    expect(_words(page)).to_have_text("Comment number 0")
+    return page
+
+
+def test_ten_keys_at_20_ms_are_ten_decisions_in_order(services, queue, open_page):
+    watched = open_page()
+    page = _ready(watched)
+
+    _type(page)
+
+    expect(_words(page)).to_have_text("Comment number 10")
+    expect(_sending(page)).to_have_text("")
+    assert _log(services) == _expected(queue)
+    assert watched.complaints == []
+
+
+def test_they_are_as_many_while_the_server_fails_midway_and_a_colleague_decides_three(
+    services, queue, open_page, faults
+):
+    page = _ready(open_page())
+    planned = {2: AWAY, 3: AWAY, 5: DROPPED, 7: BAD_GATEWAY, 9: DROPPED, 10: AWAY}
+    faults.plan = lambda number, _path: planned.get(number)
+    _without_live(page)
+    page.reload()
+    expect(_words(page)).to_have_text("Comment number 0")
+    theirs = {1: Ruling.APPROVE, 4: Ruling.APPROVE, 7: Ruling.APPROVE}
+    _type(page, KEYS[:1])
+    # By then the page holds all of the others.
+    page.wait_for_timeout(2_000)
+    for number, ruling in theirs.items():
+        decide_comment(queue[number].id, ruling, services, decided_by="Mara")
+
+    _type(page, "r" * 9)
+
+    expect(page.locator(".refused .conflict")).to_have_count(3, timeout=30_000)
+    expect(page.locator(".refused")).to_contain_text("Mara approved this comment")
+    expect(_sending(page)).to_have_text("")
+    ours = [entry for entry in _log(services) if entry[0] == "Ola"]
+    free = [one for n, one in enumerate(queue[:10]) if n not in theirs]
+    assert ours == _expected(free, ["approve", *["reject"] * 6])
+    assert [services.cases.get(queue[n].id).decision.decided_by for n in theirs] == ["Mara"] * 3
+    assert [len(services.cases.get(one.id).decisions) for one in queue[:10]] == [1] * 10
+    refused = {page.locator(".row").nth(n).get_attribute("data-id") for n in range(3)}
+    assert refused == {queue[n].id for n in theirs}
+
+
+def test_what_a_colleague_decided_meanwhile_is_not_the_next_comment(
+    services, queue, open_page, faults
+):
+    page = _ready(open_page())
+    faults.others = lambda path: AWAY if path == "/review/ahead" else None
+    _without_live(page)
+    page.reload()
+    expect(_words(page)).to_have_text("Comment number 0")
+    decide_comment(queue[1].id, Ruling.APPROVE, services, decided_by="Mara")
+    faults.others = lambda _path: None
+
+    page.keyboard.press("r")
+
+    expect(_words(page)).to_have_text("Comment number 2", timeout=20_000)
+    expect(page.locator(f'.row[data-id="{queue[1].id}"]')).to_contain_text("Approved")
+
+
+def test_offline_they_wait_are_counted_and_leave_in_order(services, queue, open_page):
+    page = _ready(open_page())
+    _type(page, KEYS[:3])
+    expect(_words(page)).to_have_text("Comment number 3")
+    page.wait_for_timeout(700)
+
+    page.context.set_offline(True)
+    _type(page, KEYS[3:])
+    expect(_sending(page)).to_contain_text("not sent: offline, will be sent")
+    page.wait_for_timeout(2_000)
+    before = _log(services)
+    page.context.set_offline(False)
+    expect(_words(page)).to_have_text("Comment number 10")
+    expect(_sending(page)).to_have_text("", timeout=20_000)
+
+    assert len(before) == 3
+    assert _log(services) == _expected(queue)
+
+
+def test_a_reload_loses_nothing_that_was_not_sent(services, queue, open_page, faults):
+    asked = []
+    page = _ready(open_page())
+    faults.plan = lambda _number, _path: AWAY
+    page.keyboard.press("n")
+    page.keyboard.type("half a secret")
+    page.keyboard.press("Escape")
+    _type(page, "ar")
+    expect(_sending(page)).to_contain_text("2 not sent: the server is away")
+
+    stored = page.evaluate("JSON.stringify(Object.values(window.sessionStorage))")
+    page.once("dialog", lambda dialog: asked.append(dialog.type))
+    page.reload()
+    expect(page.locator(".done")).to_contain_text("sent without their notes")
+    expect(_words(page)).to_have_text("Comment number 2")
+    faults.plan = lambda _number, _path: None
+    expect(_sending(page)).to_have_text("", timeout=20_000)
+
+    assert asked == ["beforeunload"]
+    assert "Comment number" not in stored
+    assert "secret" not in stored
+    assert _log(services) == _expected(queue, ["approve", "reject"])
+
+
+def test_who_is_signed_out_is_told_and_what_they_decided_is_sent_when_they_are_back(
+    services, queue, open_page
+):
+    page = _ready(open_page())
+    # The next comments are there by then.
+    page.wait_for_timeout(1_000)
+    page.context.clear_cookies()
+
+    _type(page, "ra")
+    expect(_sending(page)).to_contain_text("2 not sent: you are signed out")
+    page.goto("/sign-in")
+    page.fill("#name", "Ola")
+    page.fill("#password", PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/review")
+    expect(_words(page)).to_have_text("Comment number 2")
+    expect(_sending(page)).to_have_text("", timeout=20_000)
+
+    assert _log(services) == _expected(queue, ["reject", "approve"])
+
+
+def test_nothing_is_sent_in_the_name_of_who_signs_in_instead(services, queue, open_page):
+    add_moderator(services, "Mara")
+    page = _ready(open_page())
+    page.wait_for_timeout(1_000)
+    page.context.clear_cookies()
+    other = page.context.new_page()
+    other.goto("/sign-in")
+    other.fill("#name", "Mara")
+    other.fill("#password", PASSWORD)
+    other.keyboard.press("Enter")
+    other.wait_for_url("**/review")
+
+    _type(page, "ra")
+
+    expect(_sending(page)).to_contain_text("2 not sent: you are signed out")
+    page.wait_for_timeout(1_500)
+    assert _log(services) == []
+
+
+def test_an_answer_that_never_comes_is_said_and_then_the_truth(services, queue, open_page, faults):
+    page = _ready(open_page())
+    faults.plan = lambda number, _path: HANGS if number == 0 else None
+
+    page.keyboard.press("r")
+    expect(_words(page)).to_have_text("Comment number 1")
+    expect(_sending(page)).to_have_text("1 being sent")
+    expect(_sending(page)).to_have_text("1 may have been changed: looking…", timeout=13_000)
+    expect(page.locator(".done")).to_contain_text("Rejected.")
+    expect(_sending(page)).to_have_text("")
+
+    assert _log(services) == _expected(queue, ["reject"])
+
+
+def test_a_fault_that_stays_holds_up_nothing_else_and_is_told(services, queue, open_page, faults):
+    page = _ready(open_page())
+    faults.plan = lambda _number, path: FAULT if queue[0].id in path else None
+
+    _type(page, "ra")
+
+    expect(page.locator(".refused")).to_contain_text("The server refused this.", timeout=10_000)
+    expect(_sending(page)).to_have_text("")
+    assert _log(services) == [("Ola", "approve", queue[1].id)]
+
+
+def test_a_next_comment_that_does_not_come_says_so_and_keys_wait_for_it(
+    services, queue, open_page, faults
+):
+    faults.others = lambda path: AWAY if path == "/review/ahead" else None
+    page = _ready(open_page())
+
+    _type(page, "ar")
+    expect(page.locator("#opened")).to_contain_text("does not hand out the next comment")
+    faults.others = lambda _path: None
+
+    expect(_words(page)).to_have_text("Comment number 2", timeout=10_000)
+    expect(_sending(page)).to_have_text("")
+    assert _log(services) == _expected(queue, ["approve", "reject"])
+
+
+def test_u_after_a_reload_takes_back_the_last_decision_until_there_is_none(
+    services, queue, open_page
+):
+    page = _ready(open_page())
+    _type(page, "ar")
+    expect(_sending(page)).to_have_text("")
+    expect(page.locator(".done")).to_contain_text("Rejected.")
+    page.goto("/review")
+    expect(page.locator("html[data-ready]")).to_be_attached()
+
+    page.keyboard.press("u")
+    expect(_words(page)).to_have_text("Comment number 1")
+    expect(page.locator(".done")).to_contain_text("Taken back.")
+    page.keyboard.press("u")
+    expect(_words(page)).to_have_text("Comment number 0")
+    expect(_sending(page)).to_have_text("")
+    page.keyboard.press("u")
+    expect(page.locator(".done")).to_contain_text("There is nothing to take back")
+
+    assert not any(services.cases.get(one.id).decision for one in queue)
+
+
+def test_an_open_comment_says_that_a_colleague_has_decided_it(services, queue, open_page):
+    page = _ready(open_page())
+    expect(page.locator("html[data-live]")).to_be_attached()
+    page.keyboard.press("n")
+    page.keyboard.type("half a note")
+
+    decide_comment(queue[0].id, Ruling.REJECT, services, decided_by="Mara")
+
+    expect(page.locator("#opened .conflict")).to_contain_text("Mara rejected this comment")
+    expect(page.locator("#opened .act")).to_contain_text("The site rejects it.")
+    expect(page.locator("#note")).to_have_value("half a note")
+
+
+def test_single_keys_can_be_switched_off(services, queue, open_page):
+    page = _ready(open_page())
+    page.keyboard.press("?")
+    page.get_by_label("Single keys work in this browser").uncheck()
+    page.keyboard.press("Escape")
+
+    _type(page, "ar?")
+    page.reload()
+    _type(page, "ar?")
+
+    expect(page.locator("dialog.help")).to_be_hidden()
+    expect(_words(page)).to_have_text("Comment number 0")
+    assert _log(services) == []
+
+
+def test_keys_that_wait_too_long_for_a_comment_are_not_used_and_counted(
+    services, queue, open_page, faults
+):
+    faults.others = lambda path: AWAY if path == "/review/ahead" else None
+    page = _ready(open_page())
+
+    _type(page, "arr")
+    expect(page.locator(".done")).to_contain_text("2 keys were typed before", timeout=20_000)
+    faults.others = lambda _path: None
+
+    expect(_words(page)).to_have_text("Comment number 1", timeout=20_000)
+    assert _log(services) == _expected(queue, ["approve"])
+
+
+def test_keys_that_wait_are_not_used_on_a_comment_that_is_chosen_instead(
+    services, queue, open_page, faults
+):
+    faults.others = lambda path: AWAY if path == "/review/ahead" else None
+    page = _ready(open_page())
+
+    _type(page, "ar")
+    page.locator(f'.row[data-id="{queue[5].id}"] a').click()
+    faults.others = lambda _path: None
+
+    expect(_words(page)).to_have_text("Comment number 5", timeout=20_000)
+    expect(_sending(page)).to_have_text("")
+    assert _log(services) == _expected(queue, ["approve"])
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_is_not_sent_or_refused_breaks_no_rule_of_accessibility(
+    services, queue, open_page, scheme, width
+):
+    page = open_page(color_scheme=scheme, viewport={"width": width, "height": 844}).page
+    _without_live(page)
+    page.goto(f"/review/comments/{queue[0].id}")
+    expect(page.locator("html[data-ready]")).to_be_attached()
+    page.wait_for_timeout(1_500)
+    decide_comment(queue[1].id, Ruling.APPROVE, services, decided_by="Mara")
+    _type(page, "rr", 200)
+    expect(page.locator(".refused .conflict")).to_be_visible()
+    page.context.set_offline(True)
+    page.keyboard.press("a")
+    expect(_sending(page)).to_contain_text("offline")
+
+    found = [one["id"] for one in Axe().run(page).response["violations"]]
+
+    assert found == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+_OUTBOX = """async (script) => {
+  const { Outbox } = await import(script);
+  const sent = [], saved = [], answers = ["looking", "done", "refused", "done"];
+  const outbox = new Outbox({
+    deliver: async (act) => { sent.push(act.id); return { state: answers.shift() }; },
+    pause: async () => {},
+    store: { load: () => [], save: (acts) => saved.push(JSON.stringify(acts)) },
+    changed: () => {}, answered: () => {},
+  });
+  outbox.put({ id: "1", comment: "a", kind: "approve", note: "words" });
+  outbox.put({ id: "2", comment: "b", kind: "reject" });
+  outbox.put({ id: "3", comment: "b", kind: "undo", seen: "2" });
+  outbox.put({ id: "4", comment: "c", kind: "approve" });
+  while (outbox.unsent.length) await new Promise((next) => setTimeout(next));
+  return { sent, saved };
+}"""
+
+
+def test_the_queue_repeats_an_id_until_it_is_answered_and_takes_back_nothing_refused(
+    queue, open_page
+):
+    page = _ready(open_page())
+    script = page.locator('script[src*="review.js"]').get_attribute("src")
+
+    done = page.evaluate(_OUTBOX, script.replace("review.js", "review-sending.js"))
+
+    assert done["sent"] == ["1", "1", "2", "4"]
+    assert not any("words" in one for one in done["saved"])
+    assert '"noted":true' in done["saved"][0]

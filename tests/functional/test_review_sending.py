@@ -1,0 +1,201 @@
+"""What the review page's script asks the server: acts that may come twice, what is next."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from service.domain.decision import Ruling
+from service.domain.stroke import StrokeOf
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.review.strokes import decide_together
+from tests.factories import make_comment
+from tests.fakes import make_services
+from tests.functional.moderators import add_moderator, keep, make_app, signed_in, token_of
+
+TOLD = {"X-Parts": "told"}
+
+
+@pytest.fixture
+def services():
+    return make_services()
+
+
+@pytest.fixture
+def client(services):
+    return signed_in(services)
+
+
+@pytest.fixture
+def token(client):
+    return token_of(client.get("/password"))
+
+
+def _send(client, token, comment, act="decision", **form):
+    url = f"/review/comments/{comment.id}/{act}"
+    return client.post(url, data={"csrf_token": token, "seen": "", **form}, headers=TOLD)
+
+
+def _parts(answer):
+    return re.findall(r'data-part="([^"]+)"', answer.text)
+
+
+def test_a_decision_is_answered_by_what_became_of_it_and_nothing_else(services, client, token):
+    comment = keep(services)
+
+    answer = _send(client, token, comment, ruling="reject", decision="dec_1", seconds="2.5")
+
+    assert answer.status_code == 200
+    assert _parts(answer) == ["tabs", "done", f"row-{comment.id}"]
+    decision = services.cases.get(comment.id).decision
+    assert (decision.id, decision.ruling, decision.seconds) == ("dec_1", Ruling.REJECT, 2.5)
+
+
+def test_a_decision_that_is_sent_again_changes_nothing_even_after_it_was_taken_back(
+    services, client, token
+):
+    comment = keep(services)
+    _send(client, token, comment, ruling="reject", decision="dec_1")
+    first = _send(client, token, comment, "undo", seen="dec_1")
+
+    again = _send(client, token, comment, ruling="reject", decision="dec_1")
+
+    assert (first.status_code, again.status_code) == (200, 200)
+    assert "Taken back by somebody else." in again.text
+    assert services.cases.get(comment.id).decision is None
+    acts = [entry.act for entry in services.audit_log.recent(subject=comment.id)]
+    assert acts == ["undo", "reject"]
+
+
+def test_an_id_that_another_comments_decision_has_decides_nothing(services, client, token):
+    comment, other = keep(services), keep(services)
+    _send(client, token, other, ruling="approve", decision="dec_1")
+
+    answer = _send(client, token, comment, ruling="reject", decision="dec_1")
+
+    assert answer.status_code == 409
+    assert services.cases.get(comment.id).decision is None
+    assert services.cases.get(other.id).decision.ruling is Ruling.APPROVE
+
+
+def test_a_colleagues_ruling_stands_and_is_told_with_the_way_there(services, client, token):
+    comment = keep(services)
+    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Mara")
+
+    answer = _send(client, token, comment, ruling="reject", decision="dec_1")
+
+    assert answer.status_code == 409
+    assert _parts(answer) == ["tabs", "refused", f"row-{comment.id}"]
+    assert "Mara approved this comment" in re.sub("<[^>]+>", "", answer.text)
+    assert f'data-again="{comment.id}"' in answer.text
+    assert services.cases.get(comment.id).decision.decided_by == "Mara"
+
+
+def test_it_is_said_who_had_decided_so_already(services, client, token):
+    comment = keep(services)
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="Mara")
+
+    answer = _send(client, token, comment, ruling="reject", decision="dec_1")
+
+    assert answer.status_code == 200
+    assert "Mara had decided so already." in re.sub("<[^>]+>", "", answer.text)
+
+
+@pytest.mark.parametrize("seconds", ["", "-1", "nan", "1e3", "1801", "٣"])
+def test_a_time_that_says_nothing_is_not_kept(services, client, token, seconds):
+    comment = keep(services)
+
+    answer = _send(client, token, comment, ruling="reject", seconds=seconds)
+
+    assert answer.status_code == 200
+    assert services.cases.get(comment.id).decision.seconds is None
+
+
+def test_a_skip_and_an_undo_are_told_too(services, client, token):
+    comment = keep(services)
+
+    skipped = _send(client, token, comment, "skip")
+    undone = _send(client, token, comment, "undo")
+
+    assert "Skipped." in skipped.text
+    assert "Taken back." in undone.text
+    assert 'class="chip">skipped' in client.get("/review").text
+
+
+def test_what_comes_next_is_handed_out_without_claiming_it(services, client):
+    first, second = keep(services, make_comment("One")), keep(services, make_comment("Two"))
+    client.get("/password")
+    before = client.get_cookie("slopsieve").value
+
+    answer = client.get(f"/review/ahead?id={first.id},{second.id},com_unknown")
+
+    assert re.findall(r'data-ahead="([^"]+)"', answer.text) == [first.id, second.id]
+    assert answer.text.count('class="rule"') == 2
+    assert services.claims.find([first.id, second.id], now=services.clock()) == {}
+    assert client.get_cookie("slopsieve").value == before
+
+
+def test_a_list_that_is_asked_for_beside_a_ruling_brings_back_no_old_session(services, client):
+    keep(services)
+    client.get("/review")
+
+    answer = client.get("/review", headers={"X-Parts": "list"})
+
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_an_opened_comment_says_who_ruled_on_it_meanwhile(services, client):
+    comment = keep(services)
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="Mara")
+
+    answer = client.get(f"/review/ahead?id={comment.id}&meanwhile=1")
+
+    assert "Mara rejected this comment" in re.sub("<[^>]+>", "", answer.text)
+    assert "Mara rejected" not in re.sub(
+        "<[^>]+>", "", client.get(f"/review/ahead?id={comment.id}").text
+    )
+
+
+def test_nobody_sees_ahead_what_they_may_not_see(services):
+    add_moderator(services, "Ola")
+    comment = keep(services)
+    stranger = make_app(services).test_client()
+
+    answer = stranger.get(f"/review/ahead?id={comment.id}")
+
+    assert answer.status_code == 303
+
+
+def test_the_last_decision_is_known_with_its_way_back(services, client, token):
+    first, second, third = (keep(services) for _ in range(3))
+    for number, comment in enumerate((first, second), 1):
+        _send(client, token, comment, ruling="reject", decision=f"dec_{number}")
+    decide_comment(third.id, Ruling.REJECT, services, decided_by="Mara")
+    _send(client, token, second, "undo", seen="dec_2")
+
+    answer = client.get("/review/last")
+
+    assert f'action="/review/comments/{first.id}/undo"' in answer.text
+    assert 'name="seen" value="dec_1"' in answer.text
+
+
+def test_the_last_act_on_many_is_known_with_its_way_back(services, client):
+    comment = keep(services)
+    stroke = decide_together(
+        [comment.id], Ruling.REJECT, services, decided_by="Ola", what=StrokeOf.SELECTION
+    )
+
+    answer = client.get("/review/last")
+
+    assert f'action="/review/strokes/{stroke.id}/undo"' in answer.text
+
+
+def test_nothing_is_offered_to_take_back_where_nothing_stands(services, client):
+    comment = keep(services)
+    decide_comment(comment.id, Ruling.REJECT, services, decided_by="Ola")
+    undo_decision(comment.id, services, undone_by="Mara")
+
+    answer = client.get("/review/last")
+
+    assert "<form" not in answer.text
