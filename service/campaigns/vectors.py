@@ -48,18 +48,27 @@ class VectorIndex:
         self._space_of[slot] = _NO_SPACE
 
     def nearest(
-        self, vector: Sequence[float] | None, space: str, *, least: float, but: int | None = None
+        self,
+        vector: Sequence[float] | None,
+        space: str,
+        *,
+        least: float,
+        among: npt.NDArray[np.bool_],
+        but: int | None = None,
     ) -> tuple[int, float] | None:
         """Return the slot nearest to a vector of a space, and the cosine, if that is `least`.
 
-        `but` is a slot that does not count. Below a cosine of 0.8 some are overlooked.
+        `among` says of each slot whether it counts, `but` is one that does not. Below a cosine of
+        0.8 some are overlooked.
         """
         if vector is None or len(vector) != SIZE or space not in self._spaces:
             return None
         numbers = np.asarray(vector, dtype=np.float64)
         differing = np.bitwise_count(self._signs[: self._used] ^ _signs_of(numbers))
         close = np.flatnonzero(
-            (differing <= _MAX_SIGNS) & (self._space_of[: self._used] == self._spaces[space])
+            (differing <= _MAX_SIGNS)
+            & (self._space_of[: self._used] == self._spaces[space])
+            & among[: self._used]
         )
         if len(close) > _MAX_RERANKED:
             close = close[np.argsort(differing[close], kind="stable")[:_MAX_RERANKED]]

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from flask import url_for
 
-from service.domain.campaign import Campaign
+from service.domain.campaign import Campaign, is_low
 from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
@@ -30,7 +30,8 @@ _TITLE_CHARS = 80
 class MemberView:
     """One member: a stretch of its text with the promotion marked, whose, where, and its fate.
 
-    `open` says that nobody has decided it. `ruled_by` is empty while it is open.
+    `open` says that nobody has decided it, `low` that it looks sincere. `ruled_by` is empty while
+    it is open.
     """
 
     id: str
@@ -44,6 +45,7 @@ class MemberView:
     p_spam: str
     open: bool
     waits: bool
+    low: bool
     ruling: Ruling | None
     ruled_by: tuple[Piece, ...]
 
@@ -105,6 +107,7 @@ def present_member(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -
         p_spam=probability(verdict.p_spam) if verdict else "",
         open=decision is None,
         waits=case.needs_review,
+        low=is_low(case),
         ruling=decision.ruling if decision else None,
         ruled_by=part_text(decision.decided_by) if decision else (),
     )
