@@ -160,3 +160,20 @@ def test_hostile_campaigns_run_nothing_and_stay_within_the_page(services, open_p
     assert list_width <= width
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert watched.complaints == []
+
+
+@pytest.mark.parametrize("width", [1920, 1280, 390])
+def test_the_strip_above_the_queue_is_read_line_by_line(services, open_page, width):
+    long = "site:very-long-domain-name-of-cheap-boilers-and-kettles.example"
+    for number, target in enumerate([long, "phone:025550126", "site:shop.example"]):
+        received_at = NOW - timedelta(hours=number + 1)
+        keep_campaign(services, 9 - number, target=target, received_at=received_at)
+    page = open_page(viewport={"width": width, "height": 844}).page
+
+    page.goto("/review")
+
+    lines = [one.bounding_box() for one in page.locator(".campaign-strip li").all()]
+    lines = [box for box in lines if box]
+    assert len(lines) == (3 if width > 860 else 1)
+    assert all(box["width"] >= 280 and box["height"] <= 66 for box in lines)
+    assert len({box["x"] for box in lines}) == 1
