@@ -136,7 +136,8 @@ class Grouping:
             traits.space,
             least=MIN_COSINE_ALONE,
             but=self._slots.get(traits.comment_id),
-            among=self._p_spam >= least,
+            p_spam=self._p_spam,
+            least_p_spam=least,
         )
         return near[0] if near else None
 

@@ -53,23 +53,23 @@ class VectorIndex:
         space: str,
         *,
         least: float,
-        among: npt.NDArray[np.bool_],
+        p_spam: npt.NDArray[np.float32],
+        least_p_spam: float,
         but: int | None = None,
     ) -> tuple[int, float] | None:
         """Return the slot nearest to a vector of a space, and the cosine, if that is `least`.
 
-        `among` says of each slot whether it counts, `but` is one that does not. Below a cosine of
-        0.8 some are overlooked.
+        Slots below `least_p_spam` by `p_spam` do not count, nor does `but`. Below a cosine of 0.8
+        some are overlooked.
         """
         if vector is None or len(vector) != SIZE or space not in self._spaces:
             return None
         numbers = np.asarray(vector, dtype=np.float64)
         differing = np.bitwise_count(self._signs[: self._used] ^ _signs_of(numbers))
         close = np.flatnonzero(
-            (differing <= _MAX_SIGNS)
-            & (self._space_of[: self._used] == self._spaces[space])
-            & among[: self._used]
+            (differing <= _MAX_SIGNS) & (self._space_of[: self._used] == self._spaces[space])
         )
+        close = close[p_spam[close] >= least_p_spam]
         if len(close) > _MAX_RERANKED:
             close = close[np.argsort(differing[close], kind="stable")[:_MAX_RERANKED]]
         cosines = self._cosines(close, numbers)

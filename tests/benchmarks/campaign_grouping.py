@@ -272,6 +272,7 @@ def _made_up(
         space="made up",
         targets=frozenset({f"site:shop-{number}.example", f"name:shop-{of}"}),
         copies=tuple(f"{key}{number:016x}" for key in range(4)),
+        p_spam=0.97,
     )
     return traits, None if campaign is None else f"campaign-{campaign}"
 
