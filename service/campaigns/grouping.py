@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from service.campaigns.key_index import KeyIndex
 from service.campaigns.likeness import Found, Likeness
 from service.campaigns.targets import is_name
 from service.campaigns.traits import Traits
 from service.campaigns.vectors import VectorIndex
+from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
 from service.domain.comment import CommentId
 
 __all__ = ["Found", "Grouping", "Likeness"]
 
 # Four for copies of the text, the others for what it leads to.
 _KEYS_A_COMMENT = 16
-# Any member of a campaign leads to it, so the newest few are enough.
-_CANDIDATES = 8
-# A name that the newest this many comments, or fewer, have in more than so many campaigns is none:
-# a city, a maker of telephones, a first name.
-_NAMED_CANDIDATES = 24
+# Any member of a campaign leads to it, so the newest this many are enough.
+_CANDIDATES = 24
+# A name that more campaigns among those have is none: a city, a maker of telephones, a first name.
 _MAX_CAMPAIGNS_OF_A_NAME = 4
+# What more of those have who look sincere sells nothing: a platform's address, a regular's, the
+# blog's own, a word that all readers use.
+_MAX_SINCERE_SHARE = 0.1
 # Where meaning cannot be compared, as between versions of the model.
 _NAMES_WITHOUT_MEANING = 2
 # Cosines from which two comments with a name in common, and two with nothing else in common, are
 # taken for one campaign. Chosen on the calibration part, see tests/benchmarks/RESULTS.md.
 MIN_COSINE_WITH_NAME = 0.4
 MIN_COSINE_ALONE = 0.8
+# Meaning alone ties a doubt to what is surely spam, never doubts to one another: readers who write
+# in one language of one matter are as close. Figures: tests/benchmarks/RESULTS.md.
+SURE_P_SPAM = 0.96
 
 
 class Grouping:
@@ -35,7 +42,9 @@ class Grouping:
 
     `remember` and `find` never raise for traits that could be built, whatever a stranger wrote.
     Only comments whose verdict is not ham belong here: two readers who say the same thing of the
-    same post are no campaign.
+    same post are no campaign. Found are only those that sell (`SELLS_P_SPAM`); the others are
+    remembered for what they say of addresses. Who does not sell finds by copies and addresses
+    alone.
     """
 
     def __init__(self, *, max_remembered: int = 200_000) -> None:
@@ -49,6 +58,7 @@ class Grouping:
         self._ids: list[CommentId | None] = []
         self._campaigns: list[str | None] = []
         self._slots: dict[CommentId, int] = {}
+        self._p_spam = np.full(max_remembered, np.nan, dtype=np.float32)
         self._next = 0
 
     def __len__(self) -> int:
@@ -64,12 +74,14 @@ class Grouping:
         known = self._slots.get(traits.comment_id)
         if known is not None:
             self._campaigns[known] = campaign_id
+            self._p_spam[known] = _number_of(traits.p_spam)
             self._vectors.put(known, traits.embedding, traits.space)
             return
         slot = self._take_slot()
         self._ids[slot] = traits.comment_id
         self._campaigns[slot] = campaign_id
         self._slots[traits.comment_id] = slot
+        self._p_spam[slot] = _number_of(traits.p_spam)
         self._keys.put(slot, _keys_of(traits))
         self._vectors.put(slot, traits.embedding, traits.space)
 
@@ -91,33 +103,49 @@ class Grouping:
         if slot is not None:
             return self._found(slot, Likeness.COPY)
         slot = self._best_holder(_addresses_of(traits), traits.comment_id)
-        if slot is None:
+        if slot is None and _sells(traits.p_spam):
             slot = self._best_namesake(traits)
         if slot is not None:
             return self._found(slot, Likeness.TARGET)
+        near = self._nearest(traits) if _sells(traits.p_spam) else None
+        return self._found(near, Likeness.MEANING) if near is not None else None
+
+    def _best_holder(self, keys: Iterable[str], but: CommentId) -> int | None:
+        shared: Counter[int] = Counter()
+        for key in keys:
+            shared.update(self._sellers(key, but))
+        return self._best(shared, shared) if shared else None
+
+    def _sellers(self, key: str, but: CommentId) -> Sequence[int]:
+        """Return who sells under a key; nobody where too many who look sincere have it as well."""
+        holders = self._keys.holders(key, at_most=_CANDIDATES)
+        holders = [slot for slot in holders if self._ids[slot] not in (None, but)]
+        sincere = sum(self._p_spam[slot] < LOW_P_SPAM for slot in holders)
+        if sincere > _MAX_SINCERE_SHARE * len(holders):
+            return ()
+        return [slot for slot in holders if self._sells(slot)]
+
+    def _sells(self, slot: int) -> bool:
+        return not self._p_spam[slot] < SELLS_P_SPAM
+
+    def _nearest(self, traits: Traits) -> int | None:
+        """Return the comment that means the same; one of the two is surely spam."""
+        least = SELLS_P_SPAM if (traits.p_spam or 0.0) >= SURE_P_SPAM else SURE_P_SPAM
         near = self._vectors.nearest(
             traits.embedding,
             traits.space,
             least=MIN_COSINE_ALONE,
             but=self._slots.get(traits.comment_id),
+            p_spam=self._p_spam,
+            least_p_spam=least,
         )
-        return self._found(near[0], Likeness.MEANING) if near else None
-
-    def _best_holder(self, keys: Iterable[str], but: CommentId) -> int | None:
-        shared: Counter[int] = Counter()
-        for key in keys:
-            shared.update(self._keys.holders(key, at_most=_CANDIDATES))
-        slots = [s for s in shared if self._ids[s] not in (None, but)]
-        if not slots:
-            return None
-        return self._best(slots, shared)
+        return near[0] if near else None
 
     def _best_namesake(self, traits: Traits) -> int | None:
         """Return the best comment that shares a name and is about the same, if one is."""
         shared: Counter[int] = Counter()
         for name in _names_of(traits):
-            holders = self._keys.holders(name, at_most=_NAMED_CANDIDATES)
-            holders = [s for s in holders if self._ids[s] not in (None, traits.comment_id)]
+            holders = self._sellers(name, traits.comment_id)
             campaigns = {self._campaigns[s] or self._ids[s] for s in holders}
             if len(campaigns) <= _MAX_CAMPAIGNS_OF_A_NAME:
                 shared.update(holders)
@@ -155,6 +183,15 @@ class Grouping:
         if leaving is not None:
             del self._slots[leaving]
         return slot
+
+
+def _number_of(p_spam: float | None) -> float:
+    """Return what is not known as no number: it is neither below nor above anything."""
+    return np.nan if p_spam is None else p_spam
+
+
+def _sells(p_spam: float | None) -> bool:
+    return p_spam is None or p_spam >= SELLS_P_SPAM
 
 
 def _keys_of(traits: Traits) -> list[str]:

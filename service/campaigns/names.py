@@ -46,12 +46,12 @@ def names_in_label(label: str) -> Iterator[str]:
             yield long_enough
 
 
-def names_in_text(view: TextView, title: str) -> Iterator[str]:
+def names_in_text(view: TextView, post: str) -> Iterator[str]:
     """Yield what is written like a name: capital letters inside a sentence, two such words joined.
 
-    At most `_MAX_NAMES`; words of the post's title are left out, as they name the post's matter.
+    At most `_MAX_NAMES`; words of the post are left out, as they name the post's matter.
     """
-    known = frozenset(_SEPARATORS.split(title.casefold()))
+    known = frozenset(_SEPARATORS.split(post.casefold()))
     yield from islice(_names(view, known), _MAX_NAMES)
 
 

@@ -7,24 +7,31 @@ import unicodedata
 from collections.abc import Iterator
 
 from service.campaigns.names import names_in_label, names_in_text
+from service.campaigns.own_words import said_by_post
 from service.domain.comment import Comment
+from service.domain.history import History, Standing
 from service.reputation.free_mail import FREE_MAIL_DOMAINS
+from service.reputation.linked_domains import linked_domains
 from service.signals.contacts import Contact, ContactKind
-from service.signals.hosts import host_of, registered_domain
+from service.signals.hosts import host_of, is_public_suffix, registered_domain
 from service.signals.reference_hosts import is_reference
 from service.signals.view import view_of
 from service.signals.wordset import wordset
 
 SITE, MAIL, PHONE, HANDLE, NAME = "site", "mail", "phone", "handle", "name"
 
-# Sites where strangers have pages under one domain: the page is the target, not the site. Hosts
-# that give each page a subdomain are in the Public Suffix List already.
+# Sites where strangers have pages under one domain: the page is the target, not the site.
 _PLATFORMS = wordset(
     "facebook.com fb.com instagram.com twitter.com x.com tiktok.com youtube.com youtu.be vk.com",
     "linkedin.com pinterest.com medium.com quora.com reddit.com github.com gitlab.com google.com",
     "linktr.ee telegra.ph notion.so patreon.com gofundme.com etsy.com amazon.com ebay.com",
     "bit.ly tinyurl.com t.co goo.gl is.gd v.gd ow.ly cutt.ly rb.gy shorturl.at buff.ly rebrand.ly",
-    "tiny.cc t.ly clck.ru vk.cc x.gd surl.li dub.sh apple.com",
+    "tiny.cc t.ly clck.ru vk.cc x.gd surl.li dub.sh apple.com blogger.com gravatar.com disqus.com",
+    "disq.us flickr.com yahoo.com msn.com live.com",
+)
+# Free hosts that give each stranger a subdomain and are not in the Public Suffix List, as most are.
+_FREE_HOSTS = wordset(
+    "wordpress.com over-blog.com free.fr typepad.com livejournal.com tumblr.com weebly.com",
 )
 # Their path is somebody's name in a messenger.
 _MESSENGERS = wordset("t.me telegram.me wa.me m.me line.me")
@@ -41,23 +48,28 @@ _MIN_PHONE_DIGITS = 8
 _PLACEHOLDERS = frozenset({"<email>", "<phone>"})
 
 
-def targets_of(comment: Comment) -> Iterator[str]:
+def targets_of(comment: Comment, *, blog: str | None, history: History) -> Iterator[str]:
     """Yield the targets of a comment, strongest kinds first; the same one may come twice.
 
-    Left out are links that the writer quotes rather than offers, the site's own domain, and sites
-    that readers cite. Each target is a kind, a colon and the thing in one spelling, so that two
-    ways of writing one number or address are one target. Names come last: what the addresses
-    and the text seem to call the thing, which is a guess.
+    Left out are links that the writer quotes rather than offers, the site's own domain, domains of
+    which the post speaks, those that comments approved here lead to, the site of a writer who was
+    approved here, and sites that readers cite. Each target is a kind, a colon and the thing in one
+    spelling, so that two ways of writing one number or address are one target. Names come last:
+    what the addresses and the text seem to call the thing, which is a guess.
     """
     named = []
-    for target in _addresses(comment):
+    hosts = [host_of(address or "") for address in (comment.post.url, blog)]
+    own = {*hosts, *map(registered_domain, hosts)}
+    for target in _addresses(comment, frozenset(own | _known_here(comment, history))):
         yield target
         named.append(target)
     for label in (label for target in named for label in _labels(target)):
         for name in names_in_label(label):
             yield f"{NAME}:{name}"
-    for name in names_in_text(view_of(comment), comment.post.title or ""):
-        yield f"{NAME}:{name}"
+    of_site = {name for domain in own for name in names_in_label(domain.partition(".")[0])}
+    for name in names_in_text(view_of(comment), said_by_post(comment)):
+        if name not in of_site:
+            yield f"{NAME}:{name}"
 
 
 def is_name(target: str) -> bool:
@@ -65,14 +77,37 @@ def is_name(target: str) -> bool:
     return target.startswith(f"{NAME}:")
 
 
-def _addresses(comment: Comment) -> Iterator[str]:
+def _known_here(comment: Comment, history: History) -> set[str]:
+    """Return the domains that say nothing against a comment where it was written."""
+    known: set[str] = set()
+    # The standing is that of the worst one: where it was approved the others were, too.
+    if _is_approved(history.domains):
+        known.update(linked_domains(comment))
+    sender = comment.sender
+    persons = [
+        standing
+        for key, standing in (
+            (sender.email_key, history.email),
+            (sender.address_key, history.address),
+        )
+        if key
+    ]
+    if any(map(_is_approved, persons or [history.name])):
+        known.add(registered_domain(host_of(comment.author.url or "")))
+    return known
+
+
+def _is_approved(standing: Standing) -> bool:
+    return standing.here.approved > standing.here.rejected
+
+
+def _addresses(comment: Comment, known: frozenset[str]) -> Iterator[str]:
     view = view_of(comment)
     for contact in view.contacts:
         yield from _contact(comment.text[contact.start : contact.end], contact)
-    own = registered_domain(host_of(comment.post.url or ""))
-    for link in view.open_links:
-        yield from _site(link.target, own)
-    yield from _site(comment.author.url or "", own)
+    post = said_by_post(comment)
+    for address in (*(link.target for link in view.open_links), comment.author.url or ""):
+        yield from _site(address, known, post)
 
 
 def _labels(target: str) -> Iterator[str]:
@@ -89,21 +124,28 @@ def _labels(target: str) -> Iterator[str]:
             yield host.partition(".")[0]
 
 
-def _site(address: str, own: str) -> Iterator[str]:
+def _site(address: str, known: frozenset[str], post: str) -> Iterator[str]:
     host = host_of(address)
     domain = registered_domain(host) or host
-    if not domain or domain == own:
+    if not domain:
         return
     if domain in _MESSENGERS:
         name = "".join(_path_parts(address, host)[:1])
         yield from _handle(name)
-    elif domain in _PLATFORMS or host in _PLATFORMS:
+    elif domain in _PLATFORMS or host in _PLATFORMS or is_public_suffix(_without_www(host)):
         parts = _path_parts(address, host)
         video = _VIDEO.search(address[:2_048])
         if parts:
             yield f"{SITE}:{'/'.join([domain, *parts, *(video.groups() if video else ())])}"
-    elif not is_reference(host, domain):
+    elif domain in _FREE_HOSTS:
+        if _without_www(host) != domain and host not in known:
+            yield f"{SITE}:{host}"
+    elif domain not in known and domain not in post and not is_reference(host, domain):
         yield f"{SITE}:{domain}"
+
+
+def _without_www(host: str) -> str:
+    return host.removeprefix("www.")
 
 
 def _path_parts(address: str, host: str) -> list[str]:

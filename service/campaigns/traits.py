@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from service.campaigns.own_words import own_words
 from service.campaigns.targets import targets_of
 from service.domain.comment import Comment, CommentId
+from service.domain.history import History
 from service.reputation.fingerprints import fingerprints_of
 
 # A comment that has more is grouped by its first ones.
@@ -23,7 +25,8 @@ class Traits:
     `embedding` has unit length and can be compared only with those of the same `space`, which is
     the version of the model that made it; None where that model makes none. `targets` are what
     the comment leads to, each a kind, a colon and the thing itself (see `targets`); `copies` are
-    the keys that near-copies of its text share (`service.reputation.fingerprints`).
+    the keys that near-copies of its own words share (`service.reputation.fingerprints`). `p_spam`
+    is its verdict's; None where the classifier was away, and it speaks neither way.
     """
 
     comment_id: CommentId
@@ -31,6 +34,7 @@ class Traits:
     space: str
     targets: frozenset[str]
     copies: tuple[str, ...]
+    p_spam: float | None = None
 
     def __post_init__(self) -> None:
         if not self.comment_id:
@@ -41,18 +45,30 @@ class Traits:
             raise ValueError(msg)
 
 
-def traits_of(comment: Comment, *, embedding: tuple[float, ...] | None, space: str) -> Traits:
-    """Return the traits of a comment; a pure function of the comment and the model's embedding.
+def traits_of(
+    comment: Comment,
+    *,
+    embedding: tuple[float, ...] | None,
+    space: str,
+    p_spam: float | None = None,
+    blog: str | None = None,
+    history: History | None = None,
+) -> Traits:
+    """Return the traits of a comment; a pure function of what is given.
 
-    At most `MAX_TARGETS` targets of at most `MAX_TARGET_CHARS` characters; whatever the text
-    holds, nothing is raised. Raise `ValueError` for an embedding that is not finite.
+    `blog` is the address of the site's front page, `history` what is remembered of the comment,
+    where they are known: what is the site's own or its regulars' is no target. At most
+    `MAX_TARGETS` targets of at most `MAX_TARGET_CHARS` characters; whatever the text holds,
+    nothing is raised. Raise `ValueError` for an embedding that is not finite.
     """
+    targets = targets_of(comment, blog=blog, history=history or History())
     return Traits(
         comment_id=comment.id,
         embedding=embedding,
         space=space,
-        targets=frozenset(islice(_bounded(targets_of(comment)), MAX_TARGETS)),
-        copies=fingerprints_of(comment.text),
+        targets=frozenset(islice(_bounded(targets), MAX_TARGETS)),
+        copies=fingerprints_of(own_words(comment)),
+        p_spam=p_spam,
     )
 
 

@@ -48,11 +48,19 @@ class VectorIndex:
         self._space_of[slot] = _NO_SPACE
 
     def nearest(
-        self, vector: Sequence[float] | None, space: str, *, least: float, but: int | None = None
+        self,
+        vector: Sequence[float] | None,
+        space: str,
+        *,
+        least: float,
+        p_spam: npt.NDArray[np.float32],
+        least_p_spam: float,
+        but: int | None = None,
     ) -> tuple[int, float] | None:
         """Return the slot nearest to a vector of a space, and the cosine, if that is `least`.
 
-        `but` is a slot that does not count. Below a cosine of 0.8 some are overlooked.
+        Slots below `least_p_spam` by `p_spam` do not count, nor does `but`. Below a cosine of 0.8
+        some are overlooked.
         """
         if vector is None or len(vector) != SIZE or space not in self._spaces:
             return None
@@ -61,6 +69,7 @@ class VectorIndex:
         close = np.flatnonzero(
             (differing <= _MAX_SIGNS) & (self._space_of[: self._used] == self._spaces[space])
         )
+        close = close[p_spam[close] >= least_p_spam]
         if len(close) > _MAX_RERANKED:
             close = close[np.argsort(differing[close], kind="stable")[:_MAX_RERANKED]]
         cosines = self._cosines(close, numbers)

@@ -19,6 +19,12 @@ Two alike are as often one person who pressed the button twice, or a question an
 deciding two together saves nothing.
 """
 
+SELLS_P_SPAM = 0.5
+"""From where up a member says what its campaign sells, and draws others in."""
+
+LOW_P_SPAM = 0.2
+"""Below it a member is decided only by who ticks it: no stroke and no policy takes it along."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
@@ -27,13 +33,15 @@ class Campaign:
     `waiting` members wait for a moderator, `approved` and `rejected` ones have such a decision in
     force, whoever made it; the rest was neither. `site_ids` are the sites, `posts` counts the
     different addresses of posts, site by site. `targets` are what its newest members advertise,
-    the most common first. `beginnings` are its newest members, those that wait before the others.
-    `left` members were taken out by a moderator.
+    the most common first, counting members that sell. `beginnings` are its newest members, those
+    that wait before the others. `low` are those that wait and stand below `LOW_P_SPAM`. `left`
+    members were taken out by a moderator.
     """
 
     id: str
     members: int
     waiting: int
+    low: int
     approved: int
     rejected: int
     left: int
@@ -73,3 +81,8 @@ class PeoplesRulings:
 def is_by_person(decision: Decision) -> bool:
     """Say whether a person decided, and not a site's policy: only people teach."""
     return decision.decided_by != CAMPAIGN_POLICY
+
+
+def is_low(case: Case) -> bool:
+    """Say whether a judged comment stands below `LOW_P_SPAM`."""
+    return case.verdict is not None and case.verdict.p_spam < LOW_P_SPAM

@@ -39,6 +39,11 @@ def registered_domain(host: str) -> str:
     return _suffixes().privatesuffix(host) or ""
 
 
+def is_public_suffix(host: str) -> bool:
+    """Say whether strangers have their own sites right under a host, as under "blogspot.com"."""
+    return _suffixes().publicsuffix(host) == host
+
+
 def suffix_of(host: str) -> str:
     """Return the last label of a host, without its dot."""
     return host.rpartition(".")[2]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from models.inputs import ModelOutput
-from service.domain.campaign import CAMPAIGN_POLICY
+from service.domain.campaign import CAMPAIGN_POLICY, LOW_P_SPAM
 from service.domain.comment import Author, Lane, Post
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, StoreUnavailableError
@@ -15,6 +15,7 @@ from service.domain.list_entry import Effect, EntryKind
 from service.domain.report import Label, Report
 from service.domain.site import SiteSettings
 from service.domain.stroke import StrokeOf
+from service.domain.verdict import Outcome
 from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.admin.users import add_user
 from service.moderation.intake.submit import submit_comments
@@ -520,3 +521,40 @@ def test_undoing_a_stroke_of_rejections_takes_the_policy_s_back(services, memory
     assert before == [True, True]
     assert _in_force(services, [*people, *later]) == [False] * 7
     assert services.audit_log.recent(subject=services.cases.get(later[0]).campaign_id)
+
+
+def test_a_crowd_of_readers_who_are_approved_is_no_campaign(services, memory, classifier):
+    classifier.answer = ModelOutput(p_spam=0.6)
+    regular = Author(name="Mara", url="https://mara-plumbs.org")
+    first = submit(services, "Bleed it twice, then wait", author=regular)
+    decide_comment(first[0], Ruling.APPROVE, services, decided_by="Mara")
+
+    ids = [submit(services, f"Valve number {n} was mine", author=regular)[0] for n in range(4)]
+    group_all(services, memory)
+
+    assert campaigns_of(services, ids) == {None}
+
+
+def test_a_sites_own_front_page_ties_nobody(services, memory):
+    services.sites.change_settings(SITE, lambda _: SiteSettings(blog="https://radiators.example"))
+
+    ids = advertised(services, 4, shop="radiators.example")
+    group_all(services, memory)
+
+    assert campaigns_of(services, ids) == {None}
+
+
+def test_the_policy_rejects_nobody_who_looks_sincere(services, memory, classifier):
+    set_policy(services)
+    ids = rejected_by_people(services, memory)
+    # What its address says brings it above the ham cutoff, not far.
+    classifier.answer = ModelOutput(p_spam=0.06)
+    later = advertised(services, 1, first=REJECTED_BY_PEOPLE)
+    case = services.cases.get(later[0])
+
+    group_all(services, memory)
+
+    assert case.verdict.outcome is Outcome.UNSURE
+    assert case.verdict.p_spam < LOW_P_SPAM
+    assert campaigns_of(services, ids + later) == campaigns_of(services, ids)
+    assert services.cases.get(later[0]).decision is None

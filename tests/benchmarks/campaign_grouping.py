@@ -62,7 +62,7 @@ class Entering:
     is_test: bool
 
 
-class _Remembering:
+class Remembering:
     """Passes a batch on to the classifier and keeps its answers, for their embeddings."""
 
     def __init__(self, classifier: object) -> None:
@@ -74,8 +74,11 @@ class _Remembering:
         return self.answers
 
 
-def judge(examples: Sequence[Example], cache: Path | None) -> dict[str, tuple[float, ...] | None]:
-    """Return the embedding of each comment whose verdict is not ham, by the comment's id.
+Judged = tuple[float, tuple[float, ...] | None]
+
+
+def judge(examples: Sequence[Example], cache: Path | None) -> dict[str, Judged]:
+    """Return probability and embedding of each comment whose verdict is not ham, by its id.
 
     `cache` is a file that keeps the answers; it is used only for the same version and comments.
     """
@@ -84,10 +87,10 @@ def judge(examples: Sequence[Example], cache: Path | None) -> dict[str, tuple[fl
     if cache and cache.exists():
         kept = json.loads(cache.read_text("utf-8"))
         if {key: kept[key] for key in wanted} == wanted:
-            return {key: tuple(v) if v else None for key, v in kept["found"].items()}
-    remembering = _Remembering(model.classifier)
+            return {key: (p, tuple(v) if v else None) for key, (p, v) in kept["found"].items()}
+    remembering = Remembering(model.classifier)
     model = replace(model, classifier=remembering)
-    found: dict[str, tuple[float, ...] | None] = {}
+    found: dict[str, Judged] = {}
     for start in range(0, len(examples), _BATCH):
         batch = [e.comment for e in examples[start : start + _BATCH]]
         verdicts = judge_comments(
@@ -95,7 +98,7 @@ def judge(examples: Sequence[Example], cache: Path | None) -> dict[str, tuple[fl
         )
         for verdict, answer in zip(verdicts, remembering.answers, strict=True):
             if verdict.outcome is not Outcome.HAM:
-                found[verdict.comment_id] = answer.embedding
+                found[verdict.comment_id] = (verdict.p_spam, answer.embedding)
     if cache:
         cache.write_text(json.dumps({**wanted, "found": found}), "utf-8")
     return found
@@ -194,7 +197,12 @@ def main() -> None:
         mixed = [e for e in mixed if part_of.get(e.comment.id) == options.part]
     entering = [
         Entering(
-            traits=traits_of(e.comment, embedding=found[e.comment.id], space="shipped"),
+            traits=traits_of(
+                e.comment,
+                embedding=found[e.comment.id][1],
+                space="shipped",
+                p_spam=found[e.comment.id][0],
+            ),
             campaign=e.campaign,
             is_spam=e.is_spam,
             is_test=part_of.get(e.comment.id) is Part.TEST,
@@ -264,6 +272,7 @@ def _made_up(
         space="made up",
         targets=frozenset({f"site:shop-{number}.example", f"name:shop-{of}"}),
         copies=tuple(f"{key}{number:016x}" for key in range(4)),
+        p_spam=0.97,
     )
     return traits, None if campaign is None else f"campaign-{campaign}"
 

@@ -170,16 +170,24 @@ def clear_campaigns(hand: Hand, labels: dict[str, bool], address: str) -> int:
         ids = [ticks.nth(i).get_attribute("value") or "" for i in range(ticks.count())]
         spam = sum(labels[one] for one in ids)
         ruling_is_reject = 2 * spam >= len(ids)
-        for one in ids:
-            hand_needed = labels[one] is not ruling_is_reject
-            if hand_needed or any(labels[later] is not ruling_is_reject for later in ids):
+        # What looks sincere comes unticked; wrong ticks are toggled on the way down.
+        wrong = [
+            ticks.nth(i).is_checked() is not (labels[one] is ruling_is_reject)
+            for i, one in enumerate(ids)
+        ]
+        for toggled, left in [(one, any(wrong[i:])) for i, one in enumerate(wrong)]:
+            if left:
                 hand.press("j")
-            if hand_needed:
+            if toggled:
                 hand.press("x")
         if any(labels[one] is not ruling_is_reject for one in ids):
             page.get_by_label("The unticked ones are not part of this campaign").check()
             hand.keys += 1
-        hand.press("r" if ruling_is_reject else "a")
+        key = "r" if ruling_is_reject else "a"
+        hand.press(key)
+        # A stroke over many asks for a second press.
+        if page.locator(".asks").is_visible():
+            hand.press(key)
         page.locator(".told").wait_for()
         campaigns += 1
 

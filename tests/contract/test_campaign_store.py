@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from service.campaigns.traits import Traits
-from service.domain.campaign import CAMPAIGN_POLICY, PeoplesRulings
+from service.domain.campaign import CAMPAIGN_POLICY, LOW_P_SPAM, PeoplesRulings
 from service.domain.comment import CommentId, Lane, Post, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
@@ -25,10 +25,12 @@ _numbers = itertools.count(1)
 
 def judged(stores, *, outcome=Outcome.UNSURE, targets=("site:shop.example",), **changes):
     """Keep a comment with its verdict and its traits; return its id."""
+    told = {key: changes.pop(key) for key in ("p_spam", "model_p_spam") if key in changes}
     comment = make_comment(**changes)
     stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
     traits = make_traits(comment.id, targets=frozenset(targets))
-    stores.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset(), traits=[traits])
+    verdict = make_verdict(comment.id, outcome, **told)
+    stores.verdicts.add([verdict], audit=frozenset(), traits=[traits])
     return comment.id
 
 
@@ -453,3 +455,47 @@ def test_a_foreign_cursor_is_refused(stores, cursor):
         stores.campaigns.members(
             campaign_id, site_ids=None, waiting_only=False, cursor=cursor, limit=2
         )
+
+
+def test_traits_say_how_their_comment_stands_unless_the_classifier_was_away(stores):
+    sure = judged(stores, p_spam=0.75)
+    away = judged(stores, p_spam=0.3, model_p_spam=None)
+
+    fresh = {one.comment_id: one.p_spam for one in stores.campaigns.fresh(limit=10)}
+    stores.campaigns.place([placement(sure), placement(away)], at=NOW)
+    grouped = {
+        one.comment_id: one.p_spam for one in stores.campaigns.grouped(after=0, limit=10).traits
+    }
+
+    assert fresh == {sure: 0.75, away: None}
+    assert grouped == fresh
+
+
+def test_a_campaign_is_led_by_what_members_that_sell_have(stores):
+    sincere = [judged(stores, targets=("site:blog.example",), p_spam=0.3) for _ in range(2)]
+    selling = judged(stores, targets=("site:shop.example",), p_spam=0.6)
+    stores.campaigns.place([placement(selling)], at=NOW)
+    joined = stores.campaigns.place([placement(one, selling) for one in sincere], at=NOW)
+    [campaign_id] = set(joined.values())
+
+    [strip] = stores.campaigns.most_waiting(site_ids=None, limit=3)
+
+    assert stores.campaigns.get(campaign_id, site_ids=None).targets == ("site:shop.example",)
+    assert strip.targets == ("site:shop.example",)
+
+
+def test_waiting_members_that_look_sincere_are_counted_at_the_sites_that_one_sees(stores):
+    first = judged(stores, p_spam=0.9)
+    others = [
+        judged(stores, p_spam=LOW_P_SPAM),
+        judged(stores, p_spam=0.19),
+        judged(stores, p_spam=0.05),
+        judged(stores, p_spam=0.05, site_id=OTHER),
+    ]
+    stores.campaigns.place([placement(first)], at=NOW)
+    joined = stores.campaigns.place([placement(one, first) for one in others], at=NOW)
+    [campaign_id] = set(joined.values())
+    decide(stores, others[1])
+
+    assert stores.campaigns.get(campaign_id, site_ids=None).low == 2
+    assert stores.campaigns.get(campaign_id, site_ids=[SITE]).low == 1

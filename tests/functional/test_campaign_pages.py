@@ -44,6 +44,8 @@ def keep_campaign(services, size, *, target="site:shop.example", text=None, **ch
     outcome = changes.pop("outcome", Outcome.UNSURE)
     start = changes.pop("received_at", NOW - timedelta(days=1))
     spans = changes.pop("promo_spans", ())
+    # The first so many look sincere.
+    low = changes.pop("low", 0)
     ids = []
     for number in range(size):
         comment = make_comment(
@@ -59,7 +61,8 @@ def keep_campaign(services, size, *, target="site:shop.example", text=None, **ch
             targets=frozenset([target]),
             copies=(),
         )
-        verdict = make_verdict(comment.id, outcome, promo_spans=spans, signals=())
+        told = {"p_spam": 0.05} if number < low else {}
+        verdict = make_verdict(comment.id, outcome, promo_spans=spans, signals=(), **told)
         services.verdicts.add([verdict], audit=frozenset(), traits=[traits])
         ids.append(comment.id)
     return join(services, ids), ids
@@ -477,3 +480,27 @@ def test_the_page_needs_its_moderator(services):
 
     assert stranger.get(LIST).status_code == 303
     assert stranger.get(f"{LIST}/{campaign_id}").status_code == 303
+
+
+def test_members_that_look_sincere_come_unticked_and_are_not_taken_along_unseen(services, client):
+    campaign_id, ids = keep_campaign(services, MEMBERS_SHOWN + 8, low=5)
+
+    page = client.get(f"{LIST}/{campaign_id}")
+    told = decide(client, campaign_id, others="yes")
+
+    # The five are the oldest, beyond the page; three others are there with them.
+    assert "Also the other 3 waiting comments" in words(page)
+    assert told.status_code == 303
+    assert rulings(services, ids) == [None] * 5 + [Ruling.REJECT] * (MEMBERS_SHOWN + 3)
+
+
+def test_a_member_below_one_in_five_is_shown_unticked_and_can_be_ticked(services, client):
+    campaign_id, ids = keep_campaign(services, 4, low=1)
+
+    page = client.get(f"{LIST}/{campaign_id}")
+    [low] = re.findall(rf'<input[^>]*value="{ids[0]}"[^>]*data-low[^>]*>', page.text)
+    others = re.findall(r'<input class="stop"[^>]* checked>', page.text)
+
+    assert "checked" not in low
+    assert len(others) == 3
+    assert "Comments below 20% are not ticked." in words(page)

@@ -209,6 +209,56 @@ def test_the_probability_stands_against_both_cutoffs(services, client):
     assert 'aria-label="63% likely spam; ham below 5%, spam from 98.7%"' in page.text
 
 
+def test_an_unsure_comment_never_reads_the_same_as_the_cutoff_that_it_misses(services, client):
+    comment = keep(services, p_spam=0.9977, ham_cutoff=0.05, spam_cutoff=0.9981)
+
+    page = client.get(f"/review/comments/{comment.id}")
+
+    assert "99.77% likely spam; ham below 5%, spam from 99.81%" in page.text
+    assert page.text.count("99.77%") >= 3
+    assert "99.8%" not in page.text
+
+
+@pytest.mark.parametrize(
+    ("p_spam", "says", "is_weak"),
+    [
+        (0.047, "goes on in another tone", True),
+        (0.3, "may turn into an advertisement", True),
+        (0.6, "turns into an advertisement", False),
+    ],
+)
+def test_a_seam_is_called_an_advertisement_as_far_as_the_verdict_bears_it_out(
+    services, client, p_spam, says, is_weak
+):
+    signal = make_signal(spans=(Span(start=11, end=18),), boundaries=(11,))
+    weighed = WeighedSignal(signal=signal, weight=2.0, contribution=2.0)
+    comment = keep(services, make_comment("Nice post. Buy now"), p_spam=p_spam, signals=(weighed,))
+
+    page = client.get(f"/review/comments/{comment.id}")
+
+    weak = " is-weak" if is_weak else ""
+    assert f'<span class="seam{weak}"><span class="seam-says">{says}</span></span>' in page.text
+
+
+def test_entities_of_platforms_are_read_in_titles_and_stay_escaped(services, client):
+    title = "How we&#8217;re &lt;b&gt;bleeding&lt;/b&gt; &amp; venting"
+    comment = keep(services, make_comment("Nice post", post=Post(title=title)))
+
+    page = client.get(f"/review/comments/{comment.id}")
+
+    shown = "How we\u2019re &lt;b&gt;bleeding&lt;/b&gt; &amp; venting"
+    assert page.text.count(shown) >= 2
+    assert "&amp;#8217;" not in page.text
+
+
+def test_a_row_begins_with_the_words_however_many_lines_stand_before_them(services, client):
+    keep(services, make_comment("\n \n" * 2_000 + "Buy now"))
+
+    page = client.get("/review")
+
+    assert '<span class="gist" dir="auto">Buy now</span>' in page.text
+
+
 @pytest.mark.parametrize(
     ("ruling", "told", "action"),
     [("approve", "Approved", "publishes it"), ("reject", "Rejected", "rejects it")],

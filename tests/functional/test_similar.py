@@ -79,7 +79,7 @@ def test_the_three_campaigns_with_most_waiting_comments_stand_above_the_queue(se
 
     assert [view.waiting for view in views] == [6, 5, 4]
     assert [view.url.rpartition("/")[2] for view in views] == [made[1], made[3], made[2]]
-    assert "6 waiting comments are one campaign" in page
+    assert "6 wait in one campaign" in page
     assert "s6.example" in page
 
 

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from service.campaigns.grouping import Grouping
 from service.campaigns.traits import Traits
-from service.domain.campaign import CAMPAIGN_POLICY
+from service.domain.campaign import CAMPAIGN_POLICY, is_low
 from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
@@ -146,12 +146,16 @@ def _apply_policies(joined: Mapping[CommentId, str], services: Services) -> None
 
 
 def _may_be_settled(case: Case) -> bool:
-    """Say whether a comment is merely unsure: nothing was missing, nobody has spoken of it."""
+    """Say whether a comment is merely unsure: nothing was missing, nobody has spoken of it.
+
+    What looks sincere waits for a person, whatever else its campaign is.
+    """
     verdict = case.verdict
     return (
         case.needs_review
         and verdict is not None
         and verdict.outcome is Outcome.UNSURE
+        and not is_low(case)
         and not verdict.degraded
         and not case.reports
     )

@@ -6,7 +6,7 @@ import hashlib
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from models.inputs import ModelOutput
@@ -93,6 +93,7 @@ class _Judged:
 
     verdict: Verdict
     output: ModelOutput | None = None
+    history: History = field(default_factory=History)
 
 
 def _judge_comments(
@@ -142,7 +143,7 @@ def _judge_comments(
                 promised=model.cutoffs,
                 settings=settings[index] if settings else None,
             )
-        judged.append(_Judged(verdict=verdict, output=output))
+        judged.append(_Judged(verdict=verdict, output=output, history=history))
         laps.end(Stage.CONCLUDE)
     return judged
 
@@ -342,14 +343,17 @@ def _traits(judged: _Judged, attempt: Attempt) -> Traits | None:
 
     None too for what could not be judged: what it is grouped by may be what could not be stored.
     """
-    verdict = judged.verdict
+    verdict, output = judged.verdict, judged.output
     if verdict.outcome is Outcome.HAM or _JUDGING in verdict.degraded_by:
         return None
     try:
         return traits_of(
             attempt.comment,
-            embedding=judged.output.embedding if judged.output else None,
+            embedding=output.embedding if output else None,
             space=verdict.model_version,
+            p_spam=verdict.p_spam if output else None,
+            blog=attempt.settings.blog,
+            history=judged.history,
         )
     except Exception as error:  # noqa: BLE001  # grouping never keeps a verdict from being stored
         log.error(  # noqa: TRY400  # a traceback could carry the comment's text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from service.domain.campaign import is_low
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.stroke import Stroke, StrokeOf
@@ -33,9 +34,10 @@ def decide_campaign(
     """Rule on ticked members, and return the stroke; None if there is nothing left to rule on.
 
     With `others_until` all other members that wait and were received by then are ruled on as well,
-    at most `MOST_AT_ONCE`, but for the `unticked`. Members that somebody decided in the meantime
-    are left alone. With `exceptions_leave` the unticked ones leave the campaign. Nothing is done to
-    comments of other sites than `site_ids`, None means all. Raises what `decide_together` raises.
+    at most `MOST_AT_ONCE`, but for the `unticked` and those below `LOW_P_SPAM`: nobody saw them.
+    Members that somebody decided in the meantime are left alone. With `exceptions_leave` the
+    unticked ones leave the campaign. Nothing is done to comments of other sites than `site_ids`,
+    None means all. Raises what `decide_together` raises.
     """
     seen = {*ticked, *unticked}
     wanted = list(dict.fromkeys(ticked))
@@ -51,7 +53,9 @@ def decide_campaign(
         case.comment.id
         for start in range(0, len(wanted), PORTION)
         for case in services.cases.find(wanted[start : start + PORTION])
-        if case.campaign_id == campaign_id and case.decision is None
+        if case.campaign_id == campaign_id
+        and case.decision is None
+        and (case.comment.id in seen or not is_low(case))
     ]
     stroke = None
     if open_ids:

@@ -11,11 +11,13 @@ from datetime import datetime
 from service.campaigns.traits import Traits
 from service.domain.campaign import (
     FEWEST_SHOWN,
+    SELLS_P_SPAM,
     Campaign,
     CampaignPage,
     PeoplesRulings,
     WaitingCampaign,
     is_by_person,
+    is_low,
 )
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
@@ -199,7 +201,7 @@ class MemoryCampaignStore:
                 msg = f"there is no campaign {campaign_id!r}"
                 raise NotFoundError(msg)
             newest = members[:READ_FOR_TARGETS]
-            kept = [self._traits.get(case.comment.id) for case in newest]
+            kept = [self._traits.get(case.comment.id) for case in newest if _sells(case)]
             received = [case.comment.received_at for case in members]
             rulings = [case.decision.ruling for case in members if case.decision]
             posts = {(case.comment.site_id, case.comment.post.url) for case in members}
@@ -207,6 +209,7 @@ class MemoryCampaignStore:
                 id=campaign_id,
                 members=len(members),
                 waiting=sum(case.needs_review for case in members),
+                low=sum(case.needs_review and is_low(case) for case in members),
                 approved=rulings.count(Ruling.APPROVE),
                 rejected=rulings.count(Ruling.REJECT),
                 left=len(self._left(campaign_id, site_ids)),
@@ -294,6 +297,10 @@ class MemoryCampaignStore:
             if kept.left_campaign_id == campaign_id
             and (site_ids is None or self._case_of(comment_id).comment.site_id in site_ids)
         ]
+
+
+def _sells(case: Case) -> bool:
+    return case.verdict is not None and case.verdict.p_spam >= SELLS_P_SPAM
 
 
 def _comes_after(place: CampaignPlace, last: CampaignPlace) -> bool:

@@ -387,9 +387,13 @@ class MemoryVerdictStore:
                 self._state.place_anew(kept)
                 self._state.uncounted.add(verdict.comment_id)
                 stored.append(verdict.comment_id)
+            by_id = {one.comment_id: one for one in verdicts}
             for one in traits:
                 if one.comment_id in stored:
-                    self._state.traits[one.comment_id] = KeptTraits(traits=one)
+                    verdict = by_id[one.comment_id]
+                    p_spam = verdict.p_spam if verdict.model_p_spam is not None else None
+                    kept_traits = KeptTraits(traits=replace(one, p_spam=p_spam))
+                    self._state.traits[one.comment_id] = kept_traits
             spoken_of = [
                 case
                 for case in (self._state.case(self._state.kept(one)) for one in stored)

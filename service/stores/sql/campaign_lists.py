@@ -9,7 +9,14 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from service.domain.campaign import FEWEST_SHOWN, Campaign, CampaignPage, WaitingCampaign
+from service.domain.campaign import (
+    FEWEST_SHOWN,
+    LOW_P_SPAM,
+    SELLS_P_SPAM,
+    Campaign,
+    CampaignPage,
+    WaitingCampaign,
+)
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
@@ -198,6 +205,7 @@ def _describe(
         return ()
     by_site: defaultdict[str, list[Row]] = defaultdict(list)
     waiting: dict[str, int] = {}
+    low: dict[str, int] = {}
     left: dict[str, int] = {}
     rulings: dict[tuple[str, Ruling], int] = {}
     for row in connection.execute(_counts(ids, site_ids)):
@@ -205,6 +213,8 @@ def _describe(
             by_site[row.campaign_id].append(row)
         elif row.counted == _WAITING:
             waiting[row.campaign_id] = row.n
+        elif row.counted == _LOW:
+            low[row.campaign_id] = row.n
         elif row.counted == _LEFT:
             left[row.campaign_id] = row.n
         else:
@@ -217,6 +227,7 @@ def _describe(
             id=campaign_id,
             members=sum(row.n for row in by_site[campaign_id]),
             waiting=waiting.get(campaign_id, 0),
+            low=low.get(campaign_id, 0),
             approved=rulings.get((campaign_id, Ruling.APPROVE), 0),
             rejected=rulings.get((campaign_id, Ruling.REJECT), 0),
             left=left.get(campaign_id, 0),
@@ -232,7 +243,7 @@ def _describe(
 
 
 # What a row of `_counts` counts, unless it is what its ruling says.
-_OF_SITE, _WAITING, _LEFT = "of a site", "waiting", "left"
+_OF_SITE, _WAITING, _LOW, _LEFT = "of a site", "waiting", "low", "left"
 
 
 def _counts(ids: Sequence[str], site_ids: Sequence[SiteId] | None) -> sa.CompoundSelect[Any]:
@@ -258,6 +269,16 @@ def _counts(ids: Sequence[str], site_ids: Sequence[SiteId] | None) -> sa.Compoun
         .where(_comments.campaign_id.in_(ids), is_waiting_member, *of_sites(site_ids))
         .group_by(_comments.campaign_id)
     )
+    low = (
+        sa.select(sa.literal(_LOW), _comments.campaign_id, number, *nothing)
+        .where(
+            _comments.campaign_id.in_(ids),
+            is_waiting_member,
+            _comments.p_spam < LOW_P_SPAM,
+            *of_sites(site_ids),
+        )
+        .group_by(_comments.campaign_id)
+    )
     ruled = (
         sa.select(decisions.c.ruling, _comments.campaign_id, number, *nothing)
         .join(decisions, decisions.c.comment_id == _comments.id)
@@ -276,7 +297,7 @@ def _counts(ids: Sequence[str], site_ids: Sequence[SiteId] | None) -> sa.Compoun
         .where(column.in_(ids), has_left, *of_sites(site_ids))
         .group_by(column)
     )
-    return sa.union_all(by_site, waiting, ruled, left)
+    return sa.union_all(by_site, waiting, low, ruled, left)
 
 
 def _newest_targets(
@@ -287,8 +308,11 @@ def _newest_targets(
         return {}
     arms = _newest_each(campaign_ids, site_ids, waiting_only=False, limit=READ_FOR_TARGETS)
     newest = sa.union_all(*arms).subquery()
-    query = sa.select(newest.c.campaign_id, comment_traits.c.targets).join(
-        comment_traits, comment_traits.c.comment_id == newest.c.id
+    query = (
+        sa.select(newest.c.campaign_id, comment_traits.c.targets)
+        .join(comment_traits, comment_traits.c.comment_id == newest.c.id)
+        .join(comments, _comments.id == newest.c.id)
+        .where(_comments.p_spam >= SELLS_P_SPAM)
     )
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in connection.execute(query):

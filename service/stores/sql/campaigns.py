@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -43,7 +44,7 @@ from service.stores.sql.schema.campaigns import (
     has_left,
     is_fresh,
 )
-from service.stores.sql.schema.tables import comments, decisions
+from service.stores.sql.schema.tables import comments, decisions, verdicts
 
 _traits = comment_traits.c
 
@@ -63,7 +64,7 @@ class SqlCampaignStore:
 
     def fresh(self, *, limit: int) -> list[Traits]:
         """See `CampaignStore.fresh`."""
-        query = sa.select(comment_traits).where(is_fresh).order_by(_traits.seq).limit(limit)
+        query = _with_p_spam().where(is_fresh).order_by(_traits.seq).limit(limit)
         with reading(self._engine) as connection:
             return [_traits_from(row) for row in connection.execute(query)]
 
@@ -76,7 +77,7 @@ class SqlCampaignStore:
     def grouped(self, *, after: int, limit: int) -> TraitsPage:
         """See `CampaignStore.grouped`."""
         query = (
-            sa.select(comment_traits)
+            _with_p_spam()
             .where(
                 _traits.seq > after,
                 _traits.grouped_at.is_not(None),
@@ -245,6 +246,14 @@ def delete_traits(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
         connection.execute(sa.delete(comment_traits).where(_traits.comment_id.in_(some)))
 
 
+def _with_p_spam() -> sa.Select[Any]:
+    """Return the query for traits with the probability, none where the classifier was away."""
+    p_spam = sa.case((verdicts.c.model_p_spam.is_not(None), verdicts.c.p_spam)).label("p_spam")
+    return sa.select(comment_traits, p_spam).join(
+        verdicts, verdicts.c.comment_id == _traits.comment_id
+    )
+
+
 def _traits_from(row: Row) -> Traits:
     return Traits(
         comment_id=row.comment_id,
@@ -252,6 +261,7 @@ def _traits_from(row: Row) -> Traits:
         space=row.space,
         targets=frozenset(row.targets),
         copies=tuple(row.copies),
+        p_spam=row.p_spam,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gettext as gnu
 import io
+from collections.abc import Iterable
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -83,16 +84,28 @@ def up_to_four_digits(value: float) -> str:
     return format_decimal(value, format="@###", locale=_locale())
 
 
-def probability(p: float) -> str:
+# So many tell any two doubles apart that a person could have meant to differ.
+_MOST_DECIMALS = 8
+
+
+def probability(p: float, *, beside: Iterable[float] = ()) -> str:
     """Return a probability in percent that never claims certainty, in the reader's language.
 
-    Where the cutoffs lie, near both ends, it has a decimal: who looks must see on which side.
+    Where the cutoffs lie, near both ends, it has a decimal: who looks must see on which side. It
+    has more where it would read the same as one of those `beside` which it is shown.
     """
-    if p > 0.9995:
+    others = [other for other in beside if other != p]
+    if p > 0.9995 and all(other <= 0.9995 for other in others):
         return f">{_in_percent(0.999, '0.0')}"
-    if p < 0.0005:
+    if p < 0.0005 and all(other >= 0.0005 for other in others):
         return f"<{_in_percent(0.001, '0.0')}"
-    return _in_percent(p, "0.0" if p >= 0.95 or p < 0.05 else "0")
+    written = ""
+    for decimals in range(1 if p >= 0.95 or p < 0.05 else 0, _MOST_DECIMALS):
+        pattern = f"0.{'0' * decimals}" if decimals else "0"
+        written = _in_percent(p, pattern)
+        if written not in {_in_percent(other, pattern) for other in (0.0, *others, 1.0)}:
+            break
+    return written
 
 
 def percent(share: float) -> str:

@@ -6,14 +6,45 @@ const stops = () => [...document.querySelectorAll(".stop")];
 const ticks = () => [...document.querySelectorAll("form.decide input[name=id]")];
 const others = document.querySelector("form.decide input[name=others]");
 
+const asks = document.querySelector(".asks");
+const HELD_MS = 800;
+// The ruling that a second press confirms, and when its key went down.
+let asked = null;
+let downAt = 0;
+
+function chosen() {
+  const ticked = ticks().filter((tick) => tick.checked);
+  const beyond = others?.checked ? Number(others.dataset.count) : 0;
+  const low = ticked.filter((tick) => "low" in tick.dataset).length;
+  return { ticked: ticked.length, all: ticked.length + beyond, low };
+}
+
 // The number on the buttons is how many comments they decide.
 function count() {
-  const ticked = ticks().filter((tick) => tick.checked).length;
+  const { ticked, all } = chosen();
   for (const button of document.querySelectorAll("form.decide button[data-says]")) {
-    const all = ticked + (others?.checked ? Number(others.dataset.count) : 0);
     button.querySelector(".says").textContent = button.dataset.says.replace("{n}", all);
     button.disabled = ticked === 0 && !others?.checked;
   }
+}
+
+function takeBack() {
+  asked = null;
+  if (asks) asks.hidden = true;
+}
+
+// A stroke over many says what it is about to do, and is made by the second press.
+function ask(button) {
+  const { all, low } = chosen();
+  const key = button.querySelector("kbd").textContent;
+  const said = [
+    asks.dataset[button.value].replace("{n}", all),
+    low ? asks.dataset.low.replace("{n}", low) : asks.dataset.none,
+    asks.dataset.again.replaceAll("{key}", key),
+  ];
+  asked = button.value;
+  asks.textContent = said.join(" ");
+  asks.hidden = false;
 }
 
 function move(step) {
@@ -28,6 +59,7 @@ function toggle() {
   const tick = document.activeElement;
   if (!tick?.matches?.("input.stop")) return;
   tick.checked = !tick.checked;
+  takeBack();
   count();
 }
 
@@ -42,22 +74,37 @@ const KEYS = {
   x: toggle,
   r: () => decide("reject"),
   a: () => decide("approve"),
+  Escape: takeBack,
   u: () => document.querySelector("form.undo")?.requestSubmit(),
 };
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (window.localStorage.getItem("keys") === "off") return;
-  if (event.repeat && event.key !== "j" && event.key !== "k") return;
   if (event.target.closest?.("input:not([type=checkbox]), select, textarea")) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (!Object.hasOwn(KEYS, key)) return;
+  if (key.length === 1 && window.localStorage.getItem("keys") === "off") return;
   event.preventDefault();
+  if (!event.repeat) downAt = event.timeStamp;
+  const held = asked && key === asked[0] && event.timeStamp - downAt >= HELD_MS;
+  if (event.repeat && !["j", "k"].includes(key) && !held) return;
   KEYS[key]();
 });
 
-form?.addEventListener("change", count);
+form?.addEventListener("submit", (event) => {
+  const button = event.submitter;
+  if (!asks || asked === button.value || chosen().all <= Number(form.dataset.asksBeyond)) return;
+  event.preventDefault();
+  ask(button);
+});
+form?.addEventListener("change", () => {
+  takeBack();
+  count();
+});
 // The browser may bring back ticks of before when one returns to the page.
-window.addEventListener("pageshow", () => { if (form) count(); });
+window.addEventListener("pageshow", () => {
+  takeBack();
+  if (form) count();
+});
 const told = document.querySelector(".keys-told");
 if (told) told.hidden = false;

@@ -37,6 +37,7 @@ def test_forty_are_decided_with_two_exceptions_by_keyboard_alone_and_undone(
         page.keyboard.press(key)
     expect(page.locator("button.reject")).to_contain_text("Reject the ticked (38)")
     page.keyboard.press("r")
+    page.keyboard.press("r")
 
     expect(page.locator(".told")).to_contain_text("38 comments rejected.")
     expected = [None if place in (2, 4) else Ruling.REJECT for place in range(40)]
@@ -57,6 +58,8 @@ def test_fingers_on_a_phone_untick_and_approve(services, campaign, open_page):
 
     page.locator(".member .tick").nth(1).tap()
     page.locator("button.approve").tap()
+    expect(page.locator(".asks")).to_contain_text("Approve 39 comments?")
+    page.locator("button.approve").tap()
 
     expect(page.locator(".told")).to_contain_text("39 comments approved.")
     assert rulings(services, ids)[:3] == [Ruling.APPROVE, None, Ruling.APPROVE]
@@ -75,6 +78,62 @@ def test_keys_are_left_alone_while_one_writes_a_note(services, campaign, open_pa
 
     expect(page.locator("#note")).to_have_value("rarxu")
     assert rulings(services, ids) == [None] * 40
+
+
+def test_a_stroke_over_more_than_ten_says_who_looks_sincere_and_waits_for_a_second_press(
+    services, open_page
+):
+    campaign_id, ids = keep_campaign(services, 12, low=2)
+    watched = open_page()
+    page = watched.page
+    page.goto(f"/review/campaigns/{campaign_id}")
+    page.locator(f'input.stop[value="{ids[0]}"]').check()
+
+    page.keyboard.press("r")
+
+    asks = page.locator(".asks")
+    expect(asks).to_contain_text("Reject 11 comments? Below 20%: 1 of them.")
+    assert rulings(services, ids) == [None] * 12
+
+    page.keyboard.press("Escape")
+    expect(asks).to_be_hidden()
+    page.keyboard.press("a")
+    expect(asks).to_contain_text("Approve 11 comments?")
+    page.keyboard.press("r")
+    expect(asks).to_contain_text("Reject 11 comments?")
+    assert rulings(services, ids) == [None] * 12
+
+    page.keyboard.press("r")
+    expect(page.locator(".told")).to_contain_text("11 comments rejected.")
+    assert rulings(services, ids) == [Ruling.REJECT, None] + [Ruling.REJECT] * 10
+    assert watched.complaints == []
+
+
+def test_ten_are_decided_by_one_press(services, open_page):
+    campaign_id, ids = keep_campaign(services, 12, low=2)
+    page = open_page().page
+    page.goto(f"/review/campaigns/{campaign_id}")
+
+    page.keyboard.press("r")
+
+    expect(page.locator(".told")).to_contain_text("10 comments rejected.")
+    assert rulings(services, ids) == [None, None] + [Ruling.REJECT] * 10
+
+
+def test_holding_the_key_is_the_second_press(services, campaign, open_page):
+    campaign_id, ids = campaign
+    page = open_page().page
+    page.goto(f"/review/campaigns/{campaign_id}")
+
+    page.keyboard.down("r")
+    expect(page.locator(".asks")).to_be_visible()
+    # A key held down sends itself again and again; the driver sends one for each call.
+    page.keyboard.down("r")
+    assert rulings(services, ids) == [None] * 40
+    page.wait_for_timeout(900)
+    page.keyboard.down("r")
+
+    expect(page.locator(".told")).to_contain_text("40 comments rejected.")
 
 
 @pytest.mark.parametrize("width", [1280, 390])
@@ -101,3 +160,20 @@ def test_hostile_campaigns_run_nothing_and_stay_within_the_page(services, open_p
     assert list_width <= width
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert watched.complaints == []
+
+
+@pytest.mark.parametrize("width", [1920, 1280, 390])
+def test_the_strip_above_the_queue_is_read_line_by_line(services, open_page, width):
+    long = "site:very-long-domain-name-of-cheap-boilers-and-kettles.example"
+    for number, target in enumerate([long, "phone:025550126", "site:shop.example"]):
+        received_at = NOW - timedelta(hours=number + 1)
+        keep_campaign(services, 9 - number, target=target, received_at=received_at)
+    page = open_page(viewport={"width": width, "height": 844}).page
+
+    page.goto("/review")
+
+    lines = [one.bounding_box() for one in page.locator(".campaign-strip li").all()]
+    lines = [box for box in lines if box]
+    assert len(lines) == (3 if width > 860 else 1)
+    assert all(box["width"] >= 280 and box["height"] <= 66 for box in lines)
+    assert len({box["x"] for box in lines}) == 1

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.campaigns.grouping import MIN_COSINE_ALONE, Found, Grouping, Likeness
+from service.campaigns.grouping import MIN_COSINE_ALONE, SURE_P_SPAM, Found, Grouping, Likeness
 from service.campaigns.traits import Traits
 from service.domain.comment import CommentId
 
@@ -34,6 +34,7 @@ def traits(
     copies: tuple[str, ...] = (),
     embedding: tuple[float, ...] | None = None,
     space: str = "model-1",
+    p_spam: float | None = None,
 ) -> Traits:
     return Traits(
         comment_id=CommentId(name),
@@ -41,6 +42,7 @@ def traits(
         space=space,
         targets=frozenset(targets),
         copies=copies,
+        p_spam=p_spam,
     )
 
 
@@ -70,11 +72,52 @@ def test_a_shared_target_is_found_with_its_campaign(grouping):
 
 
 def test_the_same_meaning_is_found(grouping):
-    grouping.remember(traits("a", embedding=spread(1)), None)
+    grouping.remember(traits("a", embedding=spread(1), p_spam=SURE_P_SPAM), None)
 
     close = moved(spread(1), 0.2, 7)
 
     assert grouping.find(traits("b", embedding=close)) == found("a", Likeness.MEANING)
+
+
+def test_doubts_are_not_tied_to_one_another_by_meaning_alone(grouping):
+    grouping.remember(traits("a", embedding=spread(1), p_spam=0.6), None)
+    close = moved(spread(1), 0.2, 7)
+
+    doubt = grouping.find(traits("b", embedding=close, p_spam=0.7))
+    sure = grouping.find(traits("c", embedding=close, p_spam=0.99))
+
+    assert doubt is None
+    assert sure == found("a", Likeness.MEANING)
+
+
+def test_what_looks_sincere_draws_nobody_in_and_is_drawn_in_by_copies_and_addresses(grouping):
+    grouping.remember(traits("a", copies=("k",), embedding=spread(1), p_spam=0.05), None)
+    grouping.remember(traits("b", "phone:1", embedding=spread(2), p_spam=0.99), "c-1")
+
+    of_sincere = grouping.find(traits("c", copies=("k",), p_spam=0.99))
+    by_address = grouping.find(traits("d", "phone:1", p_spam=0.05))
+    by_meaning = grouping.find(traits("e", embedding=spread(2), p_spam=0.05))
+
+    assert of_sincere is None
+    assert by_address == found("b", Likeness.TARGET, "c-1")
+    assert by_meaning is None
+
+
+def test_an_address_that_sincere_comments_lead_to_ties_no_others(grouping):
+    grouping.remember(traits("a", "site:blog.com", p_spam=0.05), None)
+    grouping.remember(traits("b", "site:blog.com", p_spam=0.6), None)
+    grouping.remember(traits("c", "site:shop.com", p_spam=0.6), None)
+
+    assert grouping.find(traits("d", "site:blog.com", p_spam=0.6)) is None
+    assert grouping.find(traits("e", "site:shop.com", p_spam=0.6)) is not None
+
+
+def test_one_planted_sincere_comment_does_not_untie_a_long_campaign(grouping):
+    for number in range(12):
+        grouping.remember(traits(f"s-{number}", "site:shop.com", p_spam=0.99), "c-1")
+    grouping.remember(traits("planted", "site:shop.com", p_spam=0.05), None)
+
+    assert grouping.find(traits("d", "site:shop.com", p_spam=0.6)) is not None
 
 
 def test_another_meaning_is_not_found(grouping):

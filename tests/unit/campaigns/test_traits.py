@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.campaigns.traits import MAX_TARGET_CHARS, MAX_TARGETS, Traits, traits_of
-from service.domain.comment import Author, Comment, CommentId, Post
+from service.domain.comment import Author, Comment, CommentId, Post, Sender
+from service.domain.history import History, Record, Standing
 from tests.factories import make_comment
 
 
@@ -59,6 +60,95 @@ def test_the_site_itself_is_no_target():
     post = Post(url="https://blog.example.com/valves")
 
     assert addresses("as https://example.com/other says", post=post) == set()
+
+
+def test_the_sites_front_page_is_no_target_whatever_the_post_says():
+    comment = make_comment("as https://haunt.example.com/a says", author=Author(url="haunt.org"))
+
+    traits = traits_of(comment, embedding=None, space="a", blog="https://haunt.org")
+
+    assert traits.targets & {"site:haunt.org", "name:haunt"} == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see https://blogspot.com",
+        "see https://www.blogspot.com",
+        "see https://www.blogger.com",
+        "see https://wordpress.com",
+        "see https://www.free.fr",
+        "see https://github.io",
+    ],
+)
+def test_platforms_and_free_hosts_are_no_targets(text):
+    assert targets(text) == frozenset()
+
+
+@pytest.mark.parametrize("host", ["pills.wordpress.com", "pills.free.fr", "pills.weebly.com"])
+def test_strangers_sites_at_free_hosts_are_targets_each_by_itself(host):
+    assert addresses(f"see https://{host}/x") == {f"site:{host}"}
+
+
+def test_what_the_post_speaks_of_is_no_target_and_no_name():
+    post = Post(title="Cold brew", excerpt="We tried Brewmaster, see brewmaster.io for details.")
+
+    assert targets("I got a Brewmaster from https://brewmaster.io", post=post) == frozenset()
+
+
+APPROVED = Standing(here=Record(approved=2.0))
+
+
+def test_where_comments_that_were_approved_here_lead_is_no_target():
+    comment = make_comment("see https://regular.org")
+
+    def sites(history):
+        return traits_of(comment, embedding=None, space="a", history=history).targets
+
+    assert sites(History(domains=APPROVED)) == frozenset()
+    assert "site:regular.org" in sites(History(domains=Standing(everywhere=Record(approved=2.0))))
+    assert "site:regular.org" in sites(
+        History(domains=Standing(here=Record(approved=1.0, rejected=1.0)))
+    )
+
+
+def test_the_site_of_a_writer_who_was_approved_here_is_no_target_but_what_else_they_link_is():
+    comment = make_comment(
+        "see https://shop.org",
+        author=Author(url="https://regular.org"),
+        sender=Sender(email_key="known"),
+    )
+
+    found = traits_of(comment, embedding=None, space="a", history=History(email=APPROVED)).targets
+
+    assert {t for t in found if not t.startswith("name:")} == {"site:shop.org"}
+
+
+def test_an_approved_name_says_nothing_where_better_keys_are_known():
+    comment = make_comment(
+        "nice", author=Author(url="https://shop.org"), sender=Sender(email_key="never seen")
+    )
+
+    found = traits_of(comment, embedding=None, space="a", history=History(name=APPROVED)).targets
+
+    assert "site:shop.org" in found
+
+
+QUOTED = (
+    "The experienced plumber replaced several corroded valves before winter, because frozen "
+    "radiators repeatedly destroyed expensive wooden floors throughout neighbouring apartments."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "excerpt"),
+    [(f"> {QUOTED}\nI agree.", None), (f"{QUOTED.upper()} I agree.", f"Yesterday. {QUOTED}")],
+)
+def test_readers_who_quote_the_post_are_no_copies_of_one_another(text, excerpt):
+    comment = make_comment(text, post=Post(excerpt=excerpt))
+
+    assert traits_of(comment, embedding=None, space="a").copies == ()
+    assert traits_of(make_comment(QUOTED), embedding=None, space="a").copies != ()
 
 
 def test_the_authors_address_is_a_target():

@@ -41,8 +41,9 @@ class Piece:
     """A stretch of text under the same evidence, to be escaped by whoever shows it.
 
     `numbers` are the layers that cover it, `ends` those whose span ends with it. `hint` explains
-    a stand-in, names the letters of a look-alike, or says what changes at a seam. `host` says that
-    it is the host of a link, `alike` that its letters only look like the Latin ones around them.
+    a stand-in, names the letters of a look-alike, or says what changes at a seam; `promo` says of
+    a seam that it is one to an advertisement for all that is known. `host` says that it is the host
+    of a link, `alike` that its letters only look like the Latin ones around them.
     """
 
     kind: PieceKind = PieceKind.WORDS
@@ -53,6 +54,14 @@ class Piece:
     promo: bool = False
     host: bool = False
     alike: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seam:
+    """What changes at a place in the text, and whether it does for all that is known."""
+
+    says: str
+    strong: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +84,7 @@ class _Event:
     host_ends: bool = False
     alike_begins: bool = False
     alike_ends: bool = False
-    seam: str = ""
+    seam: Seam | None = None
 
 
 # More combining marks than this on one letter is no script's spelling (Vietnamese needs 2, pointed
@@ -122,14 +131,17 @@ _UNSEEN = (
     "\U000e0100-\U000e01ef]"
 )
 _MARK = f"(?!{_UNSEEN})[{_class_of(frozenset({'Mn', 'Me'}))}]"
-_REPLACED = re.compile(f"((?:{_UNSEEN})+)|(?:{_MARK}){{{_MOST_COMBINING_MARKS + 1},}}")
+# What pushes the rest of a comment out of sight: more line breaks in a row than paragraphs need.
+_MOST_BREAKS = 3
+_BREAKS = f"(?P<breaks>\\n(?:[^\\S\\n]*\\n){{{_MOST_BREAKS},}})"
+_REPLACED = re.compile(f"((?:{_UNSEEN})+)|(?:{_MARK}){{{_MOST_COMBINING_MARKS + 1},}}|{_BREAKS}")
 
 
 def part_text(
     text: str,
     *,
     layers: Sequence[Layer] = (),
-    seams: Mapping[int, str] | None = None,
+    seams: Mapping[int, Seam] | None = None,
     hosts: Iterable[Span] = (),
 ) -> tuple[Piece, ...]:
     """Return the text as pieces, in order. What can't be seen is replaced by a visible stand-in.
@@ -152,7 +164,8 @@ def part_text(
         in_host = (in_host and not event.host_ends) or event.host_begins
         in_alike = (in_alike and not event.alike_ends) or event.alike_begins
         if event.seam:
-            pieces.append(Piece(kind=PieceKind.SEAM, hint=event.seam))
+            seam = event.seam
+            pieces.append(Piece(kind=PieceKind.SEAM, hint=seam.says, promo=seam.strong))
         stand_in = stand_ins.get(start)
         pieces.append(
             Piece(
@@ -230,7 +243,7 @@ def join_spans(spans: Iterable[Span], length: int) -> list[tuple[int, int]]:
 def _events(
     text: str,
     layers: Sequence[Layer],
-    seams: Mapping[int, str],
+    seams: Mapping[int, Seam],
     hosts: Iterable[Span],
     stand_ins: Sequence[_StandIn],
 ) -> dict[int, _Event]:
@@ -254,9 +267,9 @@ def _events(
     for start, end in _alikes(text):
         at(start).alike_begins = True
         at(end).alike_ends = True
-    for offset, says in seams.items():
+    for offset, seam in seams.items():
         if 0 < offset < len(text):
-            at(offset).seam = says
+            at(offset).seam = seam
     return events
 
 
@@ -280,12 +293,14 @@ def _named_letters(letters: str) -> str:
 
 
 def _stand_ins(text: str) -> list[_StandIn]:
-    """Return what replaces unseen characters and towers of combining marks, in order."""
+    """Return what replaces what cannot be seen: characters, towers of marks, many empty lines."""
     if text.isascii() and text.isprintable():
         return []
     found = []
     for match in _REPLACED.finditer(text):
-        if match[1] is None:
+        if match["breaks"]:
+            found.append(_for_breaks(match))
+        elif match[1] is None:
             found.append(_for_tower(match.start() + _MOST_COMBINING_MARKS, match.end()))
         elif not _spells(text, match.start(), match.end()):
             found.append(_for_unseen(match))
@@ -317,6 +332,15 @@ def _for_unseen(match: re.Match[str]) -> _StandIn:
         shown = " ".join(_named(char, count) for char, count in counts.items())
         hint = ", ".join(f"U+{ord(char):04X} {_long_name(char)}" for char in counts)
     return _StandIn(start=match.start(), end=match.end(), text=shown, hint=hint)
+
+
+def _for_breaks(match: re.Match[str]) -> _StandIn:
+    """Stand in for the lines between the first break and the last one."""
+    lines = match[0].count("\n") - 1
+    told = ngettext(
+        "%(number)s empty line", "%(number)s empty lines", lines, number=in_thousands(lines)
+    )
+    return _StandIn(start=match.start() + 1, end=match.end() - 1, text=told, hint=told)
 
 
 def _for_tower(start: int, end: int) -> _StandIn:

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from service.domain.campaign import LOW_P_SPAM, SELLS_P_SPAM
 from service.domain.case import Case
 from service.domain.claim import Claim
-from service.domain.comment import Comment, SiteId
+from service.domain.comment import Comment, Post, SiteId
 from service.domain.decision import Action, Decision, Mode, Ruling
+from service.domain.normal_form import unescape
 from service.domain.report import Label
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal, WeightKind
@@ -38,6 +40,7 @@ from service.web.pages.common.link_targets import LinkView, count_targets, prese
 from service.web.pages.common.marking import (
     Layer,
     Piece,
+    Seam,
     part_text,
     shorten,
 )
@@ -48,6 +51,8 @@ _LINES_SHOWN = 36
 _ROW_CHARS = 150
 _EXCERPT_CHARS = 180
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
+_SPACES = " \t\r\n"
+_SPACE = re.compile(f"[{_SPACES}]+")
 _SITE_DOES = {
     Action.PUBLISH: noted("The site publishes it."),
     Action.HOLD: noted("The site holds it back."),
@@ -285,14 +290,14 @@ def present_row(
     comment, verdict = case.comment, case.verdict
     return RowView(
         id=comment.id,
-        excerpt=part_text(_beginning(comment.text, _ROW_CHARS)),
-        author_name=part_text(_beginning(comment.author.name or "", 60)),
-        post_title=part_text(_beginning(comment.post.title or comment.post.url or "", 80)),
+        excerpt=part_text(beginning(comment.text, _ROW_CHARS)),
+        author_name=part_text(beginning(comment.author.name or "", 60)),
+        post_title=part_text(beginning(title_of(comment.post) or comment.post.url or "", 80)),
         site_name=_site_name(comment, sites),
         received=tell_time(comment.received_at, now),
         outcome=verdict.outcome if verdict else None,
         outcome_in_words=gettext(_OUTCOME_IN_WORDS[verdict.outcome]) if verdict else "",
-        p_spam=probability(verdict.p_spam) if verdict else "",
+        p_spam=stands_at(verdict) if verdict else "",
         at=round(verdict.p_spam * 100, 2) if verdict else 0.0,
         audit=case.audit,
         reported=_reported(case),
@@ -326,11 +331,11 @@ def present_case(
         author_url=_with_host(comment.author.url or ""),
         author_facts=_author_facts(comment),
         email_domain=part_text(comment.sender.email_domain or ""),
-        user_agent=part_text(_beginning(comment.user_agent or "", 200)),
-        post_title=part_text(comment.post.title or ""),
+        user_agent=part_text(beginning(comment.user_agent or "", 200)),
+        post_title=part_text(title_of(comment.post)),
         post_url=_with_host(comment.post.url or ""),
         post_excerpt=_excerpt(comment.post.excerpt or ""),
-        reply_to=part_text(_beginning(comment.reply_to or "", 200)),
+        reply_to=part_text(beginning(comment.reply_to or "", 200)),
         site_name=_site_name(comment, sites),
         received=tell_time(comment.received_at, now),
         verdict=_verdict(case.verdict, layers, comment.text, now) if case.verdict else None,
@@ -354,8 +359,17 @@ def _now(verdict: Verdict | None, told: Verdict | None) -> str:
     """Return the probability by what was learnt since, empty where it reads the same."""
     if verdict is None or told is None:
         return ""
-    now = probability(told.p_spam)
-    return "" if now == probability(verdict.p_spam) else now
+    now = stands_at(told)
+    return "" if now == stands_at(verdict) else now
+
+
+def stands_at(verdict: Verdict) -> str:
+    """Return a verdict's probability with digits enough to see on which side of its cutoffs."""
+    return probability(verdict.p_spam, beside=(verdict.ham_cutoff, verdict.spam_cutoff))
+
+
+def _cutoff(cutoff: float, verdict: Verdict) -> str:
+    return probability(cutoff, beside=(verdict.p_spam,))
 
 
 def tell_time(moment: datetime, now: datetime) -> Moment:
@@ -386,10 +400,18 @@ def _past(moment: datetime, now: datetime) -> str:
     return day_in_words(moment, _SHORT_DAY)
 
 
-def _beginning(text: str, max_chars: int) -> str:
-    """Return the start of a text on one line."""
-    flat = text[: max_chars * 2].replace("\n", " ").strip()
+def beginning(text: str, max_chars: int) -> str:
+    """Return the start of a text on one line, whatever space stands before it or within."""
+    flat = _SPACE.sub(" ", text.lstrip(_SPACES)[: max_chars * 4]).strip()
     return flat if len(flat) <= max_chars else flat[:max_chars].rstrip() + "…"
+
+
+def title_of(post: Post) -> str:
+    """Return a post's title as its platform shows it; many send HTML entities for punctuation.
+
+    It is text as before, hostile, and to be escaped by whoever shows it.
+    """
+    return unescape(post.title or "")
 
 
 def _layers(verdict: Verdict) -> tuple[Layer, ...]:
@@ -402,21 +424,32 @@ def _layers(verdict: Verdict) -> tuple[Layer, ...]:
     )
 
 
-def _seams(verdict: Verdict | None) -> dict[int, str]:
-    """Return where the advertisement begins and where the remark goes on after it."""
-    signals = [w.signal for w in verdict.signals] if verdict else []
+def _seams(verdict: Verdict | None) -> dict[int, Seam]:
+    """Return where the advertisement begins and where the remark goes on after it.
+
+    It is called one as far as the verdict bears it out: over a comment that looks sincere the
+    words only say that something changes.
+    """
+    if verdict is None:
+        return {}
+    strong = verdict.p_spam >= SELLS_P_SPAM
+    if strong:
+        turns = gettext("turns into an advertisement")
+    elif verdict.p_spam >= LOW_P_SPAM:
+        turns = gettext("may turn into an advertisement")
+    else:
+        turns = gettext("goes on in another tone")
+    back = gettext("back to the remark")
     return {
-        boundary: gettext("turns into an advertisement")
-        if boundary in starts
-        else gettext("back to the remark")
-        for signal in signals
+        boundary: Seam(says=turns if boundary in starts else back, strong=strong)
+        for signal in (w.signal for w in verdict.signals)
         for starts in [{span.start for span in signal.spans}]
         for boundary in signal.boundaries
     }
 
 
 def _words(
-    text: str, links: Sequence[Link], layers: tuple[Layer, ...], seams: Mapping[int, str]
+    text: str, links: Sequence[Link], layers: tuple[Layer, ...], seams: Mapping[int, Seam]
 ) -> Words:
     pieces = part_text(text, layers=layers, seams=seams, hosts=_hosts(text, links))
     first, rest = shorten(pieces, max_chars=_WORDS_SHOWN, max_lines=_LINES_SHOWN)
@@ -543,7 +576,7 @@ def _verdict(verdict: Verdict, layers: tuple[Layer, ...], text: str, now: dateti
     return VerdictView(
         outcome=verdict.outcome,
         outcome_in_words=gettext(_OUTCOME_IN_WORDS[verdict.outcome]),
-        p_spam=probability(verdict.p_spam),
+        p_spam=stands_at(verdict),
         headline=_headline(verdict),
         missing=tuple(_missing(what) for what in verdict.degraded_by),
         scale=_scale(verdict),
@@ -561,9 +594,9 @@ def _headline(verdict: Verdict) -> str:
         return gettext("Left to a person, because evidence is missing.")
     return gettext(
         _HEADLINES[verdict.outcome],
-        p=probability(verdict.p_spam),
-        ham=probability(verdict.ham_cutoff),
-        spam=probability(verdict.spam_cutoff),
+        p=stands_at(verdict),
+        ham=_cutoff(verdict.ham_cutoff, verdict),
+        spam=_cutoff(verdict.spam_cutoff, verdict),
     )
 
 
@@ -573,14 +606,14 @@ def _missing(what: str) -> str:
 
 
 def _scale(verdict: Verdict) -> Scale:
-    ham, spam = probability(verdict.ham_cutoff), probability(verdict.spam_cutoff)
+    ham, spam = _cutoff(verdict.ham_cutoff, verdict), _cutoff(verdict.spam_cutoff, verdict)
     return Scale(
         at=round(verdict.p_spam * 100, 2),
         ham_cutoff=round(verdict.ham_cutoff * 100, 2),
         spam_cutoff=round(verdict.spam_cutoff * 100, 2),
         in_words=gettext(
             "%(p)s likely spam; ham below %(ham)s, spam from %(spam)s",
-            p=probability(verdict.p_spam),
+            p=stands_at(verdict),
             ham=ham,
             spam=spam,
         ),

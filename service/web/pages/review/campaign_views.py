@@ -8,15 +8,14 @@ from datetime import datetime
 
 from flask import url_for
 
-from service.domain.campaign import Campaign
+from service.domain.campaign import Campaign, is_low
 from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, Verdict
-from service.web.edge.language import probability
 from service.web.pages.common.marking import Layer, Piece, part_text
-from service.web.pages.common.presenting import Moment, tell_time
+from service.web.pages.common.presenting import Moment, beginning, stands_at, tell_time, title_of
 from service.web.pages.common.targets_view import TargetView, present_targets
 
 _EXCERPT_CHARS = 220
@@ -30,7 +29,8 @@ _TITLE_CHARS = 80
 class MemberView:
     """One member: a stretch of its text with the promotion marked, whose, where, and its fate.
 
-    `open` says that nobody has decided it. `ruled_by` is empty while it is open.
+    `open` says that nobody has decided it, `low` that it looks sincere. `ruled_by` is empty while
+    it is open.
     """
 
     id: str
@@ -44,6 +44,7 @@ class MemberView:
     p_spam: str
     open: bool
     waits: bool
+    low: bool
     ruling: Ruling | None
     ruled_by: tuple[Piece, ...]
 
@@ -97,14 +98,15 @@ def present_member(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -
         id=comment.id,
         url=url_for("pages.comment", comment_id=comment.id, show="all"),
         excerpt=excerpt_of(comment.text, verdict),
-        author=part_text(_beginning(comment.author.name or "", _NAME_CHARS)),
-        post=part_text(_beginning(comment.post.title or comment.post.url or "", _TITLE_CHARS)),
+        author=part_text(beginning(comment.author.name or "", _NAME_CHARS)),
+        post=part_text(beginning(title_of(comment.post) or comment.post.url or "", _TITLE_CHARS)),
         site=_site(comment.site_id, sites),
         received=tell_time(comment.received_at, now),
         outcome=verdict.outcome if verdict else None,
-        p_spam=probability(verdict.p_spam) if verdict else "",
+        p_spam=stands_at(verdict) if verdict else "",
         open=decision is None,
         waits=case.needs_review,
+        low=is_low(case),
         ruling=decision.ruling if decision else None,
         ruled_by=part_text(decision.decided_by) if decision else (),
     )
@@ -115,7 +117,8 @@ def excerpt_of(text: str, verdict: Verdict | None) -> tuple[Piece, ...]:
     spans = verdict.promo_spans if verdict else ()
     first = min((span.start for span in spans), default=0)
     late = first > _EXCERPT_CHARS - _BEFORE_PROMOTION
-    start = _word_start(text, first - _BEFORE_PROMOTION) if late else 0
+    space = len(text) - len(text.lstrip())
+    start = _word_start(text, first - _BEFORE_PROMOTION) if late else space
     end = start + _EXCERPT_CHARS
     shown = [
         Span(start=max(span.start, start) - start, end=min(span.end, end) - start)
@@ -125,7 +128,7 @@ def excerpt_of(text: str, verdict: Verdict | None) -> tuple[Piece, ...]:
     layers = (Layer(number=1, spans=tuple(shown), promo=True),) if shown else ()
     # The mark says enough: there is no list of evidence here for its number to lead to.
     pieces = [replace(one, ends=()) for one in part_text(text[start:end], layers=layers)]
-    if start:
+    if late:
         pieces.insert(0, Piece(text="… "))
     if end < len(text):
         pieces.append(Piece(text="…"))
@@ -141,8 +144,3 @@ def _word_start(text: str, at: int) -> int:
 def _site(site_id: SiteId, sites: Mapping[SiteId, Site]) -> tuple[Piece, ...]:
     site = sites.get(site_id)
     return part_text(site.name if site else site_id)
-
-
-def _beginning(text: str, max_chars: int) -> str:
-    flat = text[: max_chars * 2].replace("\n", " ").strip()
-    return flat if len(flat) <= max_chars else flat[:max_chars].rstrip() + "…"

@@ -11,7 +11,7 @@ from typing import TypeVar
 from flask import Blueprint, abort, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
-from service.domain.campaign import Campaign, CampaignPage
+from service.domain.campaign import LOW_P_SPAM, Campaign, CampaignPage
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
@@ -22,7 +22,7 @@ from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.ports.campaigns import MemberPage
 from service.ports.services import Services
 from service.web.edge.ids import is_id
-from service.web.edge.language import gettext, ngettext
+from service.web.edge.language import gettext, ngettext, probability
 from service.web.pages.common.last_stroke import just_done_stroke, note_given, remember_stroke
 from service.web.pages.common.pages import error_page, moderator, needs
 from service.web.pages.review.campaign_views import present_campaign, present_member
@@ -30,6 +30,8 @@ from service.web.pages.review.campaign_views import present_campaign, present_me
 CAMPAIGNS_SHOWN = 20
 # A form of so many fields fits into 64 KiB, and a moderator reads no more before deciding.
 MEMBERS_SHOWN = 60
+# A stroke over more asks for a second key: what a moderator can count at a glance needs none.
+STROKE_ASKS_BEYOND = 10
 _CURSOR = re.compile(r"[A-Za-z0-9_-]{1,400}")
 _P = TypeVar("_P")
 _WAITING, _ALL = "waiting", "all"
@@ -114,14 +116,16 @@ def _show(campaign: Campaign, services: Services) -> str:
     sites = {site.id: site for site in services.sites.all()}
     now = services.clock()
     members = [present_member(case, sites=sites, now=now) for case in page.cases]
-    waiting_here = sum(member.waits for member in members)
+    sure_here = sum(member.waits and not member.low for member in members)
     return render_template(
         "campaign.html",
         campaign=present_campaign(campaign, sites=sites, now=now),
         members=members,
         waiting_only=waiting_only,
         may_decide=moderator().may(Permission.DECIDE),
-        others=campaign.waiting - waiting_here,
+        others=max(0, campaign.waiting - campaign.low - sure_here),
+        low_p_spam=probability(LOW_P_SPAM),
+        asks_beyond=STROKE_ASKS_BEYOND,
         until=campaign.last_seen_at.isoformat(),
         stroke_id=services.new_id("str"),
         done=just_done_stroke(services),

@@ -12,6 +12,7 @@ from service.domain.verdict import Span
 from service.web.pages.common.marking import (
     Layer,
     PieceKind,
+    Seam,
     join_spans,
     part_text,
     shorten,
@@ -26,6 +27,9 @@ def _shown(pieces):
     return [(p.text, p.numbers) for p in pieces]
 
 
+TURNS = Seam(says="turns into an advertisement", strong=True)
+
+
 def test_text_without_marks_is_one_piece():
     pieces = part_text("nothing to see")
 
@@ -33,7 +37,7 @@ def test_text_without_marks_is_one_piece():
 
 
 def test_an_empty_text_has_no_pieces():
-    assert part_text("", layers=[_layer(1, (0, 3))], seams={0: "turns"}) == ()
+    assert part_text("", layers=[_layer(1, (0, 3))], seams={0: TURNS}) == ()
 
 
 def test_overlapping_layers_are_parted_where_they_begin_and_end():
@@ -63,7 +67,7 @@ def test_spans_beyond_the_text_are_cut_or_left_out():
 
 
 def test_a_seam_stands_between_the_two_sides():
-    pieces = part_text("Nice post. Buy now", seams={11: "turns into an advertisement"})
+    pieces = part_text("Nice post. Buy now", seams={11: TURNS})
 
     kinds = [(p.kind, p.text or p.hint) for p in pieces]
     assert kinds == [
@@ -74,7 +78,7 @@ def test_a_seam_stands_between_the_two_sides():
 
 
 def test_a_seam_at_either_end_parts_nothing():
-    pieces = part_text("abc", seams={0: "turns", 3: "turns"})
+    pieces = part_text("abc", seams={0: TURNS, 3: TURNS})
 
     assert all(p.kind is PieceKind.WORDS for p in pieces)
 
@@ -173,7 +177,7 @@ _SPANS = st.lists(
 def test_words_come_out_in_order_and_every_span_ends_once(text, one, two, seams):
     layers = [_layer(1, *one), _layer(2, *two)]
 
-    pieces = part_text(text, layers=layers, seams=dict.fromkeys(seams, "turns"))
+    pieces = part_text(text, layers=layers, seams=dict.fromkeys(seams, TURNS))
 
     rest = iter(text)
     words = "".join(p.text for p in pieces if p.kind is PieceKind.WORDS)
@@ -223,8 +227,14 @@ def test_a_text_that_hardly_exceeds_its_bounds_is_not_folded():
         ("a" + "\u0301" * 5) * 80_000,
         "\u0301\u200b" * 30_000,
         "a" * 1_000_000,
+        "\n" * 1_000_000,
+        " " * 1_000_000,
+        ("\n\n\n" + " " * 1_000) * 1_000,
     ],
-    ids=["marks", "joiners", "mixed", "low towers", "alternating", "letters"],
+    ids=[
+        *("marks", "joiners", "mixed", "low towers", "alternating", "letters"),
+        *("empty lines", "spaces", "spaced lines"),
+    ],
 )
 def test_floods_are_parted_in_linear_time(flood):
     start = time.process_time()
@@ -262,3 +272,19 @@ def test_a_flood_of_look_alikes_is_marked_no_more_after_a_while():
 
     assert len(pieces) < 2_000
     assert "".join(p.text for p in pieces) == "a\u0430" * 30_000
+
+
+@pytest.mark.parametrize("break_", ["\n", "\r\n", "\n \t"])
+def test_thousands_of_empty_lines_are_told_as_a_number_and_what_follows_is_seen(break_):
+    text = f"Nice post.{break_ * 5_000}Buy at pills.example"
+
+    pieces = part_text(text)
+    first, rest = shorten(pieces, max_chars=2_400, max_lines=36)
+
+    assert "".join(piece.text for piece in first).endswith("Buy at pills.example")
+    assert [p.text for p in pieces if p.kind is PieceKind.UNSEEN] == ["4,999 empty lines"]
+    assert rest == ()
+
+
+def test_paragraphs_stay_apart_as_they_were_written():
+    assert _shown(part_text("one\n\n\ntwo")) == [("one\n\n\ntwo", ())]
