@@ -6,11 +6,11 @@ from typing import TextIO
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.inbound import InboundHook, Platform
 from service.moderation.telling.hooks import add_hook, revoke_hook
-from service.wiring import open_services
 
 _ACTOR = "command line"
 

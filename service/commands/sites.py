@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
@@ -24,7 +25,6 @@ from service.moderation.admin.sites import (
     rotate_keys,
 )
 from service.ports.services import Services
-from service.wiring import open_services
 
 _ACTOR = "command line"
 
