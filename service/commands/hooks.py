@@ -45,6 +45,12 @@ def add_command(
         found = find_site(site, services)
         hook = add_hook(found.id, Platform(platform), services, actor=_ACTOR, secret=secret)
     print_rows([{**_row(hook), "secret": hook.secret}], as_json=as_json, empty="")
+    if hook.platform is Platform.STATIC_FORM and found.settings.blog is None:
+        click.echo(
+            "Any page may send to it, and nobody is led back, until the site's own is named: "
+            "slopsieve sites set SITE --blog https://…",
+            err=True,
+        )
 
 
 @hooks_group.command("list")

@@ -501,7 +501,13 @@ def test_a_standard_hook_gets_a_secret_of_its_own_form(run):
 
 
 def test_a_form_has_no_secret(run):
-    assert json.loads(run("hooks", "add", "Garden", "static-form", "--json").stdout)["secret"] == ""
+    before = run("hooks", "add", "Garden", "static-form", "--json")
+    run("sites", "set", "Garden", "--blog", "https://blog.example/")
+    after = run("hooks", "add", "Garden", "static-form", "--json")
+
+    assert json.loads(before.stdout)["secret"] == ""
+    assert "--blog" in before.stderr
+    assert after.stderr == ""
 
 
 @pytest.mark.parametrize("platform", ["coral", "mastodon"])

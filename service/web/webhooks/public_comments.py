@@ -90,7 +90,7 @@ def public_row(comment: PublishedComment) -> Mapping[str, str | None]:
         "post_url": comment.post_url,
         "author": comment.shown_name,
         "author_url": comment.shown_url,
-        "at": comment.at.isoformat(timespec="seconds"),
+        "at": comment.at.isoformat(timespec="milliseconds"),
         "text": comment.text,
         "html": str(as_html(comment.text)),
         "reply_to": comment.reply_to,

@@ -72,7 +72,7 @@ def test_a_post_s_comments_are_shown_oldest_first_with_what_was_typed_to_be_show
         "post_url": POST,
         "author": "Mara",
         "author_url": "https://mara.example/",
-        "at": (NOW - timedelta(days=3)).isoformat(timespec="seconds"),
+        "at": (NOW - timedelta(days=3)).isoformat(timespec="milliseconds"),
         "text": "One.\n\nTwo\nthree <b>",
         "html": "<p>One.</p><p>Two<br>three &lt;b&gt;</p>",
         "reply_to": None,
