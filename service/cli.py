@@ -17,6 +17,7 @@ from service.settings import SettingsError
 _COMMANDS = {
     "up": "service.commands.run:up_command",
     "restart": "service.commands.run:restart_command",
+    "first-run": "service.commands.first_run:first_run_command",
     "doctor": "service.commands.doctor:doctor_command",
     "migrate": "service.commands.run:migrate_command",
     "models": "service.commands.models:models_group",

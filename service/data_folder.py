@@ -80,6 +80,11 @@ class DataFolder:
         return self.path / "metrics"
 
     @property
+    def first_run_file(self) -> Path:
+        """Return the file with what the first start made; no backup takes it along."""
+        return self.path / "first-run"
+
+    @property
     def last_backup_file(self) -> Path:
         """Return the file whose time is that of the last backup."""
         return self.path / "last-backup"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
-from service.wiring import open_services
 
 
 @click.command("audit")

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import click
 
 from models.registry import check_usable
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.progress import KnownProgress
 from service.commands.sites import find_site
@@ -16,7 +17,6 @@ from service.commands.version_names import find_versions, known_version
 from service.domain.back_scoring import UNFINISHED, BackScoring, JobState
 from service.moderation.judging.back_score import change_back_scoring, start_back_scoring
 from service.ports.services import Services
-from service.wiring import open_services
 
 _ACTOR = "command line"
 _LISTED = 20

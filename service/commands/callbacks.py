@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, Endpoint, EventKind
@@ -15,7 +16,6 @@ from service.moderation.telling.callbacks import (
     rotate_secret,
     set_callback,
 )
-from service.wiring import open_services
 
 _ACTOR = "command line"
 

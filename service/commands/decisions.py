@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option
 from service.commands.progress import CountingProgress
 from service.commands.sites import find_site
@@ -17,7 +18,6 @@ from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.moderation.learning.teach import decisions_for_training
 from service.ports.services import Services
-from service.wiring import open_services
 
 # Away from a terminal a line for every so many: some seconds of work.
 _A_LINE = 10_000

@@ -18,13 +18,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option
 from service.domain.errors import ModerationError
 from service.domain.site import Site
 from service.moderation.admin.sites import add_site, issue_key, revoke_key
 from service.ports.services import Services
 from service.settings import load_settings
-from service.wiring import open_services
 
 _CORPUS = Path(__file__).resolve().parents[2] / "data"
 _SITE_NAME = "demo"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option
 from service.commands.sites import find_site
 from service.moderation.insight.drift import read_drift
 from service.scoring.drift import Drift, Level, Stretch
 from service.web.api.drift_answers import DriftAnswer
 from service.web.api.drift_words import ALARM_WORDS
-from service.wiring import open_services
 
 _LEVELS = {Level.WATCH: "watch", Level.ACT: "act"}
 

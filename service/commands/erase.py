@@ -7,6 +7,7 @@ from datetime import datetime
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option
 from service.commands.progress import CountingProgress
 from service.moderation.admin.acts import record_act
@@ -16,7 +17,6 @@ from service.moderation.privacy.erase import (
     export_person,
     find_person,
 )
-from service.wiring import open_services
 
 _ACTOR = "command line"
 _COMMENTS_A_LINE = 10_000

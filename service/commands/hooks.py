@@ -6,11 +6,11 @@ from typing import TextIO
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.inbound import InboundHook, Platform
 from service.moderation.telling.hooks import add_hook, revoke_hook
-from service.wiring import open_services
 
 _ACTOR = "command line"
 
@@ -45,6 +45,12 @@ def add_command(
         found = find_site(site, services)
         hook = add_hook(found.id, Platform(platform), services, actor=_ACTOR, secret=secret)
     print_rows([{**_row(hook), "secret": hook.secret}], as_json=as_json, empty="")
+    if hook.platform is Platform.STATIC_FORM and found.settings.blog is None:
+        click.echo(
+            "Any page may send to it, and nobody is led back, until the site's own is named: "
+            "slopsieve sites set SITE --blog https://…",
+            err=True,
+        )
 
 
 @hooks_group.command("list")

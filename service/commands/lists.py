@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.list_entry import Effect, EntryFilter, EntryKind, ListEntry
@@ -15,7 +16,6 @@ from service.moderation.admin.site_lists import (
     list_entries,
     remove_entry,
 )
-from service.wiring import open_services
 
 _ACTOR = "command line"
 _PORTION = 500

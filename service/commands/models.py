@@ -18,13 +18,13 @@ from models.registry import (
     read_shadow_name,
 )
 from service.commands.models_shadow import differences_command, shadow_command
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.version_names import find_versions, known_version
 from service.domain.errors import StoreUnavailableError
 from service.moderation.admin.acts import record_act
 from service.moderation.learning.versions import PROMOTED
 from service.start_error import StartError
-from service.wiring import open_services
 
 _ACTOR = "command line"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from models.registry import read_shadow_name, set_shadow
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.commands.version_names import find_versions, known_version
@@ -18,7 +19,6 @@ from service.domain.verdict import Outcome
 from service.moderation.admin.acts import record_act
 from service.moderation.judging.differences import Differences, tell_differences, version_to_tell_of
 from service.start_error import StartError
-from service.wiring import open_services
 
 _ACTOR = "command line"
 _LISTED = 20

@@ -13,6 +13,7 @@ import click
 
 from service.commands.judging_files import Faults, Judging, judging_of, one_line_errors
 from service.commands.labels import read_labels
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, print_rows
 from service.commands.progress import ReadingProgress
 from service.commands.record_files import STDIN, BrokenLine, RecordFile
@@ -32,7 +33,7 @@ from service.moderation.insight.replay import (
 )
 from service.ports.services import Services
 from service.settings import Settings, load_settings
-from service.wiring import find_learning_salt, open_services
+from service.wiring import find_learning_salt
 
 _UNSURE, _ALL = "unsure", "all"
 _PORTION = 200

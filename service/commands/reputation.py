@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option
 from service.commands.progress import CountingProgress
 from service.moderation.learning.rebuild import rebuild_all
 from service.moderation.privacy.forget import find_sender, forget_sender
-from service.wiring import open_services
 
 _ACTOR = "command line"
 _DECISIONS_A_LINE = 10_000

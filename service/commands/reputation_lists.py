@@ -11,6 +11,7 @@ from typing import BinaryIO, cast
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.reputation import reputation_group
 from service.data_folder import DataFolder
@@ -23,7 +24,6 @@ from service.scoring.set_weights import MOST_OF_A_LIST
 from service.settings import load_settings
 from service.signals.listings import WORTH, freshness
 from service.stores.files.reputation_lists import ListFolder
-from service.wiring import open_services
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _MAX_SOURCE_CHARS = 300

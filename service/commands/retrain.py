@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.progress import StepProgress
 from service.domain.errors import TrainingStoppedError
@@ -30,7 +31,7 @@ from service.ports.services import Services
 from service.settings import Settings, load_settings
 from service.training_runs.run_folders import REPORT_PAGE
 from service.training_runs.training_program import TrainingProcesses
-from service.wiring import open_services, open_training_runs
+from service.wiring import open_training_runs
 
 _ACTOR = "command line"
 _STOPPED = 130

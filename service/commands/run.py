@@ -47,7 +47,7 @@ def up_command(
     """Start everything and keep it running until Ctrl-C or SIGTERM.
 
     The first start makes a site with its key and a moderator with a one-time password and prints
-    them, once.
+    them where there is a screen; `slopsieve first-run` shows them again.
     """
     try:
         options = UpOptions(

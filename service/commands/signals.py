@@ -16,13 +16,13 @@ from service.commands.judging_files import (
     read_labelled,
 )
 from service.commands.labels import Labels
+from service.commands.opening import open_services
 from service.commands.whole_files import STDOUT, open_whole
 from service.scoring.report.signals import KnownSignal, SignalCollector, measure_signals
 from service.scoring.report.signals_page import SignalEvaluation, render_signals, signals_record
 from service.scoring.weighing import NOTHING_LEARNT, LearntHere
 from service.signals.detector import evidence_needed
 from service.signals.registry import DETECTORS
-from service.wiring import open_services
 
 
 @click.group("signals")

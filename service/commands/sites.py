@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.domain.comment import SiteId
 from service.domain.decision import Mode
@@ -24,7 +25,6 @@ from service.moderation.admin.sites import (
     rotate_keys,
 )
 from service.ports.services import Services
-from service.wiring import open_services
 
 _ACTOR = "command line"
 
@@ -179,6 +179,12 @@ def revoke_command(key_id: str, data_dir: str | None) -> None:
     is_flag=True,
     help="Forget what its decisions taught so far; the decisions themselves stay.",
 )
+@click.option(
+    "--public-feed/--no-public-feed",
+    "public_feed",
+    default=None,
+    help="Whether anybody may read what it shows under a post.",
+)
 @click.option("--blog", default=None, help="Its front page; Akismet callbacks go there alone.")
 @data_dir_option
 @json_option
@@ -196,6 +202,7 @@ def set_command(
     reports_decide: bool | None,
     rejects_campaigns: bool | None,
     learns: bool | None,
+    public_feed: bool | None,
     forget_taught: bool,
     promised_cutoffs: bool,
     as_json: bool,
@@ -212,6 +219,7 @@ def set_command(
         "blog": None if blog is None else _checked_blog(blog),
         "undo_seconds": undo_seconds,
         "learns": learns,
+        "public_feed": public_feed,
     }
     asked = {name: value for name, value in given.items() if value is not None}
     with open_services(data_dir=data_dir) as services:
@@ -274,6 +282,7 @@ def _site_row(site: Site) -> dict[str, object]:
         "blog": site.settings.blog,
         "undo_seconds": site.settings.undo_seconds,
         "learns": site.settings.learns,
+        "public_feed": site.settings.public_feed,
         "learns_since": (
             site.settings.learns_since.isoformat(timespec="seconds")
             if site.settings.learns_since

@@ -9,9 +9,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
+from pathlib import Path
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.progress import ReadingProgress
 from service.commands.sites import find_site
@@ -26,6 +28,7 @@ from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import IMPORT, Action, Ruling
 from service.domain.errors import InvalidInputError
+from service.domain.published import as_published
 from service.domain.site import Site
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.take_over import take_over_rulings
@@ -35,7 +38,7 @@ from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest
 from service.web.edge.errors import EdgeError
 from service.web.edge.reading import validate
-from service.wiring import open_services
+from service.web.webhooks.public_comments import public_row
 
 _READERS: Mapping[str, Callable[[OpenedFile], Iterator[Entry]]] = {
     "wxr": read_wxr,
@@ -189,6 +192,39 @@ class _Importing:
             click.echo(f"Entry {number}: {what}.", err=True)
 
 
+def _json_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
+    for row in rows:
+        yield json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _json_array(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
+    """Yield one array, which those read that know no JSON lines."""
+    opening = "["
+    for row in rows:
+        yield f"{opening}\n{json.dumps(row, ensure_ascii=False)}"
+        opening = ","
+    yield "[]\n" if opening == "[" else "\n]\n"
+
+
+def _csv_lines(rows: Iterator[Mapping[str, object]]) -> Iterator[str]:
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\r\n")
+    for number, row in enumerate(rows):
+        if number == 0:
+            writer.writerow(row)
+        writer.writerow([_cell(value) for value in row.values()])
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+
+
+_WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]] = {
+    "jsonl": _json_lines,
+    "json": _json_array,
+    "csv": _csv_lines,
+}
+
+
 @click.command("export")
 @click.option("--site", "site_name", required=True, help="The site's name or id.")
 @click.option(
@@ -200,15 +236,20 @@ class _Importing:
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["jsonl", "csv"]),
+    type=click.Choice(list(_WRITERS)),
     default=None,
-    help="JSON lines, or CSV for names in .csv and .csv.gz.",
+    help="JSON lines; for names in .json and .csv, gzipped or not, one JSON array or CSV.",
 )
 @click.option(
     "--action",
     type=click.Choice([action.value for action in Action]),
     default=None,
     help="Only comments that the site should publish, hold or reject.",
+)
+@click.option(
+    "--published",
+    is_flag=True,
+    help="Only what the site shows under its posts, as its public feed tells it.",
 )
 @click.option("--with-text", is_flag=True, help="Add text, author and post of each comment.")
 @data_dir_option
@@ -219,23 +260,34 @@ def export_command(
     action: str | None,
     data_dir: str | None,
     *,
+    published: bool,
     with_text: bool,
 ) -> None:
     """Write a site's verdicts and decisions, one comment a row, the newest first.
 
     `platform_id` is the comment's id at its platform, to apply the verdict there. Comments that
-    were deleted at their site are left out.
+    were deleted at their site are left out. Hugo, Jekyll and Eleventy read `--published --out
+    data/comments.json`; in their data folders, JSON lines end a build.
     """
-    as_csv = (kind or ("csv" if out.endswith((".csv", ".csv.gz")) else "jsonl")) == "csv"
+    if published and (action or with_text):
+        msg = "--published says what is written; leave --action and --with-text out"
+        raise click.UsageError(msg)
+    ending = Path(out.removesuffix(".gz")).suffix.removeprefix(".")
+    write = _WRITERS[kind or (ending if ending in _WRITERS else "jsonl")]
     with open_services(data_dir=data_dir) as services:
         site = find_site(site_name, services)
+        cases = _all_cases(site, services)
         rows = (
-            _export_row(case, with_text=with_text)
-            for case in _all_cases(site, services)
-            if action in (None, case.action.value)
+            (public_row(shown) for case in cases if (shown := as_published(case)))
+            if published
+            else (
+                _export_row(case, with_text=with_text)
+                for case in cases
+                if action in (None, case.action.value)
+            )
         )
         with open_whole(out) as stream:
-            for line in _csv_lines(rows) if as_csv else _json_lines(rows):
+            for line in write(rows):
                 stream.write(line.encode("utf-8", "replace"))
 
 
@@ -290,23 +342,6 @@ def _platform_of(site_comment_id: str | None) -> tuple[str | None, str | None]:
     own = _VERSION.sub("", site_comment_id)
     platform, separator, platform_id = own.partition(":")
     return (platform, platform_id) if separator else (None, own)
-
-
-def _json_lines(rows: Iterator[dict[str, object]]) -> Iterator[str]:
-    for row in rows:
-        yield json.dumps(row, ensure_ascii=False) + "\n"
-
-
-def _csv_lines(rows: Iterator[dict[str, object]]) -> Iterator[str]:
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\r\n")
-    for number, row in enumerate(rows):
-        if number == 0:
-            writer.writerow(row)
-        writer.writerow([_cell(value) for value in row.values()])
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
 
 
 def _cell(value: object) -> object:

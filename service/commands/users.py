@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.comment import SiteId
@@ -15,7 +16,6 @@ from service.moderation.admin.accounts import end_user, restore_user, set_access
 from service.moderation.admin.second_factor import turn_off_second_factor
 from service.moderation.admin.users import add_user, find_user, reset_password
 from service.ports.services import Services
-from service.wiring import open_services
 
 _ACTOR = "command line"
 _role_option = click.option(

@@ -29,7 +29,8 @@ class SiteSettings:
     ruling is told `undo_seconds` after it was made, so that an undo before then tells nothing; 0
     tells it at once. With `rejects_campaigns` an unsure comment is rejected without a person if
     people rejected enough of its campaign and approved none. With `learns` its decisions help with
-    the next comments at once; those made before `learns_since` are forgotten for that.
+    the next comments at once; those made before `learns_since` are forgotten for that. With
+    `public_feed` anybody may read what it shows under a post.
     """
 
     mode: Mode = Mode.HOLD
@@ -43,6 +44,7 @@ class SiteSettings:
     undo_seconds: int = DEFAULT_UNDO_SECONDS
     learns: bool = True
     learns_since: datetime | None = None
+    public_feed: bool = False
 
     def __post_init__(self) -> None:
         for name in ("ham_cutoff", "spam_cutoff"):

@@ -11,6 +11,7 @@ from service.domain.case import Case, CaseFilter, CasePage, Order
 from service.domain.claim import Claim
 from service.domain.comment import CommentId, SiteId
 from service.domain.cutoff_preview import CutoffPreview
+from service.domain.published import PublishedComment
 from service.domain.report import Label
 from service.domain.tally import Tally
 from service.scoring.weights import Cutoffs
@@ -32,6 +33,15 @@ class CaseStore(Protocol):
         self, criteria: CaseFilter, *, order: Order, cursor: str | None, limit: int
     ) -> CasePage:
         """Return one page. Raise `InvalidInputError` for a cursor that this store did not make."""
+
+    def published(
+        self, site_id: SiteId, post_urls: Sequence[str], *, offset: int, limit: int
+    ) -> list[PublishedComment]:
+        """Return what a site shows under any of these addresses, as `as_published` says.
+
+        The oldest come first, of one moment by id. Addresses longer than `MAX_POST_CHARS` find
+        nothing.
+        """
 
     def count(self, criteria: CaseFilter) -> int:
         """Return how many cases match."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass
 
-from service.supervisor.first_run import FirstRun
+from service.data_folder import DataFolder, write_private
+from service.ports.services import Services
+from service.supervisor.first_run import FIRST_MODERATOR, FirstRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +43,11 @@ def as_json(running: Running) -> str:
     )
 
 
-def as_text(running: Running) -> str:
-    """Return a few lines for people."""
+def as_text(running: Running, *, with_secrets: bool = True) -> str:
+    """Return a few lines for people; without secrets, where to find them.
+
+    What is not shown on a screen may be a log that others read.
+    """
     first = running.first_run
     lines = [
         "",
@@ -52,15 +58,37 @@ def as_text(running: Running) -> str:
         f"  Review page  {running.url}/review",
         f"  Data         {running.data_dir}",
     ]
-    if first.site_key:
-        lines += ["", f"  First key    {first.site_key}", "               shown this once"]
-    if first.password:
-        lines += [
-            "",
-            f"  Moderator    {first.moderator}",
-            f"  Password     {first.password}",
-            "               shown this once; `slopsieve users reset` makes another",
-        ]
+    made = secrets_as_text(first)
+    if made and with_secrets:
+        lines += ["", made]
+    if made:
+        command = f"slopsieve first-run --data-dir {shlex.quote(running.data_dir)}"
+        lines += ["", f"  Shown {'again' if with_secrets else 'to you'} by  {command}"]
     if running.problem:
         lines += ["", f"  Beware       {running.problem}"]
     return "\n".join([*lines, ""])
+
+
+def secrets_as_text(first: FirstRun) -> str:
+    """Return the key and the password that the first start made; nothing if it made none."""
+    lines = []
+    if first.site_key:
+        lines.append(f"  First key    {first.site_key}")
+    if first.password:
+        lines.append(f"  Moderator    {first.moderator}")
+        lines.append(f"  Password     {first.password}")
+        lines.append("               works once; `slopsieve users reset` makes another")
+    return "\n".join(lines)
+
+
+def keep_first_run(first: FirstRun, folder: DataFolder, services: Services) -> None:
+    """Keep what was made now where its owner alone reads it, as a screen's lines scroll away.
+
+    Deletes what an earlier start kept as soon as the first moderator has a password of their own.
+    """
+    if made := secrets_as_text(first):
+        write_private(folder.first_run_file, f"{made}\n", replace=True)
+    elif not any(
+        user.name == FIRST_MODERATOR and user.must_change_password for user in services.users.all()
+    ):
+        folder.first_run_file.unlink(missing_ok=True)

@@ -27,7 +27,7 @@ from service.supervisor.first_run import make_first_accounts
 from service.supervisor.lock import only_one
 from service.supervisor.options import UpOptions
 from service.supervisor.part import Part, Recipe, describe_exit, write_to_stderr
-from service.supervisor.report import Running, as_json, as_text
+from service.supervisor.report import Running, as_json, as_text, keep_first_run
 from service.supervisor.valkey import (
     prepare_valkey,
     put_log_back,
@@ -94,7 +94,10 @@ def supervise(options: UpOptions) -> int:
                 first_run=make_first_accounts(wired.services),
                 problem=problem,
             )
-            sys.stdout.write((as_json if options.as_json else as_text)(running) + "\n")
+            keep_first_run(running.first_run, wired.folder, wired.services)
+            on_screen = sys.stdout.isatty()
+            told = as_json(running) if options.as_json else as_text(running, with_secrets=on_screen)
+            sys.stdout.write(f"{told}\n")
             sys.stdout.flush()
             crew.keep_running()
         except _StopAskedError:

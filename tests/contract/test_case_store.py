@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.domain.case import Case, CaseFilter, Order, State
-from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.comment import CommentId, Lane, Post, SiteId
 from service.domain.decision import Decision, Mode, Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.normal_form import content_key
+from service.domain.published import as_published
 from service.domain.report import Label, Report
 from service.domain.site import SiteSettings
 from service.domain.tally import Tally
@@ -135,6 +136,63 @@ def test_pages_hold_every_case_once_in_order(stores, order):
 
     assert [len(page) for page in pages] == [3, 3, 3, 2]
     assert [one for page in pages for one in page] == listed(stores, order=order)
+
+
+def shown(stores, *urls: str, offset: int = 0, limit: int = 100) -> list[str]:
+    found = stores.cases.published(SITE, urls, offset=offset, limit=limit)
+    return [one.id for one in found]
+
+
+@pytest.mark.parametrize("outcome", [None, *Outcome])
+@pytest.mark.parametrize("ruled", ["nothing", "approve", "reject", "undone"])
+def test_a_post_shows_what_was_approved_or_judged_ham(stores, outcome, ruled):
+    url = "https://blog.example/p/1"
+    one = keep(stores, outcome=outcome)
+    if ruled != "nothing":
+        ruling = Ruling.REJECT if ruled == "reject" else Ruling.APPROVE
+        made = Decision(id="d", comment_id=one, ruling=ruling, decided_by="ada", decided_at=NOW)
+        stores.decisions.add(made)
+    if ruled == "undone":
+        stores.decisions.undo(one, by="ada", at=NOW)
+
+    found = stores.cases.published(SITE, [url], offset=0, limit=9)
+
+    assert found == [one for one in [as_published(stores.cases.get(one))] if one]
+    assert bool(found) is (
+        ruled == "approve" or (ruled in {"nothing", "undone"} and outcome is Outcome.HAM)
+    )
+
+
+def test_a_post_shows_its_own_comments_oldest_first_a_page_at_a_time(stores):
+    url = "https://blog.example/p/1"
+    ham = {"outcome": Outcome.HAM}
+    late = keep(stores, id=CommentId("b"), **ham)
+    also_late = keep(stores, id=CommentId("c"), **ham)
+    imported = keep(stores, id=CommentId("d"), written_at=NOW - timedelta(days=9), **ham)
+    keep(stores, post=Post(url="https://blog.example/p/2"), **ham)
+    keep(stores, post=Post(), **ham)
+    keep(stores, site_id=OTHER_SITE, **ham)
+
+    assert shown(stores, url) == [imported, late, also_late]
+    assert shown(stores, url, offset=1, limit=1) == [late]
+    assert len(shown(stores, url, "https://blog.example/p/2")) == 4
+    assert shown(stores) == []
+
+
+def test_a_withdrawn_comment_is_shown_under_no_post(stores):
+    one = keep(stores, outcome=Outcome.HAM)
+
+    stores.comments.withdraw(one, at=NOW)
+
+    assert shown(stores, "https://blog.example/p/1") == []
+
+
+def test_a_post_at_an_endless_address_is_kept_but_not_looked_for(stores):
+    url = "https://blog.example/" + "\U0001f525" * 2_000
+    one = keep(stores, outcome=Outcome.HAM, post=Post(url=url))
+
+    assert stores.cases.get(one).comment.post.url == url
+    assert shown(stores, url) == []
 
 
 def test_a_full_last_page_has_no_next_cursor(stores):

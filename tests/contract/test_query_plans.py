@@ -77,6 +77,9 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
         cursor=None,
         limit=25,
     ),
+    "what a site shows under a post": lambda s: s.cases.published(
+        SITES[3], ["https://blog.example/p/1", "https://blog.example/p/1/"], offset=0, limit=201
+    ),
     "one comment": lambda s: s.cases.get(comment_id(77)),
     "who began to wait": lambda s: s.watch.newcomers(received_after=_RECENT, limit=100),
     "how open comments stand": lambda s: s.watch.standings([comment_id(n) for n in range(25)]),

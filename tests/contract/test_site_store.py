@@ -55,6 +55,7 @@ def test_every_setting_of_a_site_comes_back_as_it_was(stores):
         undo_seconds=7,
         learns=False,
         learns_since=NOW,
+        public_feed=True,
     )
     untouched = [
         field.name

@@ -23,7 +23,7 @@ def run(tmp_path):
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         if "--json" in words:
-            return [json.loads(line) for line in done.output.splitlines()]
+            return [json.loads(line) for line in done.stdout.splitlines()]
         return done.output
 
     return run

@@ -192,4 +192,6 @@ def test_a_job_that_rests_can_be_followed_and_an_unknown_one_is_said_to_be_unkno
 
 
 def test_without_a_job_there_is_nothing_to_show(run):
+    run("sites", "list")
+
     assert run("backscore", "status") == "No version was asked about the archive yet.\n"

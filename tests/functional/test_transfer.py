@@ -501,7 +501,13 @@ def test_a_standard_hook_gets_a_secret_of_its_own_form(run):
 
 
 def test_a_form_has_no_secret(run):
-    assert json.loads(run("hooks", "add", "Garden", "static-form", "--json").stdout)["secret"] == ""
+    before = run("hooks", "add", "Garden", "static-form", "--json")
+    run("sites", "set", "Garden", "--blog", "https://blog.example/")
+    after = run("hooks", "add", "Garden", "static-form", "--json")
+
+    assert json.loads(before.stdout)["secret"] == ""
+    assert "--blog" in before.stderr
+    assert after.stderr == ""
 
 
 @pytest.mark.parametrize("platform", ["coral", "mastodon"])
@@ -633,3 +639,38 @@ def test_a_text_of_many_megabytes_is_no_tag_without_end():
     *_, end = read_elements(io.BytesIO(b"<a><![CDATA[" + b"x" * 4_000_000 + b"]]></a>"))
 
     assert (end.local, end.begins, len(end.text)) == ("a", False, 1 << 20)
+
+
+def test_what_a_site_shows_is_exported_as_one_array_that_generators_read(run, bring, tmp_path):
+    bring(
+        WXR % (wp_comment(7, "Hello.") + wp_comment(8, "Hello again.")), "wxr", "--with-decisions"
+    )
+    out = tmp_path / "comments.json"
+
+    run("export", "--site", "Garden", "--published", "--out", str(out))
+
+    shown = json.loads(out.read_text("utf-8"))
+    assert len(shown) == 2
+    assert {tuple(one) for one in shown} == {
+        ("id", "post_url", "author", "author_url", "at", "text", "html", "reply_to")
+    }
+
+
+def test_of_nothing_an_empty_array_is_exported(run):
+    done = run("export", "--site", "Garden", "--published", "--format", "json")
+
+    assert json.loads(done.stdout) == []
+
+
+def test_all_rows_are_exported_as_one_array_too(run, bring):
+    bring(WXR % wp_comment(7, "Hello."), "wxr")
+
+    done = run("export", "--site", "Garden", "--format", "json")
+
+    assert [one["platform_id"] for one in json.loads(done.stdout)] == ["7"]
+
+
+def test_what_is_published_takes_no_other_choice(run):
+    done = run("export", "--site", "Garden", "--published", "--with-text", code=2)
+
+    assert "--published" in done.output

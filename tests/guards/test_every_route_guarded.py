@@ -36,6 +36,9 @@ OPEN = {
     "/static/<path:filename>",  # style sheets and scripts
     "/sign-in",  # where moderators prove who they are
     "/sign-in/code",  # the second step of it
+    # What a site's owner has switched on for anybody to read: words that stand on a public page.
+    "/public/<hook_id>/comments",
+    "/public/<hook_id>/comments.html",
     # Clients ask these before they have a key; the answers are the same for everybody.
     "/1.1/test",
     "/1.2/test",

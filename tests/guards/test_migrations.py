@@ -109,6 +109,7 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
         "ix_comments_pending",
         "ix_comments_judged_lane",
         "ix_comments_content",
+        "ix_comments_post",
         "ix_comments_sender_address_key",
         "ix_comments_sender_network_key",
         "ix_comments_sender_email_key",
@@ -239,7 +240,8 @@ def test_the_second_migration_can_be_taken_back_and_made_again_with_rows_there(e
     migrate(engine)
     sql_stores(engine).comments.withdraw(kept[1].id, at=NOW)
 
-    step(engine, command.downgrade, "m0001")
+    # Not in one transaction: a step that changes an index beside writes runs outside of one.
+    migrate(engine, to="m0001")
     migrate(engine)
 
     stores = sql_stores(engine)
@@ -250,11 +252,9 @@ def test_the_second_migration_can_be_taken_back_and_made_again_with_rows_there(e
 
 def test_migrations_can_be_taken_back_to_an_empty_database(engine):
     migrate(engine)
-    config = alembic_config()
 
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.downgrade(config, "base")
+    migrate(engine, to="m0001")
+    step(engine, command.downgrade, "base")
 
     with engine.connect() as connection:
         assert sa.inspect(connection).get_table_names() == ["alembic_version"]

@@ -18,6 +18,7 @@ from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.normal_form import content_key
 from service.domain.precedent import Precedent, PrecedentPage
+from service.domain.published import MAX_POST_CHARS, PublishedComment, as_published
 from service.domain.report import Label, Report
 from service.domain.site import Site, SiteKey, SiteSettings
 from service.domain.tally import Tally
@@ -725,6 +726,15 @@ class MemoryCaseStore:
             cases=page,
             next_cursor=encode_cursor(place(page[-1]), order) if more else None,
         )
+
+    def published(
+        self, site_id: SiteId, post_urls: Sequence[str], *, offset: int, limit: int
+    ) -> list[PublishedComment]:
+        """See `CaseStore.published`."""
+        wanted = {url for url in post_urls if len(url) <= MAX_POST_CHARS}
+        cases = self._matching(CaseFilter(site_id=site_id))
+        shown = [one for case in cases if (one := as_published(case)) and one.post_url in wanted]
+        return sorted(shown, key=lambda one: (one.at, one.id))[offset : offset + limit]
 
     def count(self, criteria: CaseFilter) -> int:
         """See `CaseStore.count`."""

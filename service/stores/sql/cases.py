@@ -15,6 +15,7 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.cutoff_preview import CutoffPreview
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import NotFoundError
+from service.domain.published import PublishedComment
 from service.domain.report import Label, Report
 from service.domain.tally import Tally
 from service.domain.verdict import Outcome, Verdict
@@ -36,6 +37,7 @@ from service.stores.sql.schema.tables import (
     decisions,
     has_no_verdict,
     has_p_spam,
+    has_short_post_url,
     has_verdict,
     is_decided,
     reports,
@@ -96,6 +98,31 @@ class SqlCaseStore:
         last = found[limit - 1]
         place = Place(rank=last.rank, at=last.at, comment_id=last.id)
         return CasePage(cases=tuple(cases), next_cursor=encode_cursor(place, order))
+
+    def published(
+        self, site_id: SiteId, post_urls: Sequence[str], *, offset: int, limit: int
+    ) -> list[PublishedComment]:
+        """See `CaseStore.published`."""
+        in_force = (decisions.c.comment_id == comments.c.id) & decisions.c.undone_at.is_(None)
+        at = sa.func.coalesce(comments.c.written_at, comments.c.received_at).label("at")
+        names = ("id", "text", "author_name", "author_url", "post_url", "reply_to")
+        query = (
+            sa.select(*(comments.c[name] for name in names), at)
+            .select_from(comments.outerjoin(decisions, in_force))
+            .where(
+                comments.c.site_id == site_id,
+                comments.c.post_url.in_(post_urls),
+                has_short_post_url,
+                comments.c.withdrawn_at.is_(None),
+                (decisions.c.ruling == Ruling.APPROVE.value)
+                | (decisions.c.id.is_(None) & (comments.c.outcome == Outcome.HAM.value)),
+            )
+            .order_by(at, comments.c.id)
+            .offset(offset)
+            .limit(limit)
+        )
+        with reading(self._engine) as connection:
+            return [PublishedComment(**row) for row in connection.execute(query).mappings()]
 
     def count(self, criteria: CaseFilter) -> int:
         """See `CaseStore.count`."""

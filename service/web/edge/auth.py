@@ -23,7 +23,10 @@ HOOKS = "hooks"
 AKISMET = "akismet"
 """The name of the blueprint whose routes look for keys of their own kind."""
 
-PROGRAMS = frozenset({API, HOOKS, AKISMET})
+PUBLIC = "public"
+"""The name of the blueprint that shows anybody what sites let them read."""
+
+PROGRAMS = frozenset({API, HOOKS, AKISMET, PUBLIC})
 """The blueprints that programs call: they send no cookies and are given none."""
 
 _OPEN = "open_to_all"

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 PROBLEM_TYPE = "application/problem+json"
 # Paths that programs call: there every answer is JSON.
-_API_PATHS = ("v1", "openapi.json", "livez", "readyz")
+_API_PATHS = ("v1", "hooks", "public", "openapi.json", "livez", "readyz")
 # A hostile body may have thousands of unknown fields; the first ones make the point.
 _MAX_PROBLEMS = 50
 # What a store that is away is given to come back.

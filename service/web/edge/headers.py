@@ -54,6 +54,9 @@ def register_headers(app: Flask, config: WebConfig, observer: Observer = UNOBSER
     def finish(response: Response) -> Response:
         for name, value in _HEADERS.items():
             response.headers.setdefault(name, value)
+        if "frame-ancestors 'none'" not in response.headers["Content-Security-Policy"]:
+            # A policy that names who may frame it says more than this older header can.
+            response.headers.pop("X-Frame-Options")
         if config.https_only_cookies:
             response.headers.setdefault("Strict-Transport-Security", _ONE_YEAR)
         response.headers[REQUEST_ID] = g.get("request_id", "")

@@ -78,13 +78,13 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
                 f"{_FORMS_PER_MINUTE}/minute",
                 key_function=lambda: f"form:{g.open_form}",
                 scope="forms",
-                exempt_when=lambda: not _is_open_form(),
+                exempt_when=lambda: not _brings_a_comment(),
             ),
             ApplicationLimit(
                 f"{_FORMS_PER_ADDRESS_AND_MINUTE}/minute",
                 key_function=by_address,
                 scope="forms of one sender",
-                exempt_when=lambda: not _is_open_form(),
+                exempt_when=lambda: not _brings_a_comment(),
             ),
         ],
         storage_uri=url or "memory://",
@@ -134,6 +134,11 @@ def _hashed_key() -> str:
 def _is_open_form() -> bool:
     """Say whether the request is a static site's form, which anybody may send."""
     return bool(g.get("open_form"))
+
+
+def _brings_a_comment() -> bool:
+    # A browser's question whether a script may send is no comment yet.
+    return _is_open_form() and request.method != "OPTIONS"
 
 
 def _came_with_wrong_akismet_key() -> bool:

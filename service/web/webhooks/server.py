@@ -8,12 +8,14 @@ from flask import Blueprint, Flask, Response, g, request
 
 from service.domain.errors import ModerationError, NotAuthenticatedError
 from service.ports.services import Services
+from service.web.edge.answers import ProblemAnswer
 from service.web.edge.auth import HOOKS
-from service.web.edge.errors import EdgeError, TooLargeError
+from service.web.edge.errors import PROBLEM_TYPE, EdgeError, TooLargeError
 from service.web.edge.ids import is_id
 from service.web.edge.line import Submit
+from service.web.edge.sharing import share
 from service.web.edge.waiting import Waiting
-from service.web.webhooks import static_form
+from service.web.webhooks import public_comments, static_form, visitors
 from service.web.webhooks.adapters import ADAPTERS
 from service.web.webhooks.received import Adapter, Received, Tools
 
@@ -44,6 +46,27 @@ def register_webhooks(app: Flask, services: Services, submit: Submit, waiting: W
         provide_automatic_options=False,
     )
     app.register_blueprint(blueprint)
+    app.register_blueprint(public_comments.blueprint(services))
+    app.after_request(_for_visitors)
+
+
+def _for_visitors(response: Response) -> Response:
+    """Let a site's own script read whatever a form is answered; show refusals as a page.
+
+    Whatever refused the request: the limits and a failing store do not know what a form is.
+    """
+    if "shared_with" in g:
+        share(response, g.shared_with)
+    is_refusal = response.content_type == PROBLEM_TYPE
+    if not is_refusal or not request.path.startswith(("/hooks/", "/public/")):
+        return response
+    if request.is_json or not visitors.wants_page(request.headers.get("Accept", "")):
+        return response
+    page = visitors.refuse(ProblemAnswer.model_validate_json(response.get_data()))
+    response.set_data(page.get_data())
+    response.content_type = page.content_type
+    response.headers["Content-Security-Policy"] = page.headers["Content-Security-Policy"]
+    return response
 
 
 def identify_hook(services: Services) -> None:
@@ -59,9 +82,7 @@ def identify_hook(services: Services) -> None:
         g.refusal = refusal
         return
     g.received = received
-    if ADAPTERS[received.hook.platform].verify is None:
-        g.open_form = received.hook.id
-    else:
+    if ADAPTERS[received.hook.platform].verify is not None:
         g.site = received.site
 
 
@@ -75,9 +96,14 @@ def _receive(services: Services) -> Received:
     if hook is None:
         raise NotAuthenticatedError("There is no such hook, or the signature does not fit it.")
     adapter = ADAPTERS[hook.platform]
+    site = services.sites.get(hook.site_id)
+    if adapter.verify is None:
+        # Before anything can be refused: a script can only read what names its origin.
+        g.open_form = hook.id
+        g.shared_with = static_form.origin_of(request.headers, site)
     received = Received(
         hook=hook,
-        site=services.sites.get(hook.site_id),
+        site=site,
         headers=request.headers,
         body=_read_body(adapter),
         content_type=request.headers.get("Content-Type", ""),

@@ -8,9 +8,9 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 from flask import Response
+from werkzeug.datastructures import Headers
 from werkzeug.exceptions import RequestEntityTooLarge
 from werkzeug.formparser import FormDataParser
 from werkzeug.http import parse_options_header
@@ -23,10 +23,12 @@ from service.web.api.schemas import CommentRequest
 from service.web.edge.errors import EdgeError, TooLargeError, UnreadableRequestError
 from service.web.edge.line import UNWAITED_SECONDS, keep_in_line
 from service.web.edge.reading import validate
+from service.web.edge.sharing import host_of, shared_with
 from service.web.edge.strict_json import Json, parse
 from service.web.webhooks.answers import as_json
 from service.web.webhooks.payload import FORM, read_form
 from service.web.webhooks.received import Adapter, Received, Tools
+from service.web.webhooks.visitors import thank, wants_page
 
 log = logging.getLogger(__name__)
 
@@ -49,9 +51,7 @@ _FIELDS: Mapping[str, str] = {
     "reply_to": "reply_to",
     "replyto": "reply_to",
     "redirect": "redirect",
-    HONEYPOT: HONEYPOT,
 }
-_THANKS = "Thank you. Your comment was received and will be looked at.\n"
 
 
 class ForeignPageError(EdgeError):
@@ -61,59 +61,44 @@ class ForeignPageError(EdgeError):
 
 
 def serve(received: Received, tools: Tools) -> Response:
-    """Keep what a visitor wrote and thank for it; the answer never tells the verdict.
-
-    A filled honeypot is thanked for in the same way, and nothing is kept.
-    """
-    origin = _allowed_origin(received)
-    fields = _read_fields(received)
-    if fields.get(HONEYPOT):
-        log.info("honeypot filled", extra={"hook": received.hook.id})
-        return _thank(fields, received, origin)
-    given = _validate(fields, received)
-    new = new_comment(given, received.site, tools.services, lane=Lane.INTERACTIVE, key=None)
+    """Keep what a visitor wrote and thank for it; the answer never tells the verdict."""
+    if origin_of(received.headers, received.site) is None:
+        raise ForeignPageError("Comments are taken from the site's own pages alone.")
+    given = _read(received)
+    fields = _known(given)
+    new = new_comment(
+        _validate(fields, received, honeypot_filled=_honeypot_filled(given)),
+        received.site,
+        tools.services,
+        lane=Lane.INTERACTIVE,
+        key=None,
+    )
     # A second click sends the same form again.
     parts = [new.comment.fingerprint(), new.comment.sender.address_key]
     key = "form:" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     new = replace(new, idempotency_key=key)
     keep_in_line(new, tools.submit, tools.waiting, seconds=UNWAITED_SECONDS)
     log.info("form received", extra={"hook": received.hook.id})
-    return _thank(fields, received, origin)
+    return _thank(fields, received)
 
 
 def preflight(received: Received) -> Response:
     """Return the answer to a browser that asks whether the site's script may send JSON."""
-    headers = _sharing(_allowed_origin(received))
-    headers |= {"Access-Control-Allow-Methods": "POST", "Access-Control-Max-Age": "600"}
+    if origin_of(received.headers, received.site) is None:
+        raise ForeignPageError("Comments are taken from the site's own pages alone.")
+    headers = {"Access-Control-Allow-Methods": "POST", "Access-Control-Max-Age": "600"}
     headers["Access-Control-Allow-Headers"] = "Content-Type"
     return Response(status=204, headers=headers)
 
 
-def _allowed_origin(received: Received) -> str | None:
-    """Return the page's origin if the site's front page is known, None if any will do.
-
-    Raises `ForeignPageError` for a page of another host.
-    """
-    blog = received.site.settings.blog
-    if blog is None:
-        return None
-    given = received.headers.get("Origin") or received.headers.get("Referer") or ""
-    if _host(given) != _host(blog):
-        raise ForeignPageError("Comments are taken from the site's own pages alone.")
-    parts = urlsplit(given)
-    return f"{parts.scheme}://{parts.netloc}"
+def origin_of(headers: Headers, site: Site) -> str | None:
+    """Return which origin may read the answer, None for a page of another host."""
+    given = headers.get("Origin") or headers.get("Referer") or ""
+    return shared_with(site.settings.blog, given)
 
 
-def _host(address: str) -> str | None:
-    try:
-        host = urlsplit(address).hostname
-    except ValueError:
-        return None
-    return host.removeprefix("www.") if host else None
-
-
-def _read_fields(received: Received) -> dict[str, Json]:
-    """Return the known fields under one name each; others are let be, forms have many."""
+def _read(received: Received) -> Mapping[str, Json]:
+    """Return the fields by the plain names of those that were sent."""
     if received.media_type == _JSON:
         body = parse(received.body)
         given: Mapping[str, Json] = body if isinstance(body, dict) else {}
@@ -124,12 +109,31 @@ def _read_fields(received: Received) -> dict[str, Json]:
     else:
         msg = f"Send {FORM}, {_MULTIPART} or {_JSON}."
         raise UnreadableRequestError(msg)
+    plain: dict[str, Json] = {}
+    for name, value in given.items():
+        plain.setdefault(_plain_name(name), value)
+    return plain
+
+
+def _known(given: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the known fields under one name each; others are let be, forms have many."""
     fields: dict[str, Json] = {}
     for name, value in given.items():
-        known = _FIELDS.get(_plain_name(name))
+        known = _FIELDS.get(name)
         if known and value not in ("", None):
             fields.setdefault(known, value)
     return fields
+
+
+def _honeypot_filled(given: Mapping[str, Json]) -> bool | None:
+    """Say whether the field is filled that people do not see; None for a form without it.
+
+    Some browsers fill it for their people, so it is evidence like any other.
+    """
+    if HONEYPOT not in given:
+        return None
+    value = given[HONEYPOT]
+    return value is not None and bool(str(value).strip())
 
 
 def _plain_name(name: str) -> str:
@@ -156,7 +160,9 @@ def _read_multipart(received: Received) -> dict[str, str]:
     return form.to_dict()
 
 
-def _validate(fields: Mapping[str, Json], received: Received) -> CommentRequest:
+def _validate(
+    fields: Mapping[str, Json], received: Received, *, honeypot_filled: bool | None
+) -> CommentRequest:
     """Return the comment. Raises `InvalidInputError` that names fields as `/v1` does."""
     document: dict[str, Json] = {}
     for path in ("text", "author.name", "author.email", "author.url", "post.title", "reply_to"):
@@ -170,6 +176,8 @@ def _validate(fields: Mapping[str, Json], received: Received) -> CommentRequest:
     user_agent = received.headers.get("User-Agent", "")[:1_000]
     if user_agent:
         _put(document, "user_agent", user_agent)
+    if honeypot_filled is not None:
+        _put(document, "form.honeypot_filled", honeypot_filled)
     if not str(document.get("text", "")).strip():
         problem = Problem(field="text", problem="is empty", remedy="write something")
         raise InvalidInputError([problem])
@@ -186,17 +194,16 @@ def _put(document: dict[str, Json], path: str, value: Json) -> None:
         group[inner] = value
 
 
-def _thank(fields: Mapping[str, Json], received: Received, origin: str | None) -> Response:
+def _thank(fields: Mapping[str, Json], received: Received) -> Response:
     """Return the visitor to the site's own page if the form names one, otherwise say thanks."""
-    headers = _sharing(origin)
-    if received.media_type == _JSON or "text/html" not in received.headers.get("Accept", ""):
-        answer = as_json({"status": "received"}, 202)
-        answer.headers.update(headers)
-        return answer
+    if received.media_type == _JSON or not wants_page(received.headers.get("Accept", "")):
+        return as_json({"status": "received"}, 202)
     target = fields.get("redirect")
     if isinstance(target, str) and _is_own_page(target, received.site):
-        return Response(status=303, headers={**headers, "Location": target})
-    return Response(_THANKS, status=202, headers=headers, content_type="text/plain; charset=utf-8")
+        return Response(status=303, headers={"Location": target})
+    page = fields.get("post.url") or received.headers.get("Referer")
+    is_own = isinstance(page, str) and _is_own_page(page, received.site)
+    return thank(back_to=str(page) if is_own else None)
 
 
 def _is_own_page(target: str, site: Site) -> bool:
@@ -204,11 +211,7 @@ def _is_own_page(target: str, site: Site) -> bool:
     blog = site.settings.blog
     is_web = target.startswith(("https://", "http://"))
     is_clean = target.isascii() and target.isprintable() and "\\" not in target
-    return is_web and is_clean and blog is not None and _host(target) == _host(blog)
-
-
-def _sharing(origin: str | None) -> dict[str, str]:
-    return {"Access-Control-Allow-Origin": origin, "Vary": "Origin"} if origin else {}
+    return is_web and is_clean and blog is not None and host_of(target) == host_of(blog)
 
 
 ADAPTER = Adapter(verify=None, serve=serve, max_body_bytes=MAX_FORM_BYTES)

@@ -37,7 +37,7 @@ def test_a_form_is_kept_and_thanked_for(path, stranger, services):
 
     comment = only_case(services).comment
     assert answer.status_code == 202
-    assert answer.text.startswith("Thank you")
+    assert "Thank you" in answer.text
     assert comment.text == FORM["text"]
     assert comment.author.name == "Mara"
     assert comment.post.url == FORM["post_url"]
@@ -98,12 +98,35 @@ def test_the_answer_never_tells_the_verdict(path, stranger, services, classifier
     }
 
 
-def test_a_filled_honeypot_is_thanked_for_and_nothing_is_kept(path, stranger, services):
-    honest = stranger.post(path, data=FORM, headers=BROWSER)
-    robot = stranger.post(path, data=FORM | {"homepage": "https://sofas.example"}, headers=BROWSER)
+@pytest.mark.parametrize(
+    ("sent", "filled"),
+    [
+        ({"homepage": "https://mara.example"}, True),
+        ({"fields[homepage]": "Mara"}, True),
+        ({"homepage": " "}, False),
+        ({"homepage": ""}, False),
+        ({}, None),
+    ],
+)
+def test_a_filled_honeypot_is_evidence_and_the_comment_is_kept(
+    path, stranger, services, sent, filled
+):
+    form = {name: value for name, value in FORM.items() if name != "homepage"}
+    honest = stranger.post(path, data=form | {"text": "Another one."}, headers=BROWSER)
 
-    assert (robot.status_code, robot.data) == (honest.status_code, honest.data)
-    assert only_case(services).comment.text == FORM["text"]
+    answer = stranger.post(path, data=form | sent, headers=BROWSER)
+
+    kept = all_cases(services)[-1]
+    assert (answer.status_code, answer.data) == (honest.status_code, honest.data)
+    assert kept.comment.text == FORM["text"]
+    assert kept.comment.form.honeypot_filled is filled
+
+
+def test_a_filled_honeypot_is_seen_by_who_judges(path, stranger, services):
+    stranger.post(path, json=FORM | {"homepage": "https://mara.example"})
+
+    names = {signal.signal.name for signal in only_case(services).verdict.signals}
+    assert "honeypot_filled" in names
 
 
 def test_a_second_click_is_the_same_comment(path, stranger, services):
@@ -214,6 +237,61 @@ def test_a_script_of_the_site_may_send_json_and_read_the_answer(path, stranger):
         assert answer.headers["Vary"] == "Origin"
 
 
+def test_before_the_blog_is_named_a_script_of_any_page_may_send_as_a_form_may(path, stranger):
+    asked = stranger.options(path, headers=OWN | {"Access-Control-Request-Method": "POST"})
+    sent = stranger.post(path, json=FORM, headers=OWN)
+
+    assert (asked.status_code, sent.status_code) == (204, 202)
+    for answer in (asked, sent):
+        assert answer.headers["Access-Control-Allow-Origin"] == "*"
+
+
+@pytest.mark.usefixtures("own_blog")
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        ({"json": {"text": ""}}, 422),
+        ({"data": b"{", "content_type": "application/json"}, 400),
+        ({"data": b"x" * 300_000, "content_type": "application/json"}, 413),
+    ],
+)
+def test_a_script_of_the_site_may_read_why_a_comment_is_refused(path, stranger, request_, status):
+    answer = stranger.post(path, headers=OWN, **request_)
+
+    assert answer.status_code == status
+    assert answer.headers["Access-Control-Allow-Origin"] == OWN["Origin"]
+    assert answer.get_json()["status"] == status
+
+
+@pytest.mark.usefixtures("own_blog")
+def test_a_script_of_the_site_may_read_when_it_may_try_again(path, stranger):
+    answers = [stranger.post(path, json={"text": f"Number {n}"}, headers=OWN) for n in range(11)]
+
+    last = answers[-1]
+    assert last.status_code == 429
+    assert last.headers["Access-Control-Allow-Origin"] == OWN["Origin"]
+    assert last.headers["Access-Control-Expose-Headers"] == "Retry-After"
+
+
+@pytest.mark.usefixtures("own_blog")
+def test_a_script_of_the_site_may_read_that_the_form_was_closed(path, stranger, services):
+    services.inbound.revoke("hook_static-form", at=NOW)
+
+    answer = stranger.post(path, json=FORM, headers=OWN)
+
+    assert answer.status_code == 410
+    assert answer.headers["Access-Control-Allow-Origin"] == OWN["Origin"]
+
+
+@pytest.mark.usefixtures("own_blog")
+def test_a_browser_s_question_is_no_comment(path, stranger):
+    for _ in range(20):
+        asked = stranger.options(path, headers=OWN | {"Access-Control-Request-Method": "POST"})
+
+    assert asked.status_code == 204
+    assert stranger.post(path, json=FORM, headers=OWN).status_code == 202
+
+
 @pytest.mark.usefixtures("own_blog")
 def test_a_script_of_another_site_may_not(path, stranger):
     answer = stranger.options(path, headers={"Origin": "https://evil.example"})
@@ -286,3 +364,61 @@ def test_a_revoked_form_is_gone(path, stranger, services):
     services.inbound.revoke("hook_static-form", at=NOW)
 
     assert stranger.post(path, data=FORM).status_code == 410
+
+
+@pytest.mark.parametrize(
+    ("form", "named"),
+    [
+        ({"text": " "}, ["<bdi>Comment</bdi>", "Write something"]),
+        ({"text": "Hi.", "name": "m" * 301}, ["<bdi>Name</bdi>", "300 characters"]),
+        ({"text": "Hi.", "url": "x" * 3_000}, ["<bdi>Website</bdi>", "2048 characters"]),
+        ({"text": "Hi.", "post_title": "x" * 501}, ["<bdi>post.title</bdi>", "site&#39;s owner"]),
+    ],
+)
+def test_a_visitor_without_a_script_is_told_the_field_and_the_remedy(path, stranger, form, named):
+    answer = stranger.post(path, data=form, headers=BROWSER)
+
+    assert answer.status_code == 422
+    assert answer.content_type == "text/html; charset=utf-8"
+    assert [one for one in [*named, "Go back"] if one not in answer.text] == []
+    assert "/review" not in answer.text
+    assert "our side" not in answer.text
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_visitor_is_never_led_to_the_moderators_pages(stranger, path, method, services):
+    services.inbound.revoke("hook_static-form", at=NOW)
+
+    for where in (path, "/hooks/no-such-hook"):
+        answer = stranger.open(where, method=method, data=FORM, headers=BROWSER)
+
+        assert answer.status_code in {401, 405, 410}
+        assert answer.content_type == "text/html; charset=utf-8"
+        assert "/review" not in answer.text
+
+
+def test_a_visitor_who_sends_too_often_is_asked_to_wait(path, stranger):
+    for number in range(11):
+        answer = stranger.post(path, data={"text": f"Number {number}"}, headers=BROWSER)
+
+    assert answer.status_code == 429
+    assert int(answer.headers["Retry-After"]) > 0
+    assert "Wait a minute" in answer.text
+
+
+def test_a_visitor_is_told_in_their_language(path, stranger):
+    german = BROWSER | {"Accept-Language": "de"}
+
+    answer = stranger.post(path, data={"text": ""}, headers=german)
+
+    assert "<bdi>Kommentar</bdi>" in answer.text
+
+
+@pytest.mark.usefixtures("own_blog")
+@pytest.mark.parametrize(
+    ("page", "is_linked"), [(FORM["post_url"], True), ("https://evil.example/", False)]
+)
+def test_a_thank_you_page_leads_back_to_the_site_s_own_page(path, stranger, page, is_linked):
+    answer = stranger.post(path, data=FORM | {"post_url": page}, headers=BROWSER | OWN)
+
+    assert (f'href="{page}"' in answer.text) is is_linked

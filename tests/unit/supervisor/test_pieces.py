@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
+from service.cli import cli
 from service.data_folder import DataFolder
 from service.moderation.admin.sites import authenticate_site
-from service.moderation.admin.users import authenticate_user
+from service.moderation.admin.users import authenticate_user, change_password
 from service.start_error import ExitCode, StartError
 from service.supervisor.first_run import FIRST_MODERATOR, FirstRun, make_first_accounts
 from service.supervisor.lock import only_one
 from service.supervisor.packages import check_packages
-from service.supervisor.report import Running, as_json, as_text
+from service.supervisor.report import Running, as_json, as_text, keep_first_run
 from service.supervisor.valkey import prepare_valkey
 from tests.fakes import make_services
 
@@ -139,8 +142,58 @@ def test_people_are_told_secrets_only_where_there_are_new_ones():
     first, later = as_text(running()), as_text(running(first_run=FirstRun()))
 
     assert "slop_key" in first
-    assert "shown this once" in first
-    assert "shown this once" not in later
+    assert "slopsieve first-run --data-dir /data" in first
+    assert "Password" not in later
+    assert "first-run" not in later
+
+
+def test_what_may_be_a_log_is_told_where_the_secrets_are_and_not_what_they_are():
+    logged = as_text(running(), with_secrets=False)
+
+    assert "slopsieve first-run --data-dir /data" in logged
+    assert "slop_key" not in logged
+    assert "once" not in logged
+
+
+def first_run(folder, *words):
+    return CliRunner().invoke(cli, ["first-run", *words, "--data-dir", str(folder.path)])
+
+
+def test_what_the_first_start_made_is_found_again_until_it_is_forgotten(tmp_path):
+    folder, services = DataFolder(tmp_path), make_services()
+
+    keep_first_run(running().first_run, folder, services)
+    shown = first_run(folder)
+    forgotten, gone = first_run(folder, "--forget"), first_run(folder)
+
+    assert "slop_key" in shown.output
+    assert "once" in shown.output
+    assert forgotten.exit_code == 0
+    assert gone.exit_code == 1
+    assert "slopsieve users reset" in gone.output
+
+
+def test_what_the_first_start_made_is_its_owners_alone(tmp_path):
+    folder = DataFolder(tmp_path)
+
+    keep_first_run(running().first_run, folder, make_services())
+
+    assert stat.S_IMODE(folder.first_run_file.stat().st_mode) == 0o600
+
+
+def test_a_later_start_forgets_it_once_the_moderator_has_a_password_of_their_own(tmp_path):
+    folder, services = DataFolder(tmp_path), make_services()
+    made = make_first_accounts(services)
+    keep_first_run(made, folder, services)
+
+    keep_first_run(FirstRun(), folder, services)
+    kept = folder.first_run_file.exists()
+    user = authenticate_user(made.moderator, made.password, services)
+    change_password(user, old=made.password, new="radiators need bleeding", services=services)
+    keep_first_run(FirstRun(), folder, services)
+
+    assert kept
+    assert not folder.first_run_file.exists()
 
 
 def test_people_are_told_what_is_missing():

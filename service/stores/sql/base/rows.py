@@ -312,6 +312,7 @@ def settings_values(settings: SiteSettings) -> Values:
         "undo_seconds": settings.undo_seconds,
         "learns": settings.learns,
         "learns_since": settings.learns_since.isoformat() if settings.learns_since else None,
+        "public_feed": settings.public_feed,
     }
 
 

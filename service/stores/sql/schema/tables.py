@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from service.domain.published import MAX_POST_CHARS
 from service.stores.cursor import REST_RANK
 from service.stores.sql.base.types import LosslessText, UtcDateTime
 
@@ -106,6 +107,8 @@ has_verdict = comments.c.outcome.is_not(None)
 has_p_spam = comments.c.p_spam.is_not(None)
 is_kept_and_judged = sa.and_(has_verdict, comments.c.withdrawn_at.is_(None))
 is_decided = comments.c.decided.is_(True)
+# Longer ones, which strangers may send, fit in no index.
+has_short_post_url = sa.func.length(comments.c.post_url) <= sa.literal_column(str(MAX_POST_CHARS))
 
 
 def _partial_index(
@@ -154,6 +157,7 @@ _partial_index(
     where=has_p_spam,
 )
 _partial_index("ix_comments_age", _c.outcome, _c.received_at, _c.id, where=is_kept_and_judged)
+_partial_index("ix_comments_post", _c.site_id, _c.post_url, where=has_short_post_url)
 _partial_index(
     "ix_comments_content",
     _c.site_id,

@@ -17,7 +17,7 @@ _MAX_LANGUAGES = 50
 _PERCENT = re.compile(r"[0-9]{1,3}(?:[.,][0-9]{0,12})?", re.ASCII)
 _MAX_SHOWN_CHARS = 400
 _CUTOFFS = ("ham_cutoff", "spam_cutoff")
-_SWITCHES = ("holds_unsure", "reports_decide", "rejects_campaigns", "learns")
+_SWITCHES = ("holds_unsure", "reports_decide", "rejects_campaigns", "learns", "public_feed")
 _FIELDS = ("mode", "languages", "undo_seconds", *_CUTOFFS, *_SWITCHES)
 
 
@@ -36,6 +36,7 @@ class SiteForm:
     reports_decide: bool
     rejects_campaigns: bool
     learns: bool
+    public_feed: bool
     undo_seconds: str
     ham_cutoff: str
     spam_cutoff: str
@@ -64,6 +65,7 @@ def form_of(settings: SiteSettings) -> SiteForm:
         reports_decide=settings.reports_decide,
         rejects_campaigns=settings.rejects_campaigns,
         learns=settings.learns,
+        public_feed=settings.public_feed,
         undo_seconds=str(settings.undo_seconds),
         ham_cutoff=_shown(settings.ham_cutoff),
         spam_cutoff=_shown(settings.spam_cutoff),
@@ -108,6 +110,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         reports_decide="reports_decide" in given,
         rejects_campaigns="rejects_campaigns" in given,
         learns="learns" in given,
+        public_feed="public_feed" in given,
         undo_seconds=typed["undo_seconds"],
         ham_cutoff=typed["ham_cutoff"],
         spam_cutoff=typed["spam_cutoff"],
@@ -125,6 +128,7 @@ def read_form(given: Mapping[str, str], present: SiteSettings) -> SiteForm:
         reports_decide=form.reports_decide,
         rejects_campaigns=form.rejects_campaigns,
         learns=form.learns,
+        public_feed=form.public_feed,
         undo_seconds=undo_seconds,
         ham_cutoff=ham,
         spam_cutoff=spam,

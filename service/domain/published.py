@@ -1,0 +1,78 @@
+"""A comment as its site shows it to anybody."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from service.domain.case import Case
+from service.domain.comment import CommentId
+from service.domain.decision import Ruling
+from service.domain.verdict import Outcome
+
+MAX_POST_CHARS = 500
+"""Posts at longer addresses are not asked for: an index takes no more."""
+
+_MAIL = re.compile(r"[^\s@]+@[^\s@]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedComment:
+    """What is shown of a comment: its words, and what its author typed to be shown with them.
+
+    There is no room here for anything that would recognise a sender.
+    """
+
+    id: CommentId
+    text: str
+    at: datetime
+    author_name: str | None = None
+    author_url: str | None = None
+    post_url: str | None = None
+    reply_to: str | None = None
+
+    @property
+    def shown_name(self) -> str | None:
+        """Return the author's name; None for none, and for a mail address typed in its place."""
+        name = (self.author_name or "").strip()
+        return None if not name or _MAIL.fullmatch(name) else name
+
+    @property
+    def shown_url(self) -> str | None:
+        """Return the author's page, None for whatever is no plain address on the web."""
+        given = (self.author_url or "").strip()
+        try:
+            parts = urlsplit(given)
+            is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
+        except ValueError:
+            return None
+        is_plain = given.isprintable() and not any(one in given for one in " @\\\"'<>")
+        return given if is_web and is_plain else None
+
+
+def as_published(case: Case) -> PublishedComment | None:
+    """Return what the site shows of a comment, None if it shows nothing.
+
+    It shows what a moderator approved, and what was judged ham as long as nobody ruled otherwise.
+    The mode plays no part: a site that only observes does not show spam here either.
+    """
+    if case.withdrawn_at is not None:
+        return None
+    if case.decision is not None:
+        is_shown = case.decision.ruling is Ruling.APPROVE
+    else:
+        is_shown = case.verdict is not None and case.verdict.outcome is Outcome.HAM
+    if not is_shown:
+        return None
+    comment = case.comment
+    return PublishedComment(
+        id=comment.id,
+        text=comment.text,
+        at=comment.written_at or comment.received_at,
+        author_name=comment.author.name,
+        author_url=comment.author.url,
+        post_url=comment.post.url,
+        reply_to=comment.reply_to,
+    )

@@ -1,0 +1,74 @@
+"""Tells anybody which comments a site shows under one of its posts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from service.domain.errors import NotFoundError
+from service.domain.published import MAX_POST_CHARS, PublishedComment
+from service.domain.site import Site
+from service.ports.services import Services
+
+PAGE = 200
+"""How many comments a page of them has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedPage:
+    """Some of a post's comments, oldest first, and whether more follow."""
+
+    comments: tuple[PublishedComment, ...]
+    has_more: bool
+
+
+def list_published(site: Site, post: str, services: Services, *, page: int) -> PublishedPage:
+    """Return a page of what the site shows under a post; the first page is 1.
+
+    Raises `NotFoundError` as long as the site's owner has not switched its feed on.
+    """
+    if not site.settings.public_feed:
+        msg = (
+            "This site's comments are not for everybody to read; its owner may switch that on "
+            "with `slopsieve sites set SITE --public-feed` or on the site's page."
+        )
+        raise NotFoundError(msg)
+    found = services.cases.published(
+        site.id,
+        addresses_of(post, site.settings.blog),
+        offset=(page - 1) * PAGE,
+        limit=PAGE + 1,
+    )
+    return PublishedPage(comments=tuple(found[:PAGE]), has_more=len(found) > PAGE)
+
+
+def addresses_of(post: str, blog: str | None) -> list[str]:
+    """Return under which addresses a post's comments may be kept.
+
+    With and without `www.`, a slash at its end, https; as a path alone where it is the blog's own.
+    """
+    given = post.partition("#")[0].strip()
+    try:
+        parts, home = urlsplit(given), urlsplit(blog or "")
+        hosts = [host for one in (parts, home) if (host := _host(one.hostname, one.port))]
+    except ValueError:
+        return []
+    is_own = not parts.netloc or (bool(home.netloc) and hosts[0] == hosts[-1])
+    query = f"?{parts.query}" if parts.query else ""
+    found = {given}
+    for path in (parts.path.rstrip("/"), f"{parts.path.rstrip('/')}/"):
+        if is_own and path:
+            found.add(path + query)
+        if hosts and (parts.netloc or path.startswith("/")):
+            found |= {
+                f"{scheme}://{www}{hosts[0]}{path}{query}"
+                for scheme in ("https", "http")
+                for www in ("", "www.")
+            }
+    return sorted(one for one in found if 0 < len(one) <= MAX_POST_CHARS)
+
+
+def _host(name: str | None, port: int | None) -> str:
+    if not name:
+        return ""
+    return name.removeprefix("www.") + (f":{port}" if port else "")

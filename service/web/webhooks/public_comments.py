@@ -1,0 +1,142 @@
+"""Shows anybody the comments under a post: as JSON for a script or a build, and as a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from flask import Blueprint, Response, g, make_response, render_template, request
+from markupsafe import Markup, escape
+from pydantic import BaseModel, ConfigDict, Field
+
+from service.domain.comment import MAX_URL_CHARS
+from service.domain.errors import NotFoundError
+from service.domain.inbound import Platform
+from service.domain.published import PublishedComment
+from service.domain.site import Site
+from service.moderation.telling.published import list_published
+from service.ports.services import Services
+from service.web.edge.auth import PUBLIC, open_to_all
+from service.web.edge.ids import is_id
+from service.web.edge.language import day_in_words, noted
+from service.web.edge.reading import read_request
+from service.web.edge.sharing import may_frame
+from service.web.webhooks import static_form
+
+# How long what was withdrawn meanwhile may still be shown from a cache.
+_FRESH = "public, max-age=60"
+_MAX_PAGE = 10_000
+_DAY = noted("d MMMM y")
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    post: str = Field(min_length=1, max_length=MAX_URL_CHARS)
+    page: int = Field(default=1, ge=1, le=_MAX_PAGE)
+
+
+def blueprint(services: Services) -> Blueprint:
+    """Return the routes by which anybody reads what a site shows under a post."""
+    public = Blueprint(PUBLIC, __name__, url_prefix="/public")
+
+    @public.get("/<hook_id>/comments")
+    @open_to_all
+    def comments(hook_id: str) -> Response:
+        _, asked, found, has_more = _look_up(hook_id, services)
+        answer = {
+            "comments": [public_row(one) for one in found],
+            "next_page": asked.page + 1 if has_more else None,
+        }
+        return _cacheable(Response(json.dumps(answer), content_type="application/json"))
+
+    @public.get("/<hook_id>/comments.html")
+    @open_to_all
+    def page(hook_id: str) -> Response:
+        site, asked, found, has_more = _look_up(hook_id, services)
+        names: dict[str, str | None] = {one.id: one.shown_name for one in found}
+        html = render_template(
+            "public_comments.html",
+            comments=[
+                {
+                    "shown": one,
+                    "html": as_html(one.text),
+                    "day": day_in_words(one.at.date(), _DAY),
+                    "answers": one.reply_to if one.reply_to in names else None,
+                    "answers_name": names.get(one.reply_to or ""),
+                }
+                for one in found
+            ],
+            post=asked.post,
+            hook_id=hook_id,
+            page=asked.page,
+            has_more=has_more,
+        )
+        response = make_response(html)
+        response.headers["Content-Security-Policy"] = (
+            "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
+            f"frame-ancestors {may_frame(site.settings.blog)}"
+        )
+        response.vary.add("Accept-Language")
+        return _cacheable(response)
+
+    return public
+
+
+def public_row(comment: PublishedComment) -> Mapping[str, str | None]:
+    """Return what is told of a comment in public; `html` is safe to put into a page as it is."""
+    return {
+        "id": comment.id,
+        "post_url": comment.post_url,
+        "author": comment.shown_name,
+        "author_url": comment.shown_url,
+        "at": comment.at.isoformat(timespec="milliseconds"),
+        "text": comment.text,
+        "html": str(as_html(comment.text)),
+        "reply_to": comment.reply_to,
+    }
+
+
+def as_html(text: str) -> Markup:
+    """Return a text as paragraphs and line breaks, everything else escaped."""
+    paragraphs: list[list[str]] = [[]]
+    for line in text.splitlines():
+        if line.strip():
+            paragraphs[-1].append(line)
+        elif paragraphs[-1]:
+            paragraphs.append([])
+    return Markup("").join(
+        Markup("<p>{}</p>").format(Markup("<br>").join(escape(line) for line in lines))
+        for lines in paragraphs
+        if lines
+    )
+
+
+def _look_up(
+    hook_id: str, services: Services
+) -> tuple[Site, _Asked, Sequence[PublishedComment], bool]:
+    """Return whose comments are asked for, and a page of them. Raises `NotFoundError`."""
+    hook = services.inbound.get(hook_id) if is_id(hook_id) else None
+    if hook is None or hook.platform is not Platform.STATIC_FORM or hook.revoked_at is not None:
+        raise NotFoundError("There is no such comment box.")
+    site = services.sites.get(hook.site_id)
+    g.shared_with = static_form.origin_of(request.headers, site)
+    reading = read_request(
+        query=_Asked,
+        body=None,
+        media=(),
+        has_body=False,
+        max_body_bytes=0,
+        takes_idempotency_key=False,
+    )
+    assert isinstance(reading.query, _Asked)  # noqa: S101  # it was validated as one
+    found = list_published(site, reading.query.post, services, page=reading.query.page)
+    return site, reading.query, found.comments, found.has_more
+
+
+def _cacheable(response: Response) -> Response:
+    response.headers["Cache-Control"] = _FRESH
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    response.add_etag()
+    response.make_conditional(request)
+    return response

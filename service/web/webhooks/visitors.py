@@ -1,0 +1,122 @@
+"""Tells a visitor without a script, in a page, what became of the comment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+
+from flask import Response, make_response, render_template
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
+
+from service.domain.comment import MAX_NAME_CHARS, MAX_TEXT_BYTES, MAX_URL_CHARS
+from service.web.edge.answers import ProblemAnswer, ProblemField
+from service.web.edge.language import gettext, noted
+
+_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'; form-action 'none'"
+)
+# What a visitor types, by the field's path: its name, and what it takes.
+_TYPED: Mapping[str, tuple[str, str, Mapping[str, object]]] = {
+    "text": (
+        noted("Comment"),
+        noted("Write something; at most %(most)s bytes are taken."),
+        {"most": MAX_TEXT_BYTES},
+    ),
+    "author.name": (
+        noted("Name"),
+        noted("At most %(most)s characters; it may stay empty."),
+        {"most": MAX_NAME_CHARS},
+    ),
+    "author.email": (noted("E-mail"), noted("An e-mail address; it may stay empty."), {}),
+    "author.url": (
+        noted("Website"),
+        noted("A web address of at most %(most)s characters; it may stay empty."),
+        {"most": MAX_URL_CHARS},
+    ),
+}
+_OWNERS = noted("Set by the page, not by you. Tell the site's owner that this field is refused.")
+_REFUSED = {
+    HTTPStatus.UNAUTHORIZED: (
+        noted("There is no comment box here"),
+        noted("Tell the site's owner: the address that the form sends to is wrong."),
+    ),
+    HTTPStatus.FORBIDDEN: (
+        noted("Not from this page"),
+        noted("Comments are taken from the site's own pages alone. Open the page there."),
+    ),
+    HTTPStatus.NOT_FOUND: (
+        noted("There is nothing here"),
+        noted("The address may be mistyped."),
+    ),
+    HTTPStatus.METHOD_NOT_ALLOWED: (
+        noted("A form sends to this address"),
+        noted("Go back to the page with the form."),
+    ),
+    HTTPStatus.GONE: (
+        noted("Comments are closed"),
+        noted("The site's owner has closed this comment box."),
+    ),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
+        noted("Your comment is too long"),
+        noted("Go back, shorten it and send it again."),
+    ),
+    HTTPStatus.UNPROCESSABLE_ENTITY: (
+        noted("Your comment was not sent"),
+        noted("Go back, change what is named here and send it again."),
+    ),
+    HTTPStatus.TOO_MANY_REQUESTS: (
+        noted("Too many comments at once"),
+        noted("Nothing was kept. Wait a minute, go back and send it again."),
+    ),
+    HTTPStatus.SERVICE_UNAVAILABLE: (
+        noted("Comments cannot be taken at the moment"),
+        noted("Nothing was kept. Go back and send it again in a minute."),
+    ),
+}
+_UNFORESEEN = (
+    noted("Your comment was not sent"),
+    noted("The fault is not yours. Go back and try again later, or tell the site's owner."),
+)
+
+
+def wants_page(accept: str) -> bool:
+    """Say whether whoever sent this header wants a page rather than JSON."""
+    accepted = parse_accept_header(accept, MIMEAccept)
+    return accepted.best_match(["application/json", "text/html"]) == "text/html"
+
+
+def thank(*, back_to: str | None) -> Response:
+    """Return a page that thanks for a comment, with a way back to the site's own page."""
+    return _page("visitor_thanked.html", HTTPStatus.ACCEPTED, back_to=back_to)
+
+
+def refuse(document: ProblemAnswer) -> Response:
+    """Return a page that says why a comment was refused and what the visitor can do about it."""
+    title, advice = _REFUSED.get(HTTPStatus(document.status), _UNFORESEEN)
+    return _page(
+        "visitor_refused.html",
+        document.status,
+        title=gettext(title),
+        advice=gettext(advice),
+        fields=_in_words(document.errors),
+    )
+
+
+def _in_words(problems: Sequence[ProblemField]) -> list[tuple[str, str]]:
+    """Return the name of each field that is refused, once, and what it takes."""
+    found: dict[str, tuple[str, str]] = {}
+    for problem in problems:
+        if problem.field in _TYPED:
+            name, advice, values = _TYPED[problem.field]
+            found[problem.field] = gettext(name), gettext(advice, **values)
+        else:
+            found[problem.field] = problem.field, gettext(_OWNERS)
+    return list(found.values())
+
+
+def _page(template: str, status: int, **values: object) -> Response:
+    response = make_response(render_template(template, **values), status)
+    response.headers["Content-Security-Policy"] = _POLICY
+    return response

@@ -1,0 +1,287 @@
+"""What anybody may read of a static site's comments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from html.parser import HTMLParser
+
+import pytest
+
+from service.domain.comment import Author, Lane, Post
+from service.domain.decision import Mode, Ruling
+from service.domain.inbound import Platform
+from service.domain.site import SiteSettings
+from service.domain.verdict import Outcome
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.review.decide import decide_comment
+from service.moderation.telling.published import PAGE
+from service.ports.comments import NewComment
+from service.web.edge.sharing import may_frame
+from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.functional.hostile import HOSTILE
+from tests.functional.webhooks.conftest import add_hook, only_case
+
+BLOG = "https://blog.example/"
+POST = "https://blog.example/radiators/"
+OWN = {"Origin": "https://blog.example"}
+
+
+@pytest.fixture
+def path(services):
+    services.sites.change_settings(SITE, lambda _: SiteSettings(blog=BLOG, public_feed=True))
+    return f"/public/{add_hook(services, Platform.STATIC_FORM, secret='')}/comments"
+
+
+def keep(services, outcome: Outcome | None = Outcome.HAM, text: str = "Hi.", **changes):
+    comment = make_comment(text, **({"post": Post(url=POST)} | changes))
+    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    if outcome is not None:
+        services.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
+    return comment.id
+
+
+def read(client, path, post: str = POST, **more):
+    answer = client.get(path, query_string={"post": post}, **more)
+    assert answer.status_code == 200, answer.text
+    return answer.get_json()["comments"]
+
+
+def rule(services, comment_id, ruling: Ruling):
+    decide_comment(comment_id, ruling, services, decided_by="ada")
+
+
+def test_a_post_s_comments_are_shown_oldest_first_with_what_was_typed_to_be_shown(
+    path, stranger, services
+):
+    newer = keep(services, received_at=NOW, reply_to="com_1")
+    older = keep(
+        services,
+        text="One.\n\nTwo\nthree <b>",
+        received_at=NOW - timedelta(days=3),
+        author=Author(name="Mara", url="https://mara.example/"),
+    )
+    keep(services, post=Post(url="https://blog.example/boilers/"))
+
+    shown = read(stranger, path)
+
+    assert [one["id"] for one in shown] == [older, newer]
+    assert shown[1]["reply_to"] == "com_1"
+    assert shown[0] == {
+        "id": older,
+        "post_url": POST,
+        "author": "Mara",
+        "author_url": "https://mara.example/",
+        "at": (NOW - timedelta(days=3)).isoformat(timespec="milliseconds"),
+        "text": "One.\n\nTwo\nthree <b>",
+        "html": "<p>One.</p><p>Two<br>three &lt;b&gt;</p>",
+        "reply_to": None,
+    }
+
+
+def test_who_sent_it_is_never_told(path, stranger, services):
+    form = {"text": "Hi.", "name": "mara@mail.example", "email": "mara@mail.example"}
+    stranger.post(
+        path.replace("/public", "/hooks").removesuffix("/comments"),
+        data=form | {"url": "mailto:mara@mail.example", "post_url": POST},
+        headers=OWN,
+    )
+    rule(services, only_case(services).comment.id, Ruling.APPROVE)
+
+    answers = [stranger.get(where, query_string={"post": POST}) for where in both(path)]
+
+    assert len(answers[0].get_json()["comments"]) == 1
+    for answer in answers:
+        assert "mail.example" not in answer.text
+        assert "127.0.0.1" not in answer.text
+
+
+@pytest.mark.parametrize("mode", Mode)
+def test_only_what_was_approved_or_judged_ham_is_shown_in_every_mode(
+    path, stranger, services, mode
+):
+    services.sites.change_settings(SITE, lambda old: replace(old, mode=mode))
+    ham = keep(services)
+    approved = keep(services, Outcome.SPAM)
+    rule(services, approved, Ruling.APPROVE)
+    rejected = keep(services)
+    rule(services, rejected, Ruling.REJECT)
+    for outcome in (None, Outcome.UNSURE, Outcome.SPAM):
+        keep(services, outcome)
+
+    assert [one["id"] for one in read(stranger, path)] == [ham, approved]
+
+
+def test_what_was_withdrawn_or_erased_vanishes(path, stranger, services):
+    kept, withdrawn, erased = (keep(services) for _ in range(3))
+    tag = stranger.get(path, query_string={"post": POST}).headers["ETag"]
+
+    withdraw_comment(withdrawn, services, by="the site")
+    services.personal_data.withdraw([erased], at=NOW)
+
+    assert [one["id"] for one in read(stranger, path, headers={"If-None-Match": tag})] == [kept]
+
+
+def test_nothing_is_shown_until_the_owner_switches_it_on(path, stranger, services):
+    keep(services)
+    services.sites.change_settings(SITE, lambda _: SiteSettings(blog=BLOG))
+
+    for where in both(path):
+        answer = stranger.get(where, query_string={"post": POST}, headers=OWN)
+
+        assert answer.status_code == 404
+        assert "--public-feed" in answer.get_json()["detail"]
+        assert answer.headers["Access-Control-Allow-Origin"] == OWN["Origin"]
+
+
+def test_a_revoked_hook_or_one_of_another_kind_shows_nothing(path, stranger, services):
+    other = add_hook(services, Platform.GITHUB)
+    services.inbound.revoke("hook_static-form", at=NOW)
+
+    for where in (
+        path,
+        f"/public/{other}/comments",
+        "/public/no-such/comments",
+        "/public/%00/comments",
+    ):
+        assert stranger.get(where, query_string={"post": POST}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("kept", "asked"),
+    [
+        ("https://blog.example/radiators", POST),
+        ("http://www.blog.example/radiators/", POST),
+        ("/radiators/", POST),
+        (POST, "/radiators"),
+        (POST, f"{POST}#comments"),
+        ("radiators", "radiators"),
+        ("https://blog.example/?p=7", "https://www.blog.example/?p=7"),
+        ("https://blog.example", "https://blog.example/"),
+    ],
+)
+def test_a_post_is_known_by_its_usual_addresses(path, stranger, services, kept, asked):
+    comment = keep(services, post=Post(url=kept))
+
+    assert [one["id"] for one in read(stranger, path, asked)] == [comment]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "https://blog.example/radiators/2",
+        "https://evil.example/radiators/",
+        "https://[",
+        "https://blog.example:99999/radiators/",
+        "x" * 600,
+        "\x00",
+        "%",
+    ],
+)
+def test_other_addresses_are_other_posts(path, stranger, services, asked):
+    keep(services)
+
+    assert read(stranger, path, asked) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [({}, "post"), ({"post": ""}, "post"), ({"post": POST, "page": "0"}, "page"),
+     ({"post": POST, "pge": "1"}, "pge")],
+)  # fmt: skip
+def test_a_wrong_question_is_refused_by_name(path, stranger, query, field):
+    answer = stranger.get(path, query_string=query, headers=OWN)
+
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.get_json()["errors"]] == [field]
+    assert answer.headers["Access-Control-Allow-Origin"] == OWN["Origin"]
+
+
+def test_long_threads_come_in_pages(path, stranger, services):
+    ids = [keep(services) for _ in range(PAGE + 1)]
+
+    first = stranger.get(path, query_string={"post": POST}).get_json()
+    second = stranger.get(path, query_string={"post": POST, "page": first["next_page"]}).get_json()
+
+    assert [one["id"] for one in [*first["comments"], *second["comments"]]] == ids
+    assert second["next_page"] is None
+    assert "page=2" in stranger.get(f"{path}.html", query_string={"post": POST}).text
+
+
+def test_an_unchanged_answer_is_not_sent_again(path, stranger, services):
+    keep(services)
+    for where in both(path):
+        first = stranger.get(where, query_string={"post": POST}, headers=OWN)
+        again = {**OWN, "If-None-Match": first.headers["ETag"]}
+
+        unchanged = stranger.get(where, query_string={"post": POST}, headers=again)
+
+        assert first.headers["Cache-Control"] == "public, max-age=60"
+        assert "Set-Cookie" not in first.headers
+        assert (unchanged.status_code, unchanged.data) == (304, b"")
+        assert unchanged.headers["Access-Control-Allow-Origin"] == OWN["Origin"]
+        assert "Origin" in unchanged.headers["Vary"]
+
+
+def test_scripts_and_frames_of_other_pages_are_kept_out(path, stranger, services):
+    foreign = stranger.get(
+        path, query_string={"post": POST}, headers={"Origin": "https://evil.example"}
+    )
+    framed = stranger.get(f"{path}.html", query_string={"post": POST})
+
+    policy = framed.headers["Content-Security-Policy"]
+    assert "Access-Control-Allow-Origin" not in foreign.headers
+    assert "frame-ancestors https://blog.example https://www.blog.example" in policy
+    assert "X-Frame-Options" not in framed.headers
+    assert "default-src 'none'" in policy
+
+
+@pytest.mark.parametrize(
+    ("blog", "ancestors"),
+    [
+        (None, "*"),
+        ("https://a;script-src.example/", "'none'"),
+        ("http://localhost:1313/", "http://localhost:1313 http://www.localhost:1313"),
+    ],
+)
+def test_a_policy_names_only_hosts_that_are_hosts(blog, ancestors):
+    assert may_frame(blog) == ancestors
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_words_and_names_are_shown_as_words(path, stranger, services, name):
+    hostile = HOSTILE[name]
+    keep(services, text=hostile, author=Author(name=hostile[:300], url=hostile[:2_000]))
+
+    page = stranger.get(f"{path}.html", query_string={"post": POST}).text
+    (shown,) = read(stranger, path)
+
+    assert MarkupFound.in_page(page) <= {"html", "head", "meta", "title", "link", "body"} | ALLOWED
+    assert MarkupFound.in_page(shown["html"]) <= {"p", "br"}
+    assert (shown["author_url"] or "https://").startswith(("https://", "http://"))
+
+
+ALLOWED = {"ol", "li", "p", "bdi", "a", "time", "div", "br"}
+
+
+class MarkupFound(HTMLParser):
+    """Notes every element of a page, and any attribute that acts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+
+    def handle_starttag(self, tag, attrs):
+        self.found.add(tag)
+        self.found |= {name for name, _ in attrs if name.startswith("on") or name == "style"}
+
+    @classmethod
+    def in_page(cls, html: str) -> set[str]:
+        reader = cls()
+        reader.feed(html)
+        return reader.found
+
+
+def both(path: str) -> tuple[str, str]:
+    """Return where comments are read as JSON, and as a page."""
+    return path, f"{path}.html"
