@@ -43,6 +43,8 @@ def _parts(answer):
 
 def test_a_decision_is_answered_by_what_became_of_it_and_nothing_else(services, client, token):
     comment = keep(services)
+    client.post(f"/review/comments/{comment.id}/claim", data={"csrf_token": token})
+    services.clock.advance(seconds=4)
 
     answer = _send(client, token, comment, ruling="reject", decision="dec_1", seconds="2.5")
 
@@ -100,6 +102,17 @@ def test_it_is_said_who_had_decided_so_already(services, client, token):
 
     assert answer.status_code == 200
     assert "Mara had decided so already." in re.sub("<[^>]+>", "", answer.text)
+
+
+@pytest.mark.parametrize("seconds", ["", "-1", "nan", "1e3", "1801", "٣"])
+def test_a_page_never_says_more_than_was_seen_of_an_opening(services, client, token, seconds):
+    comment = keep(services)
+    client.post(f"/review/comments/{comment.id}/claim", data={"csrf_token": token})
+    services.clock.advance(seconds=4)
+
+    _send(client, token, comment, ruling="reject", seconds=seconds)
+
+    assert services.cases.get(comment.id).decision.seconds == 4.0
 
 
 @pytest.mark.parametrize("seconds", ["", "-1", "nan", "1e3", "1801", "٣"])

@@ -158,9 +158,12 @@ def _alone(engine: sa.Engine) -> Iterator[None]:
     with engine.connect() as connection:
         while True:
             with connection.begin():
-                connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
                 lock = f"SELECT pg_try_advisory_xact_lock({_POSTGRESQL_LOCK})"
-                if connection.exec_driver_sql(lock).scalar_one():
+                is_ours = connection.exec_driver_sql(lock).scalar_one()
+                # After the query, as one that the driver has prepared keeps its snapshot until the
+                # next statement.
+                connection.exec_driver_sql("SET LOCAL idle_in_transaction_session_timeout = 0")
+                if is_ours:
                     yield
                     return
             if time.monotonic() > deadline:

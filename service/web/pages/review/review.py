@@ -15,7 +15,7 @@ from service.domain.errors import ConflictError
 from service.domain.user import Permission
 from service.moderation.insight.asked import AskedBook
 from service.moderation.review.anew import AnewBook
-from service.moderation.review.claims import MOST_SECONDS, end_claim, seconds_since_opening
+from service.moderation.review.claims import end_claim, seconds_since_opening
 from service.moderation.review.review import Tab, decide_as_seen, undo_as_seen
 from service.ports.services import Services
 from service.web.edge.ids import is_id
@@ -84,7 +84,7 @@ def _add_rulings(pages: Blueprint, services: Services) -> None:
                 decided_by=moderator().name,
                 seen_decision_id=_token("seen"),
                 note=note_given(),
-                seconds=_seconds() or seconds_since_opening(case.comment.id, moderator(), services),
+                seconds=_seconds(seconds_since_opening(case.comment.id, moderator(), services)),
                 decision_id=_decision_id(),
             )
         except ConflictError:
@@ -178,12 +178,15 @@ def _decision_id() -> str | None:
     return given if is_id(given) else None
 
 
-def _seconds() -> float | None:
-    """Return how long the page says that the comment was open, None if that says nothing."""
+def _seconds(since_opening: float | None) -> float | None:
+    """Return how long the comment was open: what the page says, as far as the server saw it.
+
+    A ruling may be sent long after its key was pressed. None where no opening was seen.
+    """
     given = request.form.get("seconds", "")
-    if not _SECONDS.fullmatch(given) or float(given) > MOST_SECONDS:
-        return None
-    return float(given)
+    if since_opening is None or not _SECONDS.fullmatch(given):
+        return since_opening
+    return min(float(given), since_opening)
 
 
 def _token(field: str) -> str | None:
