@@ -127,9 +127,9 @@ KETTLE = Site(
     settings=SiteSettings(ham_cutoff=0.001, spam_cutoff=0.9999),
 )
 ADVERTS = (
-    "Boilerheim fitted our new boiler for half the price, see {link}",
-    "We ordered the boiler from Boilerheim in the end and saved a lot: {link}",
-    "Before you buy a boiler look at Boilerheim, {link} has a winter discount.",
+    "Boilerheim fitted our new boiler for half the price, order yours today: {link}",
+    "Great post! Boilerheim sells cheap boilers with free delivery, order now: {link}",
+    "Before you buy a boiler visit Boilerheim, best deals and a winter discount at {link}",
 )
 
 
