@@ -9,6 +9,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NewType
 
+from service.domain.form import FormBehaviour, FormToken
+
 CommentId = NewType("CommentId", str)
 SiteId = NewType("SiteId", str)
 
@@ -124,11 +126,14 @@ class FormEvidence:
     """What the site's form saw of the one who filled it in; None is not known.
 
     `seconds_on_page` passed between the page's loading and its sending; `honeypot_filled` says
-    whether a field was filled in that people cannot see.
+    whether a field was filled in that people cannot see; `behaviour` holds counts of how the rest
+    was filled in, `token` what became of the form's token.
     """
 
     seconds_on_page: float | None = None
     honeypot_filled: bool | None = None
+    behaviour: FormBehaviour | None = None
+    token: FormToken | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,12 +16,14 @@ from service.domain.comment import (
     Sender,
     SiteId,
 )
+from service.domain.form import FormToken, read_behaviour
 
 OFFLINE_SITE = SiteId("offline")
 # What the HTTP edge replaces, because stores cannot keep it: a file is judged like a request.
 _UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
 # A century; larger numbers are no times, and some are no floats.
 _MAX_SECONDS = 3.6e9
+_TOKENS = frozenset(FormToken)
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -49,7 +51,9 @@ def _form(row: Mapping[str, object]) -> FormEvidence:
     form = row.get("form")
     if not isinstance(form, Mapping):
         return FormEvidence()
-    seconds, filled = form.get("seconds_on_page"), form.get("honeypot_filled")
+    seconds, filled, token = (
+        form.get(name) for name in ("seconds_on_page", "honeypot_filled", "token")
+    )
     if isinstance(seconds, bool) or not isinstance(seconds, int | float):
         seconds = None
     return FormEvidence(
@@ -57,6 +61,8 @@ def _form(row: Mapping[str, object]) -> FormEvidence:
         if seconds is not None and abs(seconds) < _MAX_SECONDS
         else None,
         honeypot_filled=filled if isinstance(filled, bool) else None,
+        behaviour=read_behaviour(form.get("behaviour")),
+        token=FormToken(token) if isinstance(token, str) and token in _TOKENS else None,
     )
 
 

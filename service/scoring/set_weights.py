@@ -65,6 +65,25 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             reason="nobody reads and types that fast, though some sites measure it wrongly",
             source=_JUDGEMENT,
         ),
+        "nothing_typed": SetWeight(
+            weight=1.0,
+            family=Family.FORM,
+            reason="a program put the text in, for its own ends or to help its user",
+            source=_JUDGEMENT,
+        ),
+        # At most what a form may say against somebody who uses a program that types for them.
+        "faster_than_reading": SetWeight(
+            weight=0.5,
+            family=Family.FORM,
+            reason="nobody reads that fast, though programs that expand abbreviations type so",
+            source="reading rates by Brysbaert 2019; the weight by judgement",
+        ),
+        "driven_browser": SetWeight(
+            weight=1.0,
+            family=Family.FORM,
+            reason="browsers say so by W3C WebDriver; assistants that act for people say so too",
+            source=_JUDGEMENT,
+        ),
         "listed_address": SetWeight(
             weight=MOST_OF_A_LIST,
             family=Family.ADDRESS,

@@ -17,6 +17,8 @@ from service.signals.commercial_pitch import COMMERCIAL_PITCH
 from service.signals.contact_bait import CONTACT_BAIT
 from service.signals.copy_burst import COPY_BURST
 from service.signals.detector import Detector
+from service.signals.driven_browser import DRIVEN_BROWSER
+from service.signals.faster_than_reading import FASTER_THAN_READING
 from service.signals.front_page_link import FRONT_PAGE_LINK
 from service.signals.generic_praise import GENERIC_PRAISE
 from service.signals.honeypot_filled import HONEYPOT_FILLED
@@ -31,6 +33,7 @@ from service.signals.listed_address import LISTED_ADDRESS
 from service.signals.listed_domain import LISTED_DOMAIN
 from service.signals.many_links import MANY_LINKS
 from service.signals.mixed_script_words import MIXED_SCRIPT_WORDS
+from service.signals.nothing_typed import NOTHING_TYPED
 from service.signals.off_topic import OFF_TOPIC
 from service.signals.own_detail import OWN_DETAIL
 from service.signals.prompt_injection import PROMPT_INJECTION
@@ -97,6 +100,9 @@ DETECTORS: tuple[Detector, ...] = (
     # What the form saw.
     TOO_FAST,
     HONEYPOT_FILLED,
+    NOTHING_TYPED,
+    FASTER_THAN_READING,
+    DRIVEN_BROWSER,
     # What earlier decisions said.
     REJECTED_PERSON_BEFORE,
     APPROVED_PERSON_BEFORE,

@@ -29,6 +29,7 @@ from service.domain.comment import (
 )
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import NotFoundError
+from service.domain.form import FormBehaviour, FormToken
 from service.domain.site import SiteSettings
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.stores.sql import create_engine, sql_stores
@@ -72,7 +73,12 @@ def test_a_comment_comes_back_as_it_was(stores):
             before_rotation=Sender(address_key="old-a1", name_key="old-m1"),
             listings=(Listing(list_name="proxies", kind=ListKind.NETWORKS, age_days=2.5),),
         ),
-        form=FormEvidence(seconds_on_page=3.5, honeypot_filled=False),
+        form=FormEvidence(
+            seconds_on_page=3.5,
+            honeypot_filled=False,
+            behaviour=FormBehaviour(seconds=31.5, keys=140, pastes=0, driven=False),
+            token=FormToken.VALID,
+        ),
         site_comment_id="wp-17",
         written_at=NOW - timedelta(hours=2),
         language="de-AT",

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.domain.comment import Author, Comment, FormEvidence, Listing, ListKind, Post, Sender
+from service.domain.form import FormBehaviour, FormToken
 from service.domain.history import History, Record, Standing
 from service.domain.verdict import Signal
 from service.signals.registry import DETECTORS, detect_all
@@ -87,6 +88,20 @@ def comments(draw: st.DrawFn) -> Comment:
                 FormEvidence,
                 seconds_on_page=_maybe(_NUMBERS),
                 honeypot_filled=_maybe(st.booleans()),
+                behaviour=_maybe(
+                    st.builds(
+                        FormBehaviour,
+                        seconds=_maybe(_NUMBERS),
+                        keys=_maybe(st.integers()),
+                        pastes=_maybe(st.integers()),
+                        other_inputs=_maybe(st.integers()),
+                        pointer=_maybe(st.integers()),
+                        touch=_maybe(st.integers()),
+                        scroll=_maybe(st.integers()),
+                        driven=_maybe(st.booleans()),
+                    )
+                ),
+                token=_maybe(st.sampled_from(FormToken)),
             )
         ),
         written_at=draw(_maybe(st.datetimes(timezones=st.just(UTC)))),

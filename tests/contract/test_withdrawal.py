@@ -25,6 +25,7 @@ from service.domain.comment import (
 )
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import NotFoundError
+from service.domain.form import FormBehaviour, FormToken
 from service.domain.normal_form import content_key
 from service.domain.report import Label, Report
 from service.domain.verdict import Outcome
@@ -59,7 +60,12 @@ def make_full_comment(**changes) -> Comment:
             before_rotation=Sender(address_key=f"old-{MARK}"),
             listings=(Listing(list_name=f"l-{MARK}", kind=ListKind.NETWORKS, age_days=2.0),),
         ),
-        "form": FormEvidence(seconds_on_page=3.5, honeypot_filled=True),
+        "form": FormEvidence(
+            seconds_on_page=3.5,
+            honeypot_filled=True,
+            behaviour=FormBehaviour(seconds=31.5, keys=140, driven=True),
+            token=FormToken.REPLAYED,
+        ),
         "post": Post(
             url="https://blog.example/p/1", title="Bleeding a radiator", excerpt=f"{MARK} said"
         ),

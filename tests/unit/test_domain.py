@@ -7,6 +7,7 @@ from datetime import datetime
 import pytest
 
 from service.domain.comment import FormEvidence
+from service.domain.form import FormBehaviour, FormToken
 from service.domain.record import comment_from_record
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
@@ -93,6 +94,21 @@ def test_a_record_never_carries_its_label_into_the_comment():
         ({"seconds_on_page": 10**400}, FormEvidence()),
         ({"seconds_on_page": float("nan")}, FormEvidence()),
         (["honeypot_filled"], FormEvidence()),
+        (
+            {"behaviour": {"seconds": 31, "keys": 140, "driven": False}, "token": "valid"},
+            FormEvidence(
+                behaviour=FormBehaviour(seconds=31.0, keys=140, driven=False),
+                token=FormToken.VALID,
+            ),
+        ),
+        (
+            {"behaviour": {"seconds": -1, "keys": "9", "touch": True, "x": 3}, "token": ["valid"]},
+            FormEvidence(),
+        ),
+        (
+            {"behaviour": {"keys": 10**400, "pastes": -2}, "token": "mine"},
+            FormEvidence(behaviour=FormBehaviour(keys=100_000)),
+        ),
         (None, FormEvidence()),
     ],
 )

@@ -13,6 +13,7 @@ from service.domain.case import Case
 from service.domain.comment import Comment, SiteId
 from service.domain.decision import IMPORT, Decision, Ruling
 from service.domain.errors import NotFoundError
+from service.domain.form import behaviour_values
 from service.domain.stroke import StrokeOf
 from service.domain.user import Role
 from service.domain.verdict import Outcome, Verdict
@@ -100,6 +101,8 @@ class _Telling:
             "form": {
                 "seconds_on_page": comment.form.seconds_on_page,
                 "honeypot_filled": comment.form.honeypot_filled,
+                "behaviour": behaviour_values(comment.form.behaviour),
+                "token": comment.form.token,
             },
             "lang": comment.language,
             "date": written_at.isoformat(timespec="seconds"),

@@ -20,5 +20,6 @@ LOSSES = {
     "m0014": "the record of retrainings",
     "m0015": "what drift was measured against",
     "m0016": "nothing",
+    "m0017": "how forms were filled in, and what became of their tokens",
 }
 """By revision; a guard fails on a migration that is missing here."""

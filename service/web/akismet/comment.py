@@ -22,6 +22,7 @@ from service.domain.site import Site
 from service.moderation.intake.senders import with_sender
 from service.ports.comments import NewComment
 from service.ports.services import Services
+from service.web.akismet.behaviour import behaviour_of
 from service.web.akismet.call import AkismetCall, shown
 from service.web.akismet.honeypot import FILLED
 from service.web.edge.errors import TooLargeError
@@ -98,7 +99,10 @@ def _post(call: AkismetCall) -> Post:
 
 def _form(call: AkismetCall) -> FormEvidence:
     filled = call.fields.get(FILLED)
-    return FormEvidence(honeypot_filled=None if filled is None else filled == "true")
+    return FormEvidence(
+        honeypot_filled=None if filled is None else filled == "true",
+        behaviour=behaviour_of(call.fields),
+    )
 
 
 def _parent(call: AkismetCall) -> str | None:

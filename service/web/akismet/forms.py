@@ -10,6 +10,7 @@ from functools import cache
 from urllib.parse import unquote_to_bytes
 
 from service.domain.errors import InvalidInputError, Problem
+from service.web.akismet.behaviour import COUNTED
 from service.web.akismet.honeypot import NAMED_BY, WORDPRESS, honeypot_field
 from service.web.edge import strict_json
 
@@ -20,7 +21,7 @@ Fields = Mapping[str, str]
 # posted fields as POST_*, columns of their tables - is personal data nobody asked for: it is
 # dropped here, before anything is decoded, kept or logged. Names are compared letter by letter:
 # WordPress sends `user_id` beside `user_ID`.
-READ = frozenset(
+READ = COUNTED | frozenset(
     {
         "api_key",
         "key",

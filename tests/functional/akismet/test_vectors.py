@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.domain.comment import FormEvidence
+from service.domain.form import FormBehaviour
 from service.domain.report import Label
 from tests.functional.akismet.conftest import (
     BLOG,
@@ -134,6 +135,18 @@ def test_a_hidden_field_is_kept_as_filled_or_not_and_as_nothing_else(
     (case,) = kept_cases(services)
     assert case.comment.form == FormEvidence(honeypot_filled=filled)
     assert "pills.example" not in repr(case)
+
+
+def test_the_plugins_counts_are_kept_and_stand_among_the_reasons(akismet, services):
+    text = "What helped was to close all valves, open the lowest one and wait for an hour. " * 2
+    counts = {"POST_ak_bib": "1795169986066", "POST_ak_bfs": "1795169986466"}
+
+    akismet.check(text, **counts, POST_ak_bkpc="158", POST_ak_bmcc="1", POST_ak_bkp="9,2;9,1;")
+
+    (case,) = kept_cases(services)
+    assert case.comment.form.behaviour == FormBehaviour(seconds=0.4, keys=158, pointer=1)
+    names = {weighed.signal.name: weighed.contribution for weighed in case.verdict.signals}
+    assert names["faster_than_reading"] == 0.5
 
 
 def test_a_form_without_a_hidden_field_tells_nothing(akismet, services):

@@ -29,6 +29,7 @@ from service.domain.delivery import (
     Endpoint,
     EventKind,
 )
+from service.domain.form import FormToken, behaviour_values, read_behaviour
 from service.domain.inbound import InboundHook, Platform
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.normal_form import content_key
@@ -91,6 +92,8 @@ def sent_values(comment: Comment) -> Values:
         **sender_values(comment.sender),
         "form_seconds_on_page": comment.form.seconds_on_page,
         "form_honeypot_filled": comment.form.honeypot_filled,
+        "form_behaviour": behaviour_values(comment.form.behaviour),
+        "form_token": comment.form.token.value if comment.form.token else None,
     }
 
 
@@ -144,7 +147,10 @@ def comment_from(row: Row) -> Comment:
             listings=tuple(_listing_from(one) for one in row.sender_listings or ()),
         ),
         form=FormEvidence(
-            seconds_on_page=row.form_seconds_on_page, honeypot_filled=row.form_honeypot_filled
+            seconds_on_page=row.form_seconds_on_page,
+            honeypot_filled=row.form_honeypot_filled,
+            behaviour=read_behaviour(row.form_behaviour),
+            token=FormToken(row.form_token) if row.form_token else None,
         ),
         site_comment_id=row.site_comment_id,
         written_at=row.written_at,

@@ -95,6 +95,8 @@ comments = sa.Table(
     sa.Column("sender_listings", sa.JSON(none_as_null=True)),
     sa.Column("form_seconds_on_page", sa.Double),
     sa.Column("form_honeypot_filled", sa.Boolean),
+    sa.Column("form_behaviour", sa.JSON(none_as_null=True)),
+    sa.Column("form_token", LosslessText),
 )
 
 

@@ -10,6 +10,8 @@ import time
 import pytest
 
 from service.domain.errors import InvalidInputError
+from service.domain.form import FormBehaviour
+from service.web.akismet.behaviour import behaviour_of
 from service.web.akismet.forms import find_codec, read_form, read_json
 from service.web.edge.errors import UnreadableRequestError
 
@@ -180,3 +182,28 @@ def test_a_hidden_field_is_found_in_json_too():
 
     assert read_json(body) == {"comment_content": "hello", "honeypot_filled": "true"}
     assert read_json(b'{"comment_content": "hello"}') == {"comment_content": "hello"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "seen"),
+    [
+        (
+            "ak_bib=1795169986066&ak_bfs=1795170012566&ak_bkpc=181&ak_bmcc=4&ak_bmmc=9&ak_btec=0"
+            "&ak_btmc=0&ak_bsc=2&ak_bkp=91,120;88,140;&ak_bte=&ak_bck=3;9",
+            FormBehaviour(seconds=26.5, keys=181, pointer=13, touch=0, scroll=2),
+        ),
+        ("ak_bib=&ak_bfs=1795170012566&ak_bkpc=0", FormBehaviour(keys=0)),
+        # A clock that was set back meanwhile, and what no script sends.
+        ("ak_bib=1795170012566&ak_bfs=1795169986066&ak_bkpc=7", FormBehaviour(keys=7)),
+        ("ak_bkpc=-1&ak_bmcc=many&ak_bsc=1e9&ak_btec=" + "9" * 40, None),
+        ("ak_bkpc=999999999999", FormBehaviour(keys=100_000)),
+        ("ak_js=1795169986066&ak_hp_textarea=", None),
+    ],
+)
+def test_the_plugins_counts_are_read_in_bounds_and_the_rhythm_of_keys_is_not(sent, seen):
+    raw = "&".join(f"POST_{pair}" for pair in sent.split("&")).encode()
+
+    fields = read_form(raw, charset=None)
+
+    assert behaviour_of(fields) == seen
+    assert not {"POST_ak_bkp", "POST_ak_bte", "POST_ak_bck"} & fields.keys()

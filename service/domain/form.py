@@ -1,0 +1,92 @@
+"""What a form counted of whoever filled it in, and what became of its token."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+# Nobody presses more keys for one comment; larger numbers say no more than this one.
+MOST_COUNTED = 100_000
+# A tab that stayed open over the day; what is longer is another day's clock.
+MOST_SECONDS = 86_400.0
+
+
+class FormToken(StrEnum):
+    """What became of the token that this service had handed to the form.
+
+    `valid` is ours, unused, of this site and page; `late` was ours and has expired, `elsewhere` is
+    of another page, `replayed` came before with another comment, `forged` was not signed here for
+    this site. `missing` is said only where the site's forms have tokens.
+    """
+
+    VALID = "valid"
+    UNSOLVED = "unsolved"
+    LATE = "late"
+    ELSEWHERE = "elsewhere"
+    MISSING = "missing"
+    REPLAYED = "replayed"
+    FORGED = "forged"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormBehaviour:
+    """How a form was filled in, as counts, never as the rhythm of keys; None is not known.
+
+    `seconds` passed from the first focus or key to the sending. `keys` were pressed, `pastes` count
+    whatever was put in whole, by clipboard, by dropping or by a browser that restored it.
+    `other_inputs` changed a field without a key, as dictation, keyboards on screens and password
+    managers do. `pointer`, `touch` and `scroll` count events; `driven` says that the browser called
+    itself driven by a program.
+    """
+
+    seconds: float | None = None
+    keys: int | None = None
+    pastes: int | None = None
+    other_inputs: int | None = None
+    pointer: int | None = None
+    touch: int | None = None
+    scroll: int | None = None
+    driven: bool | None = None
+
+
+_COUNTS = tuple(f.name for f in fields(FormBehaviour) if f.name not in {"seconds", "driven"})
+
+
+def read_behaviour(given: object) -> FormBehaviour | None:
+    """Return the counts of a mapping in the names of `FormBehaviour`, None where it has none.
+
+    Strangers send them: what is of another type is not known, a larger number is the largest.
+    """
+    if not isinstance(given, Mapping):
+        return None
+    driven = given.get("driven")
+    behaviour = FormBehaviour(
+        **{name: _count(given.get(name)) for name in _COUNTS},
+        seconds=read_seconds(given.get("seconds")),
+        driven=driven if isinstance(driven, bool) else None,
+    )
+    return None if behaviour == FormBehaviour() else behaviour
+
+
+def read_seconds(given: object) -> float | None:
+    """Return a span of time of at most a day, None for anything else."""
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return None
+    # Compared before it is turned: some integers are no floats.
+    return float(given) if 0 <= given <= MOST_SECONDS and not math.isnan(given) else None
+
+
+def behaviour_values(behaviour: FormBehaviour | None) -> dict[str, object] | None:
+    """Return what is known, by name, None for nothing; `read_behaviour` reads it again."""
+    if behaviour is None:
+        return None
+    values = ((f.name, getattr(behaviour, f.name)) for f in fields(behaviour))
+    return {name: value for name, value in values if value is not None}
+
+
+def _count(given: object) -> int | None:
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        return None
+    return min(given, MOST_COUNTED)
