@@ -32,12 +32,14 @@ from service.stores.files.model_versions import ModelVersions
 from service.stores.files.reputation_lists import ListFolder
 from service.stores.files.systems import open_systems
 from service.stores.files.version_shelf import FolderVersionShelf
+from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.list_entries import BookKeeper
 from service.stores.passwords import Argon2PasswordHasher
 from service.stores.sql import Connections, SqlStores, create_engine, sql_stores
 from service.stores.valkey.breaker import BreakerHistoryStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.rebuild import ValkeyRebuildPlace
+from service.stores.valkey.spent_tokens import ValkeySpentTokens
 from service.tasks.back_scoring_queue import CeleryBackScoringQueue
 from service.tasks.delivery_queue import CeleryDeliveryQueue
 from service.tasks.queue import CeleryScoringQueue
@@ -80,6 +82,7 @@ class Wired:
     history: ValkeyHistoryStore
     history_breaker: BreakerHistoryStore
     rebuild_place: ValkeyRebuildPlace
+    spent_tokens: ValkeySpentTokens
     registry: CollectorRegistry
     counting: CountingObserver
     tracing: Tracing | None
@@ -97,6 +100,7 @@ class Wired:
         self.back_scoring_queue.close()
         self.history.close()
         self.rebuild_place.close()
+        self.spent_tokens.close()
         self.engine.dispose()
 
 
@@ -118,6 +122,7 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
     back_scoring_queue = CeleryBackScoringQueue(valkey_url)
     history = open_history(settings, valkey_url)
     rebuild_place = _open_rebuild_place(settings, valkey_url)
+    spent_tokens = _open_spent_tokens(settings, valkey_url)
     breaker = BreakerHistoryStore(history)
     registry = CollectorRegistry()
     counting = CountingObserver(registry)
@@ -176,6 +181,8 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         retrainings=stores.retrainings,
         versions=FolderVersionShelf(partial(versions_folder, settings)),
         trainer_queue=trainer_queue,
+        form_challenges=AltchaFormChallenges(_derive(secret, "tokens of forms")),
+        spent_tokens=spent_tokens,
         audit_share=settings.audit_share,
         one_moment=stores.one_moment,
         observer=SeveralObservers(counting, tracing) if tracing else counting,
@@ -194,6 +201,7 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         history=history,
         history_breaker=breaker,
         rebuild_place=rebuild_place,
+        spent_tokens=spent_tokens,
         registry=registry,
         counting=counting,
         tracing=tracing,
@@ -350,6 +358,11 @@ def _open_rebuild_place(settings: Settings, valkey_url: str) -> ValkeyRebuildPla
     # On the server of the histories, so that it is lost with them.
     url, cluster = find_history_server(settings, valkey_url)
     return ValkeyRebuildPlace(url, cluster=cluster)
+
+
+def _open_spent_tokens(settings: Settings, valkey_url: str) -> ValkeySpentTokens:
+    url, cluster = find_history_server(settings, valkey_url)
+    return ValkeySpentTokens(url, cluster=cluster)
 
 
 def find_history_server(settings: Settings, valkey_url: str) -> tuple[str, bool]:

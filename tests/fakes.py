@@ -22,10 +22,12 @@ from service.ports.services import Services
 from service.scoring.promise import Promise
 from service.scoring.weights import Cutoffs, Weights
 from service.stores.files.reputation_lists import MemoryReputationLists
+from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.list_entries import BookKeeper
 from service.stores.memory.history import MemoryHistoryStore
 from service.stores.memory.queue import MemoryBackScoringQueue, MemoryScoringQueue
 from service.stores.memory.rebuild import MemoryRebuildPlace
+from service.stores.memory.spent_tokens import MemorySpentTokens
 from service.stores.memory.stores import MemoryStores, memory_stores
 from tests.factories import NOW, SITE
 
@@ -296,6 +298,8 @@ def make_services(
         "notifier": RecordingNotifier(clock),
         "history": stores.history,
         "rebuild_place": MemoryRebuildPlace(),
+        "form_challenges": AltchaFormChallenges(b"a secret for tests, long enough"),
+        "spent_tokens": MemorySpentTokens(),
         "queue": queue,
         "current_model": lambda: model,
         "current_promise": lambda: Promise(

@@ -11,6 +11,7 @@ from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.domain.inbound import InboundHook, Platform
 from service.moderation.telling.hooks import add_hook, revoke_hook
+from service.web.webhooks.form_script import script_tag
 
 _ACTOR = "command line"
 
@@ -84,4 +85,5 @@ def _row(hook: InboundHook) -> dict[str, object]:
         "path": f"/hooks/{hook.id}",
         "created_at": hook.created_at.isoformat(timespec="seconds"),
         "revoked_at": revoked.isoformat(timespec="seconds") if revoked else None,
+        "script": script_tag(hook.id) if hook.platform is Platform.STATIC_FORM else None,
     }

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from datetime import timedelta
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 # Nobody presses more keys for one comment; larger numbers say no more than this one.
 MOST_COUNTED = 100_000
 # A tab that stayed open over the day; what is longer is another day's clock.
 MOST_SECONDS = 86_400.0
+# A page that was opened yesterday has another token by the time its form is touched.
+TOKEN_LIFE = timedelta(days=1)
+# WordPress's pages of comments, pages for telephones, and the file that a folder's address means.
+_SAME_PAGE = re.compile(r"/(?:comment-page-[0-9]{1,6}|amp|index\.html?)/?$")
 
 
 class FormToken(StrEnum):
     """What became of the token that this service had handed to the form.
 
-    `valid` is ours, unused, of this site and page; `late` was ours and has expired, `elsewhere` is
-    of another page, `replayed` came before with another comment, `forged` was not signed here for
-    this site. `missing` is said only where the site's forms have tokens.
+    `valid` is ours, unused, of this site and page, and its challenge was solved, which browsers can
+    do on secure pages alone; `unsolved` is the same without that. `late` was ours and has expired,
+    `elsewhere` is of another page, `replayed` came before with another comment, `forged` was not
+    signed here for this site. `missing` is said only where the site's forms have tokens.
     """
 
     VALID = "valid"
@@ -90,3 +99,20 @@ def _count(given: object) -> int | None:
     if isinstance(given, bool) or not isinstance(given, int) or given < 0:
         return None
     return min(given, MOST_COUNTED)
+
+
+def page_key(address: str | None) -> str | None:
+    """Return what stands for the page at a web address, None where it names no page.
+
+    Of a page on another host browsers tell only where the site begins: that names none. Query,
+    fragment, `www.` and how a blog numbers pages of comments make no other page.
+    """
+    try:
+        parts = urlsplit(address or "")
+        host = (parts.hostname or "").removeprefix("www.")
+    except ValueError:
+        return None
+    path = _SAME_PAGE.sub("", parts.path).rstrip("/").casefold()
+    if not host or not path:
+        return None
+    return hashlib.sha256(f"{host}{path}".encode("utf-8", "replace")).hexdigest()[:16]

@@ -26,6 +26,7 @@ from service.ports.delivery import (
     InboundStore,
     SiteNotifier,
 )
+from service.ports.forms import FormChallenges, SpentTokens
 from service.ports.history import HistoryStore, RebuildPlace, ReputationLists, SenderRecords
 from service.ports.models import (
     BackScoringQueue,
@@ -136,6 +137,8 @@ class Services:
     versions: VersionShelf
     trainer_queue: TrainerQueue
     backlog: BacklogStore
+    form_challenges: FormChallenges
+    spent_tokens: SpentTokens
     taught: Callable[[], Taught] = nothing_taught
     audit_share: float = 0.02
     one_moment: Callable[[], AbstractContextManager[None]] = nullcontext

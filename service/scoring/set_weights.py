@@ -84,6 +84,19 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             reason="browsers say so by W3C WebDriver; assistants that act for people say so too",
             source=_JUDGEMENT,
         ),
+        "misused_form_token": SetWeight(
+            weight=1.0,
+            family=Family.FORM,
+            reason="each page's script gets its own, though secrets change and pages are copied",
+            source=_JUDGEMENT,
+        ),
+        # A tenth: sincere people block scripts, and some browsers have none.
+        "missing_form_token": SetWeight(
+            weight=0.1,
+            family=Family.FORM,
+            reason="programs run no scripts, and neither do people who block them",
+            source=_JUDGEMENT,
+        ),
         "listed_address": SetWeight(
             weight=MOST_OF_A_LIST,
             family=Family.ADDRESS,

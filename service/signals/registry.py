@@ -32,6 +32,8 @@ from service.signals.link_only import LINK_ONLY
 from service.signals.listed_address import LISTED_ADDRESS
 from service.signals.listed_domain import LISTED_DOMAIN
 from service.signals.many_links import MANY_LINKS
+from service.signals.missing_form_token import MISSING_FORM_TOKEN
+from service.signals.misused_form_token import MISUSED_FORM_TOKEN
 from service.signals.mixed_script_words import MIXED_SCRIPT_WORDS
 from service.signals.nothing_typed import NOTHING_TYPED
 from service.signals.off_topic import OFF_TOPIC
@@ -103,6 +105,8 @@ DETECTORS: tuple[Detector, ...] = (
     NOTHING_TYPED,
     FASTER_THAN_READING,
     DRIVEN_BROWSER,
+    MISUSED_FORM_TOKEN,
+    MISSING_FORM_TOKEN,
     # What earlier decisions said.
     REJECTED_PERSON_BEFORE,
     APPROVED_PERSON_BEFORE,

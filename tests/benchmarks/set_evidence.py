@@ -32,6 +32,11 @@ _CORRECTIONS = Path(__file__).parents[2] / "data" / "label-corrections.jsonl"
 RATES = {
     "honeypot_filled": 0.005,
     "too_fast": 0.01,
+    "nothing_typed": 0.01,
+    "faster_than_reading": 0.005,
+    "driven_browser": 0.002,
+    "misused_form_token": 0.005,
+    "missing_form_token": 0.1,
     "listed_address": 0.02,
     "listed_domain": 0.005,
     "throwaway_mail": 0.01,

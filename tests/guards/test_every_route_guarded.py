@@ -39,6 +39,9 @@ OPEN = {
     # What a site's owner has switched on for anybody to read: words that stand on a public page.
     "/public/<hook_id>/comments",
     "/public/<hook_id>/comments.html",
+    # What a visitor's browser loads with a comment form: it has no key.
+    "/public/<hook_id>/form.js",
+    "/public/<hook_id>/form-token",
     # Clients ask these before they have a key; the answers are the same for everybody.
     "/1.1/test",
     "/1.2/test",
@@ -175,9 +178,9 @@ def test_every_route_of_the_api_is_described(app):
         (path, method.upper()) for path, methods in document["paths"].items() for method in methods
     }
     served = {
-        (re.sub(r"<id:(\w+)>", r"{\1}", r.rule), method)
+        (re.sub(r"<(?:id:)?(\w+)>", r"{\1}", r.rule), method)
         for r in app.url_map.iter_rules()
-        if r.rule.startswith(("/v1", "/livez", "/readyz"))
+        if r.rule.startswith(("/v1", "/livez", "/readyz")) or r.rule.endswith("/form-token")
         for method in (r.methods or set()) - {"HEAD", "OPTIONS"}
     }
     assert described == served

@@ -16,7 +16,9 @@ _COUNTS: Mapping[str, tuple[str, ...]] = {
     "touch": ("POST_ak_btec", "POST_ak_btmc"),
     "scroll": ("POST_ak_bsc",),
 }
-COUNTED = frozenset({_BEGUN, _SENT, *(name for names in _COUNTS.values() for name in names)})
+FIELD = "POST_slopsieve_form"
+"""The hidden field of our own script, for a site that has it beside the plugin."""
+COUNTED = frozenset({FIELD, _BEGUN, _SENT, *(name for names in _COUNTS.values() for name in names)})
 """The fields that are read. The plugin's others tell when each key went down: they are not."""
 # Milliseconds since 1970 have 13 digits.
 _NUMBER = re.compile(r"[0-9]{1,16}")

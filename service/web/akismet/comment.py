@@ -19,10 +19,11 @@ from service.domain.comment import (
 )
 from service.domain.normal_form import unslash
 from service.domain.site import Site
+from service.moderation.intake.form_tokens import with_token
 from service.moderation.intake.senders import with_sender
 from service.ports.comments import NewComment
 from service.ports.services import Services
-from service.web.akismet.behaviour import behaviour_of
+from service.web.akismet.behaviour import FIELD, behaviour_of
 from service.web.akismet.call import AkismetCall, shown
 from service.web.akismet.honeypot import FILLED
 from service.web.edge.errors import TooLargeError
@@ -47,6 +48,8 @@ def new_comment(call: AkismetCall, site: Site, services: Services) -> NewComment
         email=_email(_clean(call, "comment_author_email")),
         services=services,
     )
+    if not call.is_test:
+        comment = with_token(comment, call.fields.get(FIELD), services)
     key = f"akismet:{comment.fingerprint()}" if comment.written_at and not call.is_test else None
     return NewComment(comment=comment, lane=Lane.INTERACTIVE, idempotency_key=key)
 

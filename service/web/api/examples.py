@@ -49,7 +49,7 @@ from service.web.api.callback_answers import (
     SetCallbackAnswer,
 )
 from service.web.api.figure_answers import FiguresAnswer
-from service.web.edge.answers import Answer, LiveAnswer, ReadyAnswer
+from service.web.edge.answers import Answer, FormTokenAnswer, LiveAnswer, ReadyAnswer
 from service.web.edge.errors import KINDS, problem
 
 _NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -258,6 +258,19 @@ ANSWERS: Mapping[str, Answer] = {
     "list_deliveries": DeliveryList(deliveries=[DeliveryAnswer.of(_DELIVERY)]),
     "get_delivery": DeliveryLogAnswer.of(_DELIVERY, [_ATTEMPT]),
     "replay_delivery": DeliveryAnswer.of(_DELIVERY),
+    "get_form_token": FormTokenAnswer(
+        parameters={
+            "algorithm": "PBKDF2/SHA-256",
+            "cost": 1_000,
+            "keyLength": 32,
+            "keyPrefix": "9c1f7a52e0b34d86a1c55e07f2d9b840",
+            "nonce": "5d0c1be07f3a49f2a6c8d94b7e1f0a33",
+            "salt": "e2b74a90c6d15f388b07aa41d3c9f6e5",
+            "keySignature": "4be1…",
+            "data": {"page": "0f3a9c77d1e2b4a5", "at": 1772366400000},
+        },
+        signature="b7d0…",
+    ),
     "livez": LiveAnswer(status="alive"),
     "readyz": ReadyAnswer(ready=True, parts={"database": "ok", "queue": "ok"}, remedies={}),
 }

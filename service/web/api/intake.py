@@ -17,6 +17,7 @@ from service.domain.comment import (
 )
 from service.domain.errors import ConflictError, ModerationError, StoreUnavailableError
 from service.domain.site import Site
+from service.moderation.intake.form_tokens import with_token
 from service.moderation.intake.senders import with_sender
 from service.moderation.intake.submit import submit_comments
 from service.ports.comments import Added, AddOutcome, NewComment
@@ -219,6 +220,7 @@ def new_comment(
     )
     email = given.author.email if given.author else None
     comment = with_sender(comment, address=given.address, email=email, services=services)
+    comment = with_token(comment, given.form.token if given.form else None, services)
     return NewComment(comment=comment, lane=lane, idempotency_key=key)
 
 

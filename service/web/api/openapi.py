@@ -10,10 +10,11 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json_schema
 
+from service.domain.comment import MAX_URL_CHARS
 from service.web.api.batch import NDJSON
 from service.web.api.examples import ANSWERS, COMMENT_REQUEST, REQUESTS
 from service.web.api.route import JSON, Route
-from service.web.edge.answers import LiveAnswer, ProblemAnswer, ReadyAnswer
+from service.web.edge.answers import FormTokenAnswer, LiveAnswer, ProblemAnswer, ReadyAnswer
 from service.web.edge.errors import KINDS, PROBLEM_TYPE, problem
 from service.web.edge.ids import ID_PATTERN
 from service.web.edge.reading import IDEMPOTENCY_KEY, MAX_KEY_CHARS
@@ -42,6 +43,7 @@ _TAGS = {
     "Site": "The site that the key belongs to.",
     "Keys": "Issue, rotate and revoke the site's keys.",
     "Callbacks": "Be told of verdicts and decisions, signed as Standard Webhooks.",
+    "Forms": "For the script on a site's pages; no key needed, the hook's id is public.",
     "Health": "For scripts and load balancers; no key needed.",
 }
 
@@ -60,7 +62,7 @@ def describe(routes: Sequence[Route]) -> Document:
     for route in routes:
         path = "/v1" + _IN_PATH.sub(r"{\1}", route.path)
         paths.setdefault(path, {})[route.method.lower()] = _operation(route, schemas)
-    paths |= _health()
+    paths |= _forms() | _health()
     queries = {route.query.__name__ for route in routes if route.query}
     return {
         "openapi": "3.1.0",
@@ -88,6 +90,7 @@ def _schemas(routes: Sequence[Route]) -> Document:
         (ProblemAnswer, "serialization"),
         (LiveAnswer, "serialization"),
         (ReadyAnswer, "serialization"),
+        (FormTokenAnswer, "serialization"),
     ]
     for route in routes:
         wanted.append((route.answer, "serialization"))
@@ -222,6 +225,51 @@ def _headers(*names: str) -> Document:
         "Retry-After": {"type": "integer", "minimum": 1},
     }
     return {name: described[name] | {"schema": schemas[name]} for name in names}
+
+
+def _forms() -> Document:
+    """Describe what the script of a comment form asks for."""
+    hook = {"type": "string", "pattern": f"^{ID_PATTERN}$"}
+    page = {"type": "string", "maxLength": MAX_URL_CHARS}
+    refused = {
+        str(status): {"$ref": f"#/components/responses/{_name(status)}"}
+        for status in (404, 422, 429, 500, 503)
+    }
+    foreign = {PROBLEM_TYPE: {"schema": {"$ref": _REF + ProblemAnswer.__name__}}}
+    operation = {
+        "operationId": "get_form_token",
+        "tags": ["Forms"],
+        "summary": "Get a token for a comment form",
+        "description": (
+            "Signed here, for one comment of this site and page, for a day. Solve it, and send it "
+            "in the hidden field `slopsieve_form`, as the script `/public/{hook_id}/form.js` does."
+        ),
+        "security": [],
+        "parameters": [
+            {"name": "hook_id", "in": "path", "required": True, "schema": hook},
+            {
+                "name": "page",
+                "in": "query",
+                "description": "Where the form stands.",
+                "schema": page,
+            },
+        ],
+        "responses": {
+            "200": {
+                "description": "A token that nobody has had.",
+                "headers": _headers("X-Request-Id"),
+                "content": {
+                    JSON: {
+                        "schema": {"$ref": _REF + FormTokenAnswer.__name__},
+                        "example": ANSWERS["get_form_token"].model_dump(mode="json"),
+                    }
+                },
+            },
+            "403": {"description": "A page of another site asked.", "content": foreign},
+            **refused,
+        },
+    }
+    return {"/public/{hook_id}/form-token": {"get": operation}}
 
 
 def _health() -> Document:

@@ -28,6 +28,7 @@ from service.domain.decision import Mode, Ruling
 from service.domain.site import MAX_UNDO_SECONDS
 from service.domain.verdict import Outcome
 from service.moderation.insight.figures import MAX_DAYS
+from service.moderation.intake.form_tokens import MAX_FIELD_CHARS
 from service.web.edge.moments import Moment
 from service.web.edge.reading import MAX_KEY_CHARS, TEXT_TOO_LARGE
 
@@ -150,6 +151,14 @@ class FormRequest(Request):
         default=None,
         description="Whether a field came back filled in that people cannot see.",
         examples=[False],
+    )
+    token: Annotated[str, StringConstraints(max_length=MAX_FIELD_CHARS)] | None = Field(
+        default=None,
+        description=(
+            "The hidden field `slopsieve_form` as it came, empty where it did not; only where the "
+            "page has the script `/public/…/form.js`."
+        ),
+        examples=[""],
     )
 
 

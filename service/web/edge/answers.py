@@ -31,6 +31,15 @@ class ProblemAnswer(Answer):
     errors: list[ProblemField] = Field(description="Every field that is wrong, at most 50.")
 
 
+class FormTokenAnswer(Answer):
+    """A token for one comment: a challenge as ALTCHA's second version has it, signed here."""
+
+    parameters: dict[str, str | int | dict[str, str | int]] = Field(
+        description="What to solve: of which keys one must begin with `keyPrefix`."
+    )
+    signature: str = Field(description="Made with this installation's key, for this site.")
+
+
 class LiveAnswer(Answer):
     """The process answers."""
 

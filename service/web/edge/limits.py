@@ -23,6 +23,7 @@ from service.web.edge.auth import (
     AKISMET,
     API,
     HOOKS,
+    PUBLIC,
     current_site,
     has_site,
     presented_secret,
@@ -36,6 +37,9 @@ from service.web.edge.metrics import may_read
 # sends a few in a minute.
 _FORMS_PER_MINUTE = 120
 _FORMS_PER_ADDRESS_AND_MINUTE = 10
+# Whoever touches a form asks for a token, also without sending anything.
+_TOKENS_PER_MINUTE = 600
+_TOKENS_PER_ADDRESS_AND_MINUTE = 60
 _UNLIMITED_PATHS = ("/livez", "/readyz")
 _FAILURES = (401, 403)
 _WINDOW_SECONDS = 60
@@ -85,6 +89,18 @@ def register_limits(app: Flask, services: Services, config: WebConfig) -> None:
                 key_function=by_address,
                 scope="forms of one sender",
                 exempt_when=lambda: not _brings_a_comment(),
+            ),
+            ApplicationLimit(
+                f"{_TOKENS_PER_MINUTE}/minute",
+                key_function=lambda: f"token:{(request.view_args or {}).get('hook_id', '')[:64]}",
+                scope="tokens",
+                exempt_when=lambda: not _asks_for_token(),
+            ),
+            ApplicationLimit(
+                f"{_TOKENS_PER_ADDRESS_AND_MINUTE}/minute",
+                key_function=by_address,
+                scope="tokens of one sender",
+                exempt_when=lambda: not _asks_for_token(),
             ),
         ],
         storage_uri=url or "memory://",
@@ -139,6 +155,10 @@ def _is_open_form() -> bool:
 def _brings_a_comment() -> bool:
     # A browser's question whether a script may send is no comment yet.
     return _is_open_form() and request.method != "OPTIONS"
+
+
+def _asks_for_token() -> bool:
+    return request.endpoint == f"{PUBLIC}.form_token"
 
 
 def _came_with_wrong_akismet_key() -> bool:

@@ -112,14 +112,19 @@ def as_html(text: str) -> Markup:
     )
 
 
+def find_box(hook_id: str, services: Services) -> Site:
+    """Return whose open comment box this is. Raises `NotFoundError`."""
+    hook = services.inbound.get(hook_id) if is_id(hook_id) else None
+    if hook is None or hook.platform is not Platform.STATIC_FORM or hook.revoked_at is not None:
+        raise NotFoundError("There is no such comment box.")
+    return services.sites.get(hook.site_id)
+
+
 def _look_up(
     hook_id: str, services: Services
 ) -> tuple[Site, _Asked, Sequence[PublishedComment], bool]:
     """Return whose comments are asked for, and a page of them. Raises `NotFoundError`."""
-    hook = services.inbound.get(hook_id) if is_id(hook_id) else None
-    if hook is None or hook.platform is not Platform.STATIC_FORM or hook.revoked_at is not None:
-        raise NotFoundError("There is no such comment box.")
-    site = services.sites.get(hook.site_id)
+    site = find_box(hook_id, services)
     g.shared_with = static_form.origin_of(request.headers, site)
     reading = read_request(
         query=_Asked,

@@ -17,6 +17,7 @@ from service.web.edge.sharing import share
 from service.web.edge.waiting import Waiting
 from service.web.webhooks import public_comments, static_form, visitors
 from service.web.webhooks.adapters import ADAPTERS
+from service.web.webhooks.form_script import add_form_routes
 from service.web.webhooks.received import Adapter, Received, Tools
 
 
@@ -46,7 +47,9 @@ def register_webhooks(app: Flask, services: Services, submit: Submit, waiting: W
         provide_automatic_options=False,
     )
     app.register_blueprint(blueprint)
-    app.register_blueprint(public_comments.blueprint(services))
+    public = public_comments.blueprint(services)
+    add_form_routes(public, services)
+    app.register_blueprint(public)
     app.after_request(_for_visitors)
 
 

@@ -18,6 +18,7 @@ from werkzeug.http import parse_options_header
 from service.domain.comment import Lane
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site
+from service.moderation.intake.form_tokens import FORM_FIELD, MAX_FIELD_CHARS
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest
 from service.web.edge.errors import EdgeError, TooLargeError, UnreadableRequestError
@@ -67,7 +68,7 @@ def serve(received: Received, tools: Tools) -> Response:
     given = _read(received)
     fields = _known(given)
     new = new_comment(
-        _validate(fields, received, honeypot_filled=_honeypot_filled(given)),
+        _validate(fields, received, _form(given)),
         received.site,
         tools.services,
         lane=Lane.INTERACTIVE,
@@ -136,6 +137,15 @@ def _honeypot_filled(given: Mapping[str, Json]) -> bool | None:
     return value is not None and bool(str(value).strip())
 
 
+def _form(given: Mapping[str, Json]) -> dict[str, Json]:
+    """Return what is known of how the form was filled in, as `/v1` takes it."""
+    token = given.get(FORM_FIELD)
+    is_token = isinstance(token, str) and len(token) <= MAX_FIELD_CHARS
+    form: dict[str, Json] = {"token": token if is_token else ""}
+    filled = _honeypot_filled(given)
+    return form if filled is None else form | {"honeypot_filled": filled}
+
+
 def _plain_name(name: str) -> str:
     """Return `x` of `x`, `fields[x]` and `options[x]`."""
     for group in ("fields[", "options["):
@@ -161,10 +171,10 @@ def _read_multipart(received: Received) -> dict[str, str]:
 
 
 def _validate(
-    fields: Mapping[str, Json], received: Received, *, honeypot_filled: bool | None
+    fields: Mapping[str, Json], received: Received, form: dict[str, Json]
 ) -> CommentRequest:
     """Return the comment. Raises `InvalidInputError` that names fields as `/v1` does."""
-    document: dict[str, Json] = {}
+    document: dict[str, Json] = {"form": form}
     for path in ("text", "author.name", "author.email", "author.url", "post.title", "reply_to"):
         if path in fields:
             _put(document, path, fields[path])
@@ -176,8 +186,6 @@ def _validate(
     user_agent = received.headers.get("User-Agent", "")[:1_000]
     if user_agent:
         _put(document, "user_agent", user_agent)
-    if honeypot_filled is not None:
-        _put(document, "form.honeypot_filled", honeypot_filled)
     if not str(document.get("text", "")).strip():
         problem = Problem(field="text", problem="is empty", remedy="write something")
         raise InvalidInputError([problem])

@@ -184,12 +184,17 @@ def test_a_hidden_field_is_found_in_json_too():
     assert read_json(b'{"comment_content": "hello"}') == {"comment_content": "hello"}
 
 
+_OF_A_BROWSER = (
+    "ak_bib=1795169986066&ak_bfs=1795170012566&ak_bkpc=181&ak_bmcc=4&ak_bmmc=9&ak_btec=0"
+    "&ak_btmc=0&ak_bsc=2&ak_bkp=91,120;88,140;&ak_bte=&ak_bck=3;9"
+)
+
+
 @pytest.mark.parametrize(
     ("sent", "seen"),
     [
         (
-            "ak_bib=1795169986066&ak_bfs=1795170012566&ak_bkpc=181&ak_bmcc=4&ak_bmmc=9&ak_btec=0"
-            "&ak_btmc=0&ak_bsc=2&ak_bkp=91,120;88,140;&ak_bte=&ak_bck=3;9",
+            _OF_A_BROWSER,
             FormBehaviour(seconds=26.5, keys=181, pointer=13, touch=0, scroll=2),
         ),
         ("ak_bib=&ak_bfs=1795170012566&ak_bkpc=0", FormBehaviour(keys=0)),

@@ -1,0 +1,46 @@
+"""Tokens of comment forms: what signs them, and what remembers which were used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from service.domain.comment import SiteId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadToken:
+    """A token that was signed here: when, for which page, and whether its challenge was solved."""
+
+    id: str
+    page: str | None
+    issued_at: datetime
+    solved: bool
+
+
+class FormChallenges(Protocol):
+    """Signs tokens, each of which is a challenge that takes a browser some tenths of a second."""
+
+    def issue(self, site_id: SiteId, *, page: str | None, at: datetime) -> Mapping[str, object]:
+        """Return a fresh token for a form of this site, as JSON has it."""
+
+    def read(self, sent: Mapping[str, object], site_id: SiteId) -> ReadToken | None:
+        """Return the token among the members `challenge` and `solution`.
+
+        None for one that was not signed here for this site. Never raises, whatever a stranger sent.
+        """
+
+
+class SpentTokens(Protocol):
+    """Remembers for `TOKEN_LIFE` which tokens were used, and which sites' forms use any."""
+
+    def spend(self, token_id: str, *, use: str, site_id: SiteId) -> bool:
+        """Say whether a token was not used before, or for the same `use`; it is used from now on.
+
+        Of two that come at once for two uses, one is told so. Raises `StoreUnavailableError`.
+        """
+
+    def are_used_by(self, site_id: SiteId) -> bool:
+        """Say whether a token of this site was used of late. Raises `StoreUnavailableError`."""

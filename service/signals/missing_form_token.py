@@ -1,0 +1,38 @@
+"""Sees a comment without the token that the forms of its site hand out."""
+
+from __future__ import annotations
+
+from service.domain.comment import Comment, FormEvidence
+from service.domain.form import FormToken
+from service.domain.history import History
+from service.domain.verdict import Signal
+from service.signals.detector import Detector, Example
+
+
+def missing_form_token(comment: Comment, _history: History) -> Signal | None:
+    """Fire where a form of the site brought no token, or one that no script worked on."""
+    if comment.form.token not in (FormToken.MISSING, FormToken.UNSOLVED):
+        return None
+    return Signal(
+        name="missing_form_token",
+        strength=1.0,
+        reason="comes from a form in which the site's script did not run",
+    )
+
+
+_TEXT = "Same noise here, the third valve was stuck."
+
+MISSING_FORM_TOKEN = Detector(
+    name="missing_form_token",
+    detect=missing_form_token,
+    fires_on=(
+        Example(text=_TEXT, form=FormEvidence(token=FormToken.MISSING)),
+        Example(text=_TEXT, form=FormEvidence(token=FormToken.UNSOLVED)),
+        Example(text="", form=FormEvidence(token=FormToken.MISSING)),
+    ),
+    silent_on=(
+        Example(text=_TEXT),
+        Example(text=_TEXT, form=FormEvidence(token=FormToken.VALID)),
+        Example(text=_TEXT, form=FormEvidence(token=FormToken.LATE)),
+    ),
+)

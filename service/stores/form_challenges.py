@@ -1,0 +1,107 @@
+"""Signs the tokens of comment forms as challenges of ALTCHA's second version."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import math
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from altcha import (
+    Challenge,
+    ChallengeParameters,
+    Payload,
+    Solution,
+    create_challenge,
+    verify_solution,
+)
+
+from service.domain.comment import SiteId
+from service.ports.forms import ReadToken
+
+# WebCrypto has it in every browser, so that the page's script needs no code of its own for it.
+_ALGORITHM = "PBKDF2/SHA-256"
+# 100 to 300 tries of 1,000 rounds each, 200,000 rounds on average: `RESULTS.md` has what browsers
+# take. The last try is drawn, so that nobody has the bad luck of a search without an end.
+_ROUNDS = 1_000
+_FEWEST_TRIES, _MORE_TRIES = 100, 200
+_NUMBERS = ("cost", "keyLength")
+_TEXTS = ("algorithm", "keyPrefix", "nonce", "salt", "keySignature")
+_MOST_CHARS = 200
+
+
+class AltchaFormChallenges:
+    """Signs with keys that follow from one secret, a key a site; see `FormChallenges`."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    def issue(self, site_id: SiteId, *, page: str | None, at: datetime) -> Mapping[str, object]:
+        """See `FormChallenges.issue`."""
+        challenge = create_challenge(
+            _ALGORITHM,
+            _ROUNDS,
+            counter=_FEWEST_TRIES + secrets.randbelow(_MORE_TRIES),
+            data={"page": page or "", "at": int(at.timestamp() * 1_000)},
+            hmac_secret=self._key("challenges", site_id),
+            hmac_key_secret=self._key("solutions", site_id),
+        )
+        issued: Mapping[str, object] = challenge.to_dict()
+        return issued
+
+    def read(self, sent: Mapping[str, object], site_id: SiteId) -> ReadToken | None:
+        """See `FormChallenges.read`."""
+        challenge, solution = sent.get("challenge"), sent.get("solution")
+        if not isinstance(challenge, Mapping):
+            return None
+        given, signature = challenge.get("parameters"), challenge.get("signature")
+        parameters = _parameters(given) if isinstance(given, Mapping) else None
+        if parameters is None or not isinstance(signature, str):
+            return None
+        derived = solution.get("derivedKey") if isinstance(solution, Mapping) else None
+        payload = Payload(
+            Challenge(parameters, signature),
+            Solution(0, derived if _is_text(derived) else ""),
+        )
+        result = verify_solution(
+            payload,
+            self._key("challenges", site_id),
+            hmac_key_secret=self._key("solutions", site_id),
+        )
+        if result.invalid_signature is not False:
+            return None
+        data = parameters.data or {}
+        return ReadToken(
+            id=hashlib.sha256(signature.encode("utf-8", "replace")).hexdigest()[:32],
+            page=data["page"] or None,
+            issued_at=datetime.fromtimestamp(data["at"] / 1_000, UTC),
+            solved=bool(result.verified),
+        )
+
+    def _key(self, purpose: str, site_id: SiteId) -> bytes:
+        return hmac.digest(self._secret, f"{purpose}:{site_id}".encode(), "sha256")
+
+
+def _parameters(given: Mapping[object, object]) -> ChallengeParameters | None:
+    """Return parameters of the form that `issue` gives them, None for any other."""
+    data = given.get("data")
+    if not isinstance(data, Mapping) or not all(_is_text(given.get(name)) for name in _TEXTS):
+        return None
+    page, at = data.get("page"), data.get("at")
+    numbers = [given.get(name) for name in _NUMBERS]
+    if not _is_text(page) or not all(_is_number(one) for one in (*numbers, at)):
+        return None
+    known = {name: given[name] for name in (*_TEXTS, *_NUMBERS)}
+    return ChallengeParameters.from_dict({**known, "data": {"page": page, "at": at}})
+
+
+def _is_text(given: object) -> bool:
+    return isinstance(given, str) and len(given) <= _MOST_CHARS
+
+
+def _is_number(given: object) -> bool:
+    if isinstance(given, bool) or not isinstance(given, int):
+        return False
+    return abs(given) < math.pow(2, 53)

@@ -1,0 +1,88 @@
+"""Serves what a page's comment form asks for: one script, and a token for each comment."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from flask import Blueprint, Response, g, request
+from pydantic import BaseModel, ConfigDict, Field
+
+from service.domain.comment import MAX_URL_CHARS
+from service.moderation.intake.form_tokens import issue_token
+from service.ports.services import Services
+from service.web.edge.answers import FormTokenAnswer
+from service.web.edge.auth import open_to_all
+from service.web.edge.reading import read_request
+from service.web.edge.sharing import ANY_ORIGIN
+from service.web.webhooks import static_form
+from service.web.webhooks.public_comments import find_box
+
+SCRIPT = "form.js"
+_FILE = Path(__file__).parents[1] / "static" / SCRIPT
+# An hour in which another version of the script may still be served from a cache.
+_FRESH = "public, max-age=3600"
+
+
+class _Asked(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    page: str | None = Field(default=None, max_length=MAX_URL_CHARS)
+
+
+def add_form_routes(public: Blueprint, services: Services) -> None:
+    """Serve script and token beside what else anybody may read of a comment box."""
+
+    @public.get(f"/<hook_id>/{SCRIPT}")
+    @open_to_all
+    def form_script(hook_id: str) -> Response:
+        find_box(hook_id, services)
+        # It is the same for everybody; browsers check its hash only if any page may read it.
+        g.shared_with = ANY_ORIGIN
+        response = Response(_script(), content_type="text/javascript; charset=utf-8")
+        response.headers["Cache-Control"] = _FRESH
+        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+        response.add_etag()
+        return response.make_conditional(request)
+
+    @public.get("/<hook_id>/form-token")
+    @open_to_all
+    def form_token(hook_id: str) -> Response:
+        site = find_box(hook_id, services)
+        g.shared_with = static_form.origin_of(request.headers, site)
+        if g.shared_with is None:
+            raise static_form.ForeignPageError("Tokens are for the site's own pages alone.")
+        reading = read_request(
+            query=_Asked,
+            body=None,
+            media=(),
+            has_body=False,
+            max_body_bytes=0,
+            takes_idempotency_key=False,
+        )
+        assert isinstance(reading.query, _Asked)  # noqa: S101  # it was validated as one
+        issued = issue_token(site, reading.query.page, services)
+        answer = FormTokenAnswer.model_validate(issued)
+        response = Response(answer.model_dump_json(), content_type="application/json")
+        response.headers["Cache-Control"] = "no-store"
+        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+        return response
+
+
+@cache
+def script_integrity() -> str:
+    """Return the script's hash as a tag's `integrity` has it."""
+    return "sha384-" + base64.b64encode(hashlib.sha384(_script()).digest()).decode()
+
+
+def script_tag(hook_id: str) -> str:
+    """Return the tag for a page; the service's address belongs before the path."""
+    source = f"/public/{hook_id}/{SCRIPT}"
+    return f'<script src="{source}" integrity="{script_integrity()}" crossorigin async></script>'
+
+
+@cache
+def _script() -> bytes:
+    return _FILE.read_bytes()

@@ -1,0 +1,381 @@
+"""People and programs who fill in a comment form, in a real browser, with what each earns.
+
+The page is a static site's at an origin of its own, with the form and the tag of `PLATFORMS.md`.
+How long a person takes is drawn, and the service's clock moved on by it. A person's browser does
+not say that it is driven; the one of these tests would, so it is told not to, but for programs that
+let it.
+"""
+
+from __future__ import annotations
+
+import random
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from service.domain.case import CaseFilter, Order
+from service.domain.form import FormToken
+from service.domain.inbound import InboundHook, Platform
+from service.domain.site import SiteSettings
+from service.ports.services import Services
+from service.scoring.set_weights import SET_WEIGHTS, Family
+from service.web.webhooks.form_script import script_integrity
+from tests.factories import NOW, SITE
+
+# Of `localhost` browsers believe that it is secure, so that a page there can solve a challenge.
+BLOG = "http://blog.localhost:8000"
+PAGE = f"{BLOG}/radiators/"
+_HOOK = "hook_box"
+_SENTENCES = (
+    "Same noise here, and it went on for three winters.",
+    "What helped was to close all valves, open the lowest one and wait for an hour.",
+    "The plumber blamed the boiler, then the pump, and in the end me.",
+    "Does it matter which floor one begins on?",
+    "Ours is from 1974 and has no bleed screw at all, only a plug with a square head.",
+    "Thank you for the drawing, it was the first that showed where the air goes.",
+)
+_FORM = """<!doctype html><html lang="en"><title>Bleeding a radiator</title>
+<script src="{address}/public/{hook}/form.js" integrity="{integrity}" crossorigin async></script>
+<h1>Bleeding a radiator</h1>{paragraphs}
+<form method="post" action="{address}/hooks/{hook}">
+<input type="hidden" name="post_url" value="{page}">
+<label>Name <input name="name" autocomplete="name"></label>
+<label>E-mail <input name="email" type="email" autocomplete="email"></label>
+<label>Comment <textarea name="text" rows="6" cols="60" required></textarea></label>
+<p hidden><label>Leave this empty
+<input name="homepage" tabindex="-1" autocomplete="off"></label></p>
+<button>Send</button></form></html>"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Earned:
+    """What a session's comment earned by its form alone, in log-odds, and by which signals."""
+
+    log_odds: float
+    signals: Mapping[str, float]
+    token: FormToken | None
+
+
+class Box:
+    """A blog's comment box in a browser, and the services behind it."""
+
+    def __init__(self, browser: Browser, address: str, services: Services) -> None:
+        services.sites.change_settings(SITE, lambda _: SiteSettings(blog=BLOG))
+        services.inbound.add(
+            InboundHook(
+                id=_HOOK, site_id=SITE, platform=Platform.STATIC_FORM, secret="", created_at=NOW
+            )
+        )
+        self.browser, self.address, self.services = browser, address, services
+        self.hook = f"{address}/hooks/{_HOOK}"
+
+    def open(self, *, says_driven: bool = False, **options: object) -> tuple[BrowserContext, Page]:
+        """Return the blog's page in a window of its own."""
+        context = self.browser.new_context(**options)
+        html = self._html()
+        context.route(
+            f"{BLOG}/**", lambda route: route.fulfill(body=html, content_type="text/html")
+        )
+        says = str(says_driven).lower()
+        context.add_init_script(
+            f"Object.defineProperty(navigator, 'webdriver', {{get: () => {says}}})"
+        )
+        page = context.new_page()
+        page.goto(PAGE)
+        return context, page
+
+    def wait(self, seconds: float) -> None:
+        """Let so much time pass by the service's clock; the limits' minute is a real one."""
+        self.services.clock.advance(seconds=seconds)
+
+    def newest(self) -> Earned:
+        """Return what the last comment earned."""
+        found = self.services.cases.page(
+            CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=200
+        )
+        case = max(found.cases, key=lambda one: one.comment.id)
+        signals = {
+            one.signal.name: one.contribution
+            for one in case.verdict.signals
+            if one.signal.name in SET_WEIGHTS and SET_WEIGHTS[one.signal.name].family is Family.FORM
+        }
+        return Earned(
+            log_odds=sum(signals.values()), signals=signals, token=case.comment.form.token
+        )
+
+    def _html(self) -> str:
+        return _FORM.format(
+            address=self.address,
+            hook=_HOOK,
+            integrity=script_integrity(),
+            page=PAGE,
+            paragraphs="<p>Turn the pump off first.</p>" * 40,
+        )
+
+
+def draw_text(rng: random.Random, number: int) -> str:
+    """Return a comment that no other session sends, of two or three sentences."""
+    said = rng.sample(_SENTENCES, k=rng.choice((2, 3)))
+    return " ".join([*said, f"House {number}."])
+
+
+def _send(page: Page, rng: random.Random) -> None:
+    """Press the button, by mouse, by key, or by Enter in a field."""
+    with page.expect_navigation():
+        if rng.random() < 0.5:
+            page.get_by_role("button", name="Send").click()
+        else:
+            page.get_by_role("button", name="Send").focus()
+            page.keyboard.press("Enter")
+
+
+def _solved(page: Page) -> None:
+    """Give the page's script the time that any person would."""
+    page.wait_for_timeout(700)
+
+
+def types(box: Box, rng: random.Random, text: str) -> None:
+    """Clicks, types, corrects a letter, sends."""
+    context, page = box.open()
+    page.mouse.wheel(0, 900)
+    page.get_by_label("Name").click()
+    page.keyboard.type("Mara")
+    page.get_by_label("Comment").click()
+    page.keyboard.type(text + "x")
+    page.keyboard.press("Backspace")
+    _solved(page)
+    box.wait(len(text) / rng.uniform(1.5, 9.0))
+    _send(page, rng)
+    context.close()
+
+
+def uses_keys_alone(box: Box, rng: random.Random, text: str) -> None:
+    """Goes by Tab and arrows as with a screen reader, which reads everything aloud before."""
+    context, page = box.open()
+    while page.evaluate("document.activeElement.name") != "text":
+        page.keyboard.press("Tab")
+        for _ in range(rng.randrange(3)):
+            page.keyboard.press("ArrowDown")
+    page.keyboard.type(text)
+    _solved(page)
+    box.wait(rng.uniform(60.0, 900.0))
+    with page.expect_navigation():
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+    context.close()
+
+
+def pastes(box: Box, rng: random.Random, text: str) -> None:
+    """Pastes what was written in an editor, and sends within seconds."""
+    context, page = box.open(permissions=["clipboard-read", "clipboard-write"])
+    page.evaluate("text => navigator.clipboard.writeText(text)", text)
+    page.get_by_label("Comment").click()
+    page.keyboard.press(rng.choice(("Control+V", "Shift+Insert")))
+    assert page.get_by_label("Comment").input_value() == text
+    _solved(page)
+    box.wait(rng.uniform(1.2, 20.0))
+    _send(page, rng)
+    context.close()
+
+
+def dictates(box: Box, rng: random.Random, text: str) -> None:
+    """Speaks; the words come in phrases, and no key is pressed."""
+    context, page = box.open()
+    page.get_by_label("Comment").focus()
+    words = text.split(" ")
+    while words:
+        count = rng.randint(3, 9)
+        said, words = words[:count], words[count:]
+        page.keyboard.insert_text(" ".join(said) + (" " if words else ""))
+    _solved(page)
+    box.wait(len(text) / rng.uniform(8.0, 15.0))
+    with page.expect_navigation():
+        page.evaluate("document.querySelector('form').requestSubmit()")
+    context.close()
+
+
+def fills_by_manager(box: Box, rng: random.Random, text: str) -> None:
+    """Has a password manager fill in name and e-mail, and writes, or has it fill in everything."""
+    context, page = box.open()
+    filled = {"name": "Mara", "email": "mara@mail.example"}
+    if rng.random() < 0.4:
+        filled["text"] = text
+    page.get_by_label("Comment").click()
+    page.evaluate(
+        """filled => { for (const [name, value] of Object.entries(filled)) {
+            const field = document.querySelector(`[name=${name}]`);
+            field.value = value;
+            field.dispatchEvent(new Event("input", { bubbles: true }));
+            field.dispatchEvent(new Event("change", { bubbles: true }));
+        } }""",
+        filled,
+    )
+    if "text" not in filled:
+        page.keyboard.type(text)
+    _solved(page)
+    box.wait(rng.uniform(2.0, 4.0) if "text" in filled else len(text) / rng.uniform(2.0, 9.0))
+    _send(page, rng)
+    context.close()
+
+
+def touches(box: Box, rng: random.Random, text: str) -> None:
+    """Writes on a telephone whose keyboard puts words in whole."""
+    context, page = box.open(has_touch=True, is_mobile=True, viewport={"width": 390, "height": 800})
+    page.get_by_label("Comment").tap()
+    for word in text.split(" "):
+        page.keyboard.insert_text(word + " ")
+    _solved(page)
+    box.wait(len(text) / rng.uniform(2.0, 8.0))
+    with page.expect_navigation():
+        page.get_by_role("button", name="Send").tap()
+    context.close()
+
+
+def has_no_script(box: Box, rng: random.Random, text: str) -> None:
+    """Has scripts switched off."""
+    context, page = box.open(java_script_enabled=False)
+    page.get_by_label("Comment").click()
+    page.keyboard.type(text)
+    box.wait(len(text) / rng.uniform(1.5, 9.0))
+    _send(page, rng)
+    context.close()
+
+
+Session = Callable[[Box, random.Random, str], None]
+ACCESSIBLE: tuple[Session, ...] = (
+    types,
+    uses_keys_alone,
+    pastes,
+    dictates,
+    fills_by_manager,
+    touches,
+    has_no_script,
+)
+
+
+def _post(box: Box, **fields: str) -> None:
+    data = urllib.parse.urlencode({"post_url": PAGE, **fields}).encode()
+    sent = urllib.request.Request(box.hook, data=data, headers={"Origin": BLOG})  # noqa: S310  # our own server
+    try:
+        urllib.request.urlopen(sent).close()  # noqa: S310  # our own server
+    except urllib.error.HTTPError as refusal:
+        msg = f"the form was refused with {refusal.code}"
+        raise AssertionError(msg) from None
+
+
+def posts_plainly(box: Box, _rng: random.Random, text: str) -> None:
+    """Sends the form's fields without a browser."""
+    _post(box, text=text, name="Bob")
+
+
+def posts_into_every_field(box: Box, _rng: random.Random, text: str) -> None:
+    """Sends all fields of the form filled in, the hidden one too."""
+    _post(box, text=text, name="Bob", homepage="https://shop.example")
+
+
+def _harvested(box: Box, **options: object) -> str:
+    """Return the hidden field of a form that a browser was about to send, and does not."""
+    context, page = box.open(**options)
+    page.get_by_label("Comment").click()
+    page.keyboard.type("x")
+    _solved(page)
+    field: str = page.evaluate(
+        """() => { const form = document.querySelector("form");
+        form.addEventListener("submit", (event) => event.preventDefault());
+        form.requestSubmit(); return form.slopsieve_form.value; }"""
+    )
+    context.close()
+    return field
+
+
+def posts_one_token_again(box: Box, _rng: random.Random, text: str) -> None:
+    """Takes one token from a browser and sends it with every comment."""
+    field = _harvested(box)
+    _post(box, text=f"{text} And again.", name="Bob", slopsieve_form=field)
+    _post(box, text=text, name="Bob", slopsieve_form=field)
+
+
+def posts_a_token_each(box: Box, _rng: random.Random, text: str) -> None:
+    """Gets and solves a token for each comment, makes up counts, and waits as long as a person."""
+    field = _harvested(box)
+    box.wait(45.0)
+    _post(box, text=text, name="Bob", slopsieve_form=field)
+
+
+def solves_headless(box: Box, _rng: random.Random, text: str) -> None:
+    """Lets a browser solve the challenge, puts the text in by script and sends."""
+    context, page = box.open(says_driven=True)
+    page.evaluate("document.querySelector('[name=text]').focus()")
+    _solved(page)
+    with page.expect_navigation():
+        page.evaluate(
+            "text => { const form = document.querySelector('form'); form.text.value = text;"
+            " form.requestSubmit(); }",
+            text,
+        )
+    context.close()
+
+
+def solves_headless_and_hides(box: Box, _rng: random.Random, text: str) -> None:
+    """Does the same in a browser that does not say it is driven."""
+    context, page = box.open()
+    page.evaluate("document.querySelector('[name=text]').focus()")
+    _solved(page)
+    with page.expect_navigation():
+        page.evaluate(
+            "text => { const form = document.querySelector('form'); form.text.value = text;"
+            " form.requestSubmit(); }",
+            text,
+        )
+    context.close()
+
+
+def _presses(box: Box, text: str, *, says_driven: bool, seconds: float) -> None:
+    context, page = box.open(says_driven=says_driven)
+    page.get_by_label("Comment").click()
+    page.keyboard.type(text)
+    _solved(page)
+    box.wait(seconds)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Send").click()
+    context.close()
+
+
+def presses_keys_at_once(box: Box, _rng: random.Random, text: str) -> None:
+    """Presses synthetic keys as fast as it can in a driven browser."""
+    _presses(box, text, says_driven=True, seconds=1.0)
+
+
+def presses_keys_at_once_and_hides(box: Box, _rng: random.Random, text: str) -> None:
+    """Presses synthetic keys as fast as it can in a browser that does not say it is driven."""
+    _presses(box, text, says_driven=False, seconds=1.0)
+
+
+def presses_keys_slowly_and_hides(box: Box, _rng: random.Random, text: str) -> None:
+    """Presses synthetic keys at a person's pace in a browser that does not say it is driven."""
+    _presses(box, text, says_driven=False, seconds=len(text) / 5.0)
+
+
+ATTACKS: tuple[Session, ...] = (
+    posts_plainly,
+    posts_into_every_field,
+    posts_one_token_again,
+    posts_a_token_each,
+    solves_headless,
+    solves_headless_and_hides,
+    presses_keys_at_once,
+    presses_keys_at_once_and_hides,
+    presses_keys_slowly_and_hides,
+)
+
+
+def run(session: Session, box: Box, *, number: int) -> Earned:
+    """Return what one drawn variant of a session earned."""
+    rng = random.Random(f"{session.__name__} {number}")
+    session(box, rng, draw_text(rng, number))
+    # The thread that answered has kept the comment before it thanked for it.
+    return box.newest()

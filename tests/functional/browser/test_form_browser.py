@@ -1,0 +1,101 @@
+"""The form's script in a real browser: no way of writing is held against anybody."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.domain.form import FormToken
+from tests.functional.browser import form_sessions as sessions
+from tests.functional.browser.form_sessions import ACCESSIBLE, Box, run
+
+# Seven ways of writing: 63 sessions.
+VARIANTS = 9
+MOST_FOR_ACCESSIBLE = 0.5
+
+
+@pytest.fixture
+def box(browser, address, services, monkeypatch) -> Box:
+    # All sessions come from one address within a minute.
+    monkeypatch.setattr("service.web.edge.limits._FORMS_PER_ADDRESS_AND_MINUTE", 1_000)
+    return Box(browser, address, services)
+
+
+@pytest.mark.parametrize("session", ACCESSIBLE, ids=lambda one: one.__name__)
+def test_no_way_of_writing_earns_more_than_a_half(box, session):
+    # A site whose forms have the script: whoever has none is without it.
+    run(sessions.types, box, number=1_000)
+
+    earned = [run(session, box, number=number) for number in range(VARIANTS)]
+
+    assert [one for one in earned if one.log_odds > MOST_FOR_ACCESSIBLE] == []
+    wrong = {FormToken.REPLAYED, FormToken.FORGED, FormToken.ELSEWHERE}
+    assert {one.token for one in earned} & wrong == set()
+
+
+@pytest.mark.parametrize(
+    ("session", "signals"),
+    [
+        (sessions.posts_plainly, {"missing_form_token"}),
+        (sessions.posts_into_every_field, {"missing_form_token", "honeypot_filled"}),
+        (sessions.posts_one_token_again, {"misused_form_token"}),
+        (sessions.solves_headless, {"nothing_typed", "driven_browser"}),
+        (sessions.solves_headless_and_hides, {"nothing_typed"}),
+        (sessions.presses_keys_at_once, {"faster_than_reading", "driven_browser"}),
+        (sessions.presses_keys_at_once_and_hides, {"faster_than_reading"}),
+        # What no form can see.
+        (sessions.presses_keys_slowly_and_hides, set()),
+        (sessions.posts_a_token_each, set()),
+    ],
+    ids=lambda one: getattr(one, "__name__", ""),
+)
+def test_what_programs_earn(box, session, signals):
+    run(sessions.types, box, number=1_000)
+
+    earned = run(session, box, number=0)
+
+    # A busy machine may not have solved the challenge by then.
+    assert earned.signals.keys() - {"missing_form_token"} == signals - {"missing_form_token"}
+
+
+def test_a_page_that_stays_asks_for_a_new_token_once_its_box_is_empty(box):
+    context, page = box.open()
+    page.evaluate(
+        """() => document.querySelector("form").addEventListener("submit", async (event) => {
+            event.preventDefault();
+            const form = event.target;
+            await fetch(form.action, { method: "POST", body: new FormData(form) });
+            form.reset();
+            document.title = "sent";
+        })"""
+    )
+    for text in ("The first of two comments.", "The second of two comments."):
+        page.get_by_label("Comment").click()
+        page.keyboard.type(text)
+        box.wait(20.0)
+        page.wait_for_timeout(700)
+        page.get_by_role("button", name="Send").click()
+        page.wait_for_function("document.title === 'sent'")
+        page.evaluate("document.title = ''")
+
+        assert box.newest().token in {FormToken.VALID, FormToken.UNSOLVED}
+    context.close()
+
+
+def test_nobody_is_asked_for_anything_before_the_form_is_touched_and_nothing_is_kept(box):
+    context, page = box.open()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.mouse.wheel(0, 500)
+    page.wait_for_timeout(300)
+    assert asked == []
+
+    with page.expect_response("**/form-token*"):
+        page.get_by_label("Comment").click()
+
+    kept = page.evaluate(
+        "async () => [document.cookie, localStorage.length, sessionStorage.length,"
+        " (await indexedDB.databases()).length]"
+    )
+    assert kept == ["", 0, 0, 0]
+    assert context.cookies() == []
+    context.close()

@@ -1,0 +1,288 @@
+"""The token of a comment form, from its handing out to what a verdict makes of it."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import hashlib
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from altcha import Challenge, solve_challenge
+
+from service.domain.errors import StoreUnavailableError
+from service.domain.form import FormToken
+from service.domain.inbound import Platform
+from service.domain.site import SiteSettings
+from service.ports.forms import SpentTokens
+from service.stores.form_challenges import AltchaFormChallenges
+from service.web.app import create_app
+from service.web.webhooks.form_script import script_integrity
+from tests.factories import NOW, SITE
+from tests.functional.webhooks.conftest import add_hook, all_cases, only_case
+
+PLATFORMS = Path(__file__).parents[3] / "service" / "web" / "webhooks" / "PLATFORMS.md"
+PAGE = "https://blog.example/radiators/"
+OWN = {"Origin": "https://blog.example"}
+FORM = {"text": "The drain valve was stuck here too.", "name": "Mara", "post_url": PAGE}
+
+
+@pytest.fixture
+def hook(services):
+    services.sites.change_settings(SITE, lambda _: SiteSettings(blog="https://blog.example/"))
+    return add_hook(services, Platform.STATIC_FORM, secret="")
+
+
+@pytest.fixture
+def ask(hook, stranger):
+    """Return a token as the page's script gets it."""
+
+    def get(page: str = PAGE):
+        answer = stranger.get(
+            f"/public/{hook}/form-token", query_string={"page": page}, headers=OWN
+        )
+        assert answer.status_code == 200
+        return answer.get_json()
+
+    return get
+
+
+@pytest.fixture
+def post(hook, stranger):
+    """Send a form; `members` are those of its hidden field."""
+
+    def send(members=None, **changes):
+        token = {} if members is None else {"slopsieve_form": encode(members)}
+        answer = stranger.post(f"/hooks/{hook}", data={**FORM, **token, **changes}, headers=OWN)
+        assert answer.status_code == 202
+
+    return send
+
+
+def encode(members) -> str:
+    return base64.b64encode(json.dumps(members).encode()).decode()
+
+
+def solved(challenge, **behaviour):
+    """Return the field's members as the script makes them."""
+    solution = solve_challenge(Challenge.from_dict(challenge))
+    return {
+        "challenge": challenge,
+        "solution": {"counter": solution.counter, "derivedKey": solution.derived_key},
+        "behaviour": behaviour,
+    }
+
+
+def newest(services):
+    return all_cases(services)[-1].comment.form
+
+
+def names(services) -> dict[str, float]:
+    verdict = all_cases(services)[-1].verdict
+    return {one.signal.name: one.contribution for one in verdict.signals}
+
+
+def test_a_solved_token_says_nothing_against_anybody(ask, post, services, clock):
+    challenge = ask()
+    clock.now = NOW + timedelta(seconds=45)
+
+    post(solved(challenge, seconds=3.0, keys=36, pastes=0, driven=False))
+
+    form = newest(services)
+    assert form.token is FormToken.VALID
+    assert (form.behaviour.keys, form.behaviour.driven) == (36, False)
+    # By our clock at both ends, whatever the visitor's says.
+    assert form.behaviour.seconds == 45.0
+    assert not {"misused_form_token", "missing_form_token"} & names(services).keys()
+
+
+def test_a_token_for_another_comment_is_a_replay_and_a_repeat_is_none(ask, post, services):
+    members = solved(ask())
+
+    post(members)
+    post(members)
+    assert only_case(services).comment.form.token is FormToken.VALID
+    post(members, text="Cheap boilers at my shop.")
+
+    assert newest(services).token is FormToken.REPLAYED
+    assert names(services)["misused_form_token"] == 1.0
+
+
+def _changed(challenge):
+    changed = copy.deepcopy(challenge)
+    changed["parameters"]["data"]["at"] += 1
+    return changed
+
+
+def _by_another_key(_):
+    other = AltchaFormChallenges(b"the secret of another installation")
+    return other.issue(SITE, page=None, at=NOW)
+
+
+def _of_another_site(_):
+    other = AltchaFormChallenges(b"a secret for tests, long enough")
+    return other.issue("site-2", page=None, at=NOW)
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        _changed,
+        _by_another_key,
+        _of_another_site,
+        lambda c: {**c, "signature": "0" * 64},
+        lambda c: {**c, "signature": None},
+        lambda _: {},
+        lambda _: "x",
+        lambda _: {"parameters": {"data": [[[]]]}, "signature": "\udfff"},
+    ],
+)
+def test_what_was_not_signed_here_for_this_site_is_forged(ask, post, services, forge):
+    post({"challenge": forge(ask()), "solution": {"derivedKey": ["x"]}})
+
+    assert newest(services).token is FormToken.FORGED
+    assert names(services)["misused_form_token"] == 1.0
+
+
+def test_a_token_is_of_its_page_and_pages_of_comments_are_the_same(ask, post, services):
+    post(solved(ask(PAGE + "comment-page-2/")), text="One.")
+    assert newest(services).token is FormToken.VALID
+    # Browsers tell a page of another host only where the site begins.
+    post(solved(ask()), text="Two.", post_url="https://blog.example/")
+    assert newest(services).token is FormToken.VALID
+
+    post(solved(ask("https://blog.example/kettles/")), text="Three.")
+
+    assert newest(services).token is FormToken.ELSEWHERE
+    assert names(services)["misused_form_token"] == pytest.approx(0.3)
+
+
+def test_who_left_the_page_open_overnight_is_late_and_no_more(ask, post, services, clock):
+    members = solved(ask(), keys=36, seconds=70_000.0)
+    clock.now = NOW + timedelta(days=2)
+
+    post(members)
+
+    assert newest(services).token is FormToken.LATE
+    assert not {"misused_form_token", "missing_form_token"} & names(services).keys()
+
+
+def test_without_a_script_a_comment_is_a_tenth_worse_off_and_only_where_there_is_one(
+    ask, post, services
+):
+    post(text="Before the script was there.")
+    assert newest(services).token is None
+    post(solved(ask()), text="With it.")
+
+    post(text="Without it.")
+    assert newest(services).token is FormToken.MISSING
+    assert names(services)["missing_form_token"] == pytest.approx(0.1)
+    # On a page without TLS browsers have nothing to solve it with.
+    post({"challenge": ask()}, text="Not solved.")
+    assert newest(services).token is FormToken.UNSOLVED
+    assert names(services)["missing_form_token"] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    "field", ["", "x", "e30=", "W10=", "{}", "A" * 100_000, base64.b64encode(b"[" * 2_900).decode()]
+)
+def test_a_field_that_is_none_of_the_scripts_counts_as_missing(ask, post, services, field):
+    post(solved(ask()), text="With it.")
+
+    post(slopsieve_form=field)
+
+    assert newest(services).token is FormToken.MISSING
+    assert newest(services).behaviour is None
+
+
+def test_counts_come_also_where_the_token_could_not_be_fetched(post, services):
+    post({"behaviour": {"keys": 0, "pastes": 0, "other_inputs": 0, "driven": True}})
+
+    form = newest(services)
+    assert (form.token, form.behaviour.driven) == (None, True)
+    assert names(services)["driven_browser"] == 1.0
+
+
+class _Away(SpentTokens):
+    def spend(self, token_id, *, use, site_id):
+        raise StoreUnavailableError("away")
+
+    def are_used_by(self, site_id):
+        raise StoreUnavailableError("away")
+
+
+def test_without_its_memory_comments_are_taken_and_nothing_is_said(services, hook, config):
+    app = create_app(replace(services, spent_tokens=_Away()), config, {})
+    client = app.test_client()
+    challenge = client.get(f"/public/{hook}/form-token", headers=OWN).get_json()
+
+    for members in ({"challenge": challenge}, {}):
+        data = {**FORM, "text": str(len(members)), "slopsieve_form": encode(members)}
+        assert client.post(f"/hooks/{hook}", data=data, headers=OWN).status_code == 202
+
+    assert {case.comment.form.token for case in all_cases(services)} == {None}
+
+
+def test_a_sites_own_program_hands_the_field_on(api, ask, services):
+    document = {
+        "text": FORM["text"],
+        "post": {"url": PAGE},
+        "form": {"token": encode(solved(ask()))},
+    }
+
+    assert api.post("/v1/comments", json=document).status_code == 202
+
+    assert newest(services).token is FormToken.VALID
+
+
+def test_tokens_are_for_the_sites_own_pages_and_differ(hook, ask, stranger):
+    foreign = stranger.get(f"/public/{hook}/form-token", headers={"Origin": "https://evil.example"})
+    own = stranger.get(f"/public/{hook}/form-token", headers=OWN)
+
+    assert foreign.status_code == 403
+    assert "Access-Control-Allow-Origin" not in foreign.headers
+    assert own.headers["Access-Control-Allow-Origin"] == "https://blog.example"
+    assert own.headers["Cache-Control"] == "no-store"
+    assert ask()["signature"] != ask()["signature"]
+
+
+@pytest.mark.parametrize("path", ["form.js", "form-token"])
+def test_there_is_nothing_for_a_hook_that_is_no_open_box(path, stranger, services):
+    add_hook(services, Platform.GITHUB)
+    add_hook(services, Platform.STATIC_FORM, id="ended", revoked_at=NOW)
+
+    for hook_id in ("hook_github", "ended", "unknown", "x" * 300):
+        assert stranger.get(f"/public/{hook_id}/{path}").status_code == 404
+
+
+def test_who_asks_too_often_is_told_to_wait(hook, stranger):
+    answers = [stranger.get(f"/public/{hook}/form-token", headers=OWN) for _ in range(61)]
+
+    assert [one.status_code for one in answers] == [200] * 60 + [429]
+    assert int(answers[-1].headers["Retry-After"]) > 0
+
+
+def test_the_script_is_small_for_any_page_and_as_its_hash_says(hook, stranger):
+    answer = stranger.get(f"/public/{hook}/form.js")
+
+    assert answer.content_type == "text/javascript; charset=utf-8"
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    assert len(answer.data) <= 4_000
+    digest = base64.b64encode(hashlib.sha384(answer.data).digest()).decode()
+    assert script_integrity() == f"sha384-{digest}"
+    assert script_integrity() in PLATFORMS.read_text("utf-8")
+    again = stranger.get(
+        f"/public/{hook}/form.js", headers={"If-None-Match": answer.headers["ETag"]}
+    )
+    assert again.status_code == 304
+
+
+def test_the_script_keeps_nothing_and_takes_no_fingerprint(hook, stranger):
+    script = stranger.get(f"/public/{hook}/form.js").text
+
+    for word in ("cookie", "Storage", "canvas", "fonts", "userAgent", "plugins", "indexedDB"):
+        assert f".{word}" not in script
+        assert f" {word}(" not in script
