@@ -55,6 +55,7 @@ def main() -> None:
             _tell(box, attack, options.attacks)
         print(f"ways of people above +0.5: {sum(over)} of {len(over)}")
         browser.close()
+        box.close()
 
 
 if __name__ == "__main__":

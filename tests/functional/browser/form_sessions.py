@@ -9,11 +9,13 @@ let it.
 from __future__ import annotations
 
 import random
+import threading
 import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from playwright.sync_api import Browser, BrowserContext, Page
 
@@ -27,8 +29,8 @@ from service.web.webhooks.form_script import script_integrity
 from tests.factories import NOW, SITE
 
 # Of `localhost` browsers believe that it is secure, so that a page there can solve a challenge.
-BLOG = "http://blog.localhost:8000"
-PAGE = f"{BLOG}/radiators/"
+_BLOG_HOST = "localhost"
+_PATH = "/radiators/"
 _HOOK = "hook_box"
 _SENTENCES = (
     "Same noise here, and it went on for three winters.",
@@ -51,6 +53,22 @@ _FORM = """<!doctype html><html lang="en"><title>Bleeding a radiator</title>
 <button>Send</button></form></html>"""
 
 
+def _blog(html: Callable[[], str]) -> type[BaseHTTPRequestHandler]:
+    class Blog(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = html().encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html; charset=utf-8")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    return Blog
+
+
 @dataclass(frozen=True, kw_only=True)
 class Earned:
     """What a session's comment earned by its form alone, in log-odds, and by which signals."""
@@ -64,7 +82,12 @@ class Box:
     """A blog's comment box in a browser, and the services behind it."""
 
     def __init__(self, browser: Browser, address: str, services: Services) -> None:
-        services.sites.change_settings(SITE, lambda _: SiteSettings(blog=BLOG))
+        # Of an address that only a test makes up, browsers ask nothing of this machine.
+        self._listener = ThreadingHTTPServer(("127.0.0.1", 0), _blog(lambda: self._html()))
+        threading.Thread(target=self._listener.serve_forever, daemon=True).start()
+        self.blog = f"http://{_BLOG_HOST}:{self._listener.server_port}"
+        self.page = self.blog + _PATH
+        services.sites.change_settings(SITE, lambda _: SiteSettings(blog=self.blog))
         services.inbound.add(
             InboundHook(
                 id=_HOOK, site_id=SITE, platform=Platform.STATIC_FORM, secret="", created_at=NOW
@@ -76,17 +99,18 @@ class Box:
     def open(self, *, says_driven: bool = False, **options: object) -> tuple[BrowserContext, Page]:
         """Return the blog's page in a window of its own."""
         context = self.browser.new_context(**options)
-        html = self._html()
-        context.route(
-            f"{BLOG}/**", lambda route: route.fulfill(body=html, content_type="text/html")
-        )
         says = str(says_driven).lower()
         context.add_init_script(
             f"Object.defineProperty(navigator, 'webdriver', {{get: () => {says}}})"
         )
         page = context.new_page()
-        page.goto(PAGE)
+        page.goto(self.page)
         return context, page
+
+    def close(self) -> None:
+        """End the blog."""
+        self._listener.shutdown()
+        self._listener.server_close()
 
     def wait(self, seconds: float) -> None:
         """Let so much time pass by the service's clock; the limits' minute is a real one."""
@@ -112,7 +136,7 @@ class Box:
             address=self.address,
             hook=_HOOK,
             integrity=script_integrity(),
-            page=PAGE,
+            page=self.page,
             paragraphs="<p>Turn the pump off first.</p>" * 40,
         )
 
@@ -258,8 +282,8 @@ ACCESSIBLE: tuple[Session, ...] = (
 
 
 def _post(box: Box, **fields: str) -> None:
-    data = urllib.parse.urlencode({"post_url": PAGE, **fields}).encode()
-    sent = urllib.request.Request(box.hook, data=data, headers={"Origin": BLOG})  # noqa: S310  # our own server
+    data = urllib.parse.urlencode({"post_url": box.page, **fields}).encode()
+    sent = urllib.request.Request(box.hook, data=data, headers={"Origin": box.blog})  # noqa: S310  # our own server
     try:
         urllib.request.urlopen(sent).close()  # noqa: S310  # our own server
     except urllib.error.HTTPError as refusal:

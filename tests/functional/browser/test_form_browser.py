@@ -14,10 +14,12 @@ MOST_FOR_ACCESSIBLE = 0.5
 
 
 @pytest.fixture
-def box(browser, address, services, monkeypatch) -> Box:
+def box(browser, address, services, monkeypatch):
     # All sessions come from one address within a minute.
     monkeypatch.setattr("service.web.edge.limits._FORMS_PER_ADDRESS_AND_MINUTE", 1_000)
-    return Box(browser, address, services)
+    made = Box(browser, address, services)
+    yield made
+    made.close()
 
 
 @pytest.mark.parametrize("session", ACCESSIBLE, ids=lambda one: one.__name__)
