@@ -19,7 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from service.domain.case import CaseFilter, Order
+from service.domain.case import Case, CaseFilter, Order
 from service.domain.form import FormToken
 from service.domain.inbound import InboundHook, Platform
 from service.domain.site import SiteSettings
@@ -116,12 +116,16 @@ class Box:
         """Let so much time pass by the service's clock; the limits' minute is a real one."""
         self.services.clock.advance(seconds=seconds)
 
+    def newest_id(self) -> str | None:
+        """Return the last comment's id, None where there is none."""
+        newest = self._newest()
+        return newest.comment.id if newest else None
+
     def newest(self) -> Earned:
         """Return what the last comment earned."""
-        found = self.services.cases.page(
-            CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=200
-        )
-        case = max(found.cases, key=lambda one: one.comment.id)
+        case = self._newest()
+        assert case is not None
+        assert case.verdict is not None
         signals = {
             one.signal.name: one.contribution
             for one in case.verdict.signals
@@ -130,6 +134,12 @@ class Box:
         return Earned(
             log_odds=sum(signals.values()), signals=signals, token=case.comment.form.token
         )
+
+    def _newest(self) -> Case | None:
+        found = self.services.cases.page(
+            CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=200
+        )
+        return max(found.cases, key=lambda one: one.comment.id, default=None)
 
     def _html(self) -> str:
         return _FORM.format(
@@ -141,10 +151,10 @@ class Box:
         )
 
 
-def draw_text(rng: random.Random, number: int) -> str:
-    """Return a comment that no other session sends, of two or three sentences."""
-    said = rng.sample(_SENTENCES, k=rng.choice((2, 3)))
-    return " ".join([*said, f"House {number}."])
+def draw_text(rng: random.Random) -> str:
+    """Return a long comment that no other session sends: the same again would be a repeat."""
+    said = rng.sample(_SENTENCES, k=3)
+    return " ".join([*said, f"House {rng.randrange(10**9)}."])
 
 
 def _send(page: Page, rng: random.Random) -> None:
@@ -400,6 +410,8 @@ ATTACKS: tuple[Session, ...] = (
 def run(session: Session, box: Box, *, number: int) -> Earned:
     """Return what one drawn variant of a session earned."""
     rng = random.Random(f"{session.__name__} {number}")
-    session(box, rng, draw_text(rng, number))
+    before = box.newest_id()
+    session(box, rng, draw_text(rng))
     # The thread that answered has kept the comment before it thanked for it.
+    assert box.newest_id() != before, "nothing was kept"
     return box.newest()
