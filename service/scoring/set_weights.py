@@ -71,9 +71,10 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             reason="a program put the text in, for its own ends or to help its user",
             source=_JUDGEMENT,
         ),
-        # At most what a form may say against somebody who uses a program that types for them.
+        # With a token that no browser could solve, at most what a form may say against somebody who
+        # uses a program that types for them: 0.5.
         "faster_than_reading": SetWeight(
-            weight=0.5,
+            weight=0.4,
             family=Family.FORM,
             reason="nobody reads that fast, though programs that expand abbreviations type so",
             source="reading rates by Brysbaert 2019; the weight by judgement",

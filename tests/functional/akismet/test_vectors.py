@@ -146,7 +146,7 @@ def test_the_plugins_counts_are_kept_and_stand_among_the_reasons(akismet, servic
     (case,) = kept_cases(services)
     assert case.comment.form.behaviour == FormBehaviour(seconds=0.4, keys=158, pointer=1)
     names = {weighed.signal.name: weighed.contribution for weighed in case.verdict.signals}
-    assert names["faster_than_reading"] == 0.5
+    assert names["faster_than_reading"] == 0.4
 
 
 def test_a_form_without_a_hidden_field_tells_nothing(akismet, services):
