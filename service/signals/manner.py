@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from service.domain.comment import Comment
-from service.signals.stretches import stretches_of
 from service.signals.view import view_of
 
 MANNER_TRAITS = 5
@@ -17,16 +16,16 @@ def traits_of_manner(comment: Comment) -> tuple[float, ...]:
     They are the length of sentences and of words, commas, sentences that exclaim, and those that
     begin with a small letter.
     """
-    words = len(view_of(comment).words)
+    view = view_of(comment)
+    words = len(view.words)
     if words < _MIN_WORDS:
         return ()
-    stretches = stretches_of(comment)
-    sentences = max(1, len(stretches))
-    letters = sum(char.isalpha() for char in comment.text)
+    sentences = [comment.text[start:end] for start, end in view.sentences] or [comment.text]
+    count = len(sentences)
     return (
-        words / sentences / 10,
-        letters / words / 5,
-        sum(s.commas * s.words for s in stretches) / words,
-        sum(s.exclaims for s in stretches) / sentences,
-        sum(s.starts_lower for s in stretches) / sentences,
+        words / count / 10,
+        sum(map(str.isalpha, comment.text)) / words / 5,
+        min(comment.text.count(","), words) * 10 / words,
+        sum("!" in sentence for sentence in sentences) / count,
+        sum(sentence[:1].islower() for sentence in sentences) / count,
     )

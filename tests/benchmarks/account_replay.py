@@ -38,6 +38,8 @@ _AUTHORED = sorted(_DATA.glob("authored-t*.jsonl"))
 _REMARKS, _DAYS_APART = 7, 2
 _FEWEST_OF_A_REGULAR, _MOST_OF_A_REGULAR = 8, 30
 _BATCH = 32
+# What the model says of most sincere comments or more: of 2,847 of regulars 95 % lie below.
+_LIKE_HAM = 0.02
 
 Outcomes = dict[str, dict[str, str]]
 """What each comment was called, by the way in which it came, then by its id."""
@@ -153,18 +155,20 @@ def _payloads(
     agers: Sequence[Posted],
     make_place: Callable[[], Place],
     outcomes: Outcomes,
+    *,
+    called: str,
 ) -> None:
     for number, row in enumerate(payloads):
         one, first = as_posted(row, f"account-{number}"), opening(row)
-        for way, days in (("comment", 1), ("edit", 1), ("comment after 300 days", 300)):
-            if way == "edit" and first is None:
+        for way, days in (("a comment", 1), ("an edit", 1), ("a comment after 300 days", 300)):
+            if way == "an edit" and first is None:
                 continue
-            place, under = make_place(), "w-1" if way == "edit" else None
+            place, under = make_place(), "w-1" if way == "an edit" else None
             place.age(one.account, _remarks_of(number, agers))
             if under:
                 place.approve(place.post(one, text=first, under=under))
             place.wait(days)
-            outcomes[f"payload by a {way}"][one.id] = place.outcome(place.post(one, under=under))
+            outcomes[f"{called} by {way}"][one.id] = place.outcome(place.post(one, under=under))
 
 
 def _remarks(agers: Sequence[Posted], make_place: Callable[[], Place], outcomes: Outcomes) -> None:
@@ -224,7 +228,11 @@ def main() -> None:
         texts += [whole, *(replace(whole, text=first) for first in [opening(row)] if first)]
     answers = answers_for(model, texts)
     outcomes: Outcomes = defaultdict(dict)
-    _payloads(payloads, agers, lambda: Place(model, answers), outcomes)
+    _payloads(payloads, agers, lambda: Place(model, answers), outcomes, called="payload")
+    # What becomes of them once no model can tell them from a sincere comment.
+    whole = (model_input(comment_from_record(row)).text for row in payloads)
+    deaf = answers | dict.fromkeys(whole, ModelOutput(p_spam=_LIKE_HAM))
+    _payloads(payloads, agers, lambda: Place(model, deaf), outcomes, called="payload unseen")
     _remarks(agers, lambda: Place(model, answers), outcomes)
     _pairs(pairs, agers, lambda: Place(model, answers), outcomes)
     _regulars(regulars, Place(model, answers), outcomes, most=options.most)

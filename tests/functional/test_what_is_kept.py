@@ -97,7 +97,8 @@ def test_what_is_kept_of_an_account_is_keyed_expires_and_is_erased(tmp_path, val
         kept = in_valkey(valkey_url)
         rows = "\n".join(in_database(tmp_path))
 
-        erase_person(find_person(services, email=MARA), services, by="operator")
+        mara = find_person(services, email=MARA, address=ADDRESS)
+        erase_person(mara, services, by="operator")
 
         left = in_valkey(valkey_url)
         rows_left = "\n".join(in_database(tmp_path))
