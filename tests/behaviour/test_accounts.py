@@ -28,7 +28,7 @@ MARA = "mara@example.org"
 
 @pytest.fixture
 def services():
-    return make_services(classifier=FixedClassifier(p_spam=0.05))
+    return make_services(classifier=FixedClassifier(p_spam=0.07))
 
 
 def by_mara(text: str, services: Services, *, account_id: str | None = "u-7", **changes) -> Comment:

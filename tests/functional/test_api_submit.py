@@ -110,6 +110,8 @@ def test_address_and_email_are_kept_as_keyed_hashes_only(api, services):
         email="mara@example.org",
         name=comment.author.name,
         secret=services.sender_secrets.present,
+        site_id=comment.site_id,
+        account_id="u-1",
     )
     assert comment.sender == expected
     assert "203.0.113.9" not in repr(comment)
