@@ -21,6 +21,7 @@ MAX_TITLE_CHARS = 500
 MAX_EXCERPT_CHARS = 4_000
 MAX_NAME_CHARS = 300
 MAX_URL_CHARS = 2_048
+MOST_TRUST = 4
 
 
 class Lane(StrEnum):
@@ -41,12 +42,16 @@ class Post:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Author:
-    """Who the comment says wrote it. The e-mail address itself is never kept, see `Sender`."""
+    """Who the comment says wrote it. The e-mail address itself is never kept, see `Sender`.
+
+    `trust_level` is how far the site trusts the account, 0 to 4 as Discourse counts it.
+    """
 
     name: str | None = None
     url: str | None = None
     account_id: str | None = None
     account_age_days: int | None = None
+    trust_level: int | None = None
 
 
 class ListKind(StrEnum):
@@ -103,11 +108,12 @@ class Sender:
     """Keyed hashes that recognise a sender again without saying who it is.
 
     `network_key` is of the IPv4 /24 or the IPv6 /64, `wide_network_key` of the IPv6 /48,
-    `name_key` of the author's name as normalised. In the clear are `email_domain`, because
-    throw-away and look-alike domains are evidence, and `system`, the number of the autonomous
-    system, which millions share. `before_rotation` holds the same keys as made with the secret
-    before the present one, while the two overlap. `listings` were looked up when the comment came
-    in, as its address is forgotten then.
+    `name_key` of the author's name as normalised. `account_key` is of the site and the account's
+    id; where the site gives none, of the site, the name and the e-mail address. In the clear are
+    `email_domain`, because throw-away and look-alike domains are evidence, and `system`, the number
+    of the autonomous system, which millions share. `before_rotation` holds the same keys as made
+    with the secret before the present one, while the two overlap. `listings` were looked up when
+    the comment came in, as its address is forgotten then.
     """
 
     address_key: str | None = None
@@ -117,8 +123,21 @@ class Sender:
     email_key: str | None = None
     email_domain: str | None = None
     name_key: str | None = None
+    account_key: str | None = None
     before_rotation: Sender | None = None
     listings: tuple[Listing, ...] = ()
+
+
+class Edit(StrEnum):
+    """What an edit did to a comment that its site showed already.
+
+    The later ones were made after a moderator had approved it, or the verdict was ham.
+    """
+
+    UNAPPROVED = "unapproved"
+    APPROVED = "approved"
+    ADDED_LINK = "added_link"
+    ADDED_OFFER = "added_offer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +157,10 @@ class FormEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
-    """One comment as it was received. Immutable: what is judged is exactly what was kept."""
+    """One comment as it was received. Immutable: what is judged is exactly what was kept.
+
+    `edit` is None for the first version of it that came.
+    """
 
     id: CommentId
     site_id: SiteId
@@ -153,6 +175,7 @@ class Comment:
     language: str | None = None
     user_agent: str | None = None
     reply_to: str | None = None
+    edit: Edit | None = None
 
     def __post_init__(self) -> None:
         if not self.id or not self.site_id:
@@ -166,8 +189,8 @@ class Comment:
         """Return a SHA-256 over what the site sent, the same for every repeat of one request.
 
         Left out: our id, the time of arrival, the sender's keyed hashes (their key rotates) and
-        listings, what the form saw (a retry took longer), and the user agent (a retry may come
-        from another client library).
+        listings, the account's age and trust, what the form saw (a retry took longer), what an edit
+        changed, and the user agent (a retry may come from another client library).
         """
         parts = [
             self.site_id,

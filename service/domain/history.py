@@ -30,13 +30,41 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Conduct:
+    """What one account did at one site before this comment, whatever became of it.
+
+    `known_days` and `quiet_days` passed since its first and its last comment here. `remarks` are
+    comments that offered nothing, `offers` those with a commercial link or a product, `praises`
+    the remarks that say nothing of their own. `edits` were made after approval, `additions` are
+    those that added a link or a product. `age_days` is the account's by the platform, None where
+    it does not tell, as is `trust_level`. `manner` holds, for each trait of how it writes, the mean
+    and the standard deviation over `manner_of` longer comments.
+    """
+
+    known_days: int = 0
+    quiet_days: int = 0
+    remarks: int = 0
+    offers: int = 0
+    praises: int = 0
+    edits: int = 0
+    additions: int = 0
+    age_days: int | None = None
+    trust_level: int | None = None
+    manner_of: int = 0
+    manner: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class History:
     """Everything remembered that a comment touches.
 
     `network` is the IPv4 /24 or IPv6 /64, `wide_network` the IPv6 /48, `system` the autonomous
     system. `domains` is the standing of the linked registered domain that speaks most against the
     comment: a sum would let a well-known domain launder the bad one beside it. `content` is that
-    of near-copies of the text. An empty history means "never seen"; a history that could not be
+    of near-copies of the text. `account` is an account's, or where there is none that of a
+    name with an e-mail address. `email_offers` and `account_offers` count only decisions on
+    comments with a commercial link or a product. `conduct` is what the account did here, None for
+    one that was never seen. An empty history means "never seen"; a history that could not be
     fetched is None where one is expected, and makes the verdict degraded.
     """
 
@@ -49,3 +77,7 @@ class History:
     name: Standing = field(default_factory=Standing)
     domains: Standing = field(default_factory=Standing)
     content: Standing = field(default_factory=Standing)
+    account: Standing = field(default_factory=Standing)
+    email_offers: Standing = field(default_factory=Standing)
+    account_offers: Standing = field(default_factory=Standing)
+    conduct: Conduct | None = None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import ipaddress
+import json
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from service.domain.author_name import normal_name
-from service.domain.comment import Sender
+from service.domain.comment import Sender, SiteId
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -35,8 +36,12 @@ def make_sender(
     secret: bytes,
     name: str | None = None,
     secret_before: bytes | None = None,
+    site_id: SiteId | None = None,
+    account_id: str | None = None,
 ) -> Sender:
     """Return the sender's keyed hashes (HMAC-SHA-256, 128 bits); absent parts stay None.
+
+    With `site_id` the account is among them; without `account_id` name and e-mail stand for it.
 
     An IPv4 address mapped into IPv6 counts as the IPv4 address. E-mail addresses are compared
     without regard to case, names as `normal_name` reduces them. With `secret_before` the keys
@@ -46,10 +51,21 @@ def make_sender(
     parsed = parse_address(address) if address else None
     folded = email.strip().lower() if email else None
     values = {**_address_values(parsed), "email": folded, "name": normal_name(name)}
+    values["account"] = _account(site_id, account_id, values)
     sender = _keyed(values, secret)
     if secret_before is not None and secret_before != secret and sender != Sender():
         sender = replace(sender, before_rotation=_keyed(values, secret_before))
     return replace(sender, email_domain=folded.rpartition("@")[2] or None if folded else None)
+
+
+def _account(
+    site_id: SiteId | None, account_id: str | None, values: dict[str, str | None]
+) -> str | None:
+    if site_id is None:
+        return None
+    parts = [account_id] if account_id else [values["name"], values["email"]]
+    # As JSON, so that no parts of one make those of another.
+    return json.dumps([site_id, *parts]) if all(parts) else None
 
 
 def parse_address(address: str) -> IpAddress:
@@ -101,6 +117,7 @@ def _keyed(values: dict[str, str | None], secret: bytes) -> Sender:
         wide_network_key=key("wide network"),
         email_key=key("email"),
         name_key=key("name"),
+        account_key=key("account"),
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from service.domain.comment import Comment, Listing, ListKind, Sender, SiteId
 from service.domain.decision import Ruling
-from service.domain.history import History
+from service.domain.history import Conduct, History
 from service.domain.sender_record import SenderRecord
 
 
@@ -33,7 +33,8 @@ class HistoryStore(Protocol):
 
         The first time a comment's id is gathered it is counted as seen at `now`. The earlier
         comments of a batch are seen by the later ones; no comment is its own earlier sighting,
-        however often it is gathered. A store that takes no writes now, or is nearly full, gathers
+        however often it is gathered. What its account did counts the same way. A store
+        that takes no writes now, or is nearly full, gathers
         all the same and counts no sighting. With `only_filled` raise `HistoryBlankError` while
         `is_blank`.
         """
@@ -53,10 +54,14 @@ class HistoryStore(Protocol):
         """
 
     def forget(self, sender: Sender) -> None:
-        """Drop the records of this address, e-mail and name at all sites, older keys' too.
+        """Drop the records of this address, e-mail, name and account at all sites, older keys' too.
 
-        Networks, systems and domains stay: they are others' too.
+        With them go the accounts that comments with this e-mail or name came from. Networks,
+        systems and domains stay: they are others' too.
         """
+
+    def conducts(self, sender: Sender, *, now: datetime) -> Mapping[str, Conduct]:
+        """Return what the accounts that `forget` would drop did, by a name of each account."""
 
     def is_blank(self) -> bool:
         """Say whether `mark_filled` was never called on what is kept now: new, or wiped."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import zip_longest
+from types import MappingProxyType
+from typing import Any
 
-from service.domain.history import History, Record, Standing
+from service.domain.history import Conduct, History, Record, Standing
+from service.reputation.conduct import Fields, Steps, conduct_from, take_steps
 from service.reputation.decay import Counter, record_from, sighting_fields
 from service.reputation.names import CommentNames, Kind, at_site
 
@@ -19,18 +23,25 @@ def gather_histories(
     *,
     seen_before: Sequence[datetime | None],
     now: datetime,
+    steps: Sequence[Steps | None] = (),
+    conducts: Mapping[str, Fields] = MappingProxyType({}),
 ) -> list[History]:
     """Return the history of each comment, in order, and count their sightings in `counters`.
 
     `counters` has every name that `CommentNames.read` and `written` give, as it was before this
     batch. `seen_before` says when a comment was counted itself, None if now is the first time:
-    then it counts from here on, so that the later ones of the batch see it.
+    then it counts from here on, so that the later ones of the batch see it. So do its `steps` in
+    `conducts`, which has what is kept under every name that `CommentNames.accounts` gives.
     """
     histories = []
-    for names, own in zip(comments, seen_before, strict=True):
-        histories.append(_history(names, counters, own, now))
+    for names, own, step in zip_longest(comments, seen_before, steps):
+        accounts = [conducts.get(name, {}) for name in names.accounts()]
+        conduct = conduct_from(accounts, now=now)
+        histories.append(_history(names, counters, conduct, own=own, now=now))
         if own is None:
             count_sighting(names, counters, now)
+            if step is not None and accounts:
+                take_steps(accounts[0], step)
     return histories
 
 
@@ -60,7 +71,12 @@ def worst_record(records: Iterable[Record]) -> Record:
 
 
 def _history(
-    names: CommentNames, counters: Mapping[str, Counter], own: datetime | None, now: datetime
+    names: CommentNames,
+    counters: Mapping[str, Counter],
+    conduct: Conduct | None,
+    *,
+    own: datetime | None,
+    now: datetime,
 ) -> History:
     here: dict[Kind, list[Record]] = {}
     everywhere: dict[Kind, list[Record]] = {}
@@ -75,14 +91,13 @@ def _history(
                 for name, own_sighting in zip(read_as, (own, None), strict=False)
             ]
             found.setdefault(record.kind, []).append(_sum(parts))
-    return History(
-        **{
-            kind.value: Standing(
-                here=worst_record(here[kind]), everywhere=worst_record(everywhere[kind])
-            )
-            for kind in everywhere
-        }
-    )
+    standings: dict[str, Any] = {
+        kind.value: Standing(
+            here=worst_record(here[kind]), everywhere=worst_record(everywhere[kind])
+        )
+        for kind in everywhere
+    }
+    return History(**standings, conduct=conduct)
 
 
 def _sum(records: Sequence[Record]) -> Record:

@@ -8,10 +8,17 @@ from datetime import datetime
 
 from service.domain.comment import Comment, CommentId, Sender
 from service.domain.decision import Ruling
-from service.domain.history import History
+from service.domain.history import Conduct, History
+from service.reputation.conduct import Fields, conduct_from, steps_of
 from service.reputation.decay import Counter, decision_field
 from service.reputation.gathering import gather_histories
-from service.reputation.names import names_of, names_of_person
+from service.reputation.names import (
+    all_names_of_account,
+    names_of,
+    names_of_accounts,
+    names_of_person,
+    owners_of,
+)
 
 
 class Ledger:
@@ -24,6 +31,9 @@ class Ledger:
     def __init__(self) -> None:
         self._counters: defaultdict[str, Counter] = defaultdict(Counter)
         self._seen: dict[CommentId, datetime] = {}
+        self._conducts: defaultdict[str, Fields] = defaultdict(dict)
+        # The accounts of a person, by the person's e-mail and name.
+        self._owned: defaultdict[str, set[str]] = defaultdict(set)
 
     def gather(self, comments: Sequence[Comment], *, now: datetime) -> list[History]:
         """Return the history of each comment, in order, and count each comment's first sighting.
@@ -32,9 +42,17 @@ class Ledger:
         """
         histories: list[History] = []
         for comment in comments:
-            own = self._seen.get(comment.id)
+            own, names = self._seen.get(comment.id), names_of(comment)
+            for account in names.accounts()[:1] if own is None else ():
+                for owner in owners_of(comment.sender):
+                    self._owned[owner].add(account)
             histories += gather_histories(
-                [names_of(comment)], self._counters, seen_before=[own], now=now
+                [names],
+                self._counters,
+                seen_before=[own],
+                now=now,
+                steps=[steps_of(comment, now=now) if names.accounts() else None],
+                conducts={name: self._conducts[name] for name in names.accounts()},
             )
             self._seen.setdefault(comment.id, now)
         return histories
@@ -49,9 +67,25 @@ class Ledger:
 
     def forget(self, sender: Sender) -> None:
         """Drop the records that are this person's; see `names_of_person`."""
-        for person in names_of_person(sender):
+        accounts = self._accounts_of(sender)
+        of_accounts = [name for account in accounts for name in all_names_of_account(account)]
+        for person in (*names_of_person(sender), *of_accounts):
             for name in [n for n in self._counters if n == person or n.startswith(f"{person}@")]:
                 del self._counters[name]
+            self._owned.pop(person, None)
+        for account in accounts:
+            self._conducts.pop(account, None)
+
+    def conducts(self, sender: Sender, *, now: datetime) -> dict[str, Conduct]:
+        """See `HistoryStore.conducts`."""
+        kept = {name: self._conducts.get(name, {}) for name in self._accounts_of(sender)}
+        found = {name: conduct_from([fields], now=now) for name, fields in sorted(kept.items())}
+        return {name: conduct for name, conduct in found.items() if conduct is not None}
+
+    def _accounts_of(self, sender: Sender) -> set[str]:
+        known = (sender, sender.before_rotation or Sender())
+        owned = (self._owned.get(owner, set()) for one in known for owner in owners_of(one))
+        return set(names_of_accounts(sender)).union(*owned)
 
     def _count(self, comment: Comment, ruling: Ruling, at: datetime, step: int) -> None:
         for kind, name in names_of(comment).written():

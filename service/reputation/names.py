@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from service.domain.comment import Comment, Sender, SiteId
 from service.reputation.fingerprints import fingerprints_of
 from service.reputation.free_mail import FREE_MAIL_DOMAINS
 from service.reputation.linked_domains import linked_domains
+from service.signals.offering import offers
 
 # A comment with hundreds of links must not make one look-up expensive; the first ones tell enough.
 MAX_DOMAINS = 20
@@ -28,6 +29,10 @@ class Kind(StrEnum):
     NAME = "name"
     DOMAINS = "domains"
     CONTENT = "content"
+    ACCOUNT = "account"
+    # Of these, decisions on comments with a commercial link or a product alone.
+    EMAIL_OFFERS = "email_offers"
+    ACCOUNT_OFFERS = "account_offers"
 
 
 # Whatever a burst can be seen by; each more would cost every comment two counters.
@@ -38,12 +43,14 @@ SIGHTED = frozenset({Kind.ADDRESS, Kind.EMAIL, Kind.DOMAINS, Kind.CONTENT})
 class RecordName:
     """The name of one record over all sites, and the name it had before the secret rotated.
 
-    The older name is read and added; nothing is written under it any more.
+    The older name is read and added; nothing is written under it any more. One that is not
+    `counted` is only read: what the comment shows is nothing for it.
     """
 
     kind: Kind
     name: str
     before_rotation: str | None = None
+    counted: bool = True
 
     def all(self) -> tuple[str, ...]:
         """Return the names under which the record is read."""
@@ -60,8 +67,9 @@ class CommentNames:
     def written(self) -> Iterator[tuple[Kind, str]]:
         """Yield every name under which the comment, or a decision on it, is counted."""
         for record in self.records:
-            yield record.kind, record.name
-            yield record.kind, at_site(record.name, self.site_id)
+            if record.counted:
+                yield record.kind, record.name
+                yield record.kind, at_site(record.name, self.site_id)
 
     def sighted(self) -> Iterator[str]:
         """Yield every name under which a sighting of the comment is counted."""
@@ -76,6 +84,11 @@ class CommentNames:
                 yield name
                 yield at_site(name, self.site_id)
 
+    def accounts(self) -> tuple[str, ...]:
+        """Return the names under which the account's conduct is kept, the present one first."""
+        found = (record.all() for record in self.records if record.kind is Kind.ACCOUNT)
+        return next(found, ())
+
     def watched(self) -> Iterator[str]:
         """Yield every name that sightings are read from."""
         for record in self.records:
@@ -84,7 +97,7 @@ class CommentNames:
 
 
 def names_of(comment: Comment) -> CommentNames:
-    """Return the names of the records that a comment belongs to, at most 31.
+    """Return the names of the records that a comment belongs to, at most 34.
 
     Addresses, e-mails and names come as keyed hashes; domains and fingerprints as digests, because
     they are hostile text of any length. The domains of the biggest mail providers are left out.
@@ -97,6 +110,8 @@ def names_of(comment: Comment) -> CommentNames:
         _keyed(Kind.WIDE_NETWORK, sender.wide_network_key, older.wide_network_key),
         _keyed(Kind.EMAIL, sender.email_key, older.email_key),
         _keyed(Kind.NAME, sender.name_key, older.name_key),
+        _keyed(Kind.ACCOUNT, sender.account_key, older.account_key),
+        *_of_offers(comment, sender, older),
     )
     open_names = (
         *_system(sender),
@@ -113,7 +128,8 @@ def names_of(comment: Comment) -> CommentNames:
 def names_of_person(sender: Sender) -> tuple[str, ...]:
     """Return the names over all sites of the records that are one person's, older ones too.
 
-    That is the address, the e-mail and the name; networks, systems and domains are others' too.
+    That is the address, the e-mail, the name and the account; networks, systems and domains are
+    others' too.
     """
     return tuple(
         f"{kind}:{key}"
@@ -121,15 +137,48 @@ def names_of_person(sender: Sender) -> tuple[str, ...]:
         for kind, key in (
             (Kind.ADDRESS, known.address_key),
             (Kind.EMAIL, known.email_key),
+            (Kind.EMAIL_OFFERS, known.email_key),
             (Kind.NAME, known.name_key),
+            (Kind.ACCOUNT, known.account_key),
+            (Kind.ACCOUNT_OFFERS, known.account_key),
         )
         if key
     )
 
 
+def owners_of(sender: Sender) -> tuple[str, ...]:
+    """Return by what a person's accounts are found again: the e-mail and the name."""
+    keys = ((Kind.EMAIL, sender.email_key), (Kind.NAME, sender.name_key))
+    return tuple(f"{kind}:{key}" for kind, key in keys if key)
+
+
+def names_of_accounts(sender: Sender) -> tuple[str, ...]:
+    """Return the names of the account's own record, the older one too."""
+    known = (sender, sender.before_rotation or Sender())
+    return tuple(f"{Kind.ACCOUNT}:{one.account_key}" for one in known if one.account_key)
+
+
+def all_names_of_account(name: str) -> tuple[str, str]:
+    """Return all names under which anything is counted for an account of this name."""
+    return name, f"{Kind.ACCOUNT_OFFERS}:{name.partition(':')[2]}"
+
+
 def at_site(name: str, site_id: SiteId) -> str:
     """Return the name that a record has for one site alone."""
     return f"{name}@{site_id}"
+
+
+def _of_offers(comment: Comment, sender: Sender, older: Sender) -> Iterator[RecordName | None]:
+    """Yield the records of offers, counted where the comment makes one."""
+    if not (sender.email_key or sender.account_key):
+        return
+    counted = offers(comment)
+    for kind, key, before in (
+        (Kind.EMAIL_OFFERS, sender.email_key, older.email_key),
+        (Kind.ACCOUNT_OFFERS, sender.account_key, older.account_key),
+    ):
+        named = _keyed(kind, key, before)
+        yield replace(named, counted=counted) if named else None
 
 
 def _keyed(kind: Kind, key: str | None, older: str | None) -> RecordName | None:

@@ -27,6 +27,7 @@ class Family(StrEnum):
     LINKS = "links"
     BURSTS = "bursts"
     DECISIONS = "decisions"
+    ACCOUNTS = "accounts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,7 @@ class SetWeight:
 
 
 _JUDGEMENT = "judgement; no published counts"
+_AGED = "judgement; authored comments in order (tests/benchmarks/account_replay.py)"
 _SIMULATED = "simulated senders (training/README.md), held within the bound"
 
 SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
@@ -173,6 +175,35 @@ SET_WEIGHTS: Mapping[str, SetWeight] = MappingProxyType(
             reason="moderators rejected comments of nearly the same words",
             source=_SIMULATED,
             yields=False,
+        ),
+        # A good record is just what the first three speak of: it was earned by remarks, or by
+        # the comment as it was before.
+        "offer_after_remarks": SetWeight(
+            weight=1.0,
+            family=Family.ACCOUNTS,
+            reason="approvals of harmless remarks do not vouch for the first offer",
+            source=_AGED,
+            yields=False,
+        ),
+        "added_by_edit": SetWeight(
+            weight=1.5,
+            family=Family.ACCOUNTS,
+            reason="what moderators approved is not what stands there now",
+            source=_AGED,
+            yields=False,
+        ),
+        "dormant_account": SetWeight(
+            weight=1.0,
+            family=Family.ACCOUNTS,
+            reason="accounts are aged, sold and stolen, though people do come back",
+            source=_AGED,
+            yields=False,
+        ),
+        "praise_only_history": SetWeight(
+            weight=0.5,
+            family=Family.ACCOUNTS,
+            reason="accounts are aged by praise, and some readers only ever say thanks",
+            source=_AGED,
         ),
     }
 )

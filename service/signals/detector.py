@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from service.domain.comment import Comment, FormEvidence, Listing
+from service.domain.comment import Comment, Edit, FormEvidence, Listing
 from service.domain.history import History
 from service.domain.verdict import Signal
 
@@ -25,6 +25,8 @@ class Example:
     listings: tuple[Listing, ...] = ()
     form: FormEvidence = field(default_factory=FormEvidence)
     history: History = field(default_factory=History)
+    trust_level: int | None = None
+    edit: Edit | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +42,8 @@ class Detector:
 def evidence_needed(detector: Detector) -> str | None:
     """Return what a detector cannot fire without beside text, post and author, None for nothing.
 
-    That is what every comment it fires on has: a history, what a form saw, a listing, an e-mail
-    address.
+    That is what every comment it fires on has: a history, what a form saw, a listing, an edit, an
+    e-mail address.
     """
     if all(example.history != History() for example in detector.fires_on):
         return "history"
@@ -49,6 +51,8 @@ def evidence_needed(detector: Detector) -> str | None:
         return "form"
     if all(example.listings for example in detector.fires_on):
         return "lists"
+    if all(example.edit for example in detector.fires_on):
+        return "edits"
     if all(example.email_domain for example in detector.fires_on):
         return "e-mail"
     return None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from service.domain.history import History, Record, Standing
 from service.domain.verdict import Signal
@@ -54,6 +55,27 @@ NAME = Key(
 TRUSTED_EMAIL = Key(
     where="from the same e-mail address",
     standing=lambda h: h.email,
+    min_decisions=1.1,
+    prior=2.0,
+)
+ACCOUNT = Key(where="from the same account", standing=lambda h: h.account)
+TRUSTED_ACCOUNT = Key(
+    where="from the same account",
+    standing=lambda h: h.account,
+    min_decisions=1.1,
+    prior=2.0,
+)
+# What is trusted is what was shown: for an offer only approved offers speak, while every rejection
+# speaks against it.
+OFFERED_BY_EMAIL = Key(
+    where="with an offer from the same e-mail address",
+    standing=lambda h: _of_offers(h.email_offers, h.email),
+    min_decisions=1.1,
+    prior=2.0,
+)
+OFFERED_BY_ACCOUNT = Key(
+    where="with an offer from the same account",
+    standing=lambda h: _of_offers(h.account_offers, h.account),
     min_decisions=1.1,
     prior=2.0,
 )
@@ -116,17 +138,24 @@ def approved_before(name: str, history: History, keys: Sequence[Key]) -> Signal 
 def decided(text: str, key: str, *, rejected: float = 0.0, approved: float = 0.0) -> Example:
     """Return the example of a comment under one of whose keys this was decided, at other sites."""
     standing = Standing(everywhere=Record(rejected=rejected, approved=approved))
-    return Example(text=text, history=History(**{key: standing}))
+    told: dict[str, Any] = {key: standing}
+    return Example(text=text, history=History(**told))
 
 
 def is_known(history: History) -> bool:
-    """Say whether the person's own e-mail address has decisions: these outrank the neighbours'."""
-    return _decisions(history.email.everywhere) >= EMAIL.min_decisions
+    """Say whether the person's own e-mail or account has decisions: they outrank neighbours'."""
+    return any(
+        _decisions(key.standing(history).everywhere) >= key.min_decisions
+        for key in (EMAIL, ACCOUNT)
+    )
 
 
 def is_regular(history: History) -> bool:
-    """Say whether moderators lean to approving what comes from the person's e-mail address."""
-    return _to_approve(TRUSTED_EMAIL, TRUSTED_EMAIL.standing(history)).lean > 0.0
+    """Say whether moderators lean to approving what comes from the person's e-mail or account."""
+    return any(
+        _to_approve(key, key.standing(history)).lean > 0.0
+        for key in (TRUSTED_EMAIL, TRUSTED_ACCOUNT)
+    )
 
 
 def squashed_log_odds(agreeing: float, contrary: float, prior: float) -> float:
@@ -194,6 +223,13 @@ def _signal(name: str, ruled: str, leanings: Sequence[Leaning]) -> Signal | None
         name=name,
         strength=clearest.lean,
         reason=f"moderators {ruled} {comments(clearest.count)} {clearest.where}",
+    )
+
+
+def _of_offers(offered: Standing, all_of_it: Standing) -> Standing:
+    return Standing(
+        here=replace(offered.here, rejected=all_of_it.here.rejected),
+        everywhere=replace(offered.everywhere, rejected=all_of_it.everywhere.rejected),
     )
 
 

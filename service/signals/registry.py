@@ -6,6 +6,7 @@ from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.abrupt_shift import ABRUPT_SHIFT
+from service.signals.added_by_edit import ADDED_BY_EDIT
 from service.signals.anchor_target_mismatch import ANCHOR_TARGET_MISMATCH
 from service.signals.approved_address_before import APPROVED_ADDRESS_BEFORE
 from service.signals.approved_person_before import APPROVED_PERSON_BEFORE
@@ -17,6 +18,7 @@ from service.signals.commercial_pitch import COMMERCIAL_PITCH
 from service.signals.contact_bait import CONTACT_BAIT
 from service.signals.copy_burst import COPY_BURST
 from service.signals.detector import Detector
+from service.signals.dormant_account import DORMANT_ACCOUNT
 from service.signals.driven_browser import DRIVEN_BROWSER
 from service.signals.faster_than_reading import FASTER_THAN_READING
 from service.signals.front_page_link import FRONT_PAGE_LINK
@@ -31,13 +33,16 @@ from service.signals.link_after_remark import LINK_AFTER_REMARK
 from service.signals.link_only import LINK_ONLY
 from service.signals.listed_address import LISTED_ADDRESS
 from service.signals.listed_domain import LISTED_DOMAIN
+from service.signals.manner_moved import MANNER_MOVED
 from service.signals.many_links import MANY_LINKS
 from service.signals.missing_form_token import MISSING_FORM_TOKEN
 from service.signals.misused_form_token import MISUSED_FORM_TOKEN
 from service.signals.mixed_script_words import MIXED_SCRIPT_WORDS
 from service.signals.nothing_typed import NOTHING_TYPED
 from service.signals.off_topic import OFF_TOPIC
+from service.signals.offer_after_remarks import OFFER_AFTER_REMARKS
 from service.signals.own_detail import OWN_DETAIL
+from service.signals.praise_only_history import PRAISE_ONLY_HISTORY
 from service.signals.prompt_injection import PROMPT_INJECTION
 from service.signals.redirected_link import REDIRECTED_LINK
 from service.signals.reference_link import REFERENCE_LINK
@@ -118,6 +123,12 @@ DETECTORS: tuple[Detector, ...] = (
     # How many others were just seen.
     SENDER_BURST,
     COPY_BURST,
+    # What the account did before.
+    OFFER_AFTER_REMARKS,
+    ADDED_BY_EDIT,
+    DORMANT_ACCOUNT,
+    PRAISE_ONLY_HISTORY,
+    MANNER_MOVED,
 )
 
 

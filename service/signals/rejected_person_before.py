@@ -1,4 +1,4 @@
-"""Sees a person, by e-mail address or name, whose earlier comments moderators rejected."""
+"""Sees a person, by e-mail address, account or name, whose earlier comments moderators rejected."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from service.domain.comment import Comment
 from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
-from service.signals.earlier import EMAIL, NAME, decided, rejected_before
+from service.signals.earlier import ACCOUNT, EMAIL, NAME, decided, rejected_before
 
 
 def rejected_person_before(_comment: Comment, history: History) -> Signal | None:
-    """Fire where decisions on the e-mail address or the name lean to rejecting."""
-    return rejected_before("rejected_person_before", history, (EMAIL, NAME))
+    """Fire where decisions on the e-mail address, the account or the name lean to rejecting."""
+    return rejected_before("rejected_person_before", history, (EMAIL, ACCOUNT, NAME))
 
 
 _TEXT = "Same here, the third valve was stuck."
@@ -23,6 +23,7 @@ REJECTED_PERSON_BEFORE = Detector(
     fires_on=(
         decided(_TEXT, "email", rejected=1),
         decided(_TEXT, "email", rejected=9, approved=1),
+        decided(_TEXT, "account", rejected=1),
         decided(_TEXT, "name", rejected=3),
     ),
     silent_on=(

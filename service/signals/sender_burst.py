@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from service.domain.comment import Comment
 from service.domain.history import History, Record, Standing
 from service.domain.verdict import Signal
@@ -53,7 +55,8 @@ _TEXT = "Same here, the third valve was stuck."
 
 def _example(key: str, *, hour: int = 0, day: int = 0, approved: float = 0.0) -> Example:
     record = Record(seen_hour=hour, seen_day=day, approved=approved)
-    return Example(text=_TEXT, history=History(**{key: Standing(everywhere=record)}))
+    told: dict[str, Any] = {key: Standing(everywhere=record)}
+    return Example(text=_TEXT, history=History(**told))
 
 
 SENDER_BURST = Detector(

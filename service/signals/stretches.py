@@ -145,6 +145,11 @@ def _describe_style(sentence: str, stretch: Stretch) -> None:
     stretch.ends_open = not sentence.endswith(_CLOSED)
 
 
+def may_name_brand(text: str) -> bool:
+    """Say whether something in a text is spelled as names of products are."""
+    return _BRAND.search(text) is not None
+
+
 @lru_cache(maxsize=64)
 def topic_words(post: Post) -> frozenset[str]:
     """Return the longer words of a post's title and excerpt, cut to their first six letters."""

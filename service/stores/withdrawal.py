@@ -20,5 +20,6 @@ def blanked(comment: Comment) -> Comment:
         sender=Sender(),
         form=FormEvidence(),
         user_agent=None,
+        edit=None,
         post=replace(comment.post, excerpt=None),
     )

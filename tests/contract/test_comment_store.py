@@ -18,6 +18,7 @@ from service.domain.comment import (
     Author,
     Comment,
     CommentId,
+    Edit,
     FormEvidence,
     Lane,
     ListHits,
@@ -61,7 +62,9 @@ def test_a_comment_comes_back_as_it_was(stores):
     comment = make_comment(
         "Danke für den Tipp! 🎉 שלום",
         post=Post(url="https://blog.example/p/2", title="Bücher", excerpt="Ein Auszug"),
-        author=Author(name="Ümit", url="http://a.example", account_id="7", account_age_days=3),
+        author=Author(
+            name="Ümit", url="http://a.example", account_id="7", account_age_days=3, trust_level=2
+        ),
         sender=Sender(
             address_key="a1",
             network_key="n1",
@@ -70,7 +73,8 @@ def test_a_comment_comes_back_as_it_was(stores):
             email_key="e1",
             email_domain="mail.example",
             name_key="m1",
-            before_rotation=Sender(address_key="old-a1", name_key="old-m1"),
+            account_key="k1",
+            before_rotation=Sender(address_key="old-a1", name_key="old-m1", account_key="old-k1"),
             listings=(Listing(list_name="proxies", kind=ListKind.NETWORKS, age_days=2.5),),
         ),
         form=FormEvidence(
@@ -84,6 +88,7 @@ def test_a_comment_comes_back_as_it_was(stores):
         language="de-AT",
         user_agent="Mozilla/5.0",
         reply_to="wp-16",
+        edit=Edit.ADDED_LINK,
         received_at=datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC),
     )
 

@@ -59,8 +59,11 @@ def comment_of(example: Example) -> Comment:
     return make_comment(
         example.text,
         post=Post(title=example.post_title, excerpt=example.post_excerpt),
-        author=Author(name=example.author_name, url=example.author_url),
+        author=Author(
+            name=example.author_name, url=example.author_url, trust_level=example.trust_level
+        ),
         sender=Sender(email_domain=example.email_domain, listings=example.listings),
+        edit=example.edit,
         form=example.form,
     )
 

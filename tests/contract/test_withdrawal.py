@@ -57,6 +57,7 @@ def make_full_comment(**changes) -> Comment:
             email_key=f"e-{MARK}",
             email_domain=f"{MARK}.example",
             name_key=f"m-{MARK}",
+            account_key=f"k-{MARK}",
             before_rotation=Sender(address_key=f"old-{MARK}"),
             listings=(Listing(list_name=f"l-{MARK}", kind=ListKind.NETWORKS, age_days=2.0),),
         ),

@@ -28,6 +28,7 @@ FULL = {
         "url": "https://mara.example",
         "account_id": "u-1",
         "account_age_days": 12,
+        "trust_level": 1,
     },
     "address": "203.0.113.9",
     "user_agent": "Mozilla/5.0",
@@ -57,6 +58,8 @@ def test_everything_the_site_sends_is_kept(api, services):
     assert comment.text == FULL["text"]
     assert comment.post.title == "Radiators"
     assert comment.author.account_age_days == 12
+    assert comment.author.trust_level == 1
+    assert comment.sender.account_key is not None
     assert comment.written_at.isoformat() == "2026-03-01T11:30:00+00:00"
     assert (comment.language, comment.user_agent) == ("pt-BR", "Mozilla/5.0")
     assert (comment.reply_to, comment.site_comment_id) == ("wp-1", "wp-2")
@@ -107,6 +110,8 @@ def test_address_and_email_are_kept_as_keyed_hashes_only(api, services):
         email="mara@example.org",
         name=comment.author.name,
         secret=services.sender_secrets.present,
+        site_id=comment.site_id,
+        account_id="u-1",
     )
     assert comment.sender == expected
     assert "203.0.113.9" not in repr(comment)

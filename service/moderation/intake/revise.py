@@ -11,12 +11,15 @@ import re
 from dataclasses import replace
 
 from service.domain.case import Case
-from service.domain.comment import Comment, CommentId, SiteId
+from service.domain.comment import Comment, CommentId, Edit, SiteId
+from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
+from service.domain.verdict import Outcome
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.ports.comments import AddOutcome, NewComment
 from service.ports.services import Services
+from service.signals.offering import links, offers
 
 # Two edits of one comment may arrive at once; of each round at least one is kept.
 _TRIES = 5
@@ -51,7 +54,12 @@ def submit_version(
                 return newest.comment.id
             if _is_overtaken(newest, comment, recovers=recovers):
                 return None
-        added = submit_comments([_as_version(new, len(ids) + 1)], services)[0]
+        version = _as_version(new, len(ids) + 1)
+        if ids:
+            version = replace(
+                version, comment=replace(version.comment, edit=_edit(newest, comment))
+            )
+        added = submit_comments([version], services)[0]
         if added.outcome is not AddOutcome.CONFLICT:
             _withdraw_all(ids, services, by=by)
             return added.comment_id
@@ -95,6 +103,21 @@ def _shows_the_same(kept: Comment, shown: Comment) -> bool:
         shown.author.name,
         shown.author.url,
     )
+
+
+def _edit(newest: Case, shown: Comment) -> Edit:
+    """Say what became of a comment since its newest version, which is still whole."""
+    if not _was_approved(newest):
+        return Edit.UNAPPROVED
+    if offers(shown) and not offers(newest.comment):
+        return Edit.ADDED_OFFER
+    return Edit.ADDED_LINK if links(shown) - links(newest.comment) else Edit.APPROVED
+
+
+def _was_approved(case: Case) -> bool:
+    if case.decision is not None:
+        return case.decision.ruling is Ruling.APPROVE
+    return case.verdict is not None and case.verdict.outcome is Outcome.HAM
 
 
 def _is_overtaken(newest: Case, shown: Comment, *, recovers: bool) -> bool:

@@ -25,6 +25,8 @@ def with_sender(
         name=comment.author.name,
         secret=secrets.present,
         secret_before=secrets.before,
+        site_id=comment.site_id,
+        account_id=comment.author.account_id,
     )
     system = services.find_system(address) if address else None
     return replace(

@@ -13,9 +13,12 @@ from typing import Any
 from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
+from service.domain.history import Conduct
 from service.domain.person import Person
 from service.moderation.privacy.forget import (
+    account_of,
     entry_keys,
+    forget_accounts,
     forget_records,
     make_keys,
     nobody_named,
@@ -59,11 +62,13 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
     """Yield everything held about a person, a comment at a time, with all that was said of it.
 
     That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports and
-    the campaign it belongs to. Then follow the moderators' list entries that name the person's
-    address or e-mail. The last one says how many comments there were, and whether there are more
-    than `MAX_EXPORTED`.
+    the campaign it belongs to. Then follow what the person's accounts did, and the moderators'
+    list entries that name the person's address or e-mail. The last one says how many comments
+    there were, and whether there are more than `MAX_EXPORTED`.
     """
     after, exported = None, 0
+    accounts: dict[str, Conduct] = {}
+    now = services.clock()
     while exported < MAX_EXPORTED:
         ids = services.personal_data.find(person, after=after, limit=_PORTION)
         if not ids:
@@ -75,7 +80,11 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
             except NotFoundError:
                 continue
             exported += 1
+            accounts.update(services.history.conducts(account_of(case.comment.sender), now=now))
             yield {"kind": "comment", **_record(case)}
+    accounts.update(services.history.conducts(person.sender, now=now))
+    for name, conduct in sorted(accounts.items()):
+        yield {"kind": "account", "account": name, "conduct": asdict(conduct)}
     for entry in services.list_entries.known_by(entry_keys(person.sender)):
         yield {"kind": "list_entry", "list_entry": asdict(entry)}
     more = bool(services.personal_data.find(person, after=after, limit=1)) if after else False
@@ -108,6 +117,7 @@ def erase_person(
         if not ids and number:
             break
         after = ids[-1] if ids else None
+        forget_accounts(ids, services)
         # The first entry is written even if nothing was found: that somebody asked is an act.
         at = services.clock()
         erased += services.personal_data.withdraw(

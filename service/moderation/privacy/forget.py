@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
-from service.domain.comment import Sender
+from service.domain.comment import CommentId, Sender
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.sender import make_sender
 from service.moderation.admin.acts import record_act
@@ -83,6 +84,7 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     forget_records(person, services)
     erased = 0
     while ids := services.comments.find_sent_by(person, limit=_PORTION):
+        forget_accounts(ids, services)
         services.comments.erase_senders(ids)
         erased += len(ids)
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
@@ -107,6 +109,21 @@ def forget_records(person: Sender, services: Services) -> None:
     services.list_entries.forget(entry_keys(person))
 
 
+def forget_accounts(ids: Sequence[CommentId], services: Services) -> None:
+    """Drop what is kept of the accounts that these comments came from, and what finds them again.
+
+    Raises `StoreUnavailableError`.
+    """
+    accounts = {account_of(case.comment.sender) for case in services.cases.find(ids)}
+    for account in accounts - {Sender()}:
+        services.history.forget(account)
+
+
+def account_of(sender: Sender) -> Sender:
+    """Return the keys of a sender's account, of the e-mail and of the name."""
+    return replace(person_keys(sender), address_key=None)
+
+
 def entry_keys(person: Sender) -> list[str]:
     """Return the keys by which list entries know a person's address and e-mail."""
     known = (person, person.before_rotation or Sender())
@@ -114,11 +131,12 @@ def entry_keys(person: Sender) -> list[str]:
 
 
 def person_keys(sender: Sender) -> Sender:
-    """Return the keys that are one person's alone: those of address, e-mail and name."""
+    """Return the keys that are one person's alone: those of address, e-mail, name, account."""
     older = sender.before_rotation
     return Sender(
         address_key=sender.address_key,
         email_key=sender.email_key,
         name_key=sender.name_key,
+        account_key=sender.account_key,
         before_rotation=person_keys(replace(older, before_rotation=None)) if older else None,
     )

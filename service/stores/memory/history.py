@@ -9,7 +9,7 @@ from datetime import datetime
 from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError, StoreUnavailableError
-from service.domain.history import History
+from service.domain.history import Conduct, History
 from service.reputation.ledger import Ledger
 
 
@@ -65,6 +65,12 @@ class MemoryHistoryStore:
         self._refuse_if_unavailable()
         with self._lock:
             self._ledger.forget(sender)
+
+    def conducts(self, sender: Sender, *, now: datetime) -> dict[str, Conduct]:
+        """See `HistoryStore.conducts`."""
+        self._refuse_if_unavailable()
+        with self._lock:
+            return self._ledger.conducts(sender, now=now)
 
     def is_blank(self) -> bool:
         """See `HistoryStore.is_blank`."""

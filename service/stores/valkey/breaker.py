@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeVar
@@ -13,7 +13,7 @@ from typing import TypeVar
 from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError, StoreUnavailableError
-from service.domain.history import History
+from service.domain.history import Conduct, History
 from service.ports.history import HistoryStore
 
 log = logging.getLogger(__name__)
@@ -160,6 +160,10 @@ class BreakerHistoryStore:
     def forget(self, sender: Sender) -> None:
         """See `HistoryStore.forget`."""
         self.teaching.call(lambda: self._store.forget(sender))
+
+    def conducts(self, sender: Sender, *, now: datetime) -> Mapping[str, Conduct]:
+        """See `HistoryStore.conducts`."""
+        return self.reading.call(lambda: self._store.conducts(sender, now=now))
 
     def is_blank(self) -> bool:
         """See `HistoryStore.is_blank`."""

@@ -3,31 +3,47 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import redis
 
 from service.domain.comment import Comment, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError
-from service.domain.history import History
+from service.domain.history import Conduct, History
+from service.reputation.conduct import conduct_from, steps_of
 from service.reputation.decay import Counter
 from service.reputation.gathering import gather_histories
-from service.reputation.names import CommentNames, at_site, names_of, names_of_person
+from service.reputation.names import (
+    CommentNames,
+    all_names_of_account,
+    at_site,
+    names_of,
+    names_of_accounts,
+    names_of_person,
+    owners_of,
+)
 from service.stores.valkey.client import ValkeyClient
 from service.stores.valkey.history_scripts import (
     GATHER,
     LEARN,
     UNLEARN,
     Arg,
+    Asked,
     gather_args,
     learn_args,
+    touched_by,
 )
 
 # A batch that waits longer is judged without history, degraded; better that than a stuck worker.
 _TIMEOUT_SECONDS = 0.25
+# The second of their kind: the first did not tell decisions on offers apart. What lies under the
+# first expires, and is forgotten with the rest till then.
+_DECISIONS, _COUNTED, _FILLED = "d2", "decision2", "filled2"
+_SIGHTINGS, _CONDUCT, _OWNED = "s", "c", "o"
+_ALL = (_DECISIONS, "d", _SIGHTINGS, _CONDUCT, _OWNED)
 
 
 class ValkeyHistoryStore:
@@ -48,23 +64,25 @@ class ValkeyHistoryStore:
         self, comments: Sequence[Comment], *, now: datetime, only_filled: bool = False
     ) -> list[History]:
         """See `HistoryStore.gather`."""
-        batch = [names_of(comment) for comment in comments]
-        wanted = list(dict.fromkeys(name for names in batch for name in names.read()))
-        watched = list(dict.fromkeys(name for names in batch for name in names.watched()))
+        batch = [_asked(comment, now) for comment in comments]
+        touched = touched_by(batch)
+        wanted, watched, accounts, owners = touched
         if not wanted:
             return [History() for _ in comments]
         keys = [
             self._key("sites"),
             *(self._key(f"seen:{comment.id}") for comment in comments),
-            *(self._key(f"d:{name}") for name in wanted),
-            *(self._key(f"s:{name}") for name in watched),
-            self._key("filled"),
+            *(self._key(f"{_DECISIONS}:{name}") for name in wanted),
+            *(self._key(f"{_SIGHTINGS}:{name}") for name in watched),
+            *(self._key(f"{_CONDUCT}:{name}") for name in accounts),
+            *(self._key(f"{_OWNED}:{name}") for name in owners),
+            self._key(_FILLED),
         ]
-        args = [*gather_args(batch, wanted, watched, now=now), int(only_filled)]
+        args = gather_args(batch, touched, now=now, only_filled=only_filled)
         answers = self._client.ask(lambda client: _run(client, GATHER, keys, args))
         if answers is None:
             raise HistoryBlankError("the history store lost what it knew, or was never filled")
-        seen, decisions, sightings = (answer.decode().split("\n") for answer in answers)
+        seen, decisions, sightings, kept = (answer.decode().split("\n") for answer in answers)
         counters = {
             name: Counter(decisions=_counts(line))
             for name, line in zip(wanted, decisions, strict=True)
@@ -73,7 +91,16 @@ class ValkeyHistoryStore:
         for name, line in zip(watched, sightings, strict=bool(watched)):
             counters[name].sightings = _counts(line)
         own = [datetime.fromtimestamp(int(at), UTC) if at else None for at in seen]
-        return gather_histories(batch, counters, seen_before=own, now=now)
+        return gather_histories(
+            [asked.names for asked in batch],
+            counters,
+            seen_before=own,
+            now=now,
+            steps=[asked.steps for asked in batch],
+            conducts={
+                name: _counts(line) for name, line in zip(accounts, kept, strict=bool(accounts))
+            },
+        )
 
     def learn(self, decision_id: str, comment: Comment, ruling: Ruling, *, at: datetime) -> bool:
         """See `HistoryStore.learn`."""
@@ -93,15 +120,19 @@ class ValkeyHistoryStore:
         """See `HistoryStore.forget`."""
         names = names_of_person(sender)
         if names:
-            self._client.ask(lambda client: self._forget(client, names))
+            self._client.ask(lambda client: self._forget(client, sender, names))
+
+    def conducts(self, sender: Sender, *, now: datetime) -> Mapping[str, Conduct]:
+        """See `HistoryStore.conducts`."""
+        return self._client.ask(lambda client: self._conducts(client, sender, now))
 
     def is_blank(self) -> bool:
         """See `HistoryStore.is_blank`."""
-        return not self._client.ask(lambda client: client.exists(self._key("filled")))
+        return not self._client.ask(lambda client: client.exists(self._key(_FILLED)))
 
     def mark_filled(self) -> None:
         """See `HistoryStore.mark_filled`."""
-        self._client.ask(lambda client: client.set(self._key("filled"), 1))
+        self._client.ask(lambda client: client.set(self._key(_FILLED), 1))
 
     def ping(self) -> None:
         """Return if the server answers. Raise `StoreUnavailableError` if not."""
@@ -111,20 +142,53 @@ class ValkeyHistoryStore:
         """Close all connections; a later call opens new ones."""
         self._client.close()
 
-    def _forget(self, client: redis.Redis, names: Sequence[str]) -> None:
+    def _conducts(
+        self, client: redis.Redis, sender: Sender, now: datetime
+    ) -> Mapping[str, Conduct]:
+        found = {}
+        for name in sorted(self._accounts_of(client, sender)):
+            fields: dict[Any, Any] = client.hgetall(self._key(f"{_CONDUCT}:{name}"))
+            counted = {field.decode(): int(value) for field, value in fields.items()}
+            conduct = conduct_from([counted], now=now)
+            if conduct is not None:
+                found[name] = conduct
+        return found
+
+    def _accounts_of(self, client: redis.Redis, sender: Sender) -> set[str]:
+        """Return the names of the accounts that are this person's."""
+        known = (sender, sender.before_rotation or Sender())
+        owners = [owner for one in known for owner in owners_of(one)]
+        start = len(self._key(f"{_CONDUCT}:"))
+        found = {
+            key.decode()[start:]
+            for owner in owners
+            for key in cast("set[bytes]", client.smembers(self._key(f"{_OWNED}:{owner}")))
+        }
+        return found.union(names_of_accounts(sender))
+
+    def _forget(self, client: redis.Redis, sender: Sender, names: Sequence[str]) -> None:
+        accounts = self._accounts_of(client, sender)
+        names = [*names, *(name for one in accounts for name in all_names_of_account(one))]
         known: set[Any] = client.smembers(self._key("sites"))
         sites = [SiteId(site.decode()) for site in known]
         everywhere = [*names, *(at_site(name, site) for name in names for site in sites)]
         for start in range(0, len(everywhere), 500):
             some = everywhere[start : start + 500]
-            client.unlink(*(self._key(f"{part}:{name}") for name in some for part in "ds"))
+            client.unlink(*(self._key(f"{part}:{name}") for name in some for part in _ALL))
 
     def _decision_keys(self, decision_id: str, names: CommentNames) -> list[str]:
-        counters = (self._key(f"d:{name}") for _kind, name in names.written())
-        return [self._key(f"decision:{decision_id}"), self._key("sites"), *counters]
+        counters = (self._key(f"{_DECISIONS}:{name}") for _kind, name in names.written())
+        return [self._key(f"{_COUNTED}:{decision_id}"), self._key("sites"), *counters]
 
     def _key(self, name: str) -> str:
         return self._prefix + name
+
+
+def _asked(comment: Comment, now: datetime) -> Asked:
+    names = names_of(comment)
+    if not names.accounts():
+        return Asked(names, None, ())
+    return Asked(names, steps_of(comment, now=now), owners_of(comment.sender))
 
 
 def _run(client: redis.Redis, script: str, keys: Sequence[str], args: Sequence[Arg]) -> Any:

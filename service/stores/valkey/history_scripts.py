@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from service.domain.decision import Ruling
+from service.reputation.conduct import CONDUCT_KEPT, Steps
 from service.reputation.decay import (
     CONTENT,
     LETTERS,
@@ -19,24 +21,55 @@ from service.reputation.names import CommentNames
 
 Arg = str | int | float
 
-# KEYS: the set of sites; n markers of comments; m counters of decisions; counters of sightings; the
-# mark of a filled store.
-# ARGV: n, m, now, seconds to keep, the fields of the hour and of the day to count in, the oldest
-# number of each that still counts, how many sites, seconds to keep them, the sites; then for each
-# counter of sightings which comments are counted in it, as numbers parted by blanks; 1 if the store
-# must be filled.
-# Returns three texts of as many lines: when each comment was counted before (empty if now), fields
-# and counts of the decisions, and of the sightings as they were before this batch; nothing if the
-# store must be filled and is not. Thousands of small answers would cost the client more than all
-# else. Old sightings of what is seen all the time go here. A server that is full or only replicates
-# refuses to write: then nothing is counted, and what is known is returned all the same. So is it
-# from three quarters of `maxmemory` on: a flood must not take the room of decisions, nor that of
-# the queue where both share a server. A server that does not tell is believed to have room.
+
+class Asked(NamedTuple):
+    """One comment of a batch: its names, what it changes of its account, what finds that again."""
+
+    names: CommentNames
+    steps: Steps | None
+    owners: tuple[str, ...]
+
+
+class Touched(NamedTuple):
+    """The names that a batch reads: of decisions, of sightings, of conducts, and of what finds."""
+
+    wanted: Sequence[str]
+    watched: Sequence[str]
+    accounts: Sequence[str]
+    owners: Sequence[str]
+
+
+def touched_by(batch: Sequence[Asked]) -> Touched:
+    """Return the names that a batch reads, each once."""
+    names = [asked.names for asked in batch]
+    return Touched(
+        wanted=list(dict.fromkeys(name for one in names for name in one.read())),
+        watched=list(dict.fromkeys(name for one in names for name in one.watched())),
+        accounts=list(dict.fromkeys(name for one in names for name in one.accounts())),
+        owners=list(dict.fromkeys(owner for asked in batch for owner in asked.owners)),
+    )
+
+
+# KEYS: the set of sites; n markers of comments; m counters of decisions; w counters of sightings; c
+# conducts of accounts; what accounts are found again by; the mark of a filled store.
+# ARGV: n, m, w, c, now, seconds to keep, the fields of the hour and of the day to count in, the
+# oldest number of each that still counts, seconds to keep conducts, how many sites, seconds to keep
+# them, the sites; then for each counter of sightings which comments are counted in it, as numbers
+# parted by blanks; for each conduct the steps of each comment, as "number>steps;"; for each conduct
+# the numbers of what finds it again; 1 if the store must be filled.
+# Returns four texts of as many lines: when each comment was counted before (empty if now), fields
+# and counts of the decisions, of the sightings and of the conducts as they were before this batch;
+# nothing if the store must be filled and is not. Thousands of small answers would cost the client
+# more than all else. Old sightings of what is seen all the time go here. A server that is full or
+# only replicates refuses to write: then nothing is counted, and what is known is returned all the
+# same. So is it from three quarters of `maxmemory` on: a flood must not take the room of decisions,
+# nor that of the queue where both share a server. A server that does not tell is believed to have
+# room.
 GATHER = """
-local n, m, kept = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[4]
-local hour, day = ARGV[5], ARGV[6]
-local oldest = {h = tonumber(ARGV[7]), d = tonumber(ARGV[8])}
-local first = 10 + tonumber(ARGV[9])
+local n, m, w, c = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local kept, hour, day = ARGV[6], ARGV[7], ARGV[8]
+local oldest = {h = tonumber(ARGV[9]), d = tonumber(ARGV[10])}
+local first = 13 + tonumber(ARGV[12])
 if ARGV[#ARGV] == '1' and redis.call('EXISTS', KEYS[#KEYS]) == 0 then return false end
 local memory = redis.pcall('INFO', 'memory')
 memory = type(memory) == 'string' and memory or ''
@@ -48,12 +81,12 @@ local function write(...)
     if type(answer) == 'table' and answer.err then writes = false end
     return writes and answer
 end
-for i = 11, first do write('SADD', KEYS[1], ARGV[i]) end
-write('EXPIRE', KEYS[1], ARGV[10])
+for i = 14, first do write('SADD', KEYS[1], ARGV[i]) end
+write('EXPIRE', KEYS[1], ARGV[13])
 local seen = {}
 for i = 1, n do
     seen[i] = ''
-    if not write('SET', KEYS[1 + i], ARGV[3], 'NX', 'EX', kept) then
+    if not write('SET', KEYS[1 + i], ARGV[5], 'NX', 'EX', kept) then
         seen[i] = redis.call('GET', KEYS[1 + i]) or ''
     end
 end
@@ -61,7 +94,7 @@ local decisions, sightings = {}, {}
 for j = 1, m do
     decisions[j] = table.concat(redis.call('HGETALL', KEYS[1 + n + j]), ' ')
 end
-for j = 1, #KEYS - 2 - n - m do
+for j = 1, w do
     local key = KEYS[1 + n + m + j]
     local before = redis.call('HGETALL', key)
     sightings[j] = table.concat(before, ' ')
@@ -82,8 +115,31 @@ for j = 1, #KEYS - 2 - n - m do
         end
     end
 end
+local conducts = {}
+for j = 1, c do
+    local key, touched = KEYS[1 + n + m + w + j], false
+    conducts[j] = table.concat(redis.call('HGETALL', key), ' ')
+    for i, steps in string.gmatch(ARGV[first + w + j], '(%d+)>([^;]*);') do
+        if seen[tonumber(i)] == '' then
+            for how, field, value in string.gmatch(steps, '([=~+])(%a%d*):(-?%d+)') do
+                local act = how == '=' and 'HSET' or how == '~' and 'HSETNX' or 'HINCRBY'
+                write(act, key, field, value)
+            end
+            touched = true
+        end
+    end
+    if touched then
+        write('EXPIRE', key, ARGV[11])
+        for owner in string.gmatch(ARGV[first + w + c + j], '%d+') do
+            local found_by = KEYS[1 + n + m + w + c + tonumber(owner)]
+            write('SADD', found_by, key)
+            write('EXPIRE', found_by, ARGV[11])
+        end
+    end
+end
 return {
-    table.concat(seen, '\\n'), table.concat(decisions, '\\n'), table.concat(sightings, '\\n')
+    table.concat(seen, '\\n'), table.concat(decisions, '\\n'), table.concat(sightings, '\\n'),
+    table.concat(conducts, '\\n')
 }
 """
 
@@ -133,22 +189,36 @@ return 1
 
 
 def gather_args(
-    batch: Sequence[CommentNames], wanted: Sequence[str], watched: Sequence[str], *, now: datetime
+    batch: Sequence[Asked], touched: Touched, *, now: datetime, only_filled: bool
 ) -> list[Arg]:
-    """Return the arguments of `GATHER` for these comments and the counters they read.
-
-    `wanted` are those of decisions, `watched` those of sightings.
-    """
-    counted_in: dict[str, list[str]] = {name: [] for name in watched}
-    for number, names in enumerate(batch, start=1):
-        for name in names.sighted():
+    """Return the arguments of `GATHER` for these comments and the counters they read."""
+    counted_in: dict[str, list[str]] = {name: [] for name in touched.watched}
+    steps = dict.fromkeys(touched.accounts, "")
+    owners: dict[str, set[int]] = {name: set() for name in touched.accounts}
+    found_by = {name: number for number, name in enumerate(touched.owners, start=1)}
+    for number, asked in enumerate(batch, start=1):
+        for name in asked.names.sighted():
             counted_in[name].append(str(number))
-    sites = list(dict.fromkeys(names.site_id for names in batch))
+        for account in asked.names.accounts()[:1]:
+            steps[account] += f"{number}>{_steps(asked.steps)};"
+            owners[account].update(found_by[owner] for owner in asked.owners)
+    sites = list(dict.fromkeys(asked.names.site_id for asked in batch))
     kept = int(SIGHTINGS_KEPT.total_seconds())
-    args: list[Arg] = [len(batch), len(wanted), int(now.timestamp()), kept]
-    args += [*sighting_fields(now), *oldest_sightings(now).values()]
+    args: list[Arg] = [len(batch), len(touched.wanted), len(counted_in), len(steps)]
+    args += [int(now.timestamp()), kept, *sighting_fields(now), *oldest_sightings(now).values()]
+    args += [int(CONDUCT_KEPT.total_seconds())]
     args += [len(sites), int(SENDERS.kept.total_seconds()), *sites]
-    return args + [" ".join(numbers) for numbers in counted_in.values()]
+    args += [" ".join(numbers) for numbers in counted_in.values()]
+    args += steps.values()
+    args += [" ".join(map(str, sorted(numbers))) for numbers in owners.values()]
+    return [*args, int(only_filled)]
+
+
+def _steps(steps: Steps | None) -> str:
+    if steps is None:
+        return ""
+    parts = (("=", steps.set), ("~", steps.first), ("+", steps.add))
+    return " ".join(f"{how}{name}:{value}" for how, some in parts for name, value in some.items())
 
 
 def learn_args(names: CommentNames, ruling: Ruling, *, at: datetime) -> list[Arg]:

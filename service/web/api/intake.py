@@ -239,6 +239,7 @@ def _author(given: AuthorRequest | None) -> Author:
         url=given.url or None,
         account_id=given.account_id,
         account_age_days=given.account_age_days,
+        trust_level=given.trust_level,
     )
 
 

@@ -23,6 +23,7 @@ from service.domain.comment import (
     MAX_TEXT_BYTES,
     MAX_TITLE_CHARS,
     MAX_URL_CHARS,
+    MOST_TRUST,
 )
 from service.domain.decision import Mode, Ruling
 from service.domain.site import MAX_UNDO_SECONDS
@@ -132,6 +133,11 @@ class AuthorRequest(Request):
         Annotated[int, Field(ge=0, le=_MAX_ACCOUNT_AGE_DAYS, strict=True), BeforeValidator(_whole)]
         | None
     ) = Field(default=None, examples=[412])
+    trust_level: Annotated[int, Field(ge=0, le=MOST_TRUST, strict=True)] | None = Field(
+        default=None,
+        description="How far the site trusts the account, 0 to 4 as Discourse counts it.",
+        examples=[1],
+    )
 
 
 class FormRequest(Request):

@@ -83,6 +83,7 @@ def _draft(post: Members, site_comment_id: str, received: Received) -> Draft:
         post_title=post.text("topic_title"),
         author_name=post.text("name") or post.text("username"),
         author_id=post.id("user_id"),
+        author_trust=post.get("trust_level"),
         written_at=post.moment("updated_at") or post.moment("created_at"),
     )
 

@@ -16,6 +16,7 @@ from service.domain.comment import (
     MAX_TEXT_BYTES,
     MAX_TITLE_CHARS,
     MAX_URL_CHARS,
+    MOST_TRUST,
     Author,
     Comment,
     CommentId,
@@ -174,6 +175,7 @@ class Draft:
     author_name: str | None = None
     author_id: str | None = None
     author_since: datetime | None = None
+    author_trust: Json = None
     email: str | None = None
     address: str | None = None
     user_agent: str | None = None
@@ -211,6 +213,7 @@ def as_comment(
             name=_cut(draft.author_name, MAX_NAME_CHARS),
             account_id=_cut(draft.author_id, _MAX_ID_CHARS),
             account_age_days=_age_days(draft.author_since, now),
+            trust_level=_trust(draft.author_trust),
         ),
         site_comment_id=draft.site_comment_id,
         written_at=draft.written_at,
@@ -237,6 +240,12 @@ def _whole(given: str | None, length: int) -> str | None:
 
 def _age_days(since: datetime | None, now: datetime) -> int | None:
     return min(max(0, (now - since).days), _MAX_ACCOUNT_AGE_DAYS) if since else None
+
+
+def _trust(given: Json) -> int | None:
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given <= MOST_TRUST:
+        return given
+    return None
 
 
 def valid_address(given: str | None) -> str | None:

@@ -29,6 +29,8 @@ def test_a_post_is_kept_as_it_was_typed(discourse, services):
     assert comment.post.title == "Bleeding a radiator"
     assert comment.post.url == "https://forum.example/t/bleeding-a-radiator/310"
     assert (comment.author.name, comment.author.account_id) == ("Mara", "77")
+    assert comment.author.trust_level == 1
+    assert comment.sender.account_key is not None
 
 
 def test_without_the_typed_words_the_html_is_read(discourse, services):

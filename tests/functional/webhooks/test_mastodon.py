@@ -104,6 +104,8 @@ def test_of_a_reported_account_address_and_email_are_kept_as_hashes_only(mastodo
         email="sofas4you@mail.example",
         name=comment.author.name,
         secret=services.sender_secrets.present,
+        site_id=comment.site_id,
+        account_id=comment.author.account_id,
     )
     assert "203.0.113.77" not in repr(comment)
     assert "sofas4you@" not in repr(comment)

@@ -47,6 +47,7 @@ def test_a_form_is_kept_and_thanked_for(path, stranger, services):
         email=FORM["email"],
         name="Mara",
         secret=services.sender_secrets.present,
+        site_id=comment.site_id,
     )
 
 

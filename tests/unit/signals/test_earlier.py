@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.inputs import ModelOutput
-from service.domain.history import History, Record, Standing
+from service.domain.history import Conduct, History, Record, Standing
 from service.scoring.conclude import conclude, logistic
 from service.scoring.weights import Cutoffs, Weights
 from service.signals.earlier import comments, excess, squashed_log_odds
@@ -25,13 +25,22 @@ HISTORY_SIGNALS = {
     "sender_burst",
     "copy_burst",
 }
-KEYS = tuple(History.__dataclass_fields__)
+KEYS = tuple(name for name in History.__dataclass_fields__ if name != "conduct")
 
 counts = st.floats(min_value=0, max_value=1e9)
 seen = st.integers(min_value=0, max_value=10**9)
 records = st.builds(Record, approved=counts, rejected=counts, seen_hour=seen, seen_day=seen)
 standings = st.builds(Standing, here=records, everywhere=records)
-histories = st.builds(History, **dict.fromkeys(KEYS, standings))
+conducts = st.builds(
+    Conduct,
+    quiet_days=seen,
+    remarks=seen,
+    offers=seen,
+    praises=seen,
+    manner_of=seen,
+    manner=st.tuples(*[st.tuples(counts, counts)] * 5),
+)
+histories = st.builds(History, conduct=st.none() | conducts, **dict.fromkeys(KEYS, standings))
 
 
 def strengths(**standings: Standing) -> dict[str, float]:

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from service.domain.comment import (
     Author,
     Comment,
+    Edit,
     FormEvidence,
     ListBasis,
     Listing,
@@ -45,7 +46,14 @@ from service.stores.repeats import Claims
 Row = sa.Row[*tuple[Any, ...]]
 Values = dict[str, Any]
 
-_SENDER_KEYS = ("address_key", "network_key", "wide_network_key", "email_key", "name_key")
+_SENDER_KEYS = (
+    "address_key",
+    "network_key",
+    "wide_network_key",
+    "email_key",
+    "name_key",
+    "account_key",
+)
 _SENDER_COLUMNS = (*_SENDER_KEYS, "system", "email_domain")
 _SETTINGS = tuple(field.name for field in fields(SiteSettings))
 _PREFERENCES = tuple(field.name for field in fields(Preferences))
@@ -89,11 +97,13 @@ def sent_values(comment: Comment) -> Values:
         "author_url": author.url,
         "author_account_id": author.account_id,
         "author_account_age_days": author.account_age_days,
+        "author_trust_level": author.trust_level,
         **sender_values(comment.sender),
         "form_seconds_on_page": comment.form.seconds_on_page,
         "form_honeypot_filled": comment.form.honeypot_filled,
         "form_behaviour": behaviour_values(comment.form.behaviour),
         "form_token": comment.form.token.value if comment.form.token else None,
+        "edit": comment.edit.value if comment.edit else None,
     }
 
 
@@ -138,6 +148,7 @@ def comment_from(row: Row) -> Comment:
             url=row.author_url,
             account_id=row.author_account_id,
             account_age_days=row.author_account_age_days,
+            trust_level=row.author_trust_level,
         ),
         sender=Sender(
             **{name: getattr(row, f"sender_{name}") for name in _SENDER_COLUMNS},
@@ -157,6 +168,7 @@ def comment_from(row: Row) -> Comment:
         language=row.language,
         user_agent=row.user_agent,
         reply_to=row.reply_to,
+        edit=Edit(row.edit) if row.edit else None,
     )
 
 

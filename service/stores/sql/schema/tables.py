@@ -84,6 +84,7 @@ comments = sa.Table(
     sa.Column("author_url", LosslessText),
     sa.Column("author_account_id", LosslessText),
     sa.Column("author_account_age_days", sa.BigInteger),
+    sa.Column("author_trust_level", sa.BigInteger),
     sa.Column("sender_address_key", LosslessText),
     sa.Column("sender_network_key", LosslessText),
     sa.Column("sender_wide_network_key", LosslessText),
@@ -91,12 +92,15 @@ comments = sa.Table(
     sa.Column("sender_email_key", LosslessText),
     sa.Column("sender_email_domain", LosslessText),
     sa.Column("sender_name_key", LosslessText),
+    sa.Column("sender_account_key", LosslessText),
     sa.Column("sender_before_rotation", sa.JSON(none_as_null=True)),
     sa.Column("sender_listings", sa.JSON(none_as_null=True)),
     sa.Column("form_seconds_on_page", sa.Double),
     sa.Column("form_honeypot_filled", sa.Boolean),
     sa.Column("form_behaviour", sa.JSON(none_as_null=True)),
     sa.Column("form_token", LosslessText),
+    # What an edit did, see `Edit`; none for a first version.
+    sa.Column("edit", LosslessText),
 )
 
 

@@ -109,7 +109,7 @@ def test_taking_back_what_has_expired_leaves_no_debt(valkey):
     store = ValkeyHistoryStore(valkey.url, prefix=prefix)
     client = redis.Redis.from_url(valkey.url)
     store.learn("d1", COMMENT, Ruling.REJECT, at=NOW)
-    removed = client.delete(f"{prefix}:{{reputation}}:d:address:a1")
+    removed = client.delete(f"{prefix}:{{reputation}}:d2:address:a1")
 
     store.unlearn("d1", COMMENT, Ruling.REJECT, at=NOW)
     seen = store.gather([COMMENT], now=NOW)

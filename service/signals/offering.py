@@ -1,0 +1,75 @@
+"""Says whether a comment offers a commercial link or a product, and whether it merely praises."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from service.domain.comment import Comment
+from service.signals.bare_link import uncommon_links
+from service.signals.contacts import ContactKind
+from service.signals.hosts import host_of, registered_domain
+from service.signals.lexicon import Cue
+from service.signals.reference_hosts import is_reference
+from service.signals.shop_names import sounds_commercial
+from service.signals.stretches import Stretch, may_name_brand, stretches_of
+from service.signals.view import view_of
+
+# Longer ones mostly say something; shorter ones are thanks, which everybody writes.
+_MIN_PRAISE_WORDS, _MAX_PRAISE_WORDS = 5, 60
+_MAX_OVERLAP = 0.3
+
+
+def offers(comment: Comment) -> bool:
+    """Say whether a comment leads to a seller, gives a number or a name to call, or sells.
+
+    A link to a source is no offer, and no product that is only named.
+    """
+    # Asked twice a comment: where its history is named, and by what reads it.
+    return _offers(comment)
+
+
+@lru_cache(maxsize=8)
+def _offers(comment: Comment) -> bool:
+    if any(sounds_commercial(link.host) for link in uncommon_links(comment)):
+        return True
+    host = host_of(comment.author.url or "")
+    if host and sounds_commercial(host) and not is_reference(host, registered_domain(host)):
+        return True
+    view = view_of(comment)
+    if any(contact.kind is not ContactKind.EMAIL for contact in view.contacts):
+        return True
+    # Describing sentences costs most; without a thing or a way to it none can sell.
+    if not (view.open_links or view.contacts or may_name_brand(comment.text)):
+        return False
+    return any(map(_sells, stretches_of(comment)))
+
+
+def links(comment: Comment) -> frozenset[str]:
+    """Return the domains of the links that a comment offers, common references left out."""
+    return frozenset(link.domain for link in uncommon_links(comment))
+
+
+def only_praises(comment: Comment) -> bool:
+    """Say whether a comment praises or agrees without a link, a figure, a question or a doubt.
+
+    Nothing in it is of the writer's own, and little of the post's.
+    """
+    view = view_of(comment)
+    if view.links or view.shielded or "?" in comment.text:
+        return False
+    if not _MIN_PRAISE_WORDS <= len(view.words) <= _MAX_PRAISE_WORDS:
+        return False
+    stretches = stretches_of(comment)
+    specific = any(s.figures or s.asks or s.count(Cue.HEDGE) for s in stretches)
+    own = sum(s.count(Cue.ME) for s in stretches)
+    praise = sum(s.count(Cue.PRAISE) for s in stretches)
+    return not specific and 0 < praise >= own and all(s.overlap <= _MAX_OVERLAP for s in stretches)
+
+
+def _sells(stretch: Stretch) -> bool:
+    """Say whether one sentence has both a thing or a way to it, and a price or an offer.
+
+    2026-11-23: of 80 delayed payloads 34 % offer something, of 949 comments of regulars 2.5 %.
+    """
+    what = stretch.links or stretch.contacts or stretch.brands
+    return bool(what and (stretch.prices or stretch.count(Cue.OFFER)))
