@@ -126,6 +126,7 @@ def test_what_is_not_sent_is_announced(services, open_page):
     page.context.set_offline(True)
     page.keyboard.press("a")
 
-    expect(page.locator("#spoken")).to_contain_text("1 not sent: offline, will be sent")
+    expect(page.locator("#spoken")).to_contain_text("cannot be sent at the moment. It is kept")
+    expect(page.locator("[data-part=sending]")).to_contain_text("1 not sent")
     page.context.set_offline(False)
     expect(page.locator("#spoken")).to_contain_text("All is sent.", timeout=30_000)

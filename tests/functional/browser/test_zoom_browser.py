@@ -56,6 +56,16 @@ _FOCUSED = """() => {
 }"""
 
 
+# The spacing that 1.4.12 lets readers ask for.
+_SPACING = """* { line-height: 1.5 !important; letter-spacing: .12em !important;
+  word-spacing: .16em !important } p { margin-bottom: 2em !important }"""
+# What is cut by its own box, but for what only screen readers read and for rows, which are gists.
+_CUT = """() => [...document.querySelectorAll("main *, header *, .lists *")].filter((one) =>
+  /hidden|clip/.test(getComputedStyle(one).overflowY)
+  && one.scrollHeight > one.clientHeight + 1 && one.clientHeight > 1
+  && !one.closest(".row, .unseen-label, svg")).map((one) => `${one.tagName}.${one.className}`)"""
+
+
 def _is_readable(seen: dict) -> None:
     assert seen["buttons"] == [True, True]
     assert seen["lines"] >= min(1.5, seen["all"] - 0.1), seen
@@ -118,3 +128,16 @@ def test_the_rest_of_the_acts_comes_into_view_for_whoever_goes_there_by_key(
 
     assert skip
     assert note
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_nothing_is_cut_where_letters_and_lines_are_spaced(services, open_page, width):
+    known = _fill(services)
+    page = open_page(viewport={"width": width, "height": 800}).page
+    page.goto(f"/review/comments/{known['comment_id']}")
+    expect(page.locator("html[data-ready]")).to_be_attached()
+
+    page.add_style_tag(content=_SPACING)
+
+    assert page.evaluate(_CUT) == []
+    assert page.evaluate(_SIDEWAYS) == []
