@@ -31,7 +31,7 @@ def test_the_desk_at_work_breaks_no_rule(services, open_page, width, scheme):
     # So high that the bar at the lower edge lies over nothing.
     page = open_page(viewport={"width": width, "height": 2_000}, **options).page
 
-    page.goto(f"/review/comments/{known['of_the_campaign']}")
+    page.goto(f"/review/comments/{known['comment_id']}")
     expect(page.locator("html[data-ready]")).to_be_attached()
     page.locator(".reasons summary").click()
     page.locator(".noting summary").click()
