@@ -187,7 +187,7 @@ def test_reasons_carry_the_numbers_of_their_marks(services, client):
         '<sup class="ref" data-by="2" title="evidence 2">2</sup>'
     )
     assert "Turns to selling" in page.text
-    assert "+2.00" in page.text
+    assert "strongly for spam" in page.text
     assert "only recorded" in page.text
 
 
@@ -198,7 +198,7 @@ def test_a_degraded_verdict_says_what_was_missing(services, client):
 
     assert "history could not be fetched" in page.text
     assert "the classifier did not answer" in page.text
-    assert '<span class="chip">degraded</span>' in page.text
+    assert '<span class="chip">evidence missing</span>' in page.text
 
 
 def test_the_probability_stands_against_both_cutoffs(services, client):

@@ -13,6 +13,7 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
+from babel import Locale
 from babel.dates import format_date
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
@@ -21,6 +22,9 @@ from flask import Flask, g, has_request_context, request, session
 
 ENGLISH = "en"
 _CHOSEN = "language"
+
+RIGHT_TO_LEFT = "rtl"
+_LEFT_TO_RIGHT = "\u200e"
 
 _FOLDER = Path(__file__).parents[1] / "languages"
 
@@ -41,6 +45,11 @@ def current_language() -> str:
         g.language = chosen if chosen in languages() else asked
     found: str = g.language
     return found
+
+
+def direction(tag: str) -> str:
+    """Return in which direction a language is written: "ltr" or "rtl"."""
+    return Locale.parse(tag, sep="-").text_direction
 
 
 def choose_language(tag: str | None) -> None:
@@ -77,6 +86,12 @@ def number(value: float) -> str:
 def decimal(value: float) -> str:
     """Return a number with two decimals as the reader's language writes it."""
     return format_decimal(value, format="0.00", locale=_locale())
+
+
+def signed(value: float) -> str:
+    """Return a number with two decimals and its sign, which stays before it in any direction."""
+    mark = _LEFT_TO_RIGHT if direction(current_language()) == RIGHT_TO_LEFT else ""
+    return f"{mark}{'−' if value < 0 else '+'}{decimal(abs(value))}"
 
 
 def up_to_four_digits(value: float) -> str:
@@ -121,7 +136,7 @@ def day_in_words(day: date, pattern: str) -> str:
 
 
 def register_language(app: Flask) -> None:
-    """Give templates `_()`, `ngettext()`, the filter `number`, and the language as `language`."""
+    """Give templates `_()`, `ngettext()`, the filter `number`, `language` and its `direction`."""
     app.add_template_filter(number)
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.install_gettext_callables(  # type: ignore[attr-defined]  # the extension's own
@@ -129,7 +144,9 @@ def register_language(app: Flask) -> None:
         lambda one, many, n: _translations(current_language()).ngettext(one, many, n),
         newstyle=True,
     )
-    app.context_processor(lambda: {"language": current_language()})
+    app.context_processor(
+        lambda: {"language": current_language(), "direction": direction(current_language())}
+    )
 
 
 def _locale() -> str:

@@ -3,7 +3,7 @@
 import { Ahead } from "./review-ahead.js";
 import { claimAnew } from "./review-claims.js";
 import { following, loadTop, more, remember, take } from "./review-list.js";
-import { chosen, isOpen, link, markChosen, paragraph, parse, part, replaceRow, rowOf, rows, say, saying, tell, WIDE } from "./review-page.js";
+import { chosen, isOpen, link, markChosen, paragraph, parse, part, replaceRow, rowOf, rows, say, saying, tell, toTheComment, WIDE } from "./review-page.js";
 import { deliverer, fetchInTime, LIMIT_MS, newId, Outbox, pauseOf, tabStore } from "./review-sending.js";
 
 const AHEAD_AT_FIRST = 3;
@@ -203,7 +203,7 @@ function show(id, view) {
   if (row) {
     row.scrollIntoView({ block: "nearest" });
     if (WIDE.matches) link(row).focus({ preventScroll: true });
-    else window.scrollTo(0, 0);
+    else toTheComment();
   }
   claimAnew({ isNew: true });
   fetchSoon();

@@ -1,6 +1,7 @@
 // What all scripts of the review page share: its parts, its rows, its words.
 
 export const WIDE = window.matchMedia("(min-width: 860px)");
+const LITTLE_HEIGHT = window.matchMedia("(max-width: 859px) and (max-height: 400px)");
 const spoken = document.getElementById("spoken");
 const sayings = document.getElementById("sayings").content;
 // The one place where text becomes elements: a page of our own, parsed into a document that runs nothing.
@@ -18,6 +19,12 @@ export const parse = (html) => new DOMParser().parseFromString(policy ? policy.c
 export function say(words) {
   spoken.textContent = "";
   requestAnimationFrame(() => { spoken.textContent = words; });
+}
+
+// Where the bars would fill the screen, the comment begins at its upper edge and they lie above it.
+export function toTheComment() {
+  if (LITTLE_HEIGHT.matches) document.querySelector("#opened .scroll")?.scrollIntoView();
+  else window.scrollTo(0, 0);
 }
 
 export function paragraph(words, className = "") {

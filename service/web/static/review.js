@@ -3,7 +3,7 @@ import { claim } from "./review-claims.js";
 import { act, choose, decideRow, isWaiting, showsOne, showTop, start, takeLive, typeAhead, undoLast } from "./review-deciding.js";
 import { comeBack, more, remember } from "./review-list.js";
 import { listen } from "./review-live.js";
-import { chosen, isOpen, link, parse, part, rows, say, saying, WIDE } from "./review-page.js";
+import { chosen, isOpen, link, parse, part, rows, say, saying, toTheComment, WIDE } from "./review-page.js";
 import { clicked, count, ruleSelected, tick } from "./review-select.js";
 import { watchSwipes } from "./review-touch.js";
 
@@ -35,8 +35,7 @@ function reveal() {
 }
 
 function goInto() {
-  const folded = document.querySelector("#opened .rest");
-  if (folded) folded.open = true;
+  for (const folded of document.querySelectorAll("#opened :is(.rest, .reasons)")) folded.open = true;
   document.querySelector("#opened .scroll")?.focus();
 }
 
@@ -115,6 +114,12 @@ for (const [type, on] of [["mouseover", true], ["mouseout", false]]) {
   });
 }
 
+// A number in the text leads to the reason with the same number, which may be folded away.
+document.addEventListener("click", (event) => {
+  const reasons = event.target.closest?.("#opened sup.ref") && document.querySelector("#opened .reasons");
+  if (reasons) reasons.open = true;
+});
+
 window.addEventListener("pagehide", () => remember(window.location.href));
 comeBack();
 count();
@@ -123,6 +128,7 @@ start({ pressed: (key) => KEYS[key](false) });
 if (!WIDE.matches && document.body.dataset.view === "list") claim(true);
 listen({ take: takeLive, parse, part, rows, isOpen });
 watchSwipes({ act, decideRow, isNarrow: () => !WIDE.matches });
+if (!WIDE.matches && document.body.dataset.view === "one" && !window.scrollY) toTheComment();
 const sites = document.querySelector(".sites");
 if (sites) {
   sites.querySelector("button").hidden = true;

@@ -188,8 +188,9 @@ def _addresses(known: dict[str, str]) -> list[str]:
     return sorted(rule.build(known, append_unknown=False)[1] for rule in rules)
 
 
-# Contrast depends on the theme, the size of targets on the width: each is seen once.
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
+# 640 is a screen of 1280 zoomed to 200 %.
+@pytest.mark.parametrize("width", [390, 640, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width, scheme):
     known = _fill(services)
     # The addresses that show what no page shows by itself, and what that is.

@@ -22,11 +22,11 @@ from service.ports.services import Services
 from service.scoring.left import LeftWeek
 from service.web.edge.language import (
     current_language,
-    decimal,
     gettext,
     ngettext,
     noted,
     number,
+    signed,
 )
 from service.web.pages.common import plots
 from service.web.pages.common.marking import Piece, part_text
@@ -120,7 +120,7 @@ def _thing(thing: Thing) -> ThingView:
     says = thing.says if len(thing.says) <= _MOST_CHARS else thing.says[:_MOST_CHARS] + "…"
     return ThingView(
         says=part_text(says),
-        adds=f"{'−' if thing.adds < 0 else '+'}{decimal(abs(thing.adds))}",
+        adds=signed(thing.adds),
         for_spam=thing.adds > 0,
         n_decisions=thing.n_decisions,
     )

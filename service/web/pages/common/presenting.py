@@ -28,7 +28,6 @@ from service.signals.links import Link, find_links
 from service.web.edge.language import (
     ENGLISH,
     day_in_words,
-    decimal,
     gettext,
     ngettext,
     noted,
@@ -44,6 +43,7 @@ from service.web.pages.common.marking import (
     part_text,
     shorten,
 )
+from service.web.pages.common.one_sentence import Sentence, in_one_sentence
 
 # What fits on a laptop's screen together with the reasons; the rest is one click away.
 _WORDS_SHOWN = 2_400
@@ -79,18 +79,9 @@ _CALLED_BY = {
     Outcome.SPAM: noted("Called spam by %(model)s"),
 }
 _HEADLINES = {
-    Outcome.HAM: noted(
-        "Called ham: the probability lies below the ham cutoff "
-        "(probability of spam %(p)s, cutoffs %(ham)s and %(spam)s)."
-    ),
-    Outcome.UNSURE: noted(
-        "Called unsure: the probability lies between the two cutoffs "
-        "(probability of spam %(p)s, cutoffs %(ham)s and %(spam)s)."
-    ),
-    Outcome.SPAM: noted(
-        "Called spam: the probability reaches the spam cutoff "
-        "(probability of spam %(p)s, cutoffs %(ham)s and %(spam)s)."
-    ),
+    Outcome.HAM: noted("Called ham, as it stands below %(ham)s."),
+    Outcome.UNSURE: noted("Left to a person, as it stands between %(ham)s and %(spam)s."),
+    Outcome.SPAM: noted("Called spam, as it stands at %(spam)s or above."),
 }
 _MISSING = {
     "model": noted("Missing: the classifier did not answer."),
@@ -114,8 +105,13 @@ _REPORTED_BY = {
 # How a day is written, in the letters of Unicode's date patterns (UTS 35).
 _DAY = noted("d MMMM y")
 _SHORT_DAY = noted("d MMM y")
-# A contribution smaller than this changes the odds by less than a twentieth.
-_WORTH_A_BAR = 0.05
+# A contribution smaller than the first changes the odds by less than a twentieth; one of the second
+# doubles them; one of the third makes them seven times as high or as low.
+_WORTH_A_BAR, _COUNTS, _COUNTS_MUCH = 0.05, 0.7, 2.0
+_SIDES = {
+    True: (noted("a little for ham"), noted("for ham"), noted("strongly for ham")),
+    False: (noted("a little for spam"), noted("for spam"), noted("strongly for spam")),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +126,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """One line of the sum that makes the score.
+    """One line of what speaks for and against; `side` says for what, and how much.
 
     `number` is the one its marks in the text carry, None where it marks nothing. The bar runs
     from the middle: `bar_from` and `bar_width` are percentages of the whole width. `language` is
@@ -140,7 +136,6 @@ class Evidence:
     """
 
     says: str
-    contribution: str
     side: str
     language: str | None = None
     for_ham: bool = False
@@ -166,17 +161,17 @@ class Scale:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictView:
-    """A verdict: its outcome, why, and the sum behind it."""
+    """A verdict: its outcome, the comment in one sentence, and what speaks for and against it."""
 
     outcome: Outcome
     outcome_in_words: str
     p_spam: str
+    meaning: Sentence
     headline: str
     missing: tuple[str, ...]
     scale: Scale
     base: str
     evidence: tuple[Evidence, ...]
-    score: str
     model_version: str
     judged: Moment
 
@@ -338,7 +333,7 @@ def present_case(
         reply_to=part_text(beginning(comment.reply_to or "", 200)),
         site_name=_site_name(comment, sites),
         received=tell_time(comment.received_at, now),
-        verdict=_verdict(case.verdict, layers, comment.text, now) if case.verdict else None,
+        verdict=_verdict(case.verdict, layers, comment.text, links, now) if case.verdict else None,
         decision=_decision(case.decision, now),
         audit=case.audit,
         reported=_reported(case),
@@ -396,7 +391,7 @@ def _past(moment: datetime, now: datetime) -> str:
     if past < timedelta(days=2):
         return gettext("yesterday")
     if past < timedelta(days=14):
-        return gettext("%(n)s days ago", n=past.days)
+        return ngettext("%(num)s day ago", "%(num)s days ago", past.days)
     return day_in_words(moment, _SHORT_DAY)
 
 
@@ -572,29 +567,32 @@ def _event(at: datetime, what: str, now: datetime) -> tuple[datetime, Event]:
     return at, Event(what=part_text(what), when=tell_time(at, now))
 
 
-def _verdict(verdict: Verdict, layers: tuple[Layer, ...], text: str, now: datetime) -> VerdictView:
+def _verdict(
+    verdict: Verdict, layers: tuple[Layer, ...], text: str, links: Sequence[Link], now: datetime
+) -> VerdictView:
     return VerdictView(
         outcome=verdict.outcome,
         outcome_in_words=gettext(_OUTCOME_IN_WORDS[verdict.outcome]),
         p_spam=stands_at(verdict),
+        meaning=in_one_sentence(verdict, links),
         headline=_headline(verdict),
         missing=tuple(_missing(what) for what in verdict.degraded_by),
         scale=_scale(verdict),
-        base=_signed(verdict.base),
+        base=_side(verdict.base),
         evidence=_evidence(verdict, layers, text),
-        score=_signed(verdict.score),
         model_version=verdict.model_version,
         judged=tell_time(verdict.judged_at, now),
     )
 
 
 def _headline(verdict: Verdict) -> str:
-    """Return the outcome, the probability and the cutoffs that it was compared with."""
+    """Return why the outcome is what it is; nothing where an entry decided it, which says so."""
+    if verdict.followed:
+        return ""
     if verdict.degraded:
         return gettext("Left to a person, because evidence is missing.")
     return gettext(
         _HEADLINES[verdict.outcome],
-        p=stands_at(verdict),
         ham=_cutoff(verdict.ham_cutoff, verdict),
         spam=_cutoff(verdict.spam_cutoff, verdict),
     )
@@ -632,7 +630,7 @@ def _evidence(verdict: Verdict, layers: tuple[Layer, ...], text: str) -> tuple[E
     lines = []
     if verdict.model_p_spam is not None:
         says = gettext(
-            "The classifier, from the words alone, gives %(p)s for spam",
+            "Its words alone look %(p)s likely to be spam",
             p=probability(verdict.model_p_spam),
         )
         number = next(numbers, None) if verdict.promo_spans else None
@@ -665,7 +663,7 @@ def _signal_line(weighed: WeighedSignal, most: float, *, number: int | None) -> 
     says = weighed.signal.reason[:1].upper() + weighed.signal.reason[1:]
     if weighed.weight == 0.0:
         recorded = gettext("only recorded")
-        return Evidence(says=says, contribution="0", side=recorded, language=ENGLISH, number=number)
+        return Evidence(says=says, side=recorded, language=ENGLISH, number=number)
     line = _line(says, weighed.contribution, most, number=number)
     return replace(line, language=ENGLISH, right=_right(weighed))
 
@@ -689,13 +687,10 @@ def _line(
     says: str, contribution: float, most: float, *, number: int | None, promo: bool = False
 ) -> Evidence:
     width = 50 * abs(contribution) / most if most else 0.0
-    for_ham = contribution <= 0
-    side = gettext("for ham") if for_ham else gettext("for spam")
     return Evidence(
         says=says,
-        contribution=_signed(contribution),
-        side=side if abs(contribution) >= _WORTH_A_BAR else gettext("hardly counts"),
-        for_ham=for_ham,
+        side=_side(contribution),
+        for_ham=contribution <= 0,
         number=number,
         promo=promo,
         bar_from=round(50.0 if contribution > 0 else 50.0 - width, 1),
@@ -703,8 +698,11 @@ def _line(
     )
 
 
-def _signed(value: float) -> str:
-    """Return a number with its sign, a true minus among them."""
-    if abs(value) < 0.005:
-        return "0"
-    return f"{'−' if value < 0 else '+'}{decimal(abs(value))}"
+def _side(contribution: float) -> str:
+    """Return in words for what some log-odds speak, and how much."""
+    if abs(contribution) < _WORTH_A_BAR:
+        return gettext("hardly counts")
+    a_little, plainly, strongly = _SIDES[contribution < 0]
+    if abs(contribution) < _COUNTS:
+        return gettext(a_little)
+    return gettext(plainly if abs(contribution) < _COUNTS_MUCH else strongly)

@@ -34,6 +34,7 @@ from service.web.edge.language import (
     noted,
     number,
     percent,
+    signed,
 )
 from service.web.pages.common import plots
 from service.web.pages.common.learnt_view import belief_views, curve_view
@@ -209,12 +210,6 @@ def _show(
         least=MIN_SEEN,
         **_FORMATS,
     )
-
-
-def signed(value: float) -> str:
-    """Return log-odds with their sign."""
-    written = format_decimal(abs(value), format="0.00", locale=current_language())
-    return f"{'−' if value < 0 else '+'}{written}"
 
 
 def duration(seconds: float) -> str:
