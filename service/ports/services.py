@@ -42,6 +42,7 @@ from service.ports.people import (
     SessionStore,
     UserStore,
 )
+from service.ports.reminding import NO_MAILER, NO_ROOM, Mailer, ReminderStore, Room
 from service.ports.review import CaseStore, ClaimStore, ReviewWatch
 from service.ports.search import CaseSearch, SavedViewStore
 from service.ports.sites import ListEntryStore, SiteStore
@@ -136,6 +137,9 @@ class Services:
     versions: VersionShelf
     trainer_queue: TrainerQueue
     backlog: BacklogStore
+    reminders: ReminderStore
+    mailer: Mailer = NO_MAILER
+    room: Room = NO_ROOM
     taught: Callable[[], Taught] = nothing_taught
     audit_share: float = 0.02
     one_moment: Callable[[], AbstractContextManager[None]] = nullcontext

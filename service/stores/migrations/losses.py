@@ -20,5 +20,6 @@ LOSSES = {
     "m0014": "the record of retrainings",
     "m0015": "what drift was measured against",
     "m0016": "nothing",
+    "m0020": "who was reminded of what waits; a crossing that lasts is told once more",
 }
 """By revision; a guard fails on a migration that is missing here."""
