@@ -68,7 +68,7 @@ def _host_and_port(given: str) -> str:
 
 def _http_url(given: str) -> str:
     if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", given):
-        msg = "it must begin with http:// or https://, for example http://127.0.0.1:4318/v1/traces"
+        msg = "it must begin with http:// or https://, for example https://host.example/path"
         raise ValueError(msg)
     return given
 
@@ -102,7 +102,7 @@ def read_quiet_hours(given: str) -> tuple[time, time]:
 def _zone(given: str) -> str:
     try:
         ZoneInfo(given)
-    except (ValueError, OSError):
+    except (KeyError, ValueError, OSError):
         msg = (
             f"{given!r} is no time zone that this machine knows: write Europe/Berlin, and install "
             "the system's package tzdata if it is one"
@@ -298,9 +298,7 @@ def load_settings(**overrides: object) -> Settings:
         lines = []
         for problem in error.errors(include_input=False, include_url=False):
             name = "_".join(str(part) for part in problem["loc"]).upper()
-            lines.append(
-                f"{ENV_PREFIX}{name}: {problem['msg']}"
-                if name
-                else problem["msg"].removeprefix("Value error, ")
-            )
+            said = problem["msg"].removeprefix("Value error, ")
+            # What several settings do wrong together names them itself.
+            lines.append(f"{ENV_PREFIX}{name}: {said}" if name else said)
         raise SettingsError("\n".join(lines)) from None
