@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from datetime import time
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Self, TypeVar
+from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from service.domain.delivery import RETRY_DELAYS
+from service.domain.reminder import is_mail_address, parse_threshold
 from service.logs import LogFormat
 
 ENV_PREFIX = "SLOPSIEVE_"
@@ -58,8 +68,46 @@ def _host_and_port(given: str) -> str:
 
 def _http_url(given: str) -> str:
     if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", given):
-        msg = "it must begin with http:// or https://, for example http://127.0.0.1:4318/v1/traces"
+        msg = "it must begin with http:// or https://, for example https://host.example/path"
         raise ValueError(msg)
+    return given
+
+
+def _threshold(given: str) -> str:
+    return parse_threshold(given).name
+
+
+def _mail_address(given: str) -> str:
+    if not is_mail_address(given):
+        msg = f"{given!r} is no mail address: write slopsieve@example.org"
+        raise ValueError(msg)
+    return given
+
+
+def _quiet_hours(given: str) -> str:
+    read_quiet_hours(given)
+    return given
+
+
+def read_quiet_hours(given: str) -> tuple[time, time]:
+    """Return when quiet hours begin and end. Raises `ValueError` that says how to write them."""
+    try:
+        start, end = (time.fromisoformat(part.strip()) for part in given.split("-"))
+    except ValueError:
+        msg = f"{given!r} is no stretch of the day: write 22:00-07:00"
+        raise ValueError(msg) from None
+    return start, end
+
+
+def _zone(given: str) -> str:
+    try:
+        ZoneInfo(given)
+    except (KeyError, ValueError, OSError):
+        msg = (
+            f"{given!r} is no time zone that this machine knows: write Europe/Berlin, and install "
+            "the system's package tzdata if it is one"
+        )
+        raise ValueError(msg) from None
     return given
 
 
@@ -189,6 +237,33 @@ class Settings(BaseSettings):
     keep_refused_versions: Annotated[int, Field(ge=1, le=1_000)] = 5
     """Retrained versions that were refused and are kept all the same, the newest of them."""
 
+    mail_url: SecretStr | None = None
+    """The mail server that reminders go through; without one, none are sent by mail."""
+
+    mail_from: Annotated[str, AfterValidator(_mail_address)] | None = None
+    """The address that mail is sent from."""
+
+    room_url: SecretStr | None = None
+    """The webhook of a chat room that is reminded of what waits."""
+
+    remind_when: Listed[Annotated[str, AfterValidator(_threshold)]] = ("20>4h", "1>24h")
+    """How many comments that wait longer than how many hours are told of, as NUMBER>HOURSh."""
+
+    remind_quiet: Annotated[str, AfterValidator(_quiet_hours)] | None = None
+    """Between which local times nobody is reminded, as 22:00-07:00."""
+
+    remind_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    """The time zone of the quiet hours."""
+
+    remind_language: str = "en"
+    """What the room is spoken to in, and accounts that chose no language."""
+
+    remind_quotes: bool = False
+    """Let mails carry how the first three comments begin."""
+
+    pages_url: Annotated[str, AfterValidator(_http_url)] | None = None
+    """Where moderators find the review pages, for links in reminders."""
+
     log_format: LogFormat = LogFormat.TEXT
     """How log lines are written: `text` for people, `json` for programs."""
 
@@ -204,6 +279,16 @@ class Settings(BaseSettings):
     traces_share: Annotated[float, Field(ge=0, le=1)] = 1.0
     """Share of comments and of requests whose traces are sent."""
 
+    @model_validator(mode="after")
+    def _mail_has_a_sender(self) -> Self:
+        if self.mail_url is not None and self.mail_from is None:
+            msg = (
+                f"{ENV_PREFIX}MAIL_URL is set and {ENV_PREFIX}MAIL_FROM is not: give the address "
+                "that the mail server lets this user send from"
+            )
+            raise ValueError(msg)
+        return self
+
 
 def load_settings(**overrides: object) -> Settings:
     """Read the environment once. Raise `SettingsError` that names everything wrong at once."""
@@ -213,5 +298,7 @@ def load_settings(**overrides: object) -> Settings:
         lines = []
         for problem in error.errors(include_input=False, include_url=False):
             name = "_".join(str(part) for part in problem["loc"]).upper()
-            lines.append(f"{ENV_PREFIX}{name}: {problem['msg']}")
+            said = problem["msg"].removeprefix("Value error, ")
+            # What several settings do wrong together names them itself.
+            lines.append(f"{ENV_PREFIX}{name}: {said}" if name else said)
         raise SettingsError("\n".join(lines)) from None

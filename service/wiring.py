@@ -13,19 +13,30 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 from prometheus_client import CollectorRegistry
 from pydantic import SecretStr
 
 from service.data_folder import MIN_SECRET_CHARS, DataFolder
+from service.domain.reminder import ReminderPlan, parse_threshold
 from service.domain.sender import SenderSecrets
 from service.ids import new_id
 from service.outbound.guard import OutboundRules
+from service.outbound.mail import SmtpMailer, parse_mail_url
+from service.outbound.room import WebhookRoom
 from service.outbound.sender import HttpSiteNotifier
 from service.ports.observing import Observer
+from service.ports.reminding import NO_MAILER, NO_ROOM, Mailer, Room
 from service.ports.services import Services
-from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
+from service.settings import (
+    ENV_PREFIX,
+    Settings,
+    SettingsError,
+    load_settings,
+    read_quiet_hours,
+)
 from service.start_error import ExitCode, StartError
 from service.stores.files.model_promise import read_promise, read_shadow
 from service.stores.files.model_versions import ModelVersions
@@ -183,6 +194,9 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         trainer_queue=trainer_queue,
         form_challenges=AltchaFormChallenges(_derive(secret, "tokens of forms")),
         spent_tokens=spent_tokens,
+        reminders=stores.reminders,
+        mailer=_open_mailer(settings),
+        room=_open_room(settings),
         audit_share=settings.audit_share,
         one_moment=stores.one_moment,
         observer=SeveralObservers(counting, tracing) if tracing else counting,
@@ -300,6 +314,46 @@ def outbound_rules(settings: Settings) -> OutboundRules:
         allow_networks=tuple(networks),
         allow_hosts=frozenset(hosts),
     )
+
+
+def reminder_plan(settings: Settings) -> ReminderPlan:
+    """Return when whom is reminded how."""
+    return ReminderPlan(
+        thresholds=tuple(parse_threshold(one) for one in settings.remind_when),
+        by_mail=settings.mail_url is not None,
+        in_room=settings.room_url is not None,
+        quiet=read_quiet_hours(settings.remind_quiet) if settings.remind_quiet else None,
+        zone=ZoneInfo(settings.remind_zone),
+        language=settings.remind_language,
+        quotes=settings.remind_quotes,
+        pages_url=settings.pages_url.rstrip("/") if settings.pages_url else None,
+    )
+
+
+def _open_mailer(settings: Settings) -> Mailer:
+    if settings.mail_url is None or settings.mail_from is None:
+        return NO_MAILER
+    try:
+        server = parse_mail_url(settings.mail_url.get_secret_value())
+    except ValueError as error:
+        msg = f"{ENV_PREFIX}MAIL_URL: {error}"
+        raise SettingsError(msg) from None
+    return SmtpMailer(server, settings.mail_from)
+
+
+def _open_room(settings: Settings) -> Room:
+    if settings.room_url is None:
+        return NO_ROOM
+    url = settings.room_url.get_secret_value()
+    notifier = HttpSiteNotifier(outbound_rules(settings))
+    refusal = notifier.refuse(url)
+    if refusal:
+        msg = (
+            f"{ENV_PREFIX}ROOM_URL {refusal}; give the https address of an incoming webhook, or "
+            f"allow its host or network in {ENV_PREFIX}CALLBACK_ALLOW"
+        )
+        raise SettingsError(msg)
+    return WebhookRoom(url, notifier)
 
 
 @contextmanager

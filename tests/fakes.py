@@ -320,6 +320,7 @@ def make_services(
         "list_entries": stores.list_entries,
         "entries_in_force": BookKeeper(stores.list_entries, clock, recheck_seconds=0).current,
         "retrainings": stores.retrainings,
+        "reminders": stores.reminders,
         "versions": FixedShelf("test-1"),
         "trainer_queue": CountingTrainerQueue(),
         "audit_share": 0.0,

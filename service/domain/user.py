@@ -57,11 +57,13 @@ class Preferences:
     """How a person likes the pages: `language` is a tag, None for what their browser asks for.
 
     `blur` hides explicit text until it is asked for, `live` lets lists change by themselves.
+    `mail` is where they are reminded of what waits, nowhere for None.
     """
 
     language: str | None = None
     blur: bool = False
     live: bool = True
+    mail: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,8 +62,11 @@ def exchange(
     body: bytes,
     tls: ssl.SSLContext,
     deadline: Deadline,
+    when_sent: Callable[[], None] = lambda: None,
 ) -> HttpAnswer:
     """POST the body and return the answer's status; the connection is closed afterwards.
+
+    `when_sent` is called once all is on its way, whatever then becomes of the answer.
 
     Connects to one of `addresses` and nowhere else: the host's name is only told, in the Host
     header and to TLS, never looked up. Follows nothing, decodes nothing, keeps nothing of the
@@ -77,6 +80,7 @@ def exchange(
         speaker = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEADER_BYTES)
         connection.settimeout(deadline.left())
         connection.sendall(_request(speaker, target, headers, body))
+        when_sent()
         return _read(connection, speaker, deadline)
     except h11.RemoteProtocolError:
         raise UnreadableAnswerError from None

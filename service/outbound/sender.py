@@ -6,6 +6,7 @@ import email.utils
 import ssl
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 
@@ -60,6 +61,19 @@ class Failure(StrEnum):
     NO_ENDPOINT = "the site wants no callbacks any more"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallOutcome:
+    """What came of one call: the answer, if there was one, or the problem in fixed words.
+
+    `was_sent` says that all of the request went out. `hopeless` as in `SendOutcome`.
+    """
+
+    answer: HttpAnswer | None = None
+    problem: str | None = None
+    hopeless: bool = False
+    was_sent: bool = False
+
+
 class HttpSiteNotifier:
     """Speaks HTTP to sites; see `SiteNotifier`. Safe to share between threads.
 
@@ -92,44 +106,48 @@ class HttpSiteNotifier:
     def send(self, delivery: Delivery, endpoint: Endpoint | None) -> SendOutcome:
         """See `SiteNotifier.send`."""
         began_at, began = self._clock(), time.monotonic()
-        answer, problem, hopeless = None, None, False
+        body = delivery.payload.encode()
         try:
-            answer = self._post(delivery, endpoint, began_at)
-            problem = _problem_of(answer.status)
-        except RefusedError as error:
-            problem = f"the address {error}"
-            hopeless = self.refuse(delivery.url) is not None
+            headers = _headers(delivery, endpoint, body, began_at)
         except _NoEndpointError:
-            problem, hopeless = Failure.NO_ENDPOINT.value, True
-        except _OUTSIDE_REASONS as error:
-            problem = _failure(error).value
+            said = CallOutcome(problem=Failure.NO_ENDPOINT.value, hopeless=True)
+        else:
+            said = self.call(delivery.url, headers, body)
+        answer = said.answer
         attempt = DeliveryAttempt(
             delivery_id=delivery.id,
             at=began_at,
             milliseconds=round((time.monotonic() - began) * 1000),
             status=answer.status if answer else None,
-            problem=problem,
+            problem=said.problem,
         )
         return SendOutcome(
             attempt=attempt,
-            hopeless=hopeless,
+            hopeless=said.hopeless,
             retry_after_seconds=seconds_asked(answer, self._clock()) if answer else None,
         )
 
-    def _post(self, delivery: Delivery, endpoint: Endpoint | None, now: datetime) -> HttpAnswer:
-        target = parse_target(delivery.url, self._rules)
-        body = delivery.payload.encode()
-        headers = _headers(delivery, endpoint, body, now)
-        deadline = Deadline(self._seconds)
-        addresses = self._addresses(target, deadline)
-        return exchange(
-            target,
-            addresses,
-            headers=headers,
-            body=body,
-            tls=self._authorities(),
-            deadline=deadline,
-        )
+    def call(self, url: str, headers: Mapping[str, str], body: bytes) -> CallOutcome:
+        """POST to an address within the rules; what goes wrong outside is told, never raised."""
+        sent: list[bool] = []
+        try:
+            target = parse_target(url, self._rules)
+            deadline = Deadline(self._seconds)
+            answer = exchange(
+                target,
+                self._addresses(target, deadline),
+                headers={"User-Agent": _USER_AGENT, **headers},
+                body=body,
+                tls=self._authorities(),
+                deadline=deadline,
+                when_sent=lambda: sent.append(True),
+            )
+        except RefusedError as error:
+            hopeless = self.refuse(url) is not None
+            return CallOutcome(problem=f"the address {error}", hopeless=hopeless)
+        except _OUTSIDE_REASONS as error:
+            return CallOutcome(problem=_failure(error).value, was_sent=bool(sent))
+        return CallOutcome(answer=answer, problem=_problem_of(answer.status), was_sent=True)
 
     def _authorities(self) -> ssl.SSLContext:
         # Loaded late: most processes never send, and it takes some 30 ms.
@@ -197,7 +215,7 @@ def seconds_asked(answer: HttpAnswer, now: datetime) -> float | None:
 def _headers(
     delivery: Delivery, endpoint: Endpoint | None, body: bytes, now: datetime
 ) -> Mapping[str, str]:
-    headers = {"User-Agent": _USER_AGENT, "Content-Type": "application/json"}
+    headers = {"Content-Type": "application/json"}
     if delivery.form is DeliveryForm.AKISMET:
         # WordPress looks for this, so as not to report the change back as a person's decision.
         return headers | {"X-Akismet-Webhook": "1"}

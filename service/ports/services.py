@@ -43,6 +43,7 @@ from service.ports.people import (
     SessionStore,
     UserStore,
 )
+from service.ports.reminding import NO_MAILER, NO_ROOM, Mailer, ReminderStore, Room
 from service.ports.review import CaseStore, ClaimStore, ReviewWatch
 from service.ports.search import CaseSearch, SavedViewStore
 from service.ports.sites import ListEntryStore, SiteStore
@@ -139,6 +140,9 @@ class Services:
     backlog: BacklogStore
     form_challenges: FormChallenges
     spent_tokens: SpentTokens
+    reminders: ReminderStore
+    mailer: Mailer = NO_MAILER
+    room: Room = NO_ROOM
     taught: Callable[[], Taught] = nothing_taught
     audit_share: float = 0.02
     one_moment: Callable[[], AbstractContextManager[None]] = nullcontext

@@ -18,7 +18,7 @@ from service.settings import Settings
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.web.pages.every_page import LIVE
-from service.wiring import Wired, wire
+from service.wiring import Wired, reminder_plan, wire
 
 log = logging.getLogger(__name__)
 
@@ -87,6 +87,7 @@ def web_config(wired: Wired) -> WebConfig:
         require_second_factor=settings.require_second_factor,
         metrics_token=wired.metrics_token,
         retrain_data=settings.retrain_data,
+        reminders=reminder_plan(settings),
     )
 
 

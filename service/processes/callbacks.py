@@ -8,6 +8,9 @@ import sys
 from functools import partial
 from typing import Any
 
+from celery import Celery
+
+from service.moderation.reminding.remind import remind
 from service.moderation.telling.deliver import deliver, take_deliveries
 from service.processes.operating import expose
 from service.processes.starting import start
@@ -15,8 +18,9 @@ from service.tasks.callbacks import register_callbacks
 from service.tasks.courier import Courier
 from service.tasks.heartbeat import COURIERS
 from service.tasks.names import QueueName
+from service.tasks.reminding import ReminderThread, register_reminding
 from service.tasks.woken_worker import make_woken_worker
-from service.wiring import Wired, wire
+from service.wiring import Wired, reminder_plan, wire
 
 log = logging.getLogger(__name__)
 
@@ -43,10 +47,12 @@ def run_callbacks(wired: Wired) -> int:
         partial(take_deliveries, services),
         partial(deliver, services=services, delays=wired.settings.callback_delays),
     )
-    worker = make_worker(wired, courier)
+    reminders = ReminderThread(partial(_remind, wired))
+    worker = make_worker(wired, courier, reminders)
     log.info("callbacks started", extra={"pid": os.getpid()})
     exposition = expose("callbacks", wired)
     worker.start()
+    reminders.close()
     courier.close(seconds=_DRAIN_SECONDS)
     exposition.close()
     wired.close()
@@ -54,11 +60,26 @@ def run_callbacks(wired: Wired) -> int:
     return int(worker.exitcode or 0)
 
 
-def make_worker(wired: Wired, courier: Courier) -> Any:
-    """Return a Celery worker that sends this courier out."""
+def _remind(wired: Wired) -> None:
+    plan = reminder_plan(wired.settings)
+    if not (plan.by_mail or plan.in_room):
+        return
+    # Imported late: few installations remind anybody, and the pages' texts take their memory.
+    from service.web.reminder_text import write_reminder
+
+    remind(plan, wired.services, write_reminder, delays=wired.settings.callback_delays)
+
+
+def make_worker(wired: Wired, courier: Courier, reminders: ReminderThread) -> Any:
+    """Return a Celery worker that sends this courier out, and has moderators reminded."""
+
+    def register(app: Celery) -> None:
+        register_callbacks(app, courier.set_out)
+        register_reminding(app, reminders.set_out)
+
     return make_woken_worker(
         wired.valkey_url,
-        lambda app: register_callbacks(app, courier.set_out),
+        register,
         queue=QueueName.CALLBACKS,
         kind=COURIERS,
     )

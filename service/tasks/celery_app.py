@@ -55,6 +55,9 @@ _FEED_BACK_SCORINGS_EXPIRES_SECONDS = 4.0
 # Fresh messages are announced at once; this finds those whose time to be tried again has come.
 DELIVER_EVERY_SECONDS = 1.0
 _DELIVER_EXPIRES_SECONDS = 4.0
+# Thresholds are hours; a test that somebody asked for is there within half a minute.
+REMIND_EVERY_SECONDS = 20.0
+_REMIND_EXPIRES_SECONDS = 40.0
 # Texts that retrainings left behind go within the hour once they may be kept no longer.
 PRUNE_RETRAININGS_EVERY_SECONDS = 900.0
 _PRUNE_RETRAININGS_EXPIRES_SECONDS = 1_800.0
@@ -197,6 +200,14 @@ def make_celery(valkey_url: str, *, retrains: bool = False) -> Celery:
                 "options": {
                     "queue": QueueName.UPKEEP.value,
                     "expires": _FEED_BACK_SCORINGS_EXPIRES_SECONDS,
+                },
+            },
+            "remind": {
+                "task": TaskName.REMIND.value,
+                "schedule": REMIND_EVERY_SECONDS,
+                "options": {
+                    "queue": QueueName.CALLBACKS.value,
+                    "expires": _REMIND_EXPIRES_SECONDS,
                 },
             },
             "deliver": {

@@ -34,6 +34,7 @@ class TaskName(StrEnum):
     PRUNE_OPINIONS = "slopsieve.prune_opinions"
     FEED_BACK_SCORINGS = "slopsieve.feed_back_scorings"
     DELIVER_DUE = "slopsieve.deliver_due"
+    REMIND = "slopsieve.remind"
     PRUNE_RETRAININGS = "slopsieve.prune_retrainings"
     # The task's name is its queue's: nothing else is asked for there.
     RETRAIN = "slopsieve.retrain"

@@ -18,6 +18,7 @@ from service.web.api.intake import intake_routes
 from service.web.api.openapi import describe
 from service.web.api.route import Route, register_route
 from service.web.api.sites import site_routes
+from service.web.api.try_page import register_try_page
 from service.web.edge.auth import API, identify_site, require_site
 from service.web.edge.config import WebConfig
 from service.web.edge.errors import register_errors
@@ -65,6 +66,7 @@ def create_app(
     routes = api_routes(services, config, submit, waiting)
     register_api(app, routes)
     register_docs(app, describe(routes))
+    register_try_page(app)
     register_pages(app, services, config)
     register_akismet(app, services, submit, waiting)
     register_webhooks(app, services, submit, waiting)

@@ -6,6 +6,7 @@ import argparse
 import json
 import random
 import shutil
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -66,6 +67,7 @@ from service.stores.memory.stores import memory_stores
 from service.stores.memory.traffic import MemoryTrafficStore
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
+from tests.benchmarks.fonts import tell_missing
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services
 
@@ -514,6 +516,8 @@ def main() -> None:
     parser.add_argument("--models", type=Path, help="another folder of model versions")
     parser.add_argument("--language", default="en", help="en or de")
     options = parser.parse_args()
+    if told := tell_missing():
+        print(told, file=sys.stderr)
     out: Path = options.out
     out.mkdir(parents=True, exist_ok=True)
     shelf_folder = tempfile.TemporaryDirectory(prefix="slopsieve-versions-")

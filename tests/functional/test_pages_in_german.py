@@ -16,8 +16,8 @@ from service.domain.verdict import Outcome
 from service.moderation.admin.users import find_user
 from service.moderation.telling.announce import write_verdict_messages
 from service.outbound.sender import Failure
+from service.web.pages.common.call_problems import PROBLEMS_IN_WORDS
 from service.web.pages.search.search_problems import problems_in_words
-from service.web.pages.sites.callbacks_page import PROBLEMS_IN_WORDS
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import (
@@ -37,11 +37,14 @@ NO_WHOLE_PAGE = {
     "pages.export_log",
     "pages.home",
     "pages.live",
+    "pages.manifest",
     "pages.models_progress",
     "pages.ahead",
     "pages.last",
+    "pages.offline",
     "pages.rows",
     "pages.search_export",
+    "pages.service_worker",
     "pages.sign_in",
     "pages.sign_in_code",
     "pages.stats_json",

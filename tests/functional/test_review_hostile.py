@@ -28,7 +28,8 @@ _OWN_ELEMENTS = {
 }  # fmt: skip
 _OWN_PATHS = (
     "/review", "/callbacks", "/lists", "/password", "/sign-out", "/static/",
-    "/me", "/accounts", "/log", "/personal-data", "/sites", "/figures", "/models",
+    "/me", "/reminders", "/manifest.webmanifest", "/accounts", "/log", "/personal-data", "/sites",
+    "/figures", "/models",
     "#opened",
 )  # fmt: skip
 

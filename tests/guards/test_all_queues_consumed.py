@@ -7,6 +7,7 @@ from service.tasks.back_scoring import register_back_scoring
 from service.tasks.callbacks import register_callbacks
 from service.tasks.celery_app import make_celery
 from service.tasks.names import LANE_QUEUES, QueueName, TaskName
+from service.tasks.reminding import register_reminding
 from service.tasks.retraining import register_retraining
 from service.tasks.scoring import lane_plans, register_scoring
 from service.tasks.spare_time import SpareTime
@@ -22,6 +23,7 @@ def _worker_app():
     register_back_scoring(app, spare)
     register_upkeep(app, dict.fromkeys(UPKEEP_TASKS, lambda: None))
     register_callbacks(app, lambda: None)
+    register_reminding(app, lambda: None)
     register_retraining(app, lambda: None)
     return app
 

@@ -32,8 +32,13 @@ OPEN = {
     "/readyz",
     "/metrics",  # asks for a token of its own, or answers this machine alone
     "/docs",  # holds nothing of any site
+    "/docs/try",  # the same, with a form for one's own key
+    "/docs/swagger-ui/<release_asked>/<name>",  # two files of a package
     "/openapi.json",
     "/static/<path:filename>",  # style sheets and scripts
+    "/manifest.webmanifest",  # what browsers read to install the pages, the same for everybody
+    "/service-worker.js",
+    "/offline",
     "/sign-in",  # where moderators prove who they are
     "/sign-in/code",  # the second step of it
     # What a site's owner has switched on for anybody to read: words that stand on a public page.

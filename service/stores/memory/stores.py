@@ -57,6 +57,7 @@ from service.stores.memory.list_entries import MemoryListEntryStore
 from service.stores.memory.opinions import MemoryBackScoringStore, MemoryOpinionStore
 from service.stores.memory.personal_data import MemoryPersonalDataStore
 from service.stores.memory.queue import MemoryScoringQueue
+from service.stores.memory.reminders import MemoryReminderStore
 from service.stores.memory.retrainings import MemoryRetrainingStore
 from service.stores.memory.search import MemoryCaseSearch, MemorySavedViewStore, MemorySenderRecords
 from service.stores.memory.strokes import MemoryStrokeStore
@@ -1024,6 +1025,7 @@ class MemoryStores:
     back_scorings: MemoryBackScoringStore
     list_entries: MemoryListEntryStore
     retrainings: MemoryRetrainingStore
+    reminders: MemoryReminderStore
     history: MemoryHistoryStore
     queue: MemoryScoringQueue
 
@@ -1069,6 +1071,7 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
         back_scorings=MemoryBackScoringStore(state.cases),
         list_entries=MemoryListEntryStore(state.site),
         retrainings=MemoryRetrainingStore(),
+        reminders=MemoryReminderStore(),
         history=MemoryHistoryStore(),
         queue=MemoryScoringQueue(),
     )

@@ -21,5 +21,6 @@ LOSSES = {
     "m0015": "what drift was measured against",
     "m0016": "nothing",
     "m0017": "how forms were filled in, and what became of their tokens",
+    "m0020": "who was reminded of what waits; a crossing that lasts is told once more",
 }
 """By revision; a guard fails on a migration that is missing here."""

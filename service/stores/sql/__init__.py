@@ -31,6 +31,7 @@ from service.stores.sql.inbound import SqlInboundStore
 from service.stores.sql.list_entries import SqlListEntryStore
 from service.stores.sql.opinions import SqlOpinionStore
 from service.stores.sql.personal_data import SqlPersonalDataStore
+from service.stores.sql.reminders import SqlReminderStore
 from service.stores.sql.reports import SqlReportStore
 from service.stores.sql.retrainings import SqlRetrainingStore
 from service.stores.sql.saved_views import SqlSavedViewStore
@@ -81,6 +82,7 @@ class SqlStores:
     list_entries: SqlListEntryStore
     one_moment: Callable[[], AbstractContextManager[None]]
     retrainings: SqlRetrainingStore
+    reminders: SqlReminderStore
 
 
 def sql_stores(engine: sa.Engine) -> SqlStores:
@@ -115,4 +117,5 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         list_entries=SqlListEntryStore(engine),
         one_moment=partial(one_moment, engine),
         retrainings=SqlRetrainingStore(engine),
+        reminders=SqlReminderStore(engine),
     )

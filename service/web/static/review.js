@@ -4,6 +4,7 @@ import { act, choose, decideRow, isWaiting, showsOne, showTop, start, takeLive, 
 import { comeBack, more, remember } from "./review-list.js";
 import { listen } from "./review-live.js";
 import { chosen, isOpen, link, parse, part, rows, say, saying, toTheComment, WIDE } from "./review-page.js";
+import { install } from "./installed.js";
 import { clicked, count, ruleSelected, tick } from "./review-select.js";
 import { watchSwipes } from "./review-touch.js";
 
@@ -137,4 +138,5 @@ if (sites) {
 const keys = document.querySelector("button.keys");
 keys.hidden = false;
 keys.addEventListener("click", showHelp);
+install();
 document.documentElement.dataset.ready = "1";

@@ -47,9 +47,11 @@ _NO_PAGES = frozenset(
         "pages.search_export",
         "pages.cutoff_preview",
         "pages.models_progress",
+        "pages.manifest",
+        "pages.service_worker",
     }
 )
-_OPEN = ("/sign-in", "/docs")
+_OPEN = ("/sign-in", "/docs", "/offline")
 
 
 def _fill(services: Services) -> dict[str, str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from service.moderation.admin.sites import issue_key
+from tests.factories import SITE
 from tests.functional.browser.conftest import Watched
 
 
@@ -28,3 +30,63 @@ def test_the_documentation_fits_the_window_and_the_browser_has_no_complaint(
     assert wider_by <= 0
     assert shown
     assert ground == {"light": "rgb(252, 251, 248)", "dark": "rgb(20, 23, 26)"}[scheme]
+
+
+@pytest.fixture
+def try_page(browser, services, address):
+    """Return the page to try the API on, with a key of a site put in."""
+    key = issue_key(SITE, services, actor="Ola").secret
+    context = browser.new_context(base_url=address, viewport={"width": 1280, "height": 900})
+    watched = Watched(context.new_page())
+    watched.key = key
+    watched.page.goto("/docs/try")
+    watched.page.locator("html[data-ready]").wait_for()
+    yield watched
+    context.close()
+
+
+def _authorize(page, key: str) -> None:
+    page.locator(".auth-wrapper .authorize").first.click()
+    page.locator(".auth-container input").fill(key)
+    page.locator(".auth-btn-wrapper .authorize").click()
+    page.locator(".btn-done").click()
+
+
+def test_a_call_is_tried_with_ones_own_key_under_a_strict_policy(try_page):
+    page = try_page.page
+    sent = []
+    page.on("request", lambda request: sent.append(request))
+    _authorize(page, try_page.key)
+
+    page.locator("#operations-Comments-submit_comment .opblock-summary-control").click()
+    page.locator("#operations-Comments-submit_comment .execute").click()
+
+    status = page.locator(
+        "#operations-Comments-submit_comment .live-responses-table .response-col_status"
+    )
+    status.last.wait_for()
+    made = next(one for one in sent if one.url.endswith("/v1/comments"))
+    assert status.last.inner_text().startswith(("200", "201", "202"))
+    assert "cookie" not in made.all_headers()
+    assert made.all_headers()["authorization"] == f"Bearer {try_page.key}"
+    assert try_page.complaints == []
+
+
+def test_the_calls_are_found_by_words_of_their_summaries(try_page):
+    page = try_page.page
+
+    page.locator(".operation-filter-input").fill("undo")
+
+    page.locator("#operations-Comments-submit_comment").wait_for(state="detached")
+    assert page.locator(".opblock").count() >= 1
+
+
+def test_no_key_is_left_in_the_browser(try_page):
+    page = try_page.page
+    _authorize(page, try_page.key)
+
+    kept = page.evaluate(
+        "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])"
+    )
+
+    assert try_page.key not in kept

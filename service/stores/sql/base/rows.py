@@ -407,6 +407,7 @@ def user_values(user: User) -> Values:
             "language": user.preferences.language,
             "blur": user.preferences.blur,
             "live": user.preferences.live,
+            "mail": user.preferences.mail,
         },
         "ended_at": user.ended_at,
     }

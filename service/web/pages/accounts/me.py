@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from http import HTTPStatus
 
@@ -11,7 +11,7 @@ from flask import Blueprint, abort, redirect, render_template, request, session,
 from flask.typing import ResponseReturnValue
 
 from service.domain.sign_in import UserSession
-from service.domain.user import Permission, Preferences
+from service.domain.user import Permission
 from service.moderation.admin.accounts import set_preferences
 from service.moderation.admin.sessions import end_other_sessions, end_session, list_sessions
 from service.ports.services import Services
@@ -60,7 +60,8 @@ def add_me(pages: Blueprint, services: Services) -> None:
     @needs(Permission.LOOK)
     def keep_preferences() -> ResponseReturnValue:
         chosen = request.form.get("language")
-        preferences = Preferences(
+        preferences = replace(
+            moderator().preferences,
             language=chosen if chosen in languages() else None,
             blur="blur" in request.form,
             live="live" in request.form,

@@ -26,6 +26,7 @@ from service.moderation.telling.callbacks import get_delivery, newest_deliveries
 from service.ports.services import Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
+from service.web.pages.common.call_problems import PROBLEMS_IN_WORDS
 from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import moderator, needs, require
 from service.web.pages.common.presenting import Moment, tell_time
@@ -40,23 +41,6 @@ _EVENT_IN_WORDS = {
     EventKind.VERDICT: noted("Verdict"),
     EventKind.REVIEW: noted("Needs review"),
     EventKind.DECISION: noted("Decision"),
-}
-# By the words that the log of attempts keeps.
-PROBLEMS_IN_WORDS: Mapping[str, str] = {
-    "the host's address was not found": noted("The host's address was not found"),
-    "no connection, or it broke off": noted("No connection, or it broke off"),
-    "the certificate is not valid for this host": noted(
-        "The certificate is not valid for this host"
-    ),
-    "no encrypted connection": noted("No encrypted connection"),
-    "no answer in time": noted("No answer in time"),
-    "the answer cannot be read": noted("The answer cannot be read"),
-    "the answer leads elsewhere, which is not followed": noted(
-        "The answer leads elsewhere, which is not followed"
-    ),
-    "the site answered with an error": noted("The site answered with an error"),
-    "the site wants no callbacks any more": noted("The site wants no callbacks any more"),
-    "there never was a verdict": noted("There never was a verdict"),
 }
 
 

@@ -1,0 +1,25 @@
+"""Says what can go wrong when an address is called, in words that are translated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from service.web.edge.language import noted
+
+# By the words that the log of attempts keeps.
+PROBLEMS_IN_WORDS: Mapping[str, str] = {
+    "the host's address was not found": noted("The host's address was not found"),
+    "no connection, or it broke off": noted("No connection, or it broke off"),
+    "the certificate is not valid for this host": noted(
+        "The certificate is not valid for this host"
+    ),
+    "no encrypted connection": noted("No encrypted connection"),
+    "no answer in time": noted("No answer in time"),
+    "the answer cannot be read": noted("The answer cannot be read"),
+    "the answer leads elsewhere, which is not followed": noted(
+        "The answer leads elsewhere, which is not followed"
+    ),
+    "the site answered with an error": noted("The site answered with an error"),
+    "the site wants no callbacks any more": noted("The site wants no callbacks any more"),
+    "there never was a verdict": noted("There never was a verdict"),
+}

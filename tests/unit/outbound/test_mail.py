@@ -1,0 +1,242 @@
+"""Mail against a real server on this machine: taken once, refused in words, never in plain text."""
+
+from __future__ import annotations
+
+import contextlib
+import email
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from email import policy
+
+import pytest
+import trustme
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult
+
+from service.domain.reminder import Mail, MailFailure, Written
+from service.outbound.mail import MailServer, SmtpMailer, parse_mail_url
+
+PASSWORD = "p@ss/word"
+WRITTEN = Written(
+    subject="Slopsieve: 3 Kommentare müssen warten",
+    text=".Ein Punkt\n\nZeile mit ü\n",
+    html="<p>Grüße</p>\n",
+)
+MAIL = Mail(to="ola@mod.example", message_id="rem_1", written=WRITTEN)
+
+
+class Inbox:
+    """Keeps what the server took; `answers` replace its own by command."""
+
+    def __init__(self) -> None:
+        self.taken: list[tuple[list[str], bytes]] = []
+        self.answers: dict[str, str] = {}
+
+    async def handle_RCPT(self, _server, _session, envelope, address, _options):  # noqa: N802  # the library's name
+        """Take a recipient, or not."""
+        if "RCPT" in self.answers:
+            return self.answers["RCPT"]
+        envelope.rcpt_tos.append(address)
+        return "250 OK"
+
+    async def handle_DATA(self, server, _session, envelope):  # noqa: N802  # the library's name
+        """Take a mail, or not."""
+        self.taken.append((envelope.rcpt_tos, envelope.content))
+        if self.answers.get("DATA") == "hang up":
+            server.transport.abort()
+        return self.answers.get("DATA", "250 OK")
+
+
+def _authenticate(_server, _session, _envelope, _mechanism, given) -> AuthResult:
+    return AuthResult(success=given.password == PASSWORD.encode(), handled=False)
+
+
+class _Served(Controller):
+    def __init__(self, inbox: Inbox, tls: ssl.SSLContext | None, **options) -> None:
+        self._options = options
+        self._tls = tls
+        super().__init__(inbox, hostname="127.0.0.1", port=0, ready_timeout=60)
+
+    def factory(self) -> SMTP:
+        """Return a server for one connection."""
+        return SMTP(self.handler, tls_context=self._tls, **self._options)
+
+    def _trigger_server(self) -> None:
+        """Have the library look at the port that it got."""
+        self.port = self.server.sockets[0].getsockname()[1]
+        super()._trigger_server()
+
+
+@contextlib.contextmanager
+def served(inbox: Inbox, tls: ssl.SSLContext | None = None, **options) -> Iterator[int]:
+    """Give the port of a mail server."""
+    controller = _Served(inbox, tls, **options)
+    controller.start()
+    try:
+        yield controller.port
+    finally:
+        controller.stop()
+
+
+@pytest.fixture
+def inbox():
+    return Inbox()
+
+
+@pytest.fixture(scope="module")
+def authority():
+    return trustme.CA()
+
+
+@pytest.fixture
+def server_tls(authority):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    return context
+
+
+def mailer(port: int, *, scheme: str = "smtp+plain", authority=None, **changes) -> SmtpMailer:
+    def trusted() -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        if authority is not None:
+            authority.configure_trust(context)
+        return context
+
+    seconds = changes.pop("seconds", 60.0)
+    server = MailServer(scheme=scheme, host="127.0.0.1", port=port, **changes)
+    return SmtpMailer(server, "slopsieve@mod.example", tls=trusted, seconds=seconds)
+
+
+def test_a_mail_arrives_whole_in_text_and_html(inbox):
+    with served(inbox) as port:
+        said = mailer(port).send(MAIL)
+
+    [(recipients, content)] = inbox.taken
+    message = email.message_from_bytes(content, policy=policy.default)
+    text, html = (message.get_body(kind).get_content() for kind in (["plain"], ["html"]))
+    assert said.problem is None
+    assert recipients == ["ola@mod.example"]
+    assert (text.replace("\r\n", "\n"), html.replace("\r\n", "\n")) == (WRITTEN.text, WRITTEN.html)
+    assert message["Subject"] == WRITTEN.subject
+    assert message["Message-ID"] == "<rem_1@mod.example>"
+    assert message["Auto-Submitted"] == "auto-generated"
+
+
+def test_with_starttls_the_password_goes_encrypted_alone(inbox, authority, server_tls):
+    options = {"authenticator": _authenticate, "auth_required": True, "require_starttls": True}
+    with served(inbox, server_tls, **options) as port:
+        login = {"scheme": "smtp", "authority": authority, "user": "me"}
+        right = mailer(port, password=PASSWORD, **login).send(MAIL)
+        wrong = mailer(port, password="another", **login).send(MAIL)
+
+    assert right.problem is None
+    assert len(inbox.taken) == 1
+    assert wrong.problem == f"{MailFailure.CREDENTIALS} (535)"
+    assert wrong.hopeless
+
+
+def test_a_server_without_encryption_or_with_a_strangers_certificate_gets_nothing(
+    inbox, server_tls
+):
+    with served(inbox) as port:
+        without = mailer(port, scheme="smtp", user="me", password=PASSWORD).send(MAIL)
+    with served(inbox, server_tls) as port:
+        strange = mailer(port, scheme="smtp", user="me", password=PASSWORD).send(MAIL)
+
+    assert without.problem == strange.problem == MailFailure.TLS
+    assert inbox.taken == []
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "problem", "hopeless"),
+    [
+        ("RCPT", "550 nobody", f"{MailFailure.RECIPIENT} (550)", True),
+        ("RCPT", "451 later", f"{MailFailure.RECIPIENT} (451)", False),
+        ("DATA", "554 spam", f"{MailFailure.REFUSED} (554)", True),
+        ("DATA", "452 full", f"{MailFailure.REFUSED} (452)", False),
+    ],
+)
+def test_what_is_refused_is_said_and_tried_again_only_where_that_can_help(
+    inbox, command, answer, problem, hopeless
+):
+    inbox.answers[command] = answer
+
+    with served(inbox) as port:
+        said = mailer(port).send(MAIL)
+
+    assert (said.problem, said.hopeless, said.uncertain) == (problem, hopeless, False)
+
+
+def test_who_hangs_up_on_the_finished_text_may_have_taken_it(inbox):
+    inbox.answers["DATA"] = "hang up"
+
+    with served(inbox) as port:
+        said = mailer(port).send(MAIL)
+
+    assert said.uncertain
+    assert said.problem == MailFailure.UNCERTAIN
+
+
+def test_a_server_that_is_away_or_says_nothing_ends_in_time():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        silent = mailer(listener.getsockname()[1], seconds=0.2).send(MAIL)
+        port = listener.getsockname()[1]
+    away = mailer(port).send(MAIL)
+
+    assert silent.problem == away.problem == MailFailure.NO_CONNECTION
+    assert not silent.uncertain
+    assert not silent.hopeless
+
+
+def test_a_server_that_talks_nonsense_is_no_connection():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def talk() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.sendall(b"nonsense\r\n" * 3)
+
+        thread = threading.Thread(target=talk)
+        thread.start()
+        said = mailer(listener.getsockname()[1], seconds=2).send(MAIL)
+        thread.join()
+
+    assert said.problem == MailFailure.NO_CONNECTION
+
+
+@pytest.mark.parametrize(
+    ("url", "server"),
+    [
+        (
+            "smtp://me%40x:p%40ss%2Fword@mail.example",
+            MailServer(
+                scheme="smtp", host="mail.example", port=587, user="me@x", password=PASSWORD
+            ),
+        ),
+        ("smtps://mail.example", MailServer(scheme="smtps", host="mail.example", port=465)),
+        ("smtp+plain://[::1]:2525", MailServer(scheme="smtp+plain", host="::1", port=2525)),
+    ],
+)
+def test_a_mail_url_says_where_and_as_whom(url, server):
+    assert parse_mail_url(url) == server
+    assert PASSWORD not in repr(parse_mail_url(url))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mail.example",
+        "http://mail.example",
+        "smtp://",
+        "smtp://mail.example:port",
+        "smtp://mail.example/folder",
+        "smtp+plain://me:secret@mail.example",
+    ],
+)
+def test_a_mail_url_that_is_none_is_refused_without_its_password(url):
+    with pytest.raises(ValueError, match="smtp") as refused:
+        parse_mail_url(url)
+
+    assert "secret" not in str(refused.value)
