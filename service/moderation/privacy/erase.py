@@ -14,6 +14,7 @@ from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
 from service.domain.person import Person
+from service.domain.sender_note import note_keys
 from service.moderation.privacy.forget import (
     entry_keys,
     forget_records,
@@ -60,8 +61,8 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
 
     That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports and
     the campaign it belongs to. Then follow the moderators' list entries that name the person's
-    address or e-mail. The last one says how many comments there were, and whether there are more
-    than `MAX_EXPORTED`.
+    address or e-mail, and their notes on the person. The last one says how many comments there
+    were, and whether there are more than `MAX_EXPORTED`.
     """
     after, exported = None, 0
     while exported < MAX_EXPORTED:
@@ -78,6 +79,8 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
             yield {"kind": "comment", **_record(case)}
     for entry in services.list_entries.known_by(entry_keys(person.sender)):
         yield {"kind": "list_entry", "list_entry": asdict(entry)}
+    for note in services.sender_notes.known_by(note_keys(person.sender)):
+        yield {"kind": "sender_note", "sender_note": asdict(note)}
     more = bool(services.personal_data.find(person, after=after, limit=1)) if after else False
     yield {"kind": "end", "comments": exported, "cut": more}
 

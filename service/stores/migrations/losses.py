@@ -20,5 +20,6 @@ LOSSES = {
     "m0014": "the record of retrainings",
     "m0015": "what drift was measured against",
     "m0016": "nothing",
+    "m0019": "what is put aside, how strokes over screens agreed, notes on senders",
 }
 """By revision; a guard fails on a migration that is missing here."""

@@ -389,6 +389,7 @@ def user_values(user: User) -> Values:
             "language": user.preferences.language,
             "blur": user.preferences.blur,
             "live": user.preferences.live,
+            "compact": user.preferences.compact,
         },
         "ended_at": user.ended_at,
     }

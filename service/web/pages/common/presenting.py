@@ -111,8 +111,8 @@ _REPORTED_BY = {
     Label.SPAM: noted("Reported as spam by %(who)s"),
     Label.HAM: noted("Reported as ham by %(who)s"),
 }
-# What a detector says of a seam, and what is shown of it where the verdict doubts that, or thinks the
-# comment sincere. Reasons are kept with their verdicts, so that they are worded when they are shown.
+# What a detector says of a seam, and what is shown of it where the verdict doubts that, or thinks
+# the comment sincere. Reasons are kept with their verdicts, and worded when they are shown.
 _SEAM_REASONS = {
     "turns into an advertisement": ("may turn into an advertisement", "goes on in another tone"),
     "an advertisement turns into a remark": (
