@@ -343,7 +343,7 @@ def _mistakes(services: Services, labels: Mapping[str, bool], *, errs: bool) -> 
         for case in services.cases.find(told.otherwise)
     )
     return (
-        f"| {wrong[Ruling.APPROVE]}, {wrong[Ruling.REJECT]} | {told.checked}"
+        f"{wrong[Ruling.APPROVE]}, {wrong[Ruling.REJECT]} | {told.checked}"
         f" | {len(told.otherwise)}, {right}"
     )
 
