@@ -81,7 +81,8 @@ class CaseFilter:
     """Which cases to list. Every field that is None does not narrow the list.
 
     `needs_review` keeps unsure, audit-sample and disputed comments that nobody has decided yet.
-    `site_ids` keeps those of several sites; of none there are no comments.
+    `site_ids` keeps those of several sites; of none there are no comments. `awake_at` keeps what is
+    not put aside at this moment, `aside_at` what is.
     """
 
     site_id: SiteId | None = None
@@ -92,6 +93,10 @@ class CaseFilter:
     degraded: bool | None = None
     received_from: datetime | None = None
     received_before: datetime | None = None
+    p_spam_from: float | None = None
+    p_spam_below: float | None = None
+    awake_at: datetime | None = None
+    aside_at: datetime | None = None
 
 
 class Order(StrEnum):
@@ -101,6 +106,11 @@ class Order(StrEnum):
     # Unsure before audit samples and reports; within each whatever costs most while it waits, by
     # doubt and by age (`service.scoring.review_order`).
     REVIEW = "review"
+    OLDEST = "oldest"
+    # What lies nearest to an even chance first.
+    DOUBT = "doubt"
+    # Site by site, within each the oldest first.
+    SITE = "site"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

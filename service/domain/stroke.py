@@ -16,6 +16,7 @@ class StrokeOf(StrEnum):
     SELECTION = "selection"
     SEARCH = "search"
     CAMPAIGN = "campaign"
+    SCAN = "scan"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

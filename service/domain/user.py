@@ -56,14 +56,16 @@ def is_above(role: Role, other: Role) -> bool:
 class Preferences:
     """How a person likes the pages: `language` is a tag, None for what their browser asks for.
 
-    `blur` hides explicit text until it is asked for, `live` lets lists change by themselves.
-    `mail` is where they are reminded of what waits, nowhere for None.
+    `blur` hides explicit text until it is asked for, `live` lets lists change by themselves,
+    `compact` shows more rows of them. `mail` is where they are reminded of what waits, nowhere
+    for None.
     """
 
     language: str | None = None
     blur: bool = False
     live: bool = True
     mail: str | None = None
+    compact: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from service.domain.aside import Aside
 from service.domain.case import Case, CaseFilter, CasePage, Order
 from service.domain.claim import Claim
 from service.domain.comment import CommentId, SiteId
 from service.domain.cutoff_preview import CutoffPreview
 from service.domain.published import PublishedComment
 from service.domain.report import Label
+from service.domain.scan import Agreement, ScanCheck
+from service.domain.sender_note import SenderNote
 from service.domain.tally import Tally
+from service.ports.audit import AuditEntry
 from service.scoring.weights import Cutoffs
 
 
@@ -82,6 +86,62 @@ class ClaimStore(Protocol):
 
         It is known until somebody claims the comment, or the moderator another one.
         """
+
+
+class AsideStore(Protocol):
+    """Keeps which waiting comments are put aside, and till when: at most one aside a comment."""
+
+    def put(self, aside: Aside, *, act: AuditEntry) -> None:
+        """Put a comment aside in place of an earlier aside, with the log's entry."""
+
+    def end(self, comment_id: CommentId, *, act: AuditEntry) -> Aside | None:
+        """Take the comment back into its line; return what was ended, None if there is none.
+
+        The entry is kept if there was one.
+        """
+
+    def find(self, ids: Sequence[CommentId], *, now: datetime) -> Mapping[CommentId, Aside]:
+        """Return the asides of these comments that hold now."""
+
+    def held(self, *, now: datetime, limit: int) -> list[Aside]:
+        """Return the asides that hold now, the newest first; decided comments may be among them."""
+
+
+class SenderNoteStore(Protocol):
+    """Keeps what moderators note about senders; removed notes stay until a person is forgotten."""
+
+    def add(self, note: SenderNote, *, act: AuditEntry) -> None:
+        """Keep a note, with the log's entry."""
+
+    def get(self, note_id: str) -> SenderNote:
+        """Return a note, removed or not. Raise `NotFoundError` for an unknown one."""
+
+    def mark(
+        self, note_id: str, *, at: datetime | None, by: str | None, act: AuditEntry
+    ) -> SenderNote:
+        """Mark a note as removed, or with neither moment nor name as there again; return it.
+
+        The entry is kept if that changed anything. Raise `NotFoundError` for an unknown one.
+        """
+
+    def known_by(self, keys: Sequence[str]) -> list[SenderNote]:
+        """Return the notes under any of these keys, removed or not, the newest first."""
+
+    def forget(self, keys: Sequence[str]) -> int:
+        """Delete, for good, the notes under any of these keys; return how many there were."""
+
+
+class ScanCheckStore(Protocol):
+    """Keeps what of a scanned screen was left to be looked at alone, and how that came out."""
+
+    def keep(self, checks: Sequence[ScanCheck]) -> None:
+        """Keep these; a comment that has a check already gets this one in its place."""
+
+    def find(self, ids: Sequence[CommentId]) -> frozenset[CommentId]:
+        """Return which of these comments are checks of strokes that were not taken back."""
+
+    def agreement(self, decided_by: str) -> Agreement:
+        """Return how this person's strokes agreed with their checks' rulings of single comments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -44,7 +44,14 @@ from service.ports.people import (
     UserStore,
 )
 from service.ports.reminding import NO_MAILER, NO_ROOM, Mailer, ReminderStore, Room
-from service.ports.review import CaseStore, ClaimStore, ReviewWatch
+from service.ports.review import (
+    AsideStore,
+    CaseStore,
+    ClaimStore,
+    ReviewWatch,
+    ScanCheckStore,
+    SenderNoteStore,
+)
 from service.ports.search import CaseSearch, SavedViewStore
 from service.ports.sites import ListEntryStore, SiteStore
 from service.ports.training import RetrainingStore, TrainerQueue
@@ -99,6 +106,9 @@ class Services:
     traffic: TrafficStore
     campaigns: CampaignStore
     claims: ClaimStore
+    asides: AsideStore
+    scan_checks: ScanCheckStore
+    sender_notes: SenderNoteStore
     watch: ReviewWatch
     sites: SiteStore
     users: UserStore

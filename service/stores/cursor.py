@@ -27,7 +27,8 @@ REST_RANK = 2
 class Place:
     """A comment's place in an order: its rank, its time, its id.
 
-    In the review queue those are its review rank and `review_at`, else 0 and when it came in.
+    In the review queue those are its review rank and `review_at`, else 0 and when it came in. What
+    else an order goes by never changes, and is looked up by the id.
     """
 
     rank: int
@@ -58,7 +59,7 @@ def review_rank(
 
 def place_of(case: Case, order: Order, *, review_at: datetime) -> Place:
     """Return where a case stands in an order; `review_at` is kept beside it."""
-    if order is Order.NEWEST:
+    if order is not Order.REVIEW:
         return Place(rank=0, at=case.comment.received_at, comment_id=case.comment.id)
     rank = review_rank(
         case.verdict.outcome if case.verdict else None,

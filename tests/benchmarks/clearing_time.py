@@ -1,11 +1,13 @@
-"""Clears a queue of 100 unsure comments by keys in a real browser, one by one and by campaigns.
+"""Clears a queue of unsure comments by keys in a real browser: singly, by campaigns, by screens.
 
-    python -m tests.benchmarks.clearing_time
+    python -m tests.benchmarks.clearing_time [--comments 1000] [--errs]
 
-Forty comments are authored ones, half of them ham; sixty are of three campaigns of twenty, whose
-words, links and names vary. The script knows every label, so that nothing is measured of how long
-a person thinks: keys, and the seconds until the page shows what comes next. Verdicts and campaigns
-are the shipped version's; the site's cutoffs make every comment unsure.
+Of 100 comments forty are authored ones, half of them ham; sixty are of three campaigns of twenty,
+whose words, links and names vary. 1,000 are authored ones, 600 of them ham. The script knows every
+label, so that nothing is measured of how long a person thinks: keys, and the seconds until the page
+shows what comes next. With `--errs` it sees labels as `CarefulPerson` does, and says which mistakes
+it made and which its checks caught. Verdicts and campaigns are the shipped version's; the site's
+cutoffs make every comment unsure.
 """
 
 from __future__ import annotations
@@ -16,14 +18,16 @@ import random
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
 from models.registry import load_current
-from service.domain.case import CaseFilter
+from service.domain.case import Case, CaseFilter
 from service.domain.comment import Author, Comment, CommentId, Lane, Post
 from service.domain.decision import Ruling
 from service.domain.record import comment_from_record
@@ -34,12 +38,14 @@ from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores.files.model_versions import to_judging_model
 from service.stores.memory.stores import memory_stores
+from tests.benchmarks.careful_person import CarefulPerson
 from tests.benchmarks.screenshots import BROWSER_ARGS
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import PASSWORD, add_moderator, make_app
 from tests.functional.serving import serving
 
+HOW = ("one by one", "campaigns first", "screens first")
 DATA = Path(__file__).resolve().parents[2] / "data"
 _REMARKS = (
     "Really helpful post about {post}.",
@@ -69,14 +75,42 @@ _HOSTS = ("get-{brand}.example", "{brand}-shop.example", "best{brand}.example", 
 _POSTS = ("Bleeding a radiator", "Sourdough for beginners", "A year with a cargo bike")
 
 
-def make_comments(seed: int = 8) -> Iterator[tuple[Comment, bool]]:
-    """Yield a hundred comments with their labels, True for spam, in the order they come in."""
+def make_thousand(seed: int = 8) -> Iterator[tuple[Comment, bool]]:
+    """Yield a thousand authored comments with their labels, 600 of them ham."""
     draw = random.Random(seed)
-    rows = [
+    rows = _authored()
+    chosen = [
+        row
+        for label, n in (("ham", 600), ("spam", 400))
+        for row in draw.sample([row for row in rows if row["label"] == label], n)
+    ]
+    draw.shuffle(chosen)
+    for number, row in enumerate(chosen):
+        comment = comment_from_record(row)
+        yield (
+            make_comment(
+                comment.text,
+                id=CommentId(f"com_{number:04d}"),
+                author=comment.author,
+                post=comment.post,
+                received_at=NOW - timedelta(minutes=2_000 - number),
+            ),
+            row["label"] == "spam",
+        )
+
+
+def _authored() -> list[dict[str, Any]]:
+    return [
         json.loads(line)
         for path in sorted(DATA.glob("authored-*.jsonl"))
         for line in path.read_text(encoding="utf-8").splitlines()
     ]
+
+
+def make_comments(seed: int = 8) -> Iterator[tuple[Comment, bool]]:
+    """Yield a hundred comments with their labels, True for spam, in the order they come in."""
+    draw = random.Random(seed)
+    rows = _authored()
     alone = [row for row in rows if row["campaign"] is None and row["lang"] == "en"]
     labelled = [
         (comment_from_record(row), row["label"] == "spam")
@@ -110,14 +144,14 @@ def _advertise(brand: str, draw: random.Random) -> Comment:
     )
 
 
-def fill(models_dir: Path | None = None) -> tuple[Services, dict[str, bool]]:
+def fill(labelled: Iterable[tuple[Comment, bool]]) -> tuple[Services, dict[str, bool]]:
     """Return services in which the comments wait, grouped, and the label of each."""
-    model = to_judging_model(load_current(models_dir))
+    model = to_judging_model(load_current(None))
     site = make_site(settings=SiteSettings(ham_cutoff=0.0, spam_cutoff=1.0))
     services = make_services(stores=memory_stores(sites=[site]), current_model=lambda: model)
     add_moderator(services)
     labels = {}
-    for comment, is_spam in make_comments():
+    for comment, is_spam in labelled:
         labels[str(comment.id)] = is_spam
         submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
     group_fresh(services, GroupingMemory("benchmark"), goes_on=lambda: True)
@@ -128,9 +162,32 @@ def fill(models_dir: Path | None = None) -> tuple[Services, dict[str, bool]]:
 class Hand:
     """Presses keys and counts them."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(
+        self,
+        page: Page,
+        labels: Mapping[str, bool],
+        texts: Mapping[str, str],
+        person: CarefulPerson | None,
+    ) -> None:
         self.page = page
         self.keys = 0
+        self._labels = labels
+        self._texts = texts
+        self._person = person
+
+    def takes_for_spam(self, comment_id: str) -> bool:
+        """Return what a comment that is opened alone is taken for."""
+        is_spam = self._labels[comment_id]
+        if self._person is None:
+            return is_spam
+        return self._person.look(self._texts[comment_id], is_spam=is_spam)
+
+    def exceptions(self, ids: Sequence[str], *, are_spam: bool) -> list[bool]:
+        """Return which comments of a screen are ticked."""
+        rows = [(self._texts[one], self._labels[one] is are_spam) for one in ids]
+        if self._person is None:
+            return [is_target for _, is_target in rows]
+        return self._person.scan(rows)
 
     def press(self, key: str) -> None:
         """Press one key."""
@@ -138,21 +195,43 @@ class Hand:
         self.page.keyboard.press(key)
 
 
-def clear_one_by_one(hand: Hand, labels: dict[str, bool], address: str) -> None:
+def clear_one_by_one(hand: Hand, address: str) -> None:
     """Rule on each comment that is opened until none waits."""
     page = hand.page
     page.goto(f"{address}/review")
     while opened := page.locator("[data-opened]").first.get_attribute("data-opened"):
-        hand.press("r" if labels[opened] else "a")
-        page.wait_for_function(
-            "was => document.querySelector('[data-opened]')?.dataset.opened !== was"
-            " || document.querySelector('.nothing')",
-            arg=opened,
-        )
+        hand.press("r" if hand.takes_for_spam(opened) else "a")
+        page.locator(f'[data-opened="{opened}"]').wait_for(state="detached")
         if not page.locator(".row:not(.is-decided)").count():
             page.goto(f"{address}/review")
             if not page.locator(".row:not(.is-decided)").count():
                 return
+
+
+def clear_screens(hand: Hand, address: str) -> int:
+    """Settle screen after screen of both bands; return how many there were."""
+    page, screens = hand.page, 0
+    for band, key in (("sincere", "a"), ("spam", "r")):
+        while True:
+            page.goto(f"{address}/review/scan/{band}")
+            ticks = page.locator(".stop")
+            if not ticks.count():
+                break
+            ids = [ticks.nth(i).get_attribute("value") or "" for i in range(ticks.count())]
+            ticked = hand.exceptions(ids, are_spam=band == "sincere")
+            if all(ticked):
+                break
+            for number, tick in enumerate(ticked):
+                if tick:
+                    hand.press("Space")
+                if any(ticked[number + 1 :]):
+                    hand.press("ArrowDown")
+            hand.press(key)
+            if page.locator(".asks").is_visible():
+                hand.press(key)
+            page.locator(".told").wait_for()
+            screens += 1
+    return screens
 
 
 def clear_campaigns(hand: Hand, labels: dict[str, bool], address: str) -> int:
@@ -192,49 +271,81 @@ def clear_campaigns(hand: Hand, labels: dict[str, bool], address: str) -> int:
         campaigns += 1
 
 
-def run(page: Page, address: str, labels: dict[str, bool], *, by_campaigns: bool) -> str:
+def run(hand: Hand, address: str, labels: dict[str, bool], how: str) -> str:
     """Clear the queue and return the row of the table."""
+    page = hand.page
     page.goto(f"{address}/sign-in")
     page.fill("#name", "Ola")
     page.fill("#password", PASSWORD)
     page.keyboard.press("Enter")
     page.wait_for_url("**/review")
-    hand = Hand(page)
     began = time.perf_counter()
-    campaigns = clear_campaigns(hand, labels, address) if by_campaigns else 0
-    clear_one_by_one(hand, labels, address)
+    strokes = 0
+    if how == "campaigns first":
+        strokes = clear_campaigns(hand, labels, address)
+    elif how == "screens first":
+        strokes = clear_screens(hand, address)
+    clear_one_by_one(hand, address)
     seconds = time.perf_counter() - began
-    name = f"campaigns first ({campaigns} of them)" if by_campaigns else "one by one"
+    name = f"{how} ({strokes} strokes)" if strokes else how
     return f"| {name} | {len(labels)} | {hand.keys} | {seconds:.1f} s |"
 
 
 def main() -> None:
     """Clear it both ways and print the table."""
-    argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
-    print("| how | comments | keys | seconds |\n|---|--:|--:|--:|")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--comments", type=int, choices=(100, 1_000), default=100)
+    parser.add_argument("--errs", action="store_true")
+    parser.add_argument("--how", nargs="+", choices=HOW, default=HOW)
+    parser.add_argument("--seed", type=int, default=21)
+    given = parser.parse_args()
+    print(
+        "| how | comments | keys | seconds | mistakes: spam approved, ham rejected | checked"
+        " | ruled otherwise, of them wrong strokes |\n|---|--:|--:|--:|--:|--:|--:|"
+    )
     with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:
-        for by_campaigns in (False, True):
-            services, labels = fill()
+        for number, how in enumerate(given.how):
+            services, labels = fill(make_comments() if given.comments == 100 else make_thousand())
+            person = CarefulPerson(draw=random.Random(given.seed)) if given.errs else None
+            texts = {case.comment.id: case.comment.text for case in _cases(services, labels)}
             context = play.chromium.launch_persistent_context(
-                f"{profile}/{by_campaigns}",
+                f"{profile}/{number}",
                 executable_path=shutil.which("chromium"),
                 args=BROWSER_ARGS,
                 viewport={"width": 1280, "height": 800},
             )
             with serving(make_app(services)) as (host, port):
-                page = context.new_page()
-                row = run(page, f"http://{host}:{port}", labels, by_campaigns=by_campaigns)
-                print(row, flush=True)
+                hand = Hand(context.new_page(), labels, texts, person)
+                row = run(hand, f"http://{host}:{port}", labels, how)
+                print(f"{row} {_mistakes(services, labels, errs=given.errs)} |", flush=True)
                 context.close()
-            _check(services, labels)
 
 
-def _check(services: Services, labels: dict[str, bool]) -> None:
-    """End the program if any comment was decided wrongly."""
-    for comment_id, is_spam in labels.items():
-        decision = services.cases.get(CommentId(comment_id)).decision
-        assert decision is not None, comment_id
-        assert (decision.ruling is Ruling.REJECT) is is_spam, comment_id
+def _cases(services: Services, labels: Mapping[str, bool]) -> list[Case]:
+    return services.cases.find([CommentId(one) for one in labels])
+
+
+def _mistakes(services: Services, labels: Mapping[str, bool], *, errs: bool) -> str:
+    """Return what was decided wrongly, and what the checks of strokes told.
+
+    Ends the program if a comment was left out, or was decided wrongly by who does not err.
+    """
+    wrong: Counter[Ruling] = Counter()
+    for case in _cases(services, labels):
+        assert case.decision is not None, case.comment.id
+        is_right = (case.decision.ruling is Ruling.REJECT) is labels[case.comment.id]
+        wrong[case.decision.ruling] += not is_right
+    assert errs or not wrong.total(), wrong
+    told = services.scan_checks.agreement("Ola")
+    right = sum(
+        (case.decision is not None and case.decision.ruling is Ruling.REJECT)
+        is labels[case.comment.id]
+        for case in services.cases.find(told.otherwise)
+    )
+    return (
+        f"{wrong[Ruling.APPROVE]}, {wrong[Ruling.REJECT]} | {told.checked}"
+        f" | {len(told.otherwise)}, {right}"
+    )
 
 
 if __name__ == "__main__":

@@ -82,6 +82,7 @@ def test_every_page_is_german_where_the_browser_asks_for_it(services, app, clien
         "user_id": find_user("Ola", services).id,
         "version_name": "test-1",
         "called": "spam",
+        "band": "sincere",
     }
     rules = [
         rule

@@ -240,6 +240,26 @@ def test_a_seam_is_called_an_advertisement_as_far_as_the_verdict_bears_it_out(
     assert f'<span class="seam{weak}"><span class="seam-says">{says}</span></span>' in page.text
 
 
+@pytest.mark.parametrize(
+    ("p_spam", "says"),
+    [
+        (0.047, "A remark goes on in another tone; before: calm; after: loud"),
+        (0.3, "A remark may turn into an advertisement; before: calm; after: loud"),
+        (0.6, "A remark turns into an advertisement; before: calm; after: loud"),
+    ],
+)
+def test_the_ledger_words_a_kept_reason_as_far_as_the_verdict_bears_it_out(
+    services, client, p_spam, says
+):
+    reason = "a remark turns into an advertisement; before: calm; after: loud"
+    weighed = WeighedSignal(signal=make_signal(reason=reason), weight=0.5, contribution=0.5)
+    comment = keep(services, make_comment("Nice post. Buy now"), p_spam=p_spam, signals=(weighed,))
+
+    page = client.get(f"/review/comments/{comment.id}")
+
+    assert says in page.text
+
+
 def test_entities_of_platforms_are_read_in_titles_and_stay_escaped(services, client):
     title = "How we&#8217;re &lt;b&gt;bleeding&lt;/b&gt; &amp; venting"
     comment = keep(services, make_comment("Nice post", post=Post(title=title)))

@@ -15,6 +15,7 @@ from service.domain.comment import SiteId
 from service.domain.errors import NotFoundError
 from service.domain.history import Conduct
 from service.domain.person import Person
+from service.domain.sender_note import note_keys
 from service.moderation.privacy.forget import (
     account_of,
     entry_keys,
@@ -62,9 +63,9 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
     """Yield everything held about a person, a comment at a time, with all that was said of it.
 
     That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports and
-    the campaign it belongs to. Then follow what the person's accounts did, and the moderators'
-    list entries that name the person's address or e-mail. The last one says how many comments
-    there were, and whether there are more than `MAX_EXPORTED`.
+    the campaign it belongs to. Then follow what the person's accounts did, the moderators' list
+    entries that name the person's address or e-mail, and their notes on the person. The last one
+    says how many comments there were, and whether there are more than `MAX_EXPORTED`.
     """
     after, exported = None, 0
     accounts: dict[str, Conduct] = {}
@@ -87,6 +88,8 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
         yield {"kind": "account", "account": name, "conduct": asdict(conduct)}
     for entry in services.list_entries.known_by(entry_keys(person.sender)):
         yield {"kind": "list_entry", "list_entry": asdict(entry)}
+    for note in services.sender_notes.known_by(note_keys(person.sender)):
+        yield {"kind": "sender_note", "sender_note": asdict(note)}
     more = bool(services.personal_data.find(person, after=after, limit=1)) if after else False
     yield {"kind": "end", "comments": exported, "cut": more}
 

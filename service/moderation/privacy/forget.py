@@ -9,6 +9,7 @@ from dataclasses import replace
 from service.domain.comment import CommentId, Sender
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.sender import make_sender
+from service.domain.sender_note import note_keys
 from service.moderation.admin.acts import record_act
 from service.ports.services import Services
 
@@ -75,9 +76,9 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
 
     A person's comments are those with the address, the e-mail or the name of `sender`; they lose
     every key of their sender, the mail domain too. List entries that know the person's address or
-    e-mail are deleted, allowing and blocking alike. Their words, names and links stay, and so do
-    verdicts, decisions and the log. If a store fails, nothing is half done that the same call does
-    not finish. Raises `StoreUnavailableError`.
+    e-mail are deleted, allowing and blocking alike, and so are notes on them. Their words, names
+    and links stay, and so do verdicts, decisions and the log. If a store fails, nothing is half
+    done that the same call does not finish. Raises `StoreUnavailableError`.
     """
     # A network or a domain has others in it, whose records these are as well.
     person = person_keys(sender)
@@ -101,12 +102,13 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
 
 
 def forget_records(person: Sender, services: Services) -> None:
-    """Drop what is kept of a person beside their comments: histories and list entries.
+    """Drop what is kept of a person beside their comments: histories, list entries, notes.
 
     Raises `StoreUnavailableError`.
     """
     services.history.forget(person)
     services.list_entries.forget(entry_keys(person))
+    services.sender_notes.forget(note_keys(person))
 
 
 def forget_accounts(ids: Sequence[CommentId], services: Services) -> None:

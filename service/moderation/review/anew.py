@@ -140,7 +140,8 @@ class AnewBook:
     def _waiting(
         self, site_ids: tuple[SiteId, ...] | None, cursor: str | None, limit: int
     ) -> CasePage:
-        criteria = CaseFilter(site_ids=site_ids, needs_review=True)
+        now = self._services.clock()
+        criteria = CaseFilter(site_ids=site_ids, needs_review=True, awake_at=now)
         return self._services.cases.page(criteria, order=Order.REVIEW, cursor=cursor, limit=limit)
 
     def _features_of(self, case: Case, taught: Taught) -> Features:

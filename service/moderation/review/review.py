@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 
 from service.domain.case import Case, CaseFilter, CasePage, Order, State
@@ -22,6 +23,7 @@ class Tab(StrEnum):
     SPAM = "spam"
     HAM = "ham"
     DECIDED = "decided"
+    ASIDE = "aside"
     ALL = "all"
 
 
@@ -32,23 +34,26 @@ def list_for_review(
     site_ids: tuple[SiteId, ...] | None,
     cursor: str | None,
     limit: int,
+    order: Order | None = None,
 ) -> CasePage:
     """Return one page: what needs review in the order it should be done, others newest first.
 
-    What teaches most has one page alone, whatever the cursor and the limit. `site_ids` None means
-    all sites. Raises `InvalidInputError` for a cursor that no page gave out.
+    An `order` that is given comes instead. What teaches most has one page alone, whatever the
+    cursor, the limit and the order. `site_ids` None means all sites. Raises `InvalidInputError` for
+    a cursor that no page gave out.
     """
     if tab is Tab.TEACHES_MOST:
         return list_teaching(services, site_ids=site_ids)
-    order = Order.REVIEW if tab is Tab.NEEDS_REVIEW else Order.NEWEST
-    return services.cases.page(_criteria(tab, site_ids), order=order, cursor=cursor, limit=limit)
+    order = order or (Order.REVIEW if tab is Tab.NEEDS_REVIEW else Order.NEWEST)
+    criteria = _criteria(tab, site_ids, services.clock())
+    return services.cases.page(criteria, order=order, cursor=cursor, limit=limit)
 
 
 def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
     """Return how many comments a list holds."""
     if tab is Tab.TEACHES_MOST:
         return count_teaching(services, site_ids=site_ids)
-    return services.cases.count(_criteria(tab, site_ids))
+    return services.cases.count(_criteria(tab, site_ids, services.clock()))
 
 
 def decide_as_seen(
@@ -125,10 +130,12 @@ def _refuse_stale(case: Case, seen_decision_id: str | None, *, ruling: Ruling | 
     raise ConflictError(msg)
 
 
-def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
+def _criteria(tab: Tab, site_ids: tuple[SiteId, ...] | None, now: datetime) -> CaseFilter:
     return CaseFilter(
         site_ids=site_ids,
-        needs_review=True if tab is Tab.NEEDS_REVIEW else None,
+        needs_review=True if tab in {Tab.NEEDS_REVIEW, Tab.ASIDE} else None,
+        awake_at=now if tab is Tab.NEEDS_REVIEW else None,
+        aside_at=now if tab is Tab.ASIDE else None,
         outcome={Tab.SPAM: Outcome.SPAM, Tab.HAM: Outcome.HAM}.get(tab),
         state=State.DECIDED if tab is Tab.DECIDED else None,
     )

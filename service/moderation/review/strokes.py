@@ -17,6 +17,8 @@ from service.moderation.review.decide import refuse_note
 from service.moderation.telling.announce import tell_of_decisions, write_ruling_messages
 from service.ports.services import Services
 
+# A stroke over more asks for a second key: what a moderator can count at a glance needs none.
+STROKE_ASKS_BEYOND = 10
 # Comments ruled on in one transaction: other writers wait for one portion, not for the whole act.
 PORTION = 250
 # Decisions of which what follows is done within the request, 0.1 s of it; upkeep does the others'.

@@ -33,7 +33,7 @@ def list_teaching(services: Services, *, site_ids: tuple[SiteId, ...] | None) ->
     the machine's doubt says nothing. There is no further page. Raises `StoreUnavailableError`.
     """
     page = services.cases.page(
-        _waiting_unsure(site_ids), order=Order.NEWEST, cursor=None, limit=MAX_CANDIDATES
+        _waiting_unsure(site_ids, services), order=Order.NEWEST, cursor=None, limit=MAX_CANDIDATES
     )
     domains = {case.comment.id: _domains(case.comment) for case in page.cases}
     known = sorted({domain for some in domains.values() for domain in some})
@@ -50,11 +50,17 @@ def list_teaching(services: Services, *, site_ids: tuple[SiteId, ...] | None) ->
 
 def count_teaching(services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
     """Return how many `list_teaching` lists at most, without choosing them."""
-    return min(MAX_CHOSEN, services.cases.count(_waiting_unsure(site_ids)))
+    return min(MAX_CHOSEN, services.cases.count(_waiting_unsure(site_ids, services)))
 
 
-def _waiting_unsure(site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
-    return CaseFilter(site_ids=site_ids, needs_review=True, outcome=Outcome.UNSURE, degraded=False)
+def _waiting_unsure(site_ids: tuple[SiteId, ...] | None, services: Services) -> CaseFilter:
+    return CaseFilter(
+        site_ids=site_ids,
+        needs_review=True,
+        outcome=Outcome.UNSURE,
+        degraded=False,
+        awake_at=services.clock(),
+    )
 
 
 def _domains(comment: Comment) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 from service.campaigns.traits import Traits
+from service.domain.aside import Aside
 from service.domain.campaign import is_by_person
 from service.domain.case import Case, CaseFilter, CasePage, Order, PendingComment
 from service.domain.comment import Comment, CommentId, Lane, ListHits, Sender, SiteId
@@ -45,6 +46,7 @@ from service.stores.cursor import Place, decode_cursor, encode_cursor, place_of
 from service.stores.deliveries import kept_of
 from service.stores.limits import MAX_FOUND_BY_CONTENT, OVERTAKEN_BY
 from service.stores.memory.accounts import MemorySecondFactorStore, MemorySessionStore
+from service.stores.memory.asides import MemoryAsideStore
 from service.stores.memory.backlog import MemoryBacklogStore
 from service.stores.memory.campaigns import KeptTraits, MemoryCampaignStore
 from service.stores.memory.claims import MemoryClaimStore
@@ -59,7 +61,9 @@ from service.stores.memory.personal_data import MemoryPersonalDataStore
 from service.stores.memory.queue import MemoryScoringQueue
 from service.stores.memory.reminders import MemoryReminderStore
 from service.stores.memory.retrainings import MemoryRetrainingStore
+from service.stores.memory.scan_checks import MemoryScanCheckStore
 from service.stores.memory.search import MemoryCaseSearch, MemorySavedViewStore, MemorySenderRecords
+from service.stores.memory.sender_notes import MemorySenderNoteStore
 from service.stores.memory.strokes import MemoryStrokeStore
 from service.stores.memory.traffic import MemoryTrafficStore
 from service.stores.memory.watch import MemoryReviewWatch
@@ -113,6 +117,7 @@ class _State:
     campaign_of: dict[CommentId, str] = field(default_factory=dict)
     # Judged, and not counted yet.
     uncounted: set[CommentId] = field(default_factory=set)
+    asides: dict[CommentId, Aside] = field(default_factory=dict)
 
     def site(self, site_id: SiteId) -> Site:
         """Return a site. Raise `NotFoundError` for an unknown one."""
@@ -357,6 +362,9 @@ class MemoryCommentStore:
             kept.comment = blanked(kept.comment)
             kept.content_key = None
             kept.decisions = [replace(one, note=None) for one in kept.decisions]
+            if comment_id in self._state.asides:
+                aside = self._state.asides[comment_id]
+                self._state.asides[comment_id] = replace(aside, note=None)
             self._state.traits.pop(comment_id, None)
             self._state.campaign_of.pop(comment_id, None)
 
@@ -713,13 +721,17 @@ class MemoryCaseStore:
             at = kept.review_at or case.comment.received_at
             return place_of(case, order, review_at=at)
 
-        def key(case: Case) -> tuple[int, datetime, str]:
-            return _as_key(place(case))
+        def key(case: Case) -> _Key:
+            return _key(place(case), case, order)
 
         newest_first = order is Order.NEWEST
         cases = sorted(self._matching(criteria), key=key, reverse=newest_first)
         if cursor is not None:
-            after = _as_key(decode_cursor(cursor, order))
+            after_place = decode_cursor(cursor, order)
+            kept = self._state.comments.get(after_place.comment_id)
+            if kept is None:
+                return CasePage(cases=())
+            after = _key(after_place, self._state.case(kept), order)
             cases = [c for c in cases if (key(c) < after if newest_first else key(c) > after)]
         page = tuple(cases[:limit])
         more = len(cases) > limit
@@ -775,10 +787,25 @@ class MemoryCaseStore:
             return [self._state.case(kept) for kept in self._state.comments.values()]
 
     def _matching(self, criteria: CaseFilter) -> list[Case]:
-        return [case for case in self.all() if _matches(case, criteria)]
+        found = [case for case in self.all() if _matches(case, criteria)]
+        for at, wanted in ((criteria.awake_at, False), (criteria.aside_at, True)):
+            if at is not None:
+                aside = {one.comment_id for one in self._state.asides.values() if one.holds(at)}
+                found = [case for case in found if (case.comment.id in aside) is wanted]
+        return found
 
 
-def _as_key(place: Place) -> tuple[int, datetime, str]:
+_Key = tuple[float | str, datetime, str]
+# Where doubt alone counts.
+_NO_MATTER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _key(place: Place, case: Case, order: Order) -> _Key:
+    if order is Order.SITE:
+        return (case.comment.site_id, place.at, place.comment_id)
+    if order is Order.DOUBT:
+        doubt = abs(case.verdict.p_spam - 0.5) if case.verdict else 1.0
+        return (doubt, _NO_MATTER, place.comment_id)
     return (place.rank, place.at, place.comment_id)
 
 
@@ -805,7 +832,17 @@ def _matches(case: Case, criteria: CaseFilter) -> bool:
         return False
     if criteria.received_from is not None and received_at < criteria.received_from:
         return False
+    if not _lies_between(case.verdict, criteria):
+        return False
     return criteria.received_before is None or received_at < criteria.received_before
+
+
+def _lies_between(verdict: Verdict | None, criteria: CaseFilter) -> bool:
+    if criteria.p_spam_from is None and criteria.p_spam_below is None:
+        return True
+    if verdict is None or verdict.p_spam < (criteria.p_spam_from or 0.0):
+        return False
+    return criteria.p_spam_below is None or verdict.p_spam < criteria.p_spam_below
 
 
 class MemorySiteStore:
@@ -1010,6 +1047,9 @@ class MemoryStores:
     traffic: MemoryTrafficStore
     campaigns: MemoryCampaignStore
     claims: MemoryClaimStore
+    asides: MemoryAsideStore
+    scan_checks: MemoryScanCheckStore
+    sender_notes: MemorySenderNoteStore
     watch: MemoryReviewWatch
     sites: MemorySiteStore
     users: MemoryUserStore
@@ -1056,6 +1096,9 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
             case_of=lambda comment_id: state.case(state.kept(comment_id)),
         ),
         claims=MemoryClaimStore(),
+        asides=MemoryAsideStore(state.lock, state.asides, state.audit_log),
+        scan_checks=MemoryScanCheckStore(cases, strokes),
+        sender_notes=MemorySenderNoteStore(state.lock, state.audit_log),
         watch=MemoryReviewWatch(cases),
         sites=MemorySiteStore(state),
         users=MemoryUserStore(state),

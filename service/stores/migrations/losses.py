@@ -21,6 +21,8 @@ LOSSES = {
     "m0015": "what drift was measured against",
     "m0016": "nothing",
     "m0017": "how forms were filled in, and what became of their tokens",
+    "m0018": "which accounts comments came from, and what edits did",
+    "m0019": "what is put aside, how strokes over screens agreed, notes on senders",
     "m0020": "who was reminded of what waits; a crossing that lasts is told once more",
 }
 """By revision; a guard fails on a migration that is missing here."""

@@ -9,6 +9,7 @@ from functools import partial
 
 import sqlalchemy as sa
 
+from service.stores.sql.asides import SqlAsideStore
 from service.stores.sql.audit_log import SqlAuditLog
 from service.stores.sql.back_scorings import SqlBackScoringStore
 from service.stores.sql.backlog import SqlBacklogStore
@@ -35,8 +36,10 @@ from service.stores.sql.reminders import SqlReminderStore
 from service.stores.sql.reports import SqlReportStore
 from service.stores.sql.retrainings import SqlRetrainingStore
 from service.stores.sql.saved_views import SqlSavedViewStore
+from service.stores.sql.scan_checks import SqlScanCheckStore
 from service.stores.sql.search import SqlCaseSearch
 from service.stores.sql.second_factors import SqlSecondFactorStore
+from service.stores.sql.sender_notes import SqlSenderNoteStore
 from service.stores.sql.sender_records import SqlSenderRecords
 from service.stores.sql.sessions import SqlSessionStore
 from service.stores.sql.sites import SqlSiteStore
@@ -66,6 +69,9 @@ class SqlStores:
     traffic: SqlTrafficStore
     campaigns: SqlCampaignStore
     claims: SqlClaimStore
+    asides: SqlAsideStore
+    scan_checks: SqlScanCheckStore
+    sender_notes: SqlSenderNoteStore
     watch: SqlReviewWatch
     sites: SqlSiteStore
     users: SqlUserStore
@@ -101,6 +107,9 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         traffic=SqlTrafficStore(engine),
         campaigns=SqlCampaignStore(engine),
         claims=SqlClaimStore(engine),
+        asides=SqlAsideStore(engine),
+        scan_checks=SqlScanCheckStore(engine),
+        sender_notes=SqlSenderNoteStore(engine),
         watch=SqlReviewWatch(engine),
         sites=SqlSiteStore(engine),
         users=SqlUserStore(engine),

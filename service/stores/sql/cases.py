@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.sql.util import ClauseAdapter
 
 from service.domain.case import Case, CaseFilter, CasePage, Order, State
 from service.domain.comment import CommentId, SiteId
@@ -32,6 +33,7 @@ from service.stores.sql.base.rows import (
     verdict_from,
 )
 from service.stores.sql.base.statements import chunks
+from service.stores.sql.schema.desk import asides
 from service.stores.sql.schema.tables import (
     comments,
     decisions,
@@ -203,7 +205,7 @@ def _tally_row(row: Row) -> tuple[Outcome | None, Label | None, int]:
 
 
 def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
-    """Return what a comment's row must satisfy; nothing here needs another table."""
+    """Return what a comment's row must satisfy; only asides stand in another table."""
     wanted: list[sa.ColumnElement[bool]] = []
     if criteria.site_id is not None:
         wanted.append(comments.c.site_id == criteria.site_id)
@@ -220,11 +222,24 @@ def _conditions(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
         if criteria.degraded:
             # Always true, a degraded verdict is unsure; but an index knows the outcomes.
             wanted.append(comments.c.outcome == Outcome.UNSURE.value)
-    if criteria.received_from is not None:
-        wanted.append(comments.c.received_at >= criteria.received_from)
-    if criteria.received_before is not None:
-        wanted.append(comments.c.received_at < criteria.received_before)
-    return wanted
+    return [*wanted, *_bounds(criteria)]
+
+
+def _bounds(criteria: CaseFilter) -> list[sa.ColumnElement[bool]]:
+    received_at, p_spam, comment_id = comments.c.received_at, comments.c.p_spam, comments.c.id
+    asked: tuple[tuple[Any, Callable[[Any], sa.ColumnElement[bool]]], ...] = (
+        (criteria.received_from, lambda moment: received_at >= moment),
+        (criteria.received_before, lambda moment: received_at < moment),
+        (criteria.p_spam_from, lambda share: p_spam >= share),
+        (criteria.p_spam_below, lambda share: p_spam < share),
+        (criteria.awake_at, lambda moment: comment_id.not_in(_aside(moment))),
+        (criteria.aside_at, lambda moment: comment_id.in_(_aside(moment))),
+    )
+    return [condition(bound) for bound, condition in asked if bound is not None]
+
+
+def _aside(at: datetime) -> sa.Select[tuple[CommentId]]:
+    return sa.select(asides.c.comment_id).where(asides.c.until > at)
 
 
 def _of_sites(site_ids: Sequence[SiteId]) -> sa.ColumnElement[bool]:
@@ -243,15 +258,24 @@ _STATE_CONDITIONS: dict[State, list[sa.ColumnElement[bool]]] = {
 
 def _placing(order: Order) -> tuple[sa.ColumnElement[Any], ...]:
     """Return what a place is made of, as `rank` and `at`."""
-    if order is Order.NEWEST:
-        return (sa.literal(0).label("rank"), comments.c.received_at.label("at"))
-    return (comments.c.review_rank.label("rank"), comments.c.review_at.label("at"))
+    if order is Order.REVIEW:
+        return (comments.c.review_rank.label("rank"), comments.c.review_at.label("at"))
+    return (sa.literal(0).label("rank"), comments.c.received_at.label("at"))
 
 
 def _ordering(order: Order) -> tuple[sa.ColumnElement[object], ...]:
     if order is Order.NEWEST:
         return (comments.c.received_at.desc(), comments.c.id.desc())
-    return (comments.c.review_rank, comments.c.review_at, comments.c.id)
+    return _ASCENDING[order]
+
+
+_doubt = sa.func.abs(comments.c.p_spam - 0.5)
+_ASCENDING: dict[Order, tuple[sa.ColumnElement[Any], ...]] = {
+    Order.REVIEW: (comments.c.review_rank, comments.c.review_at, comments.c.id),
+    Order.OLDEST: (comments.c.received_at, comments.c.id),
+    Order.DOUBT: (_doubt, comments.c.id),
+    Order.SITE: (comments.c.site_id, comments.c.received_at, comments.c.id),
+}
 
 
 def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
@@ -262,12 +286,24 @@ def _after(place: Place, order: Order) -> sa.ColumnElement[bool]:
             sa.literal(place.at, comments.c.received_at.type),
             sa.literal(place.comment_id, comments.c.id.type),
         )
-    key = sa.tuple_(comments.c.review_rank, comments.c.review_at, comments.c.id)
-    return key > sa.tuple_(
-        sa.literal(place.rank, comments.c.review_rank.type),
-        sa.literal(place.at, comments.c.received_at.type),
-        sa.literal(place.comment_id, comments.c.id.type),
-    )
+    at = sa.literal(place.at, comments.c.received_at.type)
+    comment_id = sa.literal(place.comment_id, comments.c.id.type)
+    there: dict[Order, tuple[sa.ColumnElement[Any], ...]] = {
+        Order.REVIEW: (sa.literal(place.rank, comments.c.review_rank.type), at, comment_id),
+        Order.OLDEST: (at, comment_id),
+        Order.DOUBT: (_of_comment(_doubt, comment_id), comment_id),
+        Order.SITE: (_of_comment(comments.c.site_id, comment_id), at, comment_id),
+    }
+    return sa.tuple_(*_ASCENDING[order]) > sa.tuple_(*there[order])
+
+
+def _of_comment(
+    what: sa.ColumnElement[Any], comment_id: sa.ColumnElement[str]
+) -> sa.ColumnElement[Any]:
+    """Return what never changes of the comment that a cursor names."""
+    one = comments.alias("named")
+    named = sa.select(ClauseAdapter(one).traverse(what)).where(one.c.id == comment_id)
+    return named.scalar_subquery()
 
 
 def load_cases(connection: sa.Connection, ids: Sequence[CommentId]) -> list[Case]:

@@ -1,9 +1,11 @@
-// Lets a moderator decide a campaign by keys; every form works without this file too.
-"use strict";
+// Lets a moderator decide a campaign, or a scanned screen, by keys; every form works without this file too.
+import { actOf } from "./keys.js";
 
 const form = document.querySelector("form.decide");
 const stops = () => [...document.querySelectorAll(".stop")];
-const ticks = () => [...document.querySelectorAll("form.decide input[name=id]")];
+const ticks = () => [...document.querySelectorAll("form.decide input.stop")];
+// On a scanned screen the ticked are exceptions, which stay.
+const isScan = form?.dataset.ticked === "stay";
 const others = document.querySelector("form.decide input[name=others]");
 
 const asks = document.querySelector(".asks");
@@ -13,7 +15,7 @@ let asked = null;
 let downAt = 0;
 
 function chosen() {
-  const ticked = ticks().filter((tick) => tick.checked);
+  const ticked = ticks().filter((tick) => tick.checked !== isScan);
   const beyond = others?.checked ? Number(others.dataset.count) : 0;
   const low = ticked.filter((tick) => "low" in tick.dataset).length;
   return { ticked: ticked.length, all: ticked.length + beyond, low };
@@ -68,32 +70,37 @@ function decide(ruling) {
   if (button && !button.disabled) form.requestSubmit(button);
 }
 
-const KEYS = {
-  j: () => move(1),
-  k: () => move(-1),
-  x: toggle,
-  r: () => decide("reject"),
-  a: () => decide("approve"),
-  Escape: takeBack,
-  u: () => document.querySelector("form.undo")?.requestSubmit(),
+const ACTS = {
+  next: () => move(1),
+  previous: () => move(-1),
+  select: toggle,
+  reject: () => decide("reject"),
+  approve: () => decide("approve"),
+  undo: () => document.querySelector("form.undo")?.requestSubmit(),
 };
+const OTHER_KEYS = { Escape: takeBack, ...(isScan ? { ArrowDown: ACTS.next, ArrowUp: ACTS.previous } : {}) };
+const REPEATED = new Set([ACTS.next, ACTS.previous]);
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  if (event.target.closest?.("input:not([type=checkbox]), select, textarea")) return;
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (!Object.hasOwn(KEYS, key)) return;
-  if (key.length === 1 && window.localStorage.getItem("keys") === "off") return;
+  if (event.target.closest?.("input:not([type=checkbox]), select, textarea, dialog")) return;
+  const name = actOf(event);
+  const act = name ? ACTS[name] : OTHER_KEYS[event.key];
+  if (!act) return;
   event.preventDefault();
   if (!event.repeat) downAt = event.timeStamp;
-  const held = asked && key === asked[0] && event.timeStamp - downAt >= HELD_MS;
-  if (event.repeat && !["j", "k"].includes(key) && !held) return;
-  KEYS[key]();
+  const held = asked && name === asked && event.timeStamp - downAt >= HELD_MS;
+  if (event.repeat && !REPEATED.has(act) && !held) return;
+  act();
 });
 
 form?.addEventListener("submit", (event) => {
   const button = event.submitter;
-  if (!asks || asked === button.value || chosen().all <= Number(form.dataset.asksBeyond)) return;
+  if (!asks?.dataset[button.value] || asked === button.value || chosen().all <= Number(form.dataset.asksBeyond)) {
+    // Without this file the server asks.
+    if (form.elements.sure) form.elements.sure.value = "yes";
+    return;
+  }
   event.preventDefault();
   ask(button);
 });
@@ -105,6 +112,13 @@ form?.addEventListener("change", () => {
 window.addEventListener("pageshow", () => {
   takeBack();
   if (form) count();
+});
+document.addEventListener("commands", ({ detail }) => {
+  for (const button of document.querySelectorAll("form.decide button[name=ruling]:enabled")) {
+    detail.add(button.querySelector(".says").textContent, () => form.requestSubmit(button), button.value);
+  }
+  const undo = document.querySelector("form.undo button");
+  if (undo) detail.add(undo.firstChild.textContent.trim(), ACTS.undo, "undo");
 });
 const told = document.querySelector(".keys-told");
 if (told) told.hidden = false;

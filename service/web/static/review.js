@@ -1,4 +1,5 @@
 // Lets a moderator go through the list by keys; every form works without this file too.
+import { actOf, areOn, change, DEFAULTS, keyOf, switchKeys } from "./keys.js";
 import { claim } from "./review-claims.js";
 import { act, choose, decideRow, isWaiting, showsOne, showTop, start, takeLive, typeAhead, undoLast } from "./review-deciding.js";
 import { comeBack, more, remember } from "./review-list.js";
@@ -47,24 +48,24 @@ function note() {
   details.querySelector("textarea").focus();
 }
 
-const KEYS = {
-  j: () => move(1),
-  k: () => move(-1),
-  a: (shift) => (shift ? ruleSelected("approve") : rule("approve")),
-  r: (shift) => (shift ? ruleSelected("reject") : rule("reject")),
-  x: (shift) => tick(shift),
-  u: undoLast,
-  z: () => rule("skip"),
-  n: note,
-  o: goInto,
-  s: reveal,
-  g: showTop,
-  "/": () => { if (document.body.dataset.search) window.location.assign(document.body.dataset.search); },
-  "?": () => (help.open ? help.close() : showHelp()),
+const ACTS = {
+  next: () => move(1),
+  previous: () => move(-1),
+  approve: (shift) => (shift ? ruleSelected("approve") : rule("approve")),
+  reject: (shift) => (shift ? ruleSelected("reject") : rule("reject")),
+  select: (shift) => tick(shift),
+  undo: undoLast,
+  skip: () => rule("skip"),
+  note,
+  open: goInto,
+  reveal,
+  top: showTop,
+  search: () => { if (document.body.dataset.search) window.location.assign(document.body.dataset.search); },
+  help: () => (help.open ? help.close() : showHelp()),
 };
-const REPEATED = new Set(["j", "k"]);
+const REPEATED = new Set(["next", "previous"]);
 // What these do depends on the comment that is open; while it is on its way, they wait for it.
-const WAIT = new Set(["a", "r", "z", "u"]);
+const WAIT = new Set(["approve", "reject", "skip", "undo"]);
 
 // The browser goes to the button at the end; the sheet is read from its beginning.
 function showHelp() {
@@ -73,8 +74,52 @@ function showHelp() {
 }
 
 const keysOn = document.getElementById("keys-on");
-keysOn.checked = window.localStorage.getItem("keys") !== "off";
-keysOn.addEventListener("change", () => window.localStorage.setItem("keys", keysOn.checked ? "on" : "off"));
+keysOn.checked = areOn();
+keysOn.addEventListener("change", () => switchKeys(keysOn.checked));
+
+const keysForm = document.getElementById("change-keys");
+const keyFields = [...keysForm.querySelectorAll("input[data-key-of]")];
+const problem = keysForm.querySelector("[role=alert]");
+
+function showKeys(of) {
+  for (const field of keyFields) {
+    field.value = of(field.dataset.keyOf);
+    field.removeAttribute("aria-invalid");
+  }
+  problem.textContent = "";
+}
+
+// One sentence names what is wrong, and the fields that it is about.
+function keepKeys(event) {
+  event?.preventDefault();
+  const wrong = change(Object.fromEntries(keyFields.map((field) => [field.dataset.keyOf, field.value])));
+  const nameOf = (act) => keysForm.querySelector(`[data-key-of="${act}"]`).labels[0].textContent.trim();
+  for (const field of keyFields) field.setAttribute("aria-invalid", String(Boolean(wrong) && wrong.acts.includes(field.dataset.keyOf)));
+  problem.textContent = wrong
+    ? problem.dataset[wrong.problem].replace("{key}", wrong.key.toUpperCase()).replace("{one}", nameOf(wrong.acts[0])).replace("{other}", nameOf(wrong.acts.at(-1)))
+    : problem.dataset.kept;
+  if (wrong) keyFields.find((field) => field.dataset.keyOf === wrong.acts[0]).focus();
+}
+
+showKeys(keyOf);
+keysForm.addEventListener("submit", keepKeys);
+keysForm.querySelector("[type=button]").addEventListener("click", () => { showKeys((act) => DEFAULTS[act]); keepKeys(); });
+
+// What each key does stands in the sheet of keys, in the reader's language.
+document.addEventListener("commands", ({ detail }) => {
+  for (const said of help.querySelectorAll("dl div")) {
+    const key = said.querySelector("kbd[data-act]:not([data-before])");
+    if (key && said.querySelectorAll("kbd").length === 1 && ACTS[key.dataset.act]) {
+      const words = said.querySelector("dd").textContent.trim();
+      detail.add(words[0].toLocaleUpperCase() + words.slice(1), () => ACTS[key.dataset.act](false), key.dataset.act);
+    }
+  }
+  for (const button of document.querySelectorAll("#opened .aside-form button, #opened .is-aside button")) {
+    detail.add(button.textContent.trim(), () => button.form.requestSubmit(button));
+  }
+  const leaves = document.querySelector("#opened .leaves");
+  if (leaves) detail.add(leaves.textContent.trim(), () => leaves.click());
+});
 
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && event.target.closest?.(".noting")) {
@@ -82,13 +127,11 @@ document.addEventListener("keydown", (event) => {
     document.querySelector("#opened .scroll").focus();
     return;
   }
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || !keysOn.checked) return;
-  if (event.target.closest?.("input:not([type=checkbox]), select, textarea, [contenteditable]")) return;
-  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  if (!Object.hasOwn(KEYS, key) || (help.open && key !== "?") || (event.repeat && !REPEATED.has(key))) return;
+  const act = actOf(event);
+  if (!act || (help.open && act !== "help") || (event.repeat && !REPEATED.has(act))) return;
   event.preventDefault();
-  if (isWaiting() && WAIT.has(key) && !event.shiftKey) typeAhead(key);
-  else KEYS[key](event.shiftKey);
+  if (isWaiting() && WAIT.has(act) && !event.shiftKey) typeAhead(act);
+  else ACTS[act](event.shiftKey);
 });
 
 document.addEventListener("click", (event) => {
@@ -124,7 +167,7 @@ document.addEventListener("click", (event) => {
 window.addEventListener("pagehide", () => remember(window.location.href));
 comeBack();
 count();
-start({ pressed: (key) => KEYS[key](false) });
+start({ pressed: (act) => ACTS[act](false) });
 // On a narrow screen the list hides what a wide one opens beside it.
 if (!WIDE.matches && document.body.dataset.view === "list") claim(true);
 listen({ take: takeLive, parse, part, rows, isOpen });

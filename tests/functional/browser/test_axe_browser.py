@@ -16,11 +16,13 @@ from service.domain.list_entry import Effect, EntryKind
 from service.domain.opinion import Opinion, Origin
 from service.domain.retraining import RetrainingState
 from service.domain.saved_view import SavedView
+from service.domain.scan import Band
 from service.domain.stroke import StrokeOf
 from service.domain.user import User
 from service.domain.verdict import Outcome, Span
 from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.review.decide import decide_comment
+from service.moderation.review.put_aside import hand_over
 from service.moderation.review.strokes import decide_together
 from service.ports.services import Services
 from tests.factories import SITE, make_comment
@@ -80,6 +82,12 @@ def _fill(services: Services) -> dict[str, str]:
             promo_spans=(Span(start=20, end=45),),
             degraded_by=("history",),
         )
+    asked = make_comment("How long does it take?", site_comment_id="asked")
+    answer = make_comment("About a day, see https://taps.example.", reply_to="asked")
+    aside = make_comment("Is this a threat?")
+    for one in (asked, answer, aside):
+        keep(services, one, p_spam=0.02)
+    hand_over(aside.id, "Ola", services, by=mara, note="Please look")
     services.search.take_in(limit=100)
     _list_and_save(services)
     _retrain(services, comment.id)
@@ -94,6 +102,9 @@ def _fill(services: Services) -> dict[str, str]:
         "claimed": members[4],
         "decided": members[0],
         "called": Outcome.SPAM.value,
+        "band": Band.SINCERE.value,
+        "answers": answer.id,
+        "aside": aside.id,
     }
 
 
@@ -204,6 +215,10 @@ def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width, sche
         f"/review/comments/{known['of_the_campaign']}": ".similar",
         f"/review/comments/{known['claimed']}": ".claimed",
         f"/review/comments/{known['decided']}": ".note",
+        f"/review/comments/{known['answers']}": ".thread",
+        f"/review/comments/{known['aside']}": ".is-aside",
+        "/review?show=aside": ".for-you",
+        "/review/scan/sincere": ".scanned .targets",
         "/review/search?q=boilers": ".found .row",
         "/lists?show=allow": "#new",
         "/models": "main:has(.checks) section:has(#on-trial) progress",
@@ -238,7 +253,11 @@ def test_the_help_sheet_and_the_open_menus_break_no_rule(services, open_page, sc
     page.evaluate("document.querySelector('dialog.help').showModal()")
     sheet = Axe().run(page, options=_OPTIONS).response["violations"]
 
-    assert [one["id"] for one in menu + sheet] == []
+    page.evaluate("document.querySelector('dialog.help').close()")
+    page.keyboard.press("Control+k")
+    palette = Axe().run(page, options=_OPTIONS).response["violations"]
+
+    assert [one["id"] for one in menu + sheet + palette] == []
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "m0020"
-down_revision = "m0018"
+down_revision = "m0019"
 branch_labels = None
 depends_on = None
 

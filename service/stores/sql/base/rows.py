@@ -408,6 +408,7 @@ def user_values(user: User) -> Values:
             "blur": user.preferences.blur,
             "live": user.preferences.live,
             "mail": user.preferences.mail,
+            "compact": user.preferences.compact,
         },
         "ended_at": user.ended_at,
     }

@@ -22,7 +22,7 @@ from service.web.edge.language import (
     languages,
     ngettext,
 )
-from service.web.pages.common.pages import current_session_id, moderator, needs
+from service.web.pages.common.pages import current_session_id, moderator, needs, safe_next
 from service.web.pages.common.presenting import Moment, tell_time
 
 _TOLD = "told_me"
@@ -65,10 +65,20 @@ def add_me(pages: Blueprint, services: Services) -> None:
             language=chosen if chosen in languages() else None,
             blur="blur" in request.form,
             live="live" in request.form,
+            compact="compact" in request.form,
         )
         set_preferences(moderator(), preferences, services)
         choose_language(preferences.language)
         return _back(gettext("Your choices are kept."))
+
+    @pages.post("/me/density")
+    @needs(Permission.LOOK)
+    def change_density() -> ResponseReturnValue:
+        preferences = moderator().preferences
+        set_preferences(
+            moderator(), replace(preferences, compact=not preferences.compact), services
+        )
+        return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
 
     @pages.post("/me/sessions/<session_id>/end")
     @needs(Permission.LOOK)

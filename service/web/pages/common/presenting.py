@@ -102,6 +102,16 @@ _REPORTED_BY = {
     Label.SPAM: noted("Reported as spam by %(who)s"),
     Label.HAM: noted("Reported as ham by %(who)s"),
 }
+# What a detector says of a seam, and what is shown of it where the verdict doubts that, or thinks
+# the comment sincere. Reasons are kept with their verdicts, and worded when they are shown.
+_SEAM_REASONS = {
+    "turns into an advertisement": ("may turn into an advertisement", "goes on in another tone"),
+    "an advertisement turns into a remark": (
+        "an advertisement may turn into a remark",
+        "one tone turns into another",
+    ),
+    "stands an advertisement": ("may stand an advertisement", "stands another tone"),
+}
 # How a day is written, in the letters of Unicode's date patterns (UTS 35).
 _DAY = noted("d MMMM y")
 _SHORT_DAY = noted("d MMM y")
@@ -642,7 +652,7 @@ def _evidence(verdict: Verdict, layers: tuple[Layer, ...], text: str) -> tuple[E
         if weighed.signal.name == SITE_DECISIONS:
             lines.append(_decisions_line(weighed, most, text, number=number))
         else:
-            lines.append(_signal_line(weighed, most, number=number))
+            lines.append(_signal_line(weighed, most, verdict.p_spam, number=number))
     return tuple(lines)
 
 
@@ -659,13 +669,26 @@ def _decisions_line(
     return replace(_line(says, weighed.contribution, most, number=number), quotes=quotes)
 
 
-def _signal_line(weighed: WeighedSignal, most: float, *, number: int | None) -> Evidence:
-    says = weighed.signal.reason[:1].upper() + weighed.signal.reason[1:]
+def _signal_line(
+    weighed: WeighedSignal, most: float, p_spam: float, *, number: int | None
+) -> Evidence:
+    reason = _borne_out(weighed.signal.reason, p_spam)
+    says = reason[:1].upper() + reason[1:]
     if weighed.weight == 0.0:
         recorded = gettext("only recorded")
         return Evidence(says=says, side=recorded, language=ENGLISH, number=number)
     line = _line(says, weighed.contribution, most, number=number)
     return replace(line, language=ENGLISH, right=_right(weighed))
+
+
+def _borne_out(reason: str, p_spam: float) -> str:
+    """Return a detector's reason; it speaks of an advertisement as far as the verdict does."""
+    if p_spam >= SELLS_P_SPAM:
+        return reason
+    for strong, (doubtful, weak) in _SEAM_REASONS.items():
+        if strong in reason:
+            return reason.replace(strong, doubtful if p_spam >= LOW_P_SPAM else weak, 1)
+    return reason
 
 
 def _right(weighed: WeighedSignal) -> str:

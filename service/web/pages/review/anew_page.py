@@ -9,12 +9,14 @@ from http import HTTPStatus
 from flask import Blueprint, abort, render_template, url_for
 from flask.typing import ResponseReturnValue
 
+from service.domain.campaign import LOW_P_SPAM
 from service.domain.comment import SiteId
 from service.domain.site import Site
 from service.domain.user import Permission
 from service.domain.verdict import Outcome
 from service.moderation.review.anew import AnewBook, Moved
 from service.moderation.review.decide import MAX_NOTE_CHARS
+from service.moderation.review.strokes import STROKE_ASKS_BEYOND
 from service.ports.services import Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import ngettext, probability
@@ -37,10 +39,11 @@ class MovedView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnewMember:
-    """One comment of a group with the probability of spam it has now."""
+    """One comment of a group with the probability of spam it has now; `low` looks sincere."""
 
     member: MemberView
     now: str
+    low: bool
 
 
 def moved_views(found: Sequence[Moved], sites: Mapping[SiteId, Site]) -> tuple[MovedView, ...]:
@@ -97,6 +100,7 @@ def add_anew(pages: Blueprint, services: Services, book: AnewBook) -> None:
                 AnewMember(
                     member=present_member(case, sites=sites, now=now),
                     now=probability(group.now[case.comment.id].p_spam),
+                    low=group.now[case.comment.id].p_spam < LOW_P_SPAM,
                 )
                 for case in group.cases
             ]
@@ -105,4 +109,6 @@ def add_anew(pages: Blueprint, services: Services, book: AnewBook) -> None:
             queue=url_for("pages.queue", site=site_id),
             stroke_id=services.new_id("str"),
             max_note_chars=MAX_NOTE_CHARS,
+            asks_beyond=STROKE_ASKS_BEYOND,
+            low_p_spam=probability(LOW_P_SPAM),
         )

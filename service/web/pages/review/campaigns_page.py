@@ -19,6 +19,7 @@ from service.domain.stroke import Stroke
 from service.domain.user import Permission
 from service.moderation.review.campaigns import decide_campaign, put_back
 from service.moderation.review.decide import MAX_NOTE_CHARS
+from service.moderation.review.strokes import STROKE_ASKS_BEYOND
 from service.ports.campaigns import MemberPage
 from service.ports.services import Services
 from service.web.edge.ids import is_id
@@ -30,8 +31,6 @@ from service.web.pages.review.campaign_views import present_campaign, present_me
 CAMPAIGNS_SHOWN = 20
 # A form of so many fields fits into 64 KiB, and a moderator reads no more before deciding.
 MEMBERS_SHOWN = 60
-# A stroke over more asks for a second key: what a moderator can count at a glance needs none.
-STROKE_ASKS_BEYOND = 10
 _CURSOR = re.compile(r"[A-Za-z0-9_-]{1,400}")
 _P = TypeVar("_P")
 _WAITING, _ALL = "waiting", "all"

@@ -221,7 +221,9 @@ class Live:
             claims=services.claims.find(ids, now=now),
             newcomers=services.watch.newcomers(received_after=earliest, limit=MAX_NEWCOMERS),
             waiting={
-                site_ids: services.cases.count(CaseFilter(needs_review=True, site_ids=site_ids))
+                site_ids: services.cases.count(
+                    CaseFilter(needs_review=True, site_ids=site_ids, awake_at=now)
+                )
                 for site_ids in {one.site_ids for one in interests}
             },
         )

@@ -22,6 +22,7 @@ from service.web.edge.ids import is_id
 from service.web.pages.common.last_stroke import note_given
 from service.web.pages.common.pages import moderator, needs, require
 from service.web.pages.review.anew_page import add_anew
+from service.web.pages.review.aside_page import add_aside
 from service.web.pages.review.claiming import skip as put_off
 from service.web.pages.review.live import Live
 from service.web.pages.review.live_pages import add_live
@@ -30,6 +31,7 @@ from service.web.pages.review.review_page import (
     ASKED,
     COUNTS,
     SKIPPED,
+    SORTS,
     UNDONE,
     Place,
     remember_done,
@@ -38,6 +40,8 @@ from service.web.pages.review.review_page import (
     show_told,
     wants_told,
 )
+from service.web.pages.review.scan_page import add_scan
+from service.web.pages.review.sender_notes_page import add_sender_notes
 from service.web.pages.review.tab_counts import TabCounts
 
 # No id and no cursor of ours has other characters or is longer.
@@ -54,6 +58,9 @@ def add_review(app: Flask, pages: Blueprint, services: Services, live: Live) -> 
     _add_rulings(pages, services)
     add_live(pages, services, live, _place)
     add_anew(pages, services, anew)
+    add_scan(pages, services, anew)
+    add_aside(pages, services)
+    add_sender_notes(pages, services)
 
 
 def _add_lists(pages: Blueprint, services: Services) -> None:
@@ -151,8 +158,11 @@ def _place() -> Place:
     """Return the place that the query or the form names; nonsense in it means the default."""
     tabs = {tab.value: tab for tab in Tab}
     site_id = _token("site")
+    tab = tabs.get(request.values.get("show", ""), Tab.NEEDS_REVIEW)
+    sorts = {order.value: order for order in SORTS} if tab is Tab.NEEDS_REVIEW else {}
     return Place(
-        tab=tabs.get(request.values.get("show", ""), Tab.NEEDS_REVIEW),
+        tab=tab,
+        sort=sorts.get(request.values.get("sort", "")),
         site_id=SiteId(site_id) if site_id else None,
         cursor=_token("cursor"),
     )

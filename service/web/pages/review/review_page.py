@@ -6,11 +6,13 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any, TypeVar
 
 from flask import current_app, render_template, request, session, url_for
 
-from service.domain.case import Case, CasePage
+from service.domain.aside import Aside
+from service.domain.case import Case, CasePage, Order
 from service.domain.claim import Claim
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
@@ -22,6 +24,7 @@ from service.moderation.learning.behind import decisions_behind
 from service.moderation.review.anew import AnewBook, Moved
 from service.moderation.review.claims import claims_of_others
 from service.moderation.review.decide import MAX_NOTE_CHARS
+from service.moderation.review.put_aside import MOST_HELD
 from service.moderation.review.review import Tab, list_for_review
 from service.ports.services import Services
 from service.web.edge.language import gettext, noted
@@ -36,6 +39,7 @@ from service.web.pages.common.presenting import (
 )
 from service.web.pages.review.about_sender import about_sender_view
 from service.web.pages.review.anew_page import moved_views
+from service.web.pages.review.aside_page import aside_view, for_you, just_put_aside
 from service.web.pages.review.campaign_views import MemberView, present_member
 from service.web.pages.review.claiming import (
     Opened,
@@ -47,8 +51,11 @@ from service.web.pages.review.claiming import (
 )
 from service.web.pages.review.distrust import distrust_view, instruction_view
 from service.web.pages.review.live import find_newcomers
+from service.web.pages.review.scan_page import BandView, band_views
+from service.web.pages.review.sender_notes_page import notes_view
 from service.web.pages.review.similar import StripView, campaign_strip_view, similar_view
 from service.web.pages.review.tab_counts import TabCounts
+from service.web.pages.review.thread import thread_view
 
 log = logging.getLogger(__name__)
 
@@ -76,8 +83,32 @@ _TAB_NAMES = {
     Tab.SPAM: noted("Spam"),
     Tab.HAM: noted("Ham"),
     Tab.DECIDED: noted("Decided"),
+    Tab.ASIDE: noted("Put aside"),
     Tab.ALL: noted("All"),
 }
+
+# As `keys.js` has them.
+KEY_ACTS = {
+    "next": ("j", noted("Next comment")),
+    "previous": ("k", noted("Previous comment")),
+    "approve": ("a", noted("Approve")),
+    "reject": ("r", noted("Reject")),
+    "skip": ("z", noted("Skip")),
+    "undo": ("u", noted("Undo")),
+    "note": ("n", noted("Note")),
+    "select": ("x", noted("Select")),
+    "open": ("o", noted("Into the comment")),
+    "reveal": ("s", noted("Blurred words")),
+    "top": ("g", noted("To the top")),
+    "search": ("/", noted("Search")),
+    "help": ("?", noted("This sheet")),
+}
+SORTS = {
+    Order.DOUBT: noted("Most doubtful first"),
+    Order.OLDEST: noted("Oldest first"),
+    Order.SITE: noted("By site"),
+}
+"""Orders of what needs review that can be chosen instead of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +118,7 @@ class Place:
     tab: Tab = Tab.NEEDS_REVIEW
     site_id: SiteId | None = None
     cursor: str | None = None
+    sort: Order | None = None
 
     @property
     def site_ids(self) -> tuple[SiteId, ...] | None:
@@ -100,7 +132,8 @@ class Place:
     def query(self) -> dict[str, Any]:
         """Return the place as the query of a URL; what goes without saying is left out."""
         show = None if self.tab is Tab.NEEDS_REVIEW else self.tab.value
-        named = {"show": show, "site": self.site_id, "cursor": self.cursor}
+        sort = self.sort.value if self.sort else None
+        named = {"show": show, "site": self.site_id, "sort": sort, "cursor": self.cursor}
         return {name: value for name, value in named.items() if value}
 
     @property
@@ -220,6 +253,10 @@ class _Desk:
         self._anew: AnewBook = current_app.extensions[ANEW]
         self._moved: tuple[Moved, ...] = ()
 
+    @cached_property
+    def _asides(self) -> Sequence[Aside]:
+        return self._services.asides.held(now=self._now, limit=MOST_HELD)
+
     def show_whole(self, chosen: Case | None, refused: Ruling | str | None) -> str:
         """Return a whole page."""
         page = self._list()
@@ -231,10 +268,22 @@ class _Desk:
             chosen=chosen is not None,
             campaign_strip=self._campaign_strip(),
             asked=self._asked(),
+            for_you=for_you(self._services, self._asides),
+            aside_done=just_put_aside(self._services),
+            bands=self._bands(),
+            sorts=[(order.value, gettext(says)) for order, says in SORTS.items()],
+            compact=moderator().preferences.compact,
+            key_acts=[(act, key, gettext(says)) for act, (key, says) in KEY_ACTS.items()],
             moved=moved_views(self._moved, self._sites) if _may_select() else (),
             has_page=lambda name: name in current_app.view_functions,
             **self._list_values(page, cases, opened) | self._opened_values(opened, cases, refused),
         )
+
+    def _bands(self) -> Sequence[BandView]:
+        if self._place.tab is not Tab.NEEDS_REVIEW or not _may_select():
+            return ()
+        counted: TabCounts = current_app.extensions[COUNTS]
+        return band_views(counted.bands(self._place.site_ids), self._place.site_id)
 
     def _campaign_strip(self) -> Sequence[StripView]:
         if self._place.tab is not Tab.NEEDS_REVIEW:
@@ -368,6 +417,9 @@ class _Desk:
             "distrust": _beside(case, lambda: distrust_view(*around)),
             "instruction": _beside(case, lambda: instruction_view(case)),
             "behind": _beside(case, lambda: self._behind(case)),
+            "aside": _beside(case, lambda: aside_view(case, self._services, self._asides)),
+            "notes": _beside(case, lambda: notes_view(case, self._services)),
+            "thread": _beside(case, lambda: thread_view(case, self._services)),
         }
 
     def _behind(self, case: Case) -> list[MemberView]:
@@ -403,13 +455,18 @@ class _Desk:
 
     def _page(self, cursor: str | None) -> CasePage:
         place = self._place
-        if place.tab is Tab.NEEDS_REVIEW:
+        if place.tab is Tab.NEEDS_REVIEW and place.sort is None:
             page, self._moved = self._anew.page(
                 self._sites, site_ids=place.site_ids, cursor=cursor, limit=PAGE_SIZE
             )
             return page
         return list_for_review(
-            place.tab, self._services, site_ids=place.site_ids, cursor=cursor, limit=PAGE_SIZE
+            place.tab,
+            self._services,
+            site_ids=place.site_ids,
+            cursor=cursor,
+            limit=PAGE_SIZE,
+            order=place.sort,
         )
 
     def _find(self, ids: Sequence[CommentId]) -> list[Case]:
@@ -422,7 +479,10 @@ class _Desk:
 
     def _tabs(self) -> list[TabView]:
         counted: TabCounts = current_app.extensions[COUNTS]
-        counts = counted.count(self._place.site_ids)
+        # Most desks put nothing aside.
+        shown = [tab for tab in Tab if tab is not Tab.ASIDE or tab is self._place.tab]
+        shown = list(Tab) if self._asides else shown
+        counts = counted.count(self._place.site_ids, shown)
         return [
             TabView(
                 tab=tab,
@@ -431,7 +491,7 @@ class _Desk:
                 count=counts[tab],
                 current=tab is self._place.tab,
             )
-            for tab in Tab
+            for tab in shown
         ]
 
     def _just_done(self) -> JustDone | None:

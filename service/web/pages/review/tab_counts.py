@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from service.domain.comment import SiteId
+from service.domain.scan import Band
 from service.moderation.review.review import Tab, count_tab
+from service.moderation.review.scan import count_band
 from service.ports.services import Services
 
 # A number that took long to count changes little while it is kept: a hundred times as long as it
@@ -19,7 +21,7 @@ _KEPT_FOR = 100
 _MOST_KEPT_SECONDS = 10.0
 _MOST_KEPT = 512
 
-_Key = tuple[Tab, tuple[SiteId, ...] | None]
+_Key = tuple[Tab | Band, tuple[SiteId, ...] | None]
 
 
 class TabCounts:
@@ -31,24 +33,41 @@ class TabCounts:
         self._lock = threading.Lock()
         self._kept: dict[_Key, tuple[int, float]] = {}
 
-    def count(self, site_ids: tuple[SiteId, ...] | None) -> dict[Tab, int]:
-        """Return the numbers for these sites, all if None. Raises `StoreUnavailableError`."""
-        return {tab: self._count((tab, site_ids)) for tab in Tab}
+    def count(
+        self, site_ids: tuple[SiteId, ...] | None, tabs: Iterable[Tab] = tuple(Tab)
+    ) -> dict[Tab, int]:
+        """Return these lists' numbers for these sites, all if None.
+
+        Raises `StoreUnavailableError`.
+        """
+        return {tab: self._count((tab, site_ids)) for tab in tabs}
+
+    def bands(self, site_ids: tuple[SiteId, ...] | None) -> dict[Band, int]:
+        """Return how many wait in each band of these sites; they may be seconds old.
+
+        They only say that a screen is worth it. Raises `StoreUnavailableError`.
+        """
+        return {band: self._count((band, site_ids)) for band in Band}
 
     def _count(self, key: _Key) -> int:
         started = self._monotonic()
         with self._lock:
             number, good_until = self._kept.get(key, (0, 0.0))
-        tab, site_ids = key
+        counted, site_ids = key
         if started < good_until:
             return number
-        number = count_tab(tab, self._services, site_ids=site_ids)
+        if isinstance(counted, Band):
+            number = count_band(counted, self._services, site_ids=site_ids)
+        else:
+            number = count_tab(counted, self._services, site_ids=site_ids)
         now = self._monotonic()
         took = now - started
         with self._lock:
             self._kept.pop(key, None)
-            if took > _QUICK_SECONDS and tab is not Tab.NEEDS_REVIEW:
+            is_band = isinstance(counted, Band)
+            if (took > _QUICK_SECONDS or is_band) and counted is not Tab.NEEDS_REVIEW:
                 if len(self._kept) >= _MOST_KEPT:
                     self._kept.clear()
-                self._kept[key] = (number, now + min(took * _KEPT_FOR, _MOST_KEPT_SECONDS))
+                kept_for = _MOST_KEPT_SECONDS if is_band else took * _KEPT_FOR
+                self._kept[key] = (number, now + min(kept_for, _MOST_KEPT_SECONDS))
         return number
