@@ -8,6 +8,7 @@ import math
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import TypeGuard
 
 from altcha import (
     Challenge,
@@ -97,7 +98,7 @@ def _parameters(given: Mapping[object, object]) -> ChallengeParameters | None:
     return ChallengeParameters.from_dict({**known, "data": {"page": page, "at": at}})
 
 
-def _is_text(given: object) -> bool:
+def _is_text(given: object) -> TypeGuard[str]:
     return isinstance(given, str) and len(given) <= _MOST_CHARS
 
 

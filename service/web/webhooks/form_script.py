@@ -45,7 +45,8 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
         response.headers["Cache-Control"] = _FRESH
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
         response.add_etag()
-        return response.make_conditional(request)
+        response.make_conditional(request)
+        return response
 
     @public.get("/<hook_id>/form-token")
     @open_to_all
