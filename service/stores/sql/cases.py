@@ -269,7 +269,8 @@ def _ordering(order: Order) -> tuple[sa.ColumnElement[object], ...]:
     return _ASCENDING[order]
 
 
-_doubt = sa.func.abs(comments.c.p_spam - 0.5)
+# Without a verdict there is no doubt to measure: such a comment comes last.
+_doubt = sa.func.coalesce(sa.func.abs(comments.c.p_spam - 0.5), sa.literal(1.0))
 _ASCENDING: dict[Order, tuple[sa.ColumnElement[Any], ...]] = {
     Order.REVIEW: (comments.c.review_rank, comments.c.review_at, comments.c.id),
     Order.OLDEST: (comments.c.received_at, comments.c.id),
