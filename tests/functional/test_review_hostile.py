@@ -59,7 +59,8 @@ def _assert_dead(page):
             if name in attributes:
                 assert attributes[name].startswith(_OWN_PATHS), attributes[name]
     scripts = [attributes for tag, attributes in seen.elements if tag == "script"]
-    assert [s.get("src") for s in scripts] == [f"/static/{static_digest()}/review.js"]
+    names = ["review.js", "palette.js"]
+    assert [s.get("src") for s in scripts] == [f"/static/{static_digest()}/{n}" for n in names]
     return seen
 
 
