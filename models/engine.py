@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,10 @@ from models.tokens import Window
 # Lengths are rounded up to a multiple of this: each different length costs a kernel of its own
 # once, a padded token costs its arithmetic every time.
 PAD_TO = 16
+
+# So many windows wait for a core at most, so that none stands idle while their answers are read or
+# Python is busy. Each holds some 10 kB.
+_STARTED_AHEAD = 64
 
 # The names of the network's inputs and outputs.
 INPUTS = ("ids", "kinds", "mask")
@@ -81,24 +86,67 @@ class Engine:
             msg = "the network cannot be read by the engine"
             raise ValueError(msg) from error
         self._lock = Lock()
-        self._queue = ov.AsyncInferQueue(compiled, at_once)
-        self._queue.set_callback(_take_pooled if POOLED in names else _take)
+        self._network = compiled
+        self._pools = POOLED in names
+        # Each holds one window's numbers; one more is made when a longer list asks for it.
+        self._requests: list[ov.InferRequest] = []
 
-    def read(self, windows: Sequence[Window]) -> list[WindowScores]:
-        """Return each window's scores, in order. Raise `ClassifierError` if the engine fails."""
-        found: list[WindowScores | None] = [None] * len(windows)
+    def read(
+        self, windows: Sequence[Window], meanwhile: Callable[[], None] | None = None
+    ) -> list[WindowScores]:
+        """Return each window's scores, in order. Raise `ClassifierError` if the engine fails.
+
+        `meanwhile` is called once while the engine computes. What it raises is raised here.
+        """
+        scores: dict[int, WindowScores] = {}
         # Longest first, so that no core is left alone with a long one at the end.
-        order = sorted(range(len(windows)), key=lambda i: -len(windows[i].ids))
+        order = deque(sorted(range(len(windows)), key=lambda i: -len(windows[i].ids)))
+        running: deque[tuple[int, ov.InferRequest]] = deque()
         with self._lock:
             try:
-                for i in order:
-                    self._queue.start_async(input_arrays(windows[i]), (found, i, windows[i]))
-                self._queue.wait_all()
-            except RuntimeError as error:
-                raise ClassifierError("the engine failed") from error
-        if any(scores is None for scores in found):
-            raise ClassifierError("the engine left a window unread")
-        return [scores for scores in found if scores is not None]
+                with _failures_told():
+                    for request in self._take_requests(min(len(windows), _STARTED_AHEAD)):
+                        self._start(order, windows, request, running)
+                if meanwhile is not None:
+                    meanwhile()
+                with _failures_told():
+                    while running:
+                        i, request = running[0]
+                        request.wait()
+                        running.popleft()
+                        scores[i] = _scores_of(request, windows[i], pooled=self._pools)
+                        if order:
+                            self._start(order, windows, request, running)
+            finally:
+                # After an error: nothing may run on when the next list comes.
+                for _, request in running:
+                    with suppress(RuntimeError):
+                        request.wait()
+        return [scores[i] for i in range(len(windows))]
+
+    def _take_requests(self, n: int) -> list[ov.InferRequest]:
+        while len(self._requests) < n:
+            self._requests.append(self._network.create_infer_request())
+        return self._requests[:n]
+
+    @staticmethod
+    def _start(
+        order: deque[int],
+        windows: Sequence[Window],
+        request: ov.InferRequest,
+        running: deque[tuple[int, ov.InferRequest]],
+    ) -> None:
+        i = order.popleft()
+        request.start_async(input_arrays(windows[i]))
+        running.append((i, request))
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    try:
+        yield
+    except RuntimeError as error:
+        raise ClassifierError("the engine failed") from error
 
 
 @cache
@@ -130,25 +178,19 @@ def input_arrays(window: Window) -> dict[str, npt.NDArray[np.int64]]:
     return {"ids": ids, "kinds": kinds, "mask": mask}
 
 
-# Where a window's answers are wanted: in which list, at which place.
-_Wanted = tuple[list[WindowScores | None], int, Window]
-
-
-def _take_pooled(request: Any, wanted: _Wanted) -> None:
-    """Copy a finished request's answers, what was pooled too, to where they are wanted."""
-    _take(request, wanted, request.get_tensor(POOLED).data.reshape(-1))
-
-
-def _take(request: Any, wanted: _Wanted, added_up: npt.NDArray[np.float32] | None = None) -> None:
-    """Copy a finished request's answers to where they are wanted."""
-    found, place, window = wanted
+def _scores_of(request: ov.InferRequest, window: Window, *, pooled: bool) -> WindowScores:
+    """Return a finished request's answers, copied: the next window is computed in their place."""
     spam, promotion, llm_voice = (request.get_tensor(name).data for name in OUTPUTS)
     start = window.n_context
-    found[place] = WindowScores(
+    return WindowScores(
         spam=float(spam[0]),
         promotion=array("f", promotion[0, start : start + len(window.spans)].tolist()),
         llm_voice=float(llm_voice[0]),
-        pooled=None if added_up is None else _mean(added_up, promotion[0, start : len(window.ids)]),
+        pooled=_mean(
+            request.get_tensor(POOLED).data.reshape(-1), promotion[0, start : len(window.ids)]
+        )
+        if pooled
+        else None,
     )
 
 

@@ -12,7 +12,7 @@ import json
 import math
 from array import array
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -227,10 +227,18 @@ class TransformerClassifier:
         Raise `ClassifierError` if the engine can't answer.
         """
         windows = [self._tokeniser.windows(one) for one in inputs]
-        counted = [count_with_words(one) for one in inputs]
-        linear = [self._linear.sum_of(features) for features, _ in counted]
-        names = [name_log_odds(one, self._names) for one in inputs]
-        first = self._read(self._engine, windows)
+        words: list[bytes] = []
+        linear: list[float] = []
+        names: list[float] = []
+
+        def count() -> None:
+            for one in inputs:
+                features, hashes = count_with_words(one)
+                words.append(hashes)
+                linear.append(self._linear.sum_of(features))
+                names.append(name_log_odds(one, self._names))
+
+        first = self._read(self._engine, windows, count)
         calibration, second = self._calibration, self._calibration.second
         said = [join(calibration, *three) for three in zip(first, linear, names, strict=True)]
         last = list(first)
@@ -240,12 +248,14 @@ class TransformerClassifier:
             for i, scores in zip(again, read, strict=True):
                 last[i] = scores
                 said[i] = join(second, scores, linear[i], names[i])
-        words = [hashes for _, hashes in counted]
         rows = zip(inputs, windows, said, first, last, words, strict=True)
         return [self._answer(*row) for row in rows]
 
     def _read(
-        self, engine: Engine, windows: Sequence[Sequence[Window]]
+        self,
+        engine: Engine,
+        windows: Sequence[Sequence[Window]],
+        meanwhile: Callable[[], None] | None = None,
     ) -> list[list[WindowScores]]:
         """Return a network's scores for each comment; windows of the same tokens are read once."""
         keys = [[_key(window) for window in some] for some in windows]
@@ -254,7 +264,7 @@ class TransformerClassifier:
             remembered = self._remembered.setdefault(id(engine), OrderedDict())
             known = {key: remembered[key] for key in wanted if key in remembered}
         fresh = {key: window for key, window in wanted.items() if key not in known}
-        known.update(zip(fresh, engine.read(list(fresh.values())), strict=True))
+        known.update(zip(fresh, engine.read(list(fresh.values()), meanwhile), strict=True))
         with self._lock:
             for key in fresh:
                 remembered[key] = known[key]

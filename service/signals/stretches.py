@@ -102,8 +102,8 @@ def stretches_of(comment: Comment) -> tuple[Stretch, ...]:
     return _stretches_of(comment.text, comment.post)
 
 
-# Small on purpose: it serves the detectors that look at one comment after another, no more.
-@lru_cache(maxsize=8)
+# Small on purpose: it serves what looks at the comments of one batch, no more.
+@lru_cache(maxsize=64)
 def _stretches_of(text: str, post: Post) -> tuple[Stretch, ...]:
     view = view_of_text(text)
     stretches = [

@@ -6,6 +6,7 @@ import hashlib
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -108,19 +109,29 @@ def _judge_comments(
     laps: Laps,
 ) -> list[_Judged]:
     """See `judge_comments`."""
-    outputs = _classify(comments, model)
-    laps.end(Stage.CLASSIFY)
     missing = () if histories is not None else ("history",)
+    histories = histories if histories is not None else [History()] * len(comments)
+    evidence = [
+        _evidence_of(taught, settings[index] if settings else None)
+        for index in range(len(comments))
+    ]
+    sent = [with_learnt_lists(*both) for both in zip(comments, evidence, strict=True)]
+    # The network needs no Python for most of its time: meanwhile the detectors look.
+    with ThreadPoolExecutor(1) as beside:
+        classifying = beside.submit(_classify, comments, model)
+        seen, entries = [], []
+        for comment, heard, history in zip(comments, sent, histories, strict=True):
+            seen.append(detect_all(heard, history))
+            # At once after the detectors, whose view of the text the book shares.
+            entries.append(book.find(comment, at=now) if book else None)
+        laps.end(Stage.DETECT)
+        outputs = classifying.result()
+    laps.end(Stage.CLASSIFY)
     judged = []
     for index, comment in enumerate(comments):
-        history = histories[index] if histories is not None else History()
         cutoffs = cutoffs_of(settings[index], model.cutoffs) if settings else model.cutoffs
-        evidence = _evidence_of(taught, settings[index] if settings else None)
-        sender = with_learnt_lists(comment, evidence)
-        signals = place_seam(comment, detect_all(sender, history), outputs[index])
-        laps.end(Stage.DETECT)
-        # After the detectors, whose view of the text the book shares.
-        entry = book.find(comment, at=now) if book else None
+        signals = place_seam(comment, seen[index], outputs[index])
+        entry = entries[index]
         verdict = conclude(
             comment.id,
             signals=signals,
@@ -131,7 +142,7 @@ def _judge_comments(
             cutoffs=cutoffs,
             judged_at=now,
             instruction=entry.instruction if entry else None,
-            learnt=LearntForComment(sender, evidence),
+            learnt=LearntForComment(sent[index], evidence[index]),
         )
         output = outputs[index]
         if taught is not None:
@@ -143,7 +154,7 @@ def _judge_comments(
                 promised=model.cutoffs,
                 settings=settings[index] if settings else None,
             )
-        judged.append(_Judged(verdict=verdict, output=output, history=history))
+        judged.append(_Judged(verdict=verdict, output=output, history=histories[index]))
         laps.end(Stage.CONCLUDE)
     return judged
 

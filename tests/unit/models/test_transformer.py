@@ -80,7 +80,7 @@ class OtherEngine:
         self._engine = engine
         self.read_windows = 0
 
-    def read(self, windows):
+    def read(self, windows, meanwhile=None):
         self.read_windows += len(windows)
         return [
             dataclasses.replace(
@@ -248,9 +248,9 @@ def test_a_repeat_is_answered_without_the_network(tokeniser, engine):
         def __init__(self):
             self.read_windows = 0
 
-        def read(self, windows):
+        def read(self, windows, meanwhile=None):
             self.read_windows += len(windows)
-            return engine.read(windows)
+            return engine.read(windows, meanwhile)
 
     counting = CountingEngine()
     classifier = TransformerClassifier(counting, tokeniser, LINEAR, make_calibration())
@@ -263,7 +263,9 @@ def test_a_repeat_is_answered_without_the_network(tokeniser, engine):
 
 def test_what_is_remembered_takes_two_kilobytes_a_window_at_most(tokeniser):
     class ReadyEngine:
-        def read(self, windows):
+        def read(self, windows, meanwhile=None):
+            if meanwhile is not None:
+                meanwhile()
             return [
                 WindowScores(spam=1.0, promotion=array("f", [0.5] * len(w.spans)), llm_voice=0.5)
                 for w in windows
