@@ -85,6 +85,8 @@ DESK = {
     "spam": "/review?show=spam",
     "decided": "/review?show=decided",
     "empty": "/review?site=nowhere",
+    "put-aside": "/review?show=aside",
+    "scan": "/review/scan/sincere",
 }
 # Pages that go on below the window's edge; photographed whole.
 LEAVES = {
@@ -100,6 +102,8 @@ LEAVES = {
     "site": "/sites/kettle",
     "accounts": "/accounts",
     "me": "/me",
+    "reminders": "/reminders",
+    "docs": "/docs",
     "second-factor": "/me/second-factor",
     "models": "/models",
     "model-card": f"/models/versions/{read_current_name()}",
@@ -500,6 +504,9 @@ def photograph(
     page.keyboard.press("?")
     page.locator("dialog.help").wait_for()
     shoot("help")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    shoot("palette")
     page.goto(f"{address}/review/comments/{comment_id}")
     page.click("#opened button.reject")
     page.locator(".done form.undo").wait_for()
@@ -514,7 +521,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("var/screenshots"))
     parser.add_argument("--models", type=Path, help="another folder of model versions")
-    parser.add_argument("--language", default="en", help="en or de")
+    parser.add_argument("--language", default="en", help="en, de or ar")
     options = parser.parse_args()
     if told := tell_missing():
         print(told, file=sys.stderr)
