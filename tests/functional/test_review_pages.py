@@ -29,7 +29,8 @@ from tests.functional.moderators import (
 
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
-    "form-action 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+    "manifest-src 'self'; worker-src 'self'; form-action 'self'; connect-src 'self'; "
+    "frame-ancestors 'none'; base-uri 'none'; "
     "require-trusted-types-for 'script'; trusted-types slopsieve"
 )
 

@@ -21,7 +21,8 @@ _KEPT_FOR = 100
 _MOST_KEPT_SECONDS = 10.0
 _MOST_KEPT = 512
 
-_Key = tuple[Tab | Band, tuple[SiteId, ...] | None]
+# The type stands in it because `Tab.SPAM == Band.SPAM`: both are strings.
+_Key = tuple[type[Tab | Band], Tab | Band, tuple[SiteId, ...] | None]
 
 
 class TabCounts:
@@ -40,20 +41,20 @@ class TabCounts:
 
         Raises `StoreUnavailableError`.
         """
-        return {tab: self._count((tab, site_ids)) for tab in tabs}
+        return {tab: self._count((Tab, tab, site_ids)) for tab in tabs}
 
     def bands(self, site_ids: tuple[SiteId, ...] | None) -> dict[Band, int]:
         """Return how many wait in each band of these sites; they may be seconds old.
 
         They only say that a screen is worth it. Raises `StoreUnavailableError`.
         """
-        return {band: self._count((band, site_ids)) for band in Band}
+        return {band: self._count((Band, band, site_ids)) for band in Band}
 
     def _count(self, key: _Key) -> int:
         started = self._monotonic()
         with self._lock:
             number, good_until = self._kept.get(key, (0, 0.0))
-        counted, site_ids = key
+        _, counted, site_ids = key
         if started < good_until:
             return number
         if isinstance(counted, Band):
