@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -57,46 +58,75 @@ class SqlSenderRecords:
     def look_up(self, comment: Comment, *, site_ids: Sequence[SiteId] | None) -> SenderRecord:
         """See `SenderRecords.look_up`."""
         domains = linked_domains(comment)[:MAX_LINKED_DOMAINS]
-        personal = person_keys(comment)
+        by_key, personal = keys_of(comment), person_keys(comment)
+        values = _values_of(comment, by_key, site_ids)
+        of_sites = site_ids is not None
+        asked = [(trait, keys[0]) for trait, keys in by_key.items()]
+        asked += [(Trait.DOMAIN, domain) for domain in domains]
         with reading(self._engine) as connection:
-            asked = [
-                (trait, keys[0], _with_key(comment, trait, keys, site_ids))
-                for trait, keys in keys_of(comment).items()
-            ]
+            arms = [*_counts(_shape(by_key), of_sites)]
             for domain in domains:
                 found = _with_domain(connection, comment, domain, site_ids)
-                asked.append((Trait.DOMAIN, domain, found))
-            traits = _records(connection, asked)
-            newest = _newest(connection, comment, personal, site_ids)
+                arms.append(_count(len(arms), found))
+            traits = (
+                _records(asked, connection.execute(sa.union_all(*arms), values)) if arms else ()
+            )
+            newest = _newest(connection, personal, values, of_sites=of_sites)
             last = _last(connection, newest)
         names = () if Trait.NAME in personal else _other_names(comment, newest)
         return SenderRecord(traits=traits, other_names=names, last=last)
 
 
+# How many keys a comment has of each trait: what statements differ by. SQLAlchemy takes far longer
+# to build one than a database to answer it, so each is built once.
+_Shape = tuple[tuple[Trait, int], ...]
+
+
+def _shape(keys: Mapping[Trait, Sequence[str]]) -> _Shape:
+    return tuple((trait, len(some)) for trait, some in keys.items())
+
+
+def _values_of(
+    comment: Comment, keys: Mapping[Trait, Sequence[str]], site_ids: Sequence[SiteId] | None
+) -> dict[str, Any]:
+    """Return what the statements' parameters stand for."""
+    of_traits = {_name(trait, n): key for trait, some in keys.items() for n, key in enumerate(some)}
+    return of_traits | {"own_id": comment.id, "site_ids": list(site_ids or ())}
+
+
+def _name(trait: Trait, n: int) -> str:
+    return f"{trait.name.lower()}_{n}"
+
+
 def _with_key(
-    comment: Comment,
-    trait: Trait,
-    keys: Sequence[str],
-    site_ids: Sequence[SiteId] | None,
-    *,
-    limit: int = MAX_COUNTED + 1,
+    trait: Trait, n_keys: int, *, of_sites: bool, limit: int = MAX_COUNTED + 1
 ) -> sa.Select[Any]:
     """Return the statement for the newest other comments with one of these keys."""
 
-    def with_one(key: str) -> sa.Select[Any]:
+    def with_one(n: int) -> sa.Select[Any]:
         column = _COLUMNS[trait]
-        query = sa.select(*_TOLD).where(column == key, comments.c.id != comment.id)
+        query = sa.select(*_TOLD).where(
+            column == sa.bindparam(_name(trait, n)), comments.c.id != sa.bindparam("own_id")
+        )
         # Always true here, but the index is only used by a query that says so.
         query = query.where(column.is_not(None))
-        if site_ids is not None:
-            query = query.where(comments.c.site_id.in_(site_ids))
+        if of_sites:
+            sites = sa.bindparam("site_ids", expanding=True)
+            query = query.where(comments.c.site_id.in_(sites))
         return query.order_by(comments.c.received_at.desc()).limit(limit)
 
-    if len(keys) == 1:
-        return with_one(keys[0])
+    if n_keys == 1:
+        return with_one(0)
     # Each key by itself, as the index knows the newest of one key only.
-    either = sa.union(*(sa.select(with_one(key).subquery()) for key in keys)).subquery()
+    either = sa.union(*(sa.select(with_one(n).subquery()) for n in range(n_keys))).subquery()
     return sa.select(either).order_by(either.c.received_at.desc()).limit(limit)
+
+
+@lru_cache(maxsize=64)
+def _counts(shape: _Shape, of_sites: bool) -> tuple[sa.Select[Any], ...]:  # noqa: FBT001  # lru_cache takes it by place
+    """Return the statements for what the comments with each trait came to."""
+    found = [_with_key(trait, n_keys, of_sites=of_sites) for trait, n_keys in shape]
+    return tuple(_count(place, one) for place, one in enumerate(found))
 
 
 def _with_domain(
@@ -116,14 +146,9 @@ def _with_domain(
     return query.where(comments.c.id != comment.id).limit(MAX_COUNTED + 1)
 
 
-def _records(
-    connection: sa.Connection, asked: Sequence[tuple[Trait, str, sa.Select[Any]]]
-) -> tuple[TraitRecord, ...]:
-    """Return what the comments with each trait came to, all in one statement."""
-    if not asked:
-        return ()
-    arms = [_count(place, found) for place, (_, _, found) in enumerate(asked)]
-    rows = {row.place: row for row in connection.execute(sa.union_all(*arms))}
+def _records(asked: Sequence[tuple[Trait, str]], counts: Iterable[Row]) -> tuple[TraitRecord, ...]:
+    """Return what the comments with each trait came to."""
+    rows = {row.place: row for row in counts}
     return tuple(
         TraitRecord(
             trait=trait,
@@ -135,7 +160,7 @@ def _records(
             # One more than is counted may come.
             capped=rows[place].seen > MAX_COUNTED,
         )
-        for place, (trait, key, _) in enumerate(asked)
+        for place, (trait, key) in enumerate(asked)
     )
 
 
@@ -166,22 +191,28 @@ def _sum(of_each: sa.ColumnElement[int]) -> sa.ColumnElement[int]:
 
 def _newest(
     connection: sa.Connection,
-    comment: Comment,
     personal: Mapping[Trait, Sequence[str]],
-    site_ids: Sequence[SiteId] | None,
+    values: Mapping[str, Any],
+    *,
+    of_sites: bool,
 ) -> list[Row]:
     """Return the newest other comments of this person, by one trait after the other."""
     if not personal:
         return []
-    limit = MAX_LAST if Trait.NAME in personal else _NAMES_LOOKED_AT
-    arms = []
-    for place, (trait, keys) in enumerate(personal.items()):
-        told = _with_key(comment, trait, keys, site_ids, limit=limit).subquery()
-        columns = (told.c.id, told.c.received_at, told.c.author_name)
-        arms.append(sa.select(sa.literal(place).label("place"), *columns))
-    rows = connection.execute(sa.union_all(*arms)).all()
+    rows = connection.execute(_newest_with(_shape(personal), of_sites), values).all()
     newest_first = sorted(rows, key=lambda row: row.received_at, reverse=True)
     return sorted(newest_first, key=lambda row: row.place)
+
+
+@lru_cache(maxsize=64)
+def _newest_with(shape: _Shape, of_sites: bool) -> sa.CompoundSelect[Any]:  # noqa: FBT001  # as above
+    limit = MAX_LAST if Trait.NAME in dict(shape) else _NAMES_LOOKED_AT
+    arms = []
+    for place, (trait, n_keys) in enumerate(shape):
+        told = _with_key(trait, n_keys, of_sites=of_sites, limit=limit).subquery()
+        columns = (told.c.id, told.c.received_at, told.c.author_name)
+        arms.append(sa.select(sa.literal(place).label("place"), *columns))
+    return sa.union_all(*arms)
 
 
 def _other_names(comment: Comment, newest: Sequence[Row]) -> tuple[str, ...]:

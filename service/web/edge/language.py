@@ -43,11 +43,11 @@ def current_language() -> str:
     """Return the tag of the reader's language: the one chosen, else what the browser asks for."""
     if not has_request_context():
         return _SPOKEN.get()
-    if "language" not in g:
+    found: str | None = g.get("language")
+    if found is None:
         chosen = session.get(_CHOSEN)
         asked = request.accept_languages.best_match(languages(), default=ENGLISH)
-        g.language = chosen if chosen in languages() else asked
-    found: str = g.language
+        found = g.language = chosen if chosen in languages() else asked
     return found
 
 
