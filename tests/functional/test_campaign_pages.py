@@ -17,12 +17,17 @@ from service.domain.verdict import Outcome, Span
 from service.moderation.review.decide import decide_comment
 from service.ports.campaigns import Placement
 from service.ports.comments import NewComment
-from service.web.edge.static_files import static_digest
 from service.web.pages.review.campaigns_page import CAMPAIGNS_SHOWN, MEMBERS_SHOWN
 from tests.factories import NOW, make_comment, make_verdict
 from tests.fakes import make_services, make_site
 from tests.functional.hostile import HOSTILE
-from tests.functional.moderators import add_moderator, make_app, sign_in, signed_in
+from tests.functional.moderators import (
+    add_moderator,
+    make_app,
+    scripts_of,
+    sign_in,
+    signed_in,
+)
 
 LIST = "/review/campaigns"
 
@@ -467,9 +472,7 @@ def test_whatever_strangers_write_stays_dead_text(services, client, text):
         links = re.findall(r'\s(?:href|src|action)="([^"]*)"', page.text)
         # The page's own, on this server.
         assert all(re.match(r"/(?!/)|#", link) for link in links)
-        assert re.findall(r"<script[^>]*>", page.text) == [
-            f'<script src="/static/{static_digest()}/campaign.js" defer>'
-        ]
+        assert scripts_of(page.text) == ["campaign.js", "palette.js"]
         assert "\u202e" not in page.text
         assert "\x00" not in page.text
 

@@ -11,11 +11,10 @@ from service.domain.comment import Author
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, WeighedSignal
 from service.stores.memory.stores import memory_stores
-from service.web.edge.static_files import static_digest
 from tests.factories import NOW, SITE, make_comment, make_signal
 from tests.fakes import make_services
 from tests.functional.hostile import HOSTILE, hostile_comment
-from tests.functional.moderators import keep, rule, signed_in
+from tests.functional.moderators import keep, rule, scripts_of, signed_in
 
 # What the page itself is made of; anything else came from a comment.
 _OWN_ELEMENTS = {
@@ -58,9 +57,7 @@ def _assert_dead(page):
         for name in ("href", "src", "action", "formaction"):
             if name in attributes:
                 assert attributes[name].startswith(_OWN_PATHS), attributes[name]
-    scripts = [attributes for tag, attributes in seen.elements if tag == "script"]
-    names = ["review.js", "palette.js"]
-    assert [s.get("src") for s in scripts] == [f"/static/{static_digest()}/{n}" for n in names]
+    assert scripts_of(page.text) == ["review.js", "palette.js"]
     return seen
 
 

@@ -235,7 +235,12 @@ def _forms() -> Document:
         str(status): {"$ref": f"#/components/responses/{_name(status)}"}
         for status in (404, 422, 429, 500, 503)
     }
-    foreign = {PROBLEM_TYPE: {"schema": {"$ref": _REF + ProblemAnswer.__name__}}}
+    foreign = {
+        PROBLEM_TYPE: {
+            "schema": {"$ref": _REF + ProblemAnswer.__name__},
+            "example": problem(403, "Tokens are for the site's own pages alone.").model_dump(mode="json"),
+        }
+    }
     operation = {
         "operationId": "get_form_token",
         "tags": ["Forms"],
