@@ -238,7 +238,9 @@ def _forms() -> Document:
     foreign = {
         PROBLEM_TYPE: {
             "schema": {"$ref": _REF + ProblemAnswer.__name__},
-            "example": problem(403, "Tokens are for the site's own pages alone.").model_dump(mode="json"),
+            "example": problem(403, "Tokens are for the site's own pages alone.").model_dump(
+                mode="json"
+            ),
         }
     }
     operation = {

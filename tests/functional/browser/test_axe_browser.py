@@ -86,7 +86,8 @@ def _fill(services: Services) -> dict[str, str]:
     answer = make_comment("About a day, see https://taps.example.", reply_to="asked")
     aside = make_comment("Is this a threat?")
     for one in (asked, answer, aside):
-        keep(services, one, p_spam=0.02)
+        # What is added up says so, too: it is told anew by what was learnt.
+        keep(services, one, p_spam=0.001, score=-6.9, base=-7.9)
     hand_over(aside.id, "Ola", services, by=mara, note="Please look")
     services.search.take_in(limit=100)
     _list_and_save(services)

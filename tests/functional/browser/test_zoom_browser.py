@@ -70,6 +70,15 @@ _CUT = """() => [...document.querySelectorAll("main *, header *, .lists *")].fil
   && !one.closest(".row, .unseen-label, svg")).map((one) => `${one.tagName}.${one.className}`)"""
 
 
+def _seen_at_rest(page) -> dict:
+    """Return what is seen once two readings in a row are alike: the page may still be scrolling."""
+    seen, before = page.evaluate(_SEEN), None
+    while seen != before:
+        page.wait_for_timeout(100)
+        seen, before = page.evaluate(_SEEN), seen
+    return seen
+
+
 def _is_readable(seen: dict) -> None:
     assert seen["buttons"] == [True, True]
     assert seen["lines"] >= min(1.5, seen["all"] - 0.1), seen
@@ -104,10 +113,10 @@ def test_a_zoomed_comment_is_seen_with_what_can_be_done_about_it(
 
     page.goto(f"/review/comments/{known['comment_id']}")
     expect(page.locator("html[data-ready]")).to_be_attached()
-    first = page.evaluate(_SEEN)
+    first = _seen_at_rest(page)
     page.locator("#opened .approve").first.click()
     expect(page.locator(f"#opened [data-opened={known['comment_id']}]")).not_to_be_attached()
-    second = page.evaluate(_SEEN)
+    second = _seen_at_rest(page)
 
     _is_readable(first)
     _is_readable(second)
