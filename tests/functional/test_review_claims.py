@@ -10,7 +10,7 @@ import pytest
 
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.user import Preferences, Role, User
+from service.domain.user import Preferences, Role
 from service.moderation.review.claims import claims_of_others, seconds_since_opening
 from service.moderation.review.decide import decide_comment
 from service.stores.memory.claims import MemoryClaimStore
