@@ -33,7 +33,7 @@ from training.data.dataset import read_dataset, read_rows
 from training.data.partition import SEED, partition
 
 _DATA = Path(__file__).parents[2] / "data"
-_AUTHORED = sorted(_DATA.glob("authored-t*.jsonl"))
+AUTHORED_FILES = sorted(_DATA.glob("authored-t*.jsonl"))
 # An account is aged by so many remarks, one every other day, each approved.
 REMARKS, DAYS_APART = 7, 2
 _FEWEST_OF_A_REGULAR, _MOST_OF_A_REGULAR = 8, 30
@@ -109,7 +109,7 @@ class Place:
 
 def read_authored(kind: str) -> list[Mapping[str, Any]]:
     """Return the authored comments of a kind, in the order of their files."""
-    rows = (json.loads(line) for path in _AUTHORED for line in path.open(encoding="utf-8"))
+    rows = (json.loads(line) for path in AUTHORED_FILES for line in path.open(encoding="utf-8"))
     return [row for row in rows if row["kind"] == kind]
 
 
@@ -211,7 +211,7 @@ def remarks_of(number: int, agers: Sequence[Posted]) -> list[Posted]:
 
 def tested_ids() -> set[str]:
     """Return the ids of the authored comments from which no version learns."""
-    return {str(e.comment.id) for e in partition(read_dataset(_AUTHORED), seed=SEED).test}
+    return {str(e.comment.id) for e in partition(read_dataset(AUTHORED_FILES), seed=SEED).test}
 
 
 def main() -> None:

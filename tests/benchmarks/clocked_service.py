@@ -32,6 +32,7 @@ class Clocked:
     def __init__(self, folder: Path, environment: Mapping[str, str], url: str) -> None:
         self._folder, self._environment, self.url = folder, dict(environment), url
         self._clock = folder / "clock"
+        self.data_dir = Path(environment["SLOPSIEVE_DATA_DIR"])
         self._days = 0.0
         self._messages = 0
         self.wait(0.0)
