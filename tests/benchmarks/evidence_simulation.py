@@ -187,6 +187,7 @@ def main() -> None:
     parser.add_argument("--scores", type=Path, required=True)
     parser.add_argument("--data", type=Path, nargs="+", required=True)
     parser.add_argument("--lists", type=Path, required=True, help="the folder of sample lists")
+    parser.add_argument("--oddities", type=float, nargs="+", default=[1.0, 2.0])
     parser.add_argument("--draws", type=int, default=3, help="senders of each comment")
     options = parser.parse_args()
     version = load_version(current_folder())
@@ -200,7 +201,7 @@ def main() -> None:
     ]
     lists = Lists(options.lists)
     print(f"{version.version}, {len(comments):,} comments, {options.draws} senders each")
-    for oddities in (1.0, 2.0):
+    for oddities in options.oddities:
         drawn = draw(comments, lists, draws=options.draws, oddities=oddities)
         of = Counter(one.is_spam for one in drawn)
         print(f"\n{of[True]:,} spam, {of[False]:,} ham; oddities of sincere people x {oddities:g}")
