@@ -222,9 +222,8 @@ class World:
         return str(address)
 
     def _mail_domain(self, shows: set[str]) -> str:
-        return self._rng.choice(
-            self._lists.mail_domains if "throwaway" in shows else _FREE_MAIL  # type: ignore[arg-type]  # a list or a tuple
-        )
+        domains = self._lists.mail_domains if "throwaway" in shows else list(_FREE_MAIL)
+        return self._rng.choice(domains)
 
     def _form(self, shows: set[str], length: int) -> FormEvidence:
         on_page = 0.2 if shows & {"at_once", "clock_is_wrong"} else None

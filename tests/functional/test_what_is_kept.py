@@ -316,7 +316,9 @@ def test_erasing_a_person_leaves_nothing_of_them_anywhere(ran, tmp_path, valkey_
 
 
 def test_reminders_keep_no_word_of_a_comment(ran, tmp_path):
-    [mail] = ran.services.mailer.mails
+    taker = ran.services.mailer
+    assert isinstance(taker, Taker)
+    [mail] = taker.mails
 
     assert WORDS[0] in mail.written.text
     assert tells_of_mara(in_database(tmp_path)["reminders"], ran.sender) == []

@@ -6,6 +6,7 @@ import logging
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -72,12 +73,12 @@ def merge(connection: sa.Connection, *, begins: bool = False) -> bool:
     FTS5 only notes that words are gone, until it has merged all it holds into one piece (SQLite
     documentation, FTS5, 6.8).
     """
-    counted = connection.connection.driver_connection
-    before = counted.total_changes  # type: ignore[union-attr]  # sqlite3's own
+    counted: Any = connection.connection.driver_connection
+    before = counted.total_changes
     pages = -_MERGED_PAGES if begins else _MERGED_PAGES
     connection.execute(sa.insert(fts).values(search_fts="merge", rank=pages))
     # With nothing left to do it counts the command itself alone.
-    return bool(counted.total_changes - before > 1)  # type: ignore[union-attr]  # sqlite3's own
+    return bool(counted.total_changes - before > 1)
 
 
 def take_in(connection: sa.Connection, *, limit: int) -> int:
