@@ -26,6 +26,14 @@ class CaseSearch(Protocol):
         verdict; decisions and reports are known at once. Safe to run at any time, twice too.
         """
 
+    def drop_left_out(self) -> None:
+        """Have the index hold no word that only withdrawn comments had.
+
+        They are not found any more as soon as they are withdrawn, but an index may go on holding
+        their words until it is written anew. Others may write meanwhile. Safe to run at any time,
+        twice too; it takes time in line with the index's size.
+        """
+
     def find(
         self,
         query: SearchQuery,

@@ -5,9 +5,10 @@ Three rules, for evidence whose weight was set or learnt here (`SET_WEIGHTS`):
 - It counts nothing against a sender with a good record here, save that moderators rejected nearly
   the same words or a link to the same domain.
 - A comment that its content makes ham goes no further than unsure, whatever is beside it.
-- One that its content leaves unsure is spam only if two families of evidence speak against it, or
-  one whose weight enough decisions of this installation have borne out. Pieces of one family err
-  together: a browser that fills hidden fields is also fast, an office shares its address.
+- One that its content leaves unsure is spam only if two families of evidence speak against it, each
+  by 0.3 at least, or one whose weight enough decisions of this installation have borne out. Pieces
+  of one family err together: a browser that fills hidden fields is also fast, an office shares its
+  address.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ import math
 from collections.abc import Iterable, Sequence
 
 from service.domain.verdict import Outcome, Signal, WeighedSignal, WeightKind
-from service.scoring.set_weights import SET_WEIGHTS
+from service.scoring.set_weights import SET_WEIGHTS, Family
 
 HELD_BACK = "held_back"
 # Six approvals here without a rejection, or twelve at the installation's other sites.
 _GOOD_RECORD = 0.6
 # So many decisions make a learnt weight a measurement: its own, no longer the prior's.
 _BORNE_OUT = 20
+# A family that says less agrees with no other: one reader in ten has no script, which says 0.1.
+_LEAST_AGREEING = 0.3
 # A comment is held so far below the cutoff; where content lies closer, the sum's rounding must not
 # carry it over.
 _MARGIN = 0.01
@@ -69,8 +72,12 @@ def is_beside(weighed: WeighedSignal) -> bool:
 
 
 def _agree(counting: Sequence[WeighedSignal]) -> bool:
-    families = {SET_WEIGHTS[one.signal.name].family for one in counting}
-    return len(families) > 1 or any(one.decisions >= _BORNE_OUT for one in counting)
+    says: dict[Family, float] = {}
+    for one in counting:
+        family = SET_WEIGHTS[one.signal.name].family
+        says[family] = says.get(family, 0.0) + one.contribution
+    agreeing = [family for family, said in says.items() if said >= _LEAST_AGREEING]
+    return len(agreeing) > 1 or any(one.decisions >= _BORNE_OUT for one in counting)
 
 
 def _has_good_record(weighed: Sequence[WeighedSignal]) -> bool:

@@ -33,9 +33,9 @@ from training.data.dataset import read_dataset, read_rows
 from training.data.partition import SEED, partition
 
 _DATA = Path(__file__).parents[2] / "data"
-_AUTHORED = sorted(_DATA.glob("authored-t*.jsonl"))
+AUTHORED_FILES = sorted(_DATA.glob("authored-t*.jsonl"))
 # An account is aged by so many remarks, one every other day, each approved.
-_REMARKS, _DAYS_APART = 7, 2
+REMARKS, DAYS_APART = 7, 2
 _FEWEST_OF_A_REGULAR, _MOST_OF_A_REGULAR = 8, 30
 _BATCH = 32
 # What the model says of most sincere comments or more: of 2,847 of regulars 95 % lie below.
@@ -104,12 +104,12 @@ class Place:
         """Have an account earn approvals by remarks."""
         for remark in remarks:
             self.approve(self.post(replace(remark, account=account)))
-            self.wait(_DAYS_APART)
+            self.wait(DAYS_APART)
 
 
 def read_authored(kind: str) -> list[Mapping[str, Any]]:
     """Return the authored comments of a kind, in the order of their files."""
-    rows = (json.loads(line) for path in _AUTHORED for line in path.open(encoding="utf-8"))
+    rows = (json.loads(line) for path in AUTHORED_FILES for line in path.open(encoding="utf-8"))
     return [row for row in rows if row["kind"] == kind]
 
 
@@ -164,7 +164,7 @@ def _payloads(
             if way == "an edit" and first is None:
                 continue
             place, under = make_place(), "w-1" if way == "an edit" else None
-            place.age(one.account, _remarks_of(number, agers))
+            place.age(one.account, remarks_of(number, agers))
             if under:
                 place.approve(place.post(one, text=first, under=under))
             place.wait(days)
@@ -172,13 +172,13 @@ def _payloads(
 
 
 def _remarks(agers: Sequence[Posted], make_place: Callable[[], Place], outcomes: Outcomes) -> None:
-    for start in range(0, len(agers), _REMARKS):
+    for start in range(0, len(agers), REMARKS):
         place = make_place()
-        for one in agers[start : start + _REMARKS]:
+        for one in agers[start : start + REMARKS]:
             kept = place.post(replace(one, account=f"ager-{start}"))
             outcomes["remark that ages an account"][one.id] = place.outcome(kept)
             place.approve(kept)
-            place.wait(_DAYS_APART)
+            place.wait(DAYS_APART)
 
 
 def _pairs(
@@ -189,7 +189,7 @@ def _pairs(
 ) -> None:
     for number, one in enumerate(pairs):
         place = make_place()
-        place.age(one.account, _remarks_of(number, agers))
+        place.age(one.account, remarks_of(number, agers))
         outcomes["one of a pair, from an aged account"][one.id] = place.outcome(place.post(one))
 
 
@@ -197,15 +197,21 @@ def _regulars(regulars: Sequence[Posted], place: Place, outcomes: Outcomes, *, m
     known = Counter[str]()
     for one in regulars:
         kept = place.post(one)
-        if known[one.account] >= _REMARKS and len(outcomes["regular"]) < most:
+        if known[one.account] >= REMARKS and len(outcomes["regular"]) < most:
             outcomes["regular"][one.id] = place.outcome(kept)
         known[one.account] += 1
         place.approve(kept)
         place.wait(0.1)
 
 
-def _remarks_of(number: int, agers: Sequence[Posted]) -> list[Posted]:
-    return [agers[(number * _REMARKS + i) % len(agers)] for i in range(_REMARKS)]
+def remarks_of(number: int, agers: Sequence[Posted]) -> list[Posted]:
+    """Return the remarks that the account of this number is aged by."""
+    return [agers[(number * REMARKS + i) % len(agers)] for i in range(REMARKS)]
+
+
+def tested_ids() -> set[str]:
+    """Return the ids of the authored comments from which no version learns."""
+    return {str(e.comment.id) for e in partition(read_dataset(AUTHORED_FILES), seed=SEED).test}
 
 
 def main() -> None:
@@ -217,7 +223,7 @@ def main() -> None:
     parser.add_argument("--before", type=Path, help="what another version wrote with --out")
     options = parser.parse_args()
     model = load_judging_model(current_folder())
-    tested = {e.comment.id for e in partition(read_dataset(_AUTHORED), seed=SEED).test}
+    tested = tested_ids()
     agers = [as_posted(row, "ager") for row in read_authored("account-aging")]
     payloads = read_authored("delayed-payload")
     pairs = [as_posted(row, f"pair-{row['id']}") for row in read_authored("sockpuppet-pair")]

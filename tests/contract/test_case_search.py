@@ -331,3 +331,39 @@ def test_nothing_of_a_withdrawn_comment_is_left_in_the_index(engine):
             }
     assert "wanother" in words
     assert "wquastenflosser" not in words
+
+
+def test_dropping_what_was_left_out_leaves_what_is_kept_findable(stores, kept):
+    stays = kept("an axolotl in the pump")
+    withdrawn = [kept(f"a numbat{number} in the valve") for number in range(40)]
+    for comment_id in withdrawn:
+        stores.comments.withdraw(comment_id, at=NOW)
+
+    for _ in range(2):
+        stores.search.drop_left_out()
+
+    assert found(stores, "axolotl") == [stays]
+    assert found(stores, "numbat1") == []
+    assert found(stores, "in") == [stays]
+
+
+def test_once_dropped_no_word_of_what_was_left_out_is_on_file(engine):
+    stores = sql_stores(engine)
+    stores.sites.add(SITES[0])
+    stays, goes = make_comment("an axolotl in the pump"), make_comment("a numbat in the valve")
+    for comment in (stays, goes):
+        # In a piece of the index of its own.
+        stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        stores.search.take_in(limit=100)
+    stores.comments.withdraw(goes.id, at=NOW)
+
+    stores.search.drop_left_out()
+
+    if engine.dialect.name == "sqlite":
+        with engine.connect() as connection:
+            blocks = connection.execute(sa.text("SELECT block FROM search_fts_data")).scalars()
+            held = b"".join(blocks)
+        # Of a word that begins like the one before it, the rest alone is held.
+        assert b"xolotl" in held
+        assert b"numbat" not in held
+    assert stores.search.ids(parse_search("axolotl"), site_ids=None, limit=9) == [stays.id]

@@ -1,31 +1,88 @@
-"""What lies in the database and in Valkey after a run, and after a person was erased."""
+"""What lies in database and Valkey of a visitor after a run, and after the person was erased."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import base64
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import redis
 import sqlalchemy as sa
+from altcha import Challenge, solve_challenge
 
-from service.domain.comment import Author, Comment, Lane, Sender
+from models.inputs import ModelOutput
+from service.domain.comment import Author, Comment, FormEvidence, Lane, Post, Sender
 from service.domain.decision import Ruling
+from service.domain.list_entry import Effect, EntryKind
+from service.domain.reminder import Mail, ReminderPlan, SentReminder, parse_threshold
+from service.domain.site import Site
+from service.domain.user import User
+from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.admin.sites import add_site
+from service.moderation.admin.users import add_user
+from service.moderation.intake.form_tokens import issue_token, with_token
 from service.moderation.intake.senders import with_sender
 from service.moderation.intake.submit import submit_comments
-from service.moderation.privacy.erase import erase_person, find_person
+from service.moderation.judging.group import GroupingMemory, group_fresh
+from service.moderation.judging.judge import judge_batch
+from service.moderation.privacy.erase import erase_person, export_person, find_person
+from service.moderation.reminding.own import set_mail
+from service.moderation.reminding.remind import remind
+from service.moderation.review.claims import claim_comment
 from service.moderation.review.decide import decide_comment
+from service.moderation.review.put_aside import escalate, hand_over, snooze
+from service.moderation.review.saved_views import save_view
+from service.moderation.review.search import take_in_search
+from service.moderation.review.sender_notes import note_sender
 from service.ports.comments import NewComment
+from service.ports.models import JudgingModel
 from service.ports.services import Services
+from service.scoring.weights import Cutoffs, Weights
 from service.stores.sql.schema.tables import metadata
+from service.web.reminder_text import write_reminder
 from service.wiring import open_services
 from tests.factories import make_comment
+from tests.fakes import FixedClassifier
 from tests.servers import running_valkey
 
 MARA, NAME, ACCOUNT, ADDRESS = "mara@example.org", "Mara Quill", "acct-1731", "203.0.113.9"
+# Each of these stands in the run once, where a person wrote or a browser counted it.
+WORDS = ("zebrafish", "quagga", "axolotl", "okapi", "numbat", "pangolin")
+KEYS, POINTER = 48_271, 59_363
+PAGE = "https://blog.example/radiators/"
+PRIVACY = Path(__file__).parents[2] / "service" / "PRIVACY.md"
 # By the letter that a key in Valkey begins with, after the prefix: days it is kept at most.
 KEPT_DAYS = {"seen": 2, "d2": 180, "s": 2, "c": 400, "o": 400, "decision2": 180, "sites": 180}
+
+
+class Taker:
+    """A mail server and a room that take everything."""
+
+    def __init__(self) -> None:
+        self.mails: list[Mail] = []
+
+    def send(self, mail: Mail) -> SentReminder:
+        """See `Mailer.send`."""
+        self.mails.append(mail)
+        return SentReminder()
+
+    def post(self, text: str) -> SentReminder:
+        """See `Room.post`."""
+        return SentReminder()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What a run left behind, and the sender whom it is about."""
+
+    services: Services
+    site: Site
+    sender: Sender
 
 
 @pytest.fixture
@@ -36,24 +93,90 @@ def valkey_url(monkeypatch):
         yield server.url
 
 
-def of_mara(services: Services, site_id: str, text: str, account_id: str | None) -> Comment:
-    author = Author(name=NAME, account_id=account_id, account_age_days=40, trust_level=1)
-    comment = make_comment(text, site_id=site_id, author=author)
-    return with_sender(comment, address=ADDRESS, email=MARA, services=services)
+@pytest.fixture
+def services(tmp_path, valkey_url):
+    with open_services(data_dir=str(tmp_path)) as opened:
+        classifier = FixedClassifier()
+        classifier.answer = ModelOutput(p_spam=0.5, embedding=(0.6, 0.8))
+        model = JudgingModel(
+            version="test-1",
+            classifier=classifier,
+            weights=Weights(),
+            cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
+        )
+        post = Taker()
+        yield replace(opened, current_model=lambda: model, mailer=post, room=post)
 
 
-def run(services: Services) -> Comment:
-    """Have Mara write with an account and without, be judged by histories, and be approved."""
+@pytest.fixture
+def ran(services) -> Run:
+    """Have Mara write with an account and without, and everybody do what is done about it."""
     site, _ = add_site("Garden", services, actor="test")
+    owner, _ = add_user("Ola", services, actor="test")
+    colleague, _ = add_user("Kim", services, actor="test")
+    add_user("Bo", services, actor="test", role=owner.role)
     written = [
-        of_mara(services, site.id, f"I measured {number} bars at the third valve.", account)
-        for number, account in enumerate((ACCOUNT, ACCOUNT, None))
+        of_mara(services, site, f"I measured {number} bars, and my {WORDS[0]} hummed.", account)
+        for number, account in enumerate((ACCOUNT, ACCOUNT, None, ACCOUNT, ACCOUNT))
     ]
     submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in written], services)
-    services.history.gather(written, now=services.clock())
-    for one in written:
-        decide_comment(one.id, Ruling.APPROVE, services, decided_by="mod")
-    return written[0]
+    judge_batch([one.id for one in written], services)
+    take_in_search(services, goes_on=lambda: True)
+    group_fresh(services, GroupingMemory("test"), goes_on=lambda: True)
+    desk(services, written, owner, colleague)
+    plan = ReminderPlan(
+        thresholds=(parse_threshold("1>1h"),), by_mail=True, in_room=True, quotes=True
+    )
+    set_mail(owner, "ola@mod.example", services)
+    moment = services.clock() + timedelta(hours=2)
+    later = replace(services, clock=lambda: moment)
+    assert remind(plan, later, write_reminder) == 2
+    return Run(services=services, site=site, sender=written[0].sender)
+
+
+def of_mara(services: Services, site: Site, text: str, account_id: str | None) -> Comment:
+    author = Author(name=NAME, account_id=account_id, account_age_days=40, trust_level=1)
+    form = FormEvidence(seconds_on_page=61.0, honeypot_filled=False)
+    comment = make_comment(
+        text,
+        site_id=site.id,
+        author=author,
+        form=form,
+        post=Post(url=PAGE, title="Bleeding"),
+        received_at=services.clock(),
+    )
+    comment = with_sender(comment, address=ADDRESS, email=MARA, services=services)
+    return with_token(comment, field(services, site), services)
+
+
+def field(services: Services, site: Site) -> str:
+    """Return what the page's script sends of a form that was filled in."""
+    challenge = issue_token(site, PAGE, services)
+    solved = solve_challenge(Challenge.from_dict(dict(challenge)))
+    assert solved is not None
+    told = {
+        "challenge": challenge,
+        "solution": {"derivedKey": solved.derived_key},
+        "behaviour": {"keys": KEYS, "pointer": POINTER, "driven": False},
+    }
+    return base64.b64encode(json.dumps(told).encode()).decode()
+
+
+def desk(services: Services, written: list[Comment], owner: User, colleague: User) -> None:
+    """Do all that moderators do about comments and their sender, with words of their own."""
+    approved, snoozed, handed, escalated, _ = written
+    claim_comment(services.cases.get(snoozed.id), owner, services)
+    note_sender(approved.id, f"{NAME} keeps a {WORDS[1]}", services, by="Ola")
+    tomorrow = services.clock() + timedelta(days=1)
+    snooze(snoozed.id, tomorrow, services, by=owner, note=f"ask her about the {WORDS[2]}")
+    hand_over(handed.id, "Kim", services, by=owner, note=f"you know the {WORDS[3]}")
+    escalate(escalated.id, services, by=colleague, note=f"she wrote of a {WORDS[4]}")
+    decide_comment(
+        approved.id, Ruling.APPROVE, services, decided_by="Ola", note=f"the {WORDS[5]} again"
+    )
+    known = NewEntry(effect=Effect.ALLOW, kind=EntryKind.EMAIL, value=MARA, reason=f"is {NAME}")
+    add_entry(known, services, by="Ola")
+    save_view("Hers", f'author:"{NAME}"', services, user=owner)
 
 
 def in_valkey(url: str) -> Mapping[str, tuple[str, float]]:
@@ -76,36 +199,47 @@ def _value(client: redis.Redis, key: str) -> str:
     return str(read[str(client.type(key))](key))
 
 
-def in_database(tmp_path) -> Iterator[str]:
-    """Yield every value in every table as text, but for the indexes of the search."""
+def in_database(tmp_path) -> Mapping[str, str]:
+    """Return every value of every table as text, by the table's name."""
     engine = sa.create_engine(f"sqlite:///{next(tmp_path.glob('*.db'))}")
     with engine.connect() as connection:
-        for table in metadata.sorted_tables:
-            for row in connection.execute(sa.text(f'SELECT * FROM "{table.name}"')):  # noqa: S608  # names of our own tables
-                yield from map(str, row)
+        found = {
+            name: "\n".join(
+                str(value)
+                for row in connection.execute(sa.text(f'SELECT * FROM "{name}"'))  # noqa: S608  # names of its own tables
+                for value in row
+            )
+            for name in sa.inspect(connection).get_table_names()
+        }
     engine.dispose()
+    return found
 
 
 def keys_of(sender: Sender) -> set[str]:
+    """Return the keyed hashes that are the person's alone."""
     found = (sender.address_key, sender.email_key, sender.name_key, sender.account_key)
     return {key for key in found if key is not None}
 
 
-def test_what_is_kept_of_an_account_is_keyed_expires_and_is_erased(tmp_path, valkey_url):
-    with open_services(data_dir=str(tmp_path)) as services:
-        sender = run(services).sender
-        kept = in_valkey(valkey_url)
-        rows = "\n".join(in_database(tmp_path))
+def tells_of_mara(text: str, sender: Sender) -> list[str]:
+    """Return what of the person and of what was written about them stands in a text."""
+    told = (MARA, NAME, "Quill", "quill", ACCOUNT, ADDRESS, *WORDS, str(KEYS), str(POINTER))
+    return [one for one in (*told, *keys_of(sender)) if one in text]
 
-        mara = find_person(services, email=MARA, address=ADDRESS)
-        erase_person(mara, services, by="operator")
 
-        left = in_valkey(valkey_url)
-        rows_left = "\n".join(in_database(tmp_path))
+def table() -> str:
+    """Return the table of what is kept of a visitor."""
+    rows = PRIVACY.read_text("utf-8").partition("## What is kept of a visitor")[2]
+    return rows.partition("\n## ")[0]
 
+
+def test_addresses_are_never_kept_and_valkey_names_nobody(ran, tmp_path, valkey_url):
+    kept = in_valkey(valkey_url)
     words = "\n".join(f"{key} {value}" for key, (value, _) in kept.items())
-    for clear in (MARA, NAME, ACCOUNT, ADDRESS):
-        assert clear not in words
+
+    assert set(tells_of_mara(words, ran.sender)) == keys_of(ran.sender)
+    assert len(keys_of(ran.sender)) == 4
+    rows = "\n".join(in_database(tmp_path).values())
     assert MARA not in rows
     assert ADDRESS not in rows
     for key, (_, days) in kept.items():
@@ -114,13 +248,94 @@ def test_what_is_kept_of_an_account_is_keyed_expires_and_is_erased(tmp_path, val
             assert 0 < days <= KEPT_DAYS[kind], key
     # The ledger itself: one of the account, one of the name with the e-mail.
     assert sum("}:c:account:" in key for key in kept) == 2
+    # What a form left there: that its token was used, and that the site's forms have some.
+    assert sum(":form:token:" in key for key in kept) == 5
 
-    assert len(keys_of(sender)) == 4
-    words_left = "\n".join(f"{key} {value}" for key, (value, _) in left.items())
-    for keyed in keys_of(sender):
-        assert keyed in words
-        assert keyed not in words_left
-        assert keyed not in rows_left
-    assert not any("}:c:" in key or "}:o:" in key for key in left)
-    for clear in (NAME, ACCOUNT):
-        assert clear not in rows_left
+
+def test_the_table_of_what_is_kept_names_every_place_that_tells_of_a_visitor(
+    ran, tmp_path, valkey_url
+):
+    places = {
+        name for name, rows in in_database(tmp_path).items() if tells_of_mara(rows, ran.sender)
+    }
+    kinds = {kind for key in in_valkey(valkey_url) if (kind := _kind(key))}
+
+    written = table()
+
+    assert {"comments", "decisions", "asides", "sender_notes", "saved_views"} <= places
+    assert {"search_docs", "list_entries"} <= places
+    assert [place for place in places if f"`{_table_of(place)}`" not in written] == []
+    assert kinds >= {"{reputation}:c", "{reputation}:d2", "form:token"}
+    assert [kind for kind in kinds if kind not in written] == []
+
+
+def _table_of(place: str) -> str:
+    """Return the table that a table of a full-text index belongs to."""
+    return re.sub(r"_(data|idx|content|docsize|config)\Z", "", place)
+
+
+def _kind(key: str) -> str | None:
+    """Return what kind of record of a visitor lies under a key of Valkey, None for none."""
+    if "{reputation}:" in key:
+        return "{reputation}:" + key.partition("}:")[2].partition(":")[0]
+    return ":".join(key.split(":")[1:3]) if ":form:" in key else None
+
+
+def test_a_persons_data_tells_of_notes_counts_and_accounts(ran):
+    person = find_person(ran.services, email=MARA)
+
+    told = list(export_person(person, ran.services))
+
+    assert [one["kind"] for one in told].count("comment") == 5
+    assert {one["kind"] for one in told} == {
+        "comment",
+        "account",
+        "list_entry",
+        "sender_note",
+        "end",
+    }
+    assert told[0]["comment"]["form"]["behaviour"]["keys"] == KEYS
+
+
+def test_erasing_a_person_leaves_nothing_of_them_anywhere(ran, tmp_path, valkey_url):
+    mara = find_person(ran.services, email=MARA, address=ADDRESS, name=NAME)
+
+    erased = erase_person(mara, ran.services, by="operator")
+
+    assert erased == 5
+    left = {
+        name: found
+        for name, rows in in_database(tmp_path).items()
+        if (found := tells_of_mara(rows, ran.sender))
+    }
+    assert left == {}
+    remembered = in_valkey(valkey_url)
+    words = "\n".join(f"{key} {value}" for key, (value, _) in remembered.items())
+    assert tells_of_mara(words, ran.sender) == []
+    assert not any("}:c:" in key or "}:o:" in key for key in remembered)
+
+
+def test_reminders_keep_no_word_of_a_comment(ran, tmp_path):
+    taker = ran.services.mailer
+    assert isinstance(taker, Taker)
+    [mail] = taker.mails
+
+    assert WORDS[0] in mail.written.text
+    assert tells_of_mara(in_database(tmp_path)["reminders"], ran.sender) == []
+
+
+def test_the_tables_that_are_looked_through_are_all_there_are(ran, tmp_path):
+    assert {one.name for one in metadata.sorted_tables} <= in_database(tmp_path).keys()
+
+
+def test_a_note_goes_with_the_comment_that_it_was_written_beside(services):
+    site, _ = add_site("Garden", services, actor="test")
+    author = Author(name=NAME)
+    comment = make_comment(site_id=site.id, author=author, received_at=services.clock())
+    comment = with_sender(comment, address=ADDRESS, email=None, services=services)
+    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+    note = note_sender(comment.id, f"{NAME} keeps a {WORDS[1]}", services, by="Ola")
+
+    erase_person(find_person(services, name=NAME), services, by="operator")
+
+    assert services.sender_notes.known_by([note.key]) == []

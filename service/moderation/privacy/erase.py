@@ -131,6 +131,8 @@ def erase_person(
         show(erased)
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
     forget_records(person.sender, services)
+    if at_most is None or erased < at_most:
+        services.search.drop_left_out()
     log.info("a person's comments were erased", extra={"comments": erased})
     return erased
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from service.domain.comment import CommentId, Sender
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.sender import make_sender
-from service.domain.sender_note import note_keys
+from service.domain.sender_note import note_key, note_keys
 from service.moderation.admin.acts import record_act
 from service.ports.services import Services
 
@@ -114,11 +114,14 @@ def forget_records(person: Sender, services: Services) -> None:
 def forget_accounts(ids: Sequence[CommentId], services: Services) -> None:
     """Drop what is kept of the accounts that these comments came from, and what finds them again.
 
-    Raises `StoreUnavailableError`.
+    Notes that were written beside them go too, also under an address that others share: they are
+    about this person. Raises `StoreUnavailableError`.
     """
-    accounts = {account_of(case.comment.sender) for case in services.cases.find(ids)}
-    for account in accounts - {Sender()}:
+    senders = {case.comment.sender for case in services.cases.find(ids)}
+    for account in {account_of(one) for one in senders} - {Sender()}:
         services.history.forget(account)
+    older = {one.before_rotation or Sender() for one in senders}
+    services.sender_notes.forget([key for one in senders | older if (key := note_key(one))])
 
 
 def account_of(sender: Sender) -> Sender:

@@ -47,6 +47,9 @@ class MemoryCaseSearch:
         del limit
         return 0
 
+    def drop_left_out(self) -> None:
+        """See `CaseSearch.drop_left_out`."""
+
     def find(
         self,
         query: SearchQuery,

@@ -17,7 +17,7 @@ from service.stores.sql.base.engine import reading, write
 from service.stores.sql.cases import load_cases
 from service.stores.sql.schema.search import search_docs
 from service.stores.sql.schema.tables import comments, decisions
-from service.stores.sql.search_index import first_place, fts, take_in
+from service.stores.sql.search_index import first_place, fts, merge, take_in
 
 # More sites than these are left to the condition on the row, which holds anyway.
 _MAX_SITE_TERMS = 8
@@ -35,6 +35,15 @@ class SqlCaseSearch:
     def take_in(self, *, limit: int) -> int:
         """See `CaseSearch.take_in`."""
         return write(self._engine, lambda connection: take_in(connection, limit=limit))
+
+    def drop_left_out(self) -> None:
+        """See `CaseSearch.drop_left_out`."""
+        if self._engine.dialect.name == "postgresql":
+            return
+        # The first portion takes in hand what all others finish.
+        goes_on = write(self._engine, lambda connection: merge(connection, begins=True))
+        while goes_on:
+            goes_on = write(self._engine, merge)
 
     def find(
         self,

@@ -6,6 +6,7 @@ import logging
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -24,7 +25,15 @@ from service.stores.sql.schema.tables import comments, verdicts
 
 log = logging.getLogger(__name__)
 
-fts = sa.table("search_fts", sa.column("rowid"), sa.column("terms"), sa.column("search_fts"))
+fts = sa.table(
+    "search_fts",
+    sa.column("rowid"),
+    sa.column("terms"),
+    sa.column("search_fts"),
+    sa.column("rank"),
+)
+# Of 4 kB each: one transaction holds SQLite's one write lock for some tens of milliseconds.
+_MERGED_PAGES = 200
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -52,10 +61,24 @@ def ask_to_take_in(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
 
 
 def leave_out(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
-    """Let these comments be found no more, and keep nothing of their words in the index."""
+    """Let these comments be found no more; SQLite's index holds their words until it is merged."""
     _drop(connection, ids)
     for some in chunks(ids):
         connection.execute(sa.delete(search_due).where(search_due.c.comment_id.in_(some)))
+
+
+def merge(connection: sa.Connection, *, begins: bool = False) -> bool:
+    """Write a portion of SQLite's index anew without what was deleted; say whether more is left.
+
+    FTS5 only notes that words are gone, until it has merged all it holds into one piece (SQLite
+    documentation, FTS5, 6.8).
+    """
+    counted: Any = connection.connection.driver_connection
+    before = counted.total_changes
+    pages = -_MERGED_PAGES if begins else _MERGED_PAGES
+    connection.execute(sa.insert(fts).values(search_fts="merge", rank=pages))
+    # With nothing left to do it counts the command itself alone.
+    return bool(counted.total_changes - before > 1)
 
 
 def take_in(connection: sa.Connection, *, limit: int) -> int:
