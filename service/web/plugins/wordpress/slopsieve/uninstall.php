@@ -24,7 +24,7 @@ function forget_blog(): void {
 	foreach ( array( SETTINGS, CONNECTION, WITHDRAWN ) as $option ) {
 		delete_option( $option );
 	}
-	delete_transient( 'slopsieve_test' );
+	delete_transient( TEST );
 	foreach ( METAS as $key ) {
 		delete_metadata( 'comment', 0, $key, '', true );
 	}

@@ -15,6 +15,8 @@ if ( ! defined( 'ABSPATH' ) ) {
 const SETTINGS   = 'slopsieve_settings';
 const CONNECTION = 'slopsieve_connection';
 const WITHDRAWN  = 'slopsieve_withdrawn';
+// For a minute, what came of a test of the connection; the test's name, too.
+const TEST = 'slopsieve_test';
 
 // Of a comment: how far it has come, what WordPress itself would have done with it, the id under
 // which it was sent, when it was sent last, its id at the service, what its form brought, what was

@@ -12,7 +12,6 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 const PAGE = 'slopsieve';
-const TEST = 'slopsieve_test';
 
 add_action( 'admin_menu', __NAMESPACE__ . '\\add_settings_page' );
 add_action( 'admin_init', __NAMESPACE__ . '\\add_settings' );
