@@ -66,6 +66,15 @@ add_filter( 'pre_http_request', function ( $answer, $arguments, $url ) {
 	$is_here = '127.0.0.1' === wp_parse_url( $url, PHP_URL_HOST );
 	return $is_here ? $answer : new WP_Error( 'off', 'not here' );
 }, 10, 3 );
+add_action( 'http_api_debug', function ( $answer, $context, $class, $arguments, $url ) {
+	$said = array( 'method' => $arguments['method'], 'url' => $url, 'sent' => $arguments['body'] );
+	$said['headers'] = $arguments['headers'];
+	$said['status'] = wp_remote_retrieve_response_code( $answer );
+	if ( false === strpos( $url, 'wp-cron' ) ) {
+		$line = wp_json_encode( $said, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE );
+		file_put_contents( WP_CONTENT_DIR . '/requests.jsonl', $line . "\\n", FILE_APPEND );
+	}
+}, 10, 5 );
 add_filter( 'pre_wp_mail', function ( $sent, $mail ) {
 	file_put_contents( WP_CONTENT_DIR . '/mails.txt', $mail['subject'] . "\\n", FILE_APPEND );
 	return true;
@@ -341,9 +350,12 @@ def _connect(page: Page, home: str, service: Service) -> list[str]:
     page.fill("#slopsieve-key", service.told["site_key"])
     page.click("#submit")
     page.wait_for_url("**settings-updated=true**")
-    page.click("text=Connect and test")
-    page.wait_for_selector(".notice-success, .notice-error")
-    return [one.strip() for one in page.locator(".wrap .notice p").all_inner_texts()]
+    saved = page.locator(".wrap .notice p").all_inner_texts()
+    page.click("#test")
+    page.wait_for_url("**/options-general.php?page=slopsieve")
+    tested = page.locator(".wrap .notice p").all_inner_texts()
+    assert set(tested) <= set(saved), (saved, tested)
+    return [one.strip() for one in saved]
 
 
 def _post(browser: Browser, home: str, post: int, row: dict[str, Any], number: int) -> float:
@@ -656,7 +668,8 @@ def main() -> None:
         try:
             run.all()
         finally:
-            for log in ("up.log", "php.log", "wordpress/wp-content/debug.log"):
+            kept = ("debug.log", "requests.jsonl", "mails.txt")
+            for log in ("up.log", "php.log", *(f"wordpress/wp-content/{name}" for name in kept)):
                 if Path(folder, log).exists():
                     shutil.copy(Path(folder, log), options.out)
             run.wordpress.stop()

@@ -15,9 +15,10 @@ if ( ! defined( 'ABSPATH' ) ) {
 const VERDICT_SECONDS = 3.0;
 const ANSWER_SECONDS  = 5.0;
 // As long as a request may still be at it.
-const BUSY_SECONDS = 15;
-const MOST_REASONS = 4;
-const MOST_SPANS   = 10;
+const BUSY_SECONDS      = 15;
+const MOST_REASONS      = 4;
+const MOST_REASON_CHARS = 500;
+const MOST_SPANS        = 10;
 
 add_filter( 'pre_comment_approved', __NAMESPACE__ . '\\hold_new', 999, 2 );
 add_action( 'wp_insert_comment', __NAMESPACE__ . '\\judge_new', 100, 2 );
@@ -118,7 +119,7 @@ function ask_about( int $id ): ?bool {
 		return false;
 	}
 	if ( is_refused( $answer ) ) {
-		keep_verdict( $id, REFUSED, array( 'reasons' => array( sanitize_text_field( $answer['problem'] ) ) ) );
+		keep_verdict( $id, REFUSED, array( 'reasons' => array( short( $answer['problem'] ) ) ) );
 		return true;
 	}
 	return null;
@@ -158,10 +159,15 @@ function summary_of( array $case, \WP_Comment $comment ): array {
 		'outcome'  => sanitize_key( $verdict['outcome'] ?? '' ),
 		'p_spam'   => (float) ( $verdict['p_spam'] ?? 0 ),
 		'degraded' => ! empty( $verdict['degraded'] ),
-		'reasons'  => array_map( 'sanitize_text_field', array_slice( (array) ( $verdict['explanation'] ?? array() ), 0, MOST_REASONS ) ),
+		'reasons'  => array_map( __NAMESPACE__ . '\\short', array_slice( (array) ( $verdict['explanation'] ?? array() ), 0, MOST_REASONS ) ),
 		'spans'    => array_map( fn( $span ) => array( (int) $span['start'], (int) $span['end'] ), array_slice( $spans, 0, MOST_SPANS ) ),
 		'of'       => md5( text_of( $comment ) ),
 	);
+}
+
+/** Return a sentence of the service, bounded; it is escaped where it is printed. */
+function short( string $sentence ): string {
+	return mb_substr( wp_check_invalid_utf8( $sentence, true ), 0, MOST_REASON_CHARS );
 }
 
 /** Return where a comment belongs as the service's case stands: '1', '0' or 'spam'. */

@@ -23,9 +23,6 @@ add_action( SWEEP, __NAMESPACE__ . '\\sweep' );
 
 /** Look through everything hourly: a request that died left nothing else behind. */
 function start_sweeping(): void {
-	if ( ! connection( 'install' ) ) {
-		keep_connection( array( 'install' => bin2hex( random_bytes( 4 ) ) ) );
-	}
 	if ( ! wp_next_scheduled( SWEEP ) ) {
 		wp_schedule_event( time() + HOUR_IN_SECONDS, 'hourly', SWEEP );
 	}

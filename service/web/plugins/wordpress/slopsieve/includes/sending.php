@@ -38,11 +38,19 @@ function as_sent( \WP_Comment $comment ): array {
 	unset( $compared['author']['account_age_days'] );
 	$body['site_comment_id'] = sprintf(
 		'wp-%s-%d-%s',
-		connection( 'install' ),
+		install_id(),
 		$comment->comment_ID,
 		substr( hash( 'sha256', (string) wp_json_encode( $compared ) ), 0, 8 )
 	);
 	return $body;
+}
+
+/** Return what tells this blog's comments from another's under the same key, made once. */
+function install_id(): string {
+	if ( ! connection( 'install' ) ) {
+		keep_connection( array( 'install' => bin2hex( random_bytes( 4 ) ) ) );
+	}
+	return connection( 'install' );
 }
 
 /** Return the comment that was sent under this id, null where it is none of this blog. */

@@ -16,6 +16,8 @@ const PAGE = 'slopsieve';
 add_action( 'admin_menu', __NAMESPACE__ . '\\add_settings_page' );
 add_action( 'admin_init', __NAMESPACE__ . '\\add_settings' );
 add_action( 'admin_post_' . TEST, __NAMESPACE__ . '\\test_connection' );
+add_action( 'add_option_' . SETTINGS, __NAMESPACE__ . '\\connect_anew' );
+add_action( 'update_option_' . SETTINGS, __NAMESPACE__ . '\\connect_anew' );
 add_filter( 'plugin_action_links_slopsieve/slopsieve.php', __NAMESPACE__ . '\\add_settings_link' );
 
 /** Add the page below "Settings". */
@@ -105,8 +107,8 @@ function print_settings_page(): void {
 		printf( '<form method="post" action="%s">', esc_url( admin_url( 'admin-post.php' ) ) );
 		printf( '<input type="hidden" name="action" value="%s">', esc_attr( TEST ) );
 		wp_nonce_field( TEST );
-		echo '<p>' . esc_html__( 'Connect once after saving, and whenever address or key have changed: the test also arranges that decisions made at the service come back here.', 'slopsieve' ) . '</p>';
-		submit_button( __( 'Connect and test', 'slopsieve' ), 'secondary' );
+		echo '<p>' . esc_html__( 'Saving connects. If decisions do not come back, test the connection: that arranges them anew.', 'slopsieve' ) . '</p>';
+		submit_button( __( 'Test the connection', 'slopsieve' ), 'secondary', 'test' );
 		echo '</form>';
 	}
 	echo '</div>';
@@ -125,13 +127,20 @@ function print_field( string $name, string $type, string $label, string $value, 
 	);
 }
 
+/** Connect with what was just saved; the page shows what came of it. */
+function connect_anew(): void {
+	if ( is_set_up() ) {
+		set_transient( TEST, connect(), MINUTE_IN_SECONDS );
+	}
+}
+
 /** Connect, and lead back to the page, which shows what came of it. */
 function test_connection(): void {
 	if ( ! current_user_can( 'manage_options' ) ) {
 		wp_die( esc_html__( 'You may not change this.', 'slopsieve' ), '', array( 'response' => 403 ) );
 	}
 	check_admin_referer( TEST );
-	set_transient( TEST, connect(), MINUTE_IN_SECONDS );
+	connect_anew();
 	wp_safe_redirect( settings_url() );
 	exit;
 }
