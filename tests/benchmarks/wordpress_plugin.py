@@ -420,7 +420,7 @@ def _moderate(context: BrowserContext, service: Service) -> Page:
 
 def _rule(page: Page, service: Service, there: str, ruling: str) -> None:
     page.goto(f"{service.url}/review/comments/{there}")
-    page.locator(f"button[name=ruling][value={ruling}]").first.click()
+    page.locator(f"button[name=ruling][value={ruling}]:visible").first.click()
     _await("the ruling", lambda: service.ruling(there) == ruling)
 
 
