@@ -56,14 +56,14 @@ function sweep(): void {
 	}
 }
 
-/** Ask and tell what is left, the oldest first; the first that fails ends the run. */
+/** Tell and ask what is left, decisions before verdicts, the oldest first; the first that fails ends the run. */
 function retry(): void {
 	if ( ! is_set_up() ) {
 		return;
 	}
 	$until = time() + SECONDS_A_RUN;
 	$done  = tell_of_withdrawn();
-	foreach ( array( 'waiting_ids', 'untold_ids' ) as $which ) {
+	foreach ( array( 'untold_ids', 'waiting_ids' ) as $which ) {
 		foreach ( call_user_func( __NAMESPACE__ . '\\' . $which, MOST_A_RUN ) as $id ) {
 			$done = $done && time() < $until && try_again( (int) $id );
 		}
