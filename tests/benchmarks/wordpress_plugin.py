@@ -1,9 +1,13 @@
 """Shows what the WordPress plugin does in a real WordPress, beside a real service, by a browser.
 
 It needs PHP with SQLite, a folder with WordPress and one with the SQLite drop-in, both as they are
-published, and files of labelled comments; nothing of them is part of this project. The plugin's
-zip is uploaded through WordPress's own page, comments are posted through its form, decisions are
-made by clicks on both sides while either is stopped and started, and the plugin is deleted.
+published, and files of labelled comments; nothing of them is part of this project. The npm package
+`@wp-playground/wordpress-builds` has both: `src/wordpress/wp-6.4.zip` with the files of
+`public/wp-6.4` laid into it, and `src/sqlite-database-integration/`.
+
+The plugin's zip is uploaded through WordPress's own page, comments are posted through its form,
+decisions are made by clicks on both sides while either is stopped and started, a person is erased,
+and the plugin is deleted.
 """
 
 from __future__ import annotations
@@ -456,7 +460,7 @@ class Run:
         first = self._rows[: self._options.count]
         self.print("posted", self._post_all(first))
         self._admin.goto(f"{wordpress.home}/wp-admin/edit-comments.php?comment_status=moderated")
-        self._admin.screenshot(path=str(self._options.out / "pending.png"), full_page=True)
+        self._admin.screenshot(path=str(self._options.out / "pending.png"))
         self._desk = _moderate(self._browser.new_context(), service)
         self.print("decided, both there, in seconds", self._decide_both())
         self.print("service away", self._without_service())
