@@ -30,6 +30,7 @@ _COMMANDS = {
     "users": "service.commands.users:users_group",
     "callbacks": "service.commands.callbacks:callbacks_group",
     "hooks": "service.commands.hooks:hooks_group",
+    "plugins": "service.commands.plugins:plugins_group",
     "lists": "service.commands.lists:lists_group",
     "reputation": "service.commands.reputation_lists:reputation_group",
     "erase": "service.commands.erase:erase_command",

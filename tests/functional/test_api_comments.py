@@ -216,6 +216,22 @@ def test_a_withdrawn_comment_is_neither_decided_nor_undone(api, services):
     assert api.get(f"/v1/comments/{comment_id}").get_json()["decision"]["ruling"] == "approve"
 
 
+def test_what_the_site_deleted_is_withdrawn_once_and_no_words_stay(api, other_api, services):
+    kept = api.post("/v1/comments", json={"text": "Mara was here.", "author": {"name": "Mara"}})
+    comment_id = kept.get_json()["id"]
+
+    foreign = other_api.delete(f"/v1/comments/{comment_id}")
+    answers = [api.delete(f"/v1/comments/{comment_id}") for _ in range(2)]
+
+    case = services.cases.get(comment_id)
+    assert foreign.status_code == 404
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].get_json()["verdict"] == answers[1].get_json()["verdict"]
+    assert case.withdrawn_at is not None
+    assert "Mara" not in f"{case.comment.text} {case.comment.author.name}"
+    assert api.delete("/v1/comments/com_none").status_code == 404
+
+
 def test_the_site_sees_what_our_moderators_decided(api, services):
     comment_id = _submit(api)
     decide_comment(comment_id, Ruling.APPROVE, services, decided_by="Robin")

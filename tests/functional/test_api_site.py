@@ -6,6 +6,7 @@ import hashlib
 
 import pytest
 
+from service.moderation.telling.hooks import revoke_hook
 from tests.functional.conftest import client_with
 
 
@@ -196,3 +197,18 @@ def test_a_site_chooses_how_long_a_ruling_can_be_undone_untold(api):
     body = api.patch("/v1/site/settings", json={"undo_seconds": 0}).get_json()
 
     assert body["settings"]["undo_seconds"] == 0
+
+
+def test_the_script_of_a_sites_forms_is_there_once_it_is_asked_for(api, stranger):
+    first, again = (api.put("/v1/site/form").get_json() for _ in range(2))
+
+    assert first == again
+    assert stranger.get(first["script"]).status_code == 200
+    assert stranger.get(f"/public/{first['hook_id']}/form-token").status_code == 200
+
+
+def test_a_script_whose_hook_was_revoked_is_replaced(api, services):
+    first = api.put("/v1/site/form").get_json()
+    revoke_hook(first["hook_id"], services, actor="test")
+
+    assert api.put("/v1/site/form").get_json()["hook_id"] != first["hook_id"]

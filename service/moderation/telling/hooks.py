@@ -52,6 +52,18 @@ def add_hook(
     return hook
 
 
+def keep_form_hook(site_id: SiteId, services: Services, *, actor: str) -> InboundHook:
+    """Return the newest hook in force of a site's own forms, a new one where there is none."""
+    forms = [
+        hook
+        for hook in services.inbound.all(site_id)
+        if hook.platform is Platform.STATIC_FORM and hook.revoked_at is None
+    ]
+    if forms:
+        return max(forms, key=lambda hook: hook.created_at)
+    return add_hook(site_id, Platform.STATIC_FORM, services, actor=actor)
+
+
 def revoke_hook(hook_id: str, services: Services, *, actor: str) -> InboundHook:
     """End a hook at once; its platform is told 410. Raises `NotFoundError`."""
     known = services.inbound.get(hook_id)

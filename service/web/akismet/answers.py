@@ -19,6 +19,7 @@ VALID, INVALID = "valid", "invalid"
 CONNECTED, DEACTIVATED = "connected", "deactivated"
 THANKS = "Thanks for making the web a better place."
 
+UNSURE = "The verdict is unsure: a person should look."
 BAD_KEY = "The API key is unknown, expired or revoked."
 NO_KEY = "The API key is missing: send it as api_key, or as key."
 BAD_BLOG = "blog must be the address of the front page, such as https://blog.example/."

@@ -61,14 +61,18 @@ class AkismetCall:
         return bool(self.fields.get("recheck_reason", "").strip())
 
     @property
+    def is_wordpress(self) -> bool:
+        """Say whether WordPress's own plugin calls."""
+        return self.user_agent.startswith("WordPress/") and "Akismet/" in self.user_agent
+
+    @property
     def slashed(self) -> bool:
         """Say whether the texts carry WordPress's backslashes.
 
         It adds them to what a visitor posts, so they are in first checks alone: rechecks and
         reports are read back from its database.
         """
-        is_wordpress = self.user_agent.startswith("WordPress/") and "Akismet/" in self.user_agent
-        return is_wordpress and self.name == "comment-check" and not self.recheck
+        return self.is_wordpress and self.name == "comment-check" and not self.recheck
 
 
 def read_fields(request: Request) -> dict[str, str]:

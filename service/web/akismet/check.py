@@ -16,6 +16,7 @@ from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.domain.normal_form import same_address
 from service.domain.report import Label
 from service.domain.site import Site
+from service.domain.verdict import Outcome
 from service.moderation.admin.sites import is_blog, register_blog
 from service.moderation.intake.report import find_comment
 from service.moderation.intake.withdraw import withdraw_comment
@@ -95,6 +96,9 @@ class CommentCheck:
             return self._late(call, case.comment.id, guid, site)
         if label is Label.HAM:
             return answers.text(answers.FALSE, headers)
+        if call.is_wordpress and _is_unsure(case):
+            # It puts `true` into its spam folder, where nobody looks, and an error into Pending.
+            return answers.text(answers.FALSE, {**headers, answers.ERROR: answers.UNSURE})
         if case.verdict is not None and is_blatant(case.verdict, site.settings):
             headers[answers.PRO_TIP] = "discard"
         return answers.text(answers.TRUE, headers)
@@ -178,6 +182,12 @@ class CommentCheck:
     def _add_deliveries(self, deliveries: Sequence[Delivery]) -> Sequence[None]:
         self._services.deliveries.add(deliveries)
         return [None] * len(deliveries)
+
+
+def _is_unsure(case: Case) -> bool:
+    """Say whether a person should look who has not yet."""
+    judged = case.verdict is not None and case.verdict.outcome is Outcome.UNSURE
+    return judged and case.decision is None
 
 
 def _refuse(call: AkismetCall, headers: dict[str, str]) -> Response | None:

@@ -290,6 +290,16 @@ class SiteAnswer(Answer):
         )
 
 
+class FormAnswer(Answer):
+    """Where the site's pages load the script of their comment forms."""
+
+    hook_id: str
+    script: str = Field(
+        description="The path of the script, on this host.",
+        examples=["/public/hook_0197a3c5e4f66/form.js"],
+    )
+
+
 class KeyAnswer(Answer):
     """A site key without its secret, of which only a hash is kept."""
 

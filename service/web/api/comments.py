@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId
+from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.review.teaching import list_teaching
 from service.ports.services import Services
@@ -56,6 +57,20 @@ def comment_routes(services: Services) -> list[Route]:
             view=lambda call: _get(call, services),
             answer=CommentAnswer,
             answered="The comment as far as it has come.",
+        ),
+        Route(
+            method="DELETE",
+            path="/comments/<id:comment_id>",
+            name="withdraw_comment",
+            tag=_TAG,
+            summary="Withdraw a comment that the site has deleted",
+            description=(
+                "Its words, its author and sender, and what is known of its post are forgotten. "
+                "Verdict and decisions stay, so that figures stay true. A repeat changes nothing."
+            ),
+            view=lambda call: _withdraw(call, services),
+            answer=CommentAnswer,
+            answered="What stays of the comment.",
         ),
         Route(
             method="POST",
@@ -123,6 +138,11 @@ def _list_teaching(call: Call, services: Services) -> Reply:
 def _get(call: Call, services: Services) -> Reply:
     case = services.cases.get(_comment_id(call), site_id=call.site.id)
     return Reply(answer=CommentAnswer.of(case))
+
+
+def _withdraw(call: Call, services: Services) -> Reply:
+    withdraw_comment(_comment_id(call), services, by=_decider(None), site_id=call.site.id)
+    return _get(call, services)
 
 
 def _decide(call: Call, services: Services) -> Reply:

@@ -35,6 +35,7 @@ from service.web.api.answers import (
     CommentAnswer,
     CommentLinks,
     CommentPage,
+    FormAnswer,
     IssuedKeyAnswer,
     KeyAnswer,
     KeyList,
@@ -216,6 +217,7 @@ _DRIFT = drift_of(
 ANSWERS: Mapping[str, Answer] = {
     "submit_comment": CommentAnswer.of(_KEPT),
     "get_comment": CommentAnswer.of(_DECIDED),
+    "withdraw_comment": CommentAnswer.of(_DECIDED),
     "decide_comment": CommentAnswer.of(_DECIDED),
     "undo_decision": CommentAnswer.of(_KEPT),
     "list_comments": CommentPage(
@@ -248,6 +250,9 @@ ANSWERS: Mapping[str, Answer] = {
     ),
     "get_site": SiteAnswer.of(_SITE),
     "change_settings": SiteAnswer.of(_SITE),
+    "set_form": FormAnswer(
+        hook_id="hook_0197a3c5e4f66", script="/public/hook_0197a3c5e4f66/form.js"
+    ),
     "read_figures": FiguresAnswer.of(figures_of(_COUNTS, _SCOPE), _DRIFT),
     "list_keys": KeyList(keys=[KeyAnswer.of(_KEY)]),
     "issue_key": IssuedKeyAnswer(key=KeyAnswer.of(_KEY), secret="slop_Xa3f…"),  # noqa: S106  # opens nothing

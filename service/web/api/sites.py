@@ -13,8 +13,10 @@ from service.moderation.admin.sites import (
     revoke_key,
     rotate_keys,
 )
+from service.moderation.telling.hooks import keep_form_hook
 from service.ports.services import Services
 from service.web.api.answers import (
+    FormAnswer,
     IssuedKeyAnswer,
     KeyAnswer,
     KeyList,
@@ -51,6 +53,20 @@ def site_routes(services: Services) -> list[Route]:
             body=SettingsRequest,
             answer=SiteAnswer,
             answered="The site with its new settings.",
+        ),
+        Route(
+            method="PUT",
+            path="/site/form",
+            name="set_form",
+            tag=_TAG,
+            summary="Let the site's pages load the script of comment forms",
+            description=(
+                "The script hands each comment a token and counts how its form was filled in; the "
+                "site's server sends its field on as `form.token`. A repeat answers the same."
+            ),
+            view=lambda call: _set_form(call, services),
+            answer=FormAnswer,
+            answered="Where the script is.",
         ),
         Route(
             method="GET",
@@ -134,6 +150,11 @@ def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
             else given.rejects_campaigns
         ),
     )
+
+
+def _set_form(call: Call, services: Services) -> Reply:
+    hook = keep_form_hook(call.site.id, services, actor=_actor(call.site))
+    return Reply(answer=FormAnswer(hook_id=hook.id, script=f"/public/{hook.id}/form.js"))
 
 
 def _list_keys(call: Call, services: Services) -> Reply:

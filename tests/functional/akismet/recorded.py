@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 # Stands for a valid key; tests put theirs, which is as long, in its place.
 KEY = b"a1b2c3d4e5f6"
 _GUID = frozenset({"x-akismet-guid"})
+# The classifier of these tests is unsure of every text here, which WordPress alone is told so.
+_UNSURE = _GUID | {"x-akismet-error"}
 _VERDICTS = (b"true", b"false")
 _THANKS = (b"Thanks for making the web a better place.",)
 
@@ -153,8 +155,8 @@ EXCHANGES = (
     Exchange(
         name="WordPress, a visitor's comment",
         request=_wordpress("comment-check", f"{_WP_COMMENT}{_WP_EXTRAS}&api_key=a1b2c3d4e5f6"),
-        bodies=_VERDICTS,
-        headers=_GUID,
+        bodies=(b"false",),
+        headers=_UNSURE,
     ),
     Exchange(
         name="WordPress 5.7, with context and callback",
@@ -165,8 +167,8 @@ EXCHANGES = (
             "&api_key=a1b2c3d4e5f6",
             version="5.7.2",
         ),
-        bodies=_VERDICTS,
-        headers=_GUID,
+        bodies=(b"false",),
+        headers=_UNSURE,
     ),
     Exchange(
         name="WordPress, an administrator's comment",
@@ -182,8 +184,8 @@ EXCHANGES = (
             "comment-check",
             f"{_WP_STORED}&referrer&recheck_reason=retry&user_role&api_key=a1b2c3d4e5f6",
         ),
-        bodies=_VERDICTS,
-        headers=_GUID,
+        bodies=(b"false",),
+        headers=_UNSURE,
     ),
     Exchange(
         name="WordPress, a key that is not valid any more",

@@ -506,6 +506,31 @@ def test_the_unsure_are_held_unless_the_site_passes_them(akismet, services, clas
     assert (held.data, passed.data, degraded.data) == (b"true", b"false", b"false")
 
 
+def test_wordpress_is_told_of_the_unsure_what_it_holds_in_pending(akismet, services):
+    """Its plugin puts `true` into the spam folder, and what comes with an error into Pending."""
+    first = akismet.check(UNSURE, headers=WORDPRESS)
+    again = akismet.check(UNSURE, headers=WORDPRESS, recheck_reason="recheck_queue")
+    spam = akismet.check(SPAM, headers=WORDPRESS)
+    set_site(services, holds_unsure=False)
+    passed = akismet.check(UNSURE, headers=WORDPRESS)
+
+    # A recheck that is answered `true` moves it to spam, whatever stands in the headers.
+    assert [a.data for a in (first, again, spam, passed)] == [b"false", b"false", b"true", b"false"]
+    assert set(headers_of(first)) == set(headers_of(again)) == {"x-akismet-guid", "x-akismet-error"}
+    assert "a person" in headers_of(first)["x-akismet-error"]
+    assert set(headers_of(spam)) == set(headers_of(passed)) == {"x-akismet-guid"}
+
+
+def test_what_a_person_decided_of_the_unsure_is_told_to_wordpress_as_it_is(akismet, services):
+    akismet.check(UNSURE, headers=WORDPRESS)
+    decide_comment(kept_cases(services)[0].comment.id, Ruling.REJECT, services, decided_by="Ola")
+
+    again = akismet.check(UNSURE, headers=WORDPRESS, recheck_reason="recheck_queue")
+
+    assert again.data == b"true"
+    assert set(headers_of(again)) == {"x-akismet-guid"}
+
+
 def test_a_degraded_verdict_is_held_by_default(akismet, classifier):
     classifier.answer = None
 
@@ -521,11 +546,13 @@ def test_a_site_that_only_observes_is_told_false(akismet, services):
 def test_a_recheck_is_answered_from_the_stored_verdict_and_judged_once(
     akismet, services, classifier
 ):
+    text = "Don't miss our casino."
+    classifier.by_text[text] = ModelOutput(p_spam=0.99)
     akismet.check(r"Don\'t miss our casino.", headers=WORDPRESS, comment_author="Ann")
-    classifier.answer = ModelOutput(p_spam=0.01)
+    classifier.by_text[text] = ModelOutput(p_spam=0.01)
 
     again = akismet.check(
-        "Don't miss our casino.",
+        text,
         headers=WORDPRESS,
         comment_author="Ann",
         recheck_reason="recheck_queue",

@@ -1,0 +1,1 @@
+"""What people install at their platform to speak to this service."""

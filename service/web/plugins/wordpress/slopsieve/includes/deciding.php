@@ -1,0 +1,186 @@
+<?php
+/**
+ * Tells the service what people decided here, and does what they decided there.
+ *
+ * @package Slopsieve
+ */
+
+namespace Slopsieve;
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+// What a click in the comments list says to the service; back in Pending there is no decision.
+const RULINGS = array(
+	'approved'   => 'approve',
+	'spam'       => 'reject',
+	'trash'      => 'reject',
+	'unapproved' => 'undo',
+);
+// After the page was sent; what is left of a large bulk action goes with WP-Cron.
+const TELLING_SECONDS = 10;
+const MOST_WITHDRAWN  = 10000;
+
+add_action( 'transition_comment_status', __NAMESPACE__ . '\\note_decision', 10, 3 );
+add_action( 'delete_comment', __NAMESPACE__ . '\\note_deletion', 10, 2 );
+add_action( 'shutdown', __NAMESPACE__ . '\\tell_noted', 1000 );
+
+/**
+ * Note what a person decided; what a schedule or another plugin does is no decision.
+ *
+ * @param string      $new_status The status from now on.
+ * @param string      $old_status The status so far.
+ * @param \WP_Comment $comment    The comment.
+ */
+function note_decision( $new_status, $old_status, $comment ): void {
+	$id = (int) $comment->comment_ID;
+	if ( is_moving() || ! isset( RULINGS[ $new_status ] ) || ! get_comment_meta( $id, STATE, true ) || ! current_user_can( 'edit_comment', $id ) ) {
+		return;
+	}
+	if ( RULINGS[ $new_status ] === ( RULINGS[ $old_status ] ?? '' ) ) {
+		return;
+	}
+	note_ruling( $id, RULINGS[ $new_status ] );
+}
+
+/** Keep a decision until the service has it. */
+function note_ruling( int $id, string $ruling ): void {
+	$tell = array(
+		'ruling' => $ruling,
+		'by'     => mb_substr( wp_get_current_user()->user_login, 0, 90 ),
+		'at'     => time(),
+	);
+	update_comment_meta( $id, TELL, wp_slash( $tell ) );
+	noted( $id );
+}
+
+/**
+ * Note that a comment is deleted for good; what is deleted as spam stays known to the service.
+ *
+ * @param int         $id      Its id.
+ * @param \WP_Comment $comment The comment.
+ */
+function note_deletion( $id, $comment ): void {
+	$there = get_comment_meta( $id, THERE, true );
+	if ( $there && 'spam' !== $comment->comment_approved ) {
+		note_withdrawal( $there );
+	}
+}
+
+/** Keep a withdrawal until the service has it. */
+function note_withdrawal( string $there ): void {
+	$withdrawn = array_slice( array_unique( array_merge( get_option( WITHDRAWN, array() ), array( $there ) ) ), -MOST_WITHDRAWN );
+	update_option( WITHDRAWN, $withdrawn, false );
+	noted( 0 );
+}
+
+/**
+ * Remember what to tell at the end of this request, or return it; 0 stands for withdrawals.
+ *
+ * @param int|null ...$given Nothing to read it, null to forget it, a comment to add.
+ * @return int[]
+ */
+function noted( ...$given ): array {
+	static $ids = array();
+	if ( $given ) {
+		$ids = null === $given[0] ? array() : array_unique( array_merge( $ids, $given ) );
+	}
+	return $ids;
+}
+
+/** Tell the service what was noted in this request; what it does not take is tried again. */
+function tell_noted(): void {
+	$ids = noted();
+	noted( null );
+	if ( $ids && function_exists( 'fastcgi_finish_request' ) ) {
+		fastcgi_finish_request();
+	}
+	$until = time() + TELLING_SECONDS;
+	foreach ( $ids as $id ) {
+		$told = time() < $until && ( $id ? tell_of( $id ) : tell_of_withdrawn() );
+		if ( ! $told ) {
+			retry_soon();
+			return;
+		}
+	}
+}
+
+/** Tell of one decision; return whether nothing is left to tell. */
+function tell_of( int $id ): bool {
+	$tell  = get_comment_meta( $id, TELL, true );
+	$there = get_comment_meta( $id, THERE, true );
+	if ( ! is_array( $tell ) || REFUSED === get_comment_meta( $id, STATE, true ) ) {
+		delete_comment_meta( $id, TELL );
+		return true;
+	}
+	if ( ! $there ) {
+		return false;
+	}
+	$path   = '/v1/comments/' . rawurlencode( $there ) . '/decision';
+	$body   = array(
+		'ruling'     => $tell['ruling'],
+		'decided_by' => '' !== $tell['by'] ? $tell['by'] : 'WordPress',
+	);
+	$answer = 'undo' === $tell['ruling'] ? ask_service( 'DELETE', $path ) : ask_service( 'POST', $path, $body );
+	if ( ! is_final( $answer ) ) {
+		return false;
+	}
+	wp_cache_delete( $id, 'comment_meta' );
+	if ( get_comment_meta( $id, TELL, true ) === $tell ) {
+		delete_comment_meta( $id, TELL );
+	}
+	return true;
+}
+
+/** Withdraw what was deleted here; return whether nothing is left. */
+function tell_of_withdrawn(): bool {
+	foreach ( get_option( WITHDRAWN, array() ) as $there ) {
+		$answer = ask_service( 'DELETE', '/v1/comments/' . rawurlencode( $there ) );
+		if ( ! is_final( $answer ) ) {
+			return false;
+		}
+		update_option( WITHDRAWN, array_values( array_diff( get_option( WITHDRAWN, array() ), array( $there ) ) ), false );
+	}
+	return true;
+}
+
+/**
+ * Bring a comment to where the service has it now, unless a later decision was made here.
+ *
+ * The case is read anew, so that messages which come twice, late or in another order do no harm.
+ * Return whether the service answered.
+ */
+function agree( int $id ): bool {
+	$there = (string) get_comment_meta( $id, THERE, true );
+	if ( '' === $there ) {
+		return tell_of( $id );
+	}
+	$answer = ask_service( 'GET', '/v1/comments/' . rawurlencode( $there ) );
+	if ( ! is_case( $answer ) ) {
+		if ( is_unknown( $answer ) ) {
+			delete_comment_meta( $id, TELL );
+		}
+		return is_final( $answer );
+	}
+	$case = $answer['body'];
+	$tell = get_comment_meta( $id, TELL, true );
+	if ( is_array( $tell ) ) {
+		if ( last_ruled_at( $case ) <= $tell['at'] ) {
+			return tell_of( $id );
+		}
+		delete_comment_meta( $id, TELL );
+	}
+	keep_verdict( $id, JUDGED, summary_of( $case, get_comment( $id ) ) );
+	move( $id, place_of( $id, $case ) );
+	return true;
+}
+
+/** Return when somebody last ruled on the case or took a ruling back, in seconds; 0 for never. */
+function last_ruled_at( array $case ): int {
+	$last = 0;
+	foreach ( (array) ( $case['decisions'] ?? array() ) as $one ) {
+		$last = max( $last, (int) strtotime( (string) $one['decided_at'] ), (int) strtotime( (string) ( $one['undone_at'] ?? '' ) ) );
+	}
+	return $last;
+}

@@ -1,0 +1,92 @@
+<?php
+/**
+ * Lets the comment form bring along how it was filled in.
+ *
+ * @package Slopsieve
+ */
+
+namespace Slopsieve;
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+// A field that people do not see, and the one that the service's script adds.
+const HONEYPOT        = 'slopsieve_homepage';
+const FORM_FIELD      = 'slopsieve_form';
+const MOST_FORM_CHARS = 4000;
+const SCRIPT          = 'slopsieve-form';
+
+add_action( 'wp_enqueue_scripts', __NAMESPACE__ . '\\add_form_script' );
+add_filter( 'script_loader_tag', __NAMESPACE__ . '\\pin_form_script', 10, 2 );
+add_action( 'comment_form', __NAMESPACE__ . '\\add_honeypot' );
+
+/** Load the service's script on pages with a comment form. */
+function add_form_script(): void {
+	$script = connection( 'script' );
+	if ( $script && is_set_up() && is_singular() && comments_open() ) {
+		// Its address tells no version: browsers ask whether it has changed.
+		wp_enqueue_script( SCRIPT, service_address() . $script, array(), null, true ); // phpcs:ignore WordPress.WP.EnqueuedResourceParameters.MissingVersion
+	}
+}
+
+/**
+ * Have browsers refuse another script than the one that was read when the blog was connected.
+ *
+ * @param string $tag    The tag.
+ * @param string $handle The script's name here.
+ */
+function pin_form_script( $tag, $handle ) {
+	if ( SCRIPT !== $handle ) {
+		return $tag;
+	}
+	$pinned = sprintf( ' async crossorigin="anonymous" integrity="%s" src=', esc_attr( (string) connection( 'integrity' ) ) );
+	return str_replace( ' src=', $pinned, $tag );
+}
+
+/** Ask where the script is and what it is now; return whether the service told. */
+function read_form_script(): bool {
+	$answer = ask_service( 'PUT', '/v1/site/form' );
+	$path   = (string) ( $answer['body']['script'] ?? '' );
+	if ( 200 !== $answer['status'] || ! preg_match( '~^/public/[A-Za-z0-9_]+/form\.js$~', $path ) ) {
+		return false;
+	}
+	$script = wp_remote_get( service_address() . $path, array( 'redirection' => 0 ) );
+	if ( 200 !== wp_remote_retrieve_response_code( $script ) ) {
+		return false;
+	}
+	$hash = base64_encode( hash( 'sha384', wp_remote_retrieve_body( $script ), true ) ); // phpcs:ignore WordPress.PHP.DiscouragedPHPFunctions -- How browsers read it.
+	keep_connection(
+		array(
+			'script'    => $path,
+			'integrity' => 'sha384-' . $hash,
+		)
+	);
+	return true;
+}
+
+/** Print a field that only programs fill in. */
+function add_honeypot(): void {
+	if ( is_set_up() ) {
+		printf(
+			'<p hidden><label>%s <input type="text" name="%s" value="" tabindex="-1" autocomplete="off"></label></p>',
+			esc_html__( 'Leave this field empty', 'slopsieve' ),
+			esc_attr( HONEYPOT )
+		);
+	}
+}
+
+/** Return what the form that is being sent tells, empty where it is no comment form of ours. */
+function form_evidence(): array {
+	// phpcs:disable WordPress.Security.NonceVerification.Missing -- Forms for visitors have none, and nothing is done with these but sending them on.
+	if ( ! isset( $_POST[ HONEYPOT ] ) || ! is_string( $_POST[ HONEYPOT ] ) ) {
+		return array();
+	}
+	$form = array( 'honeypot_filled' => '' !== $_POST[ HONEYPOT ] );
+	if ( connection( 'script' ) ) {
+		$sent          = isset( $_POST[ FORM_FIELD ] ) && is_string( $_POST[ FORM_FIELD ] ) ? sanitize_text_field( wp_unslash( $_POST[ FORM_FIELD ] ) ) : '';
+		$form['token'] = strlen( $sent ) <= MOST_FORM_CHARS ? $sent : '';
+	}
+	// phpcs:enable
+	return $form;
+}

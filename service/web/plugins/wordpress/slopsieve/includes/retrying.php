@@ -1,0 +1,120 @@
+<?php
+/**
+ * Tries again, by WP-Cron, what the service could not take or answer.
+ *
+ * @package Slopsieve
+ */
+
+namespace Slopsieve;
+
+if ( ! defined( 'ABSPATH' ) ) {
+	exit;
+}
+
+// Soon after it failed; after a long absence a tenth of that absence later.
+const FIRST_RETRY_SECONDS = 5;
+const LAST_RETRY_SECONDS  = 300;
+const RETRY_SHARE         = 10;
+const MOST_A_RUN    = 200;
+const SECONDS_A_RUN = 40;
+
+add_action( RETRY, __NAMESPACE__ . '\\retry' );
+add_action( SWEEP, __NAMESPACE__ . '\\sweep' );
+
+/** Look through everything hourly: a request that died left nothing else behind. */
+function start_sweeping(): void {
+	if ( ! wp_next_scheduled( SWEEP ) ) {
+		wp_schedule_event( time() + HOUR_IN_SECONDS, 'hourly', SWEEP );
+	}
+}
+
+/** Try nothing more. */
+function stop_sweeping(): void {
+	wp_clear_scheduled_hook( RETRY );
+	wp_clear_scheduled_hook( SWEEP );
+}
+
+/** Try again with the next run of WP-Cron after some seconds. */
+function retry_soon(): void {
+	if ( wp_next_scheduled( RETRY ) ) {
+		return;
+	}
+	$since = (int) connection( 'away_since' );
+	if ( ! $since ) {
+		$since = time();
+		keep_connection( array( 'away_since' => $since ) );
+	}
+	$seconds = intdiv( time() - $since, RETRY_SHARE );
+	wp_schedule_single_event( time() + max( FIRST_RETRY_SECONDS, min( LAST_RETRY_SECONDS, $seconds ) ), RETRY );
+}
+
+/** Look through everything, and whether the script of the form is still the same. */
+function sweep(): void {
+	if ( is_set_up() ) {
+		read_form_script();
+		retry();
+	}
+}
+
+/** Tell and ask what is left, decisions before verdicts, the oldest first; the first that fails ends the run. */
+function retry(): void {
+	if ( ! is_set_up() ) {
+		return;
+	}
+	$until = time() + SECONDS_A_RUN;
+	$done  = tell_of_withdrawn();
+	foreach ( array( 'untold_ids', 'waiting_ids' ) as $which ) {
+		foreach ( call_user_func( __NAMESPACE__ . '\\' . $which, MOST_A_RUN ) as $id ) {
+			$done = $done && time() < $until && try_again( (int) $id );
+		}
+	}
+	if ( ! $done || waiting_ids( 1 ) || untold_ids( 1 ) ) {
+		retry_soon();
+	} elseif ( connection( 'away_since' ) ) {
+		keep_connection( array( 'away_since' => 0 ) );
+	}
+}
+
+/** Do what is left to do for one comment; return whether the service was there. */
+function try_again( int $id ): bool {
+	if ( WAITING !== get_comment_meta( $id, STATE, true ) ) {
+		return agree( $id );
+	}
+	if ( time() - (int) get_comment_meta( $id, ASKED, true ) < BUSY_SECONDS ) {
+		return true;
+	}
+	$concluded = ask_about( $id );
+	if ( $concluded ) {
+		// Nobody was mailed while it waited.
+		wp_new_comment_notify_moderator( $id );
+	}
+	return null !== $concluded;
+}
+
+/** Return comments that have no verdict yet. */
+function waiting_ids( int $most ): array {
+	return find_ids( $most, STATE, WAITING );
+}
+
+/** Return comments with a decision that the service does not know. */
+function untold_ids( int $most ): array {
+	return find_ids( $most, TELL, null );
+}
+
+/** Return ids of comments, in any place, that have this meta. */
+function find_ids( int $most, string $key, ?string $value ): array {
+	$query = array(
+		'fields'                    => 'ids',
+		'status'                    => 'any',
+		'type'                      => '',
+		'number'                    => $most,
+		'orderby'                   => 'comment_ID',
+		'order'                     => 'ASC',
+		'update_comment_post_cache' => false,
+		'meta_key'                  => $key, // phpcs:ignore WordPress.DB.SlowDBQuery.slow_db_query_meta_key -- Only WP-Cron and the sweep ask.
+	);
+	if ( null !== $value ) {
+		$query['meta_value'] = $value; // phpcs:ignore WordPress.DB.SlowDBQuery.slow_db_query_meta_value -- As above.
+	}
+	return get_comments( $query );
+}

@@ -1,0 +1,138 @@
+"""The file that people upload to WordPress, and the command that writes it."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from service.commands.plugins import plugins_group
+from service.web.plugins.archive import WORDPRESS, pack_plugin
+
+ROOT = Path(__file__).resolve().parents[3]
+_PHP = sorted(WORDPRESS.rglob("*.php"))
+each_file = pytest.mark.parametrize("path", _PHP, ids=lambda path: path.name)
+
+
+def _header(name: str) -> str:
+    found = re.search(rf"^ \* {name}: +(.+)$", (WORDPRESS / "slopsieve.php").read_text(), re.M)
+    assert found, f"the plugin's header has no {name}"
+    return found[1]
+
+
+def test_the_archive_holds_the_plugins_folder_and_nothing_else():
+    archive = zipfile.ZipFile(io.BytesIO(pack_plugin(WORDPRESS)))
+
+    held = {entry.filename: archive.read(entry) for entry in archive.infolist()}
+
+    assert archive.testzip() is None
+    assert held == {
+        path.relative_to(WORDPRESS.parent).as_posix(): path.read_bytes()
+        for path in WORDPRESS.rglob("*")
+        if path.is_file()
+    }
+    assert {"slopsieve/slopsieve.php", "slopsieve/uninstall.php", "slopsieve/LICENSE"} <= set(held)
+
+
+def test_the_same_files_make_the_same_bytes_whenever_they_were_written(tmp_path):
+    copy = tmp_path / "slopsieve"
+    shutil.copytree(WORDPRESS, copy)
+    for path in copy.rglob("*"):
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+
+    assert pack_plugin(copy) == pack_plugin(WORDPRESS)
+
+
+def test_the_command_writes_the_archive_and_says_what_to_do_with_it(tmp_path):
+    out = tmp_path / "slopsieve.zip"
+
+    done = CliRunner().invoke(plugins_group, ["wordpress", "--out", str(out)])
+
+    assert done.exit_code == 0
+    assert "Upload Plugin" in done.output
+    assert out.read_bytes() == pack_plugin(WORDPRESS)
+
+
+def test_the_plugin_says_the_version_of_the_service_wherever_it_says_one():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    main = (WORDPRESS / "slopsieve.php").read_text()
+    readme = (WORDPRESS / "readme.txt").read_text()
+
+    assert _header("Version") == version
+    assert re.findall(r"const VERSION = '(.+)';", main) == [version]
+    assert re.findall(r"^Stable tag: (.+)$", readme, re.M) == [version]
+
+
+def test_the_plugin_is_under_the_gpl_and_the_package_says_so():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    assert _header("License") == "GPL-2.0-or-later"
+    assert "GNU GENERAL PUBLIC LICENSE" in (WORDPRESS / "LICENSE").read_text()
+    assert project["license"] == "Apache-2.0 AND GPL-2.0-or-later"
+    assert str((WORDPRESS / "LICENSE").relative_to(ROOT)) in project["license-files"]
+
+
+def test_the_wheel_carries_every_file_of_the_plugin():
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    carried = {
+        path for glob in tool["package-data"]["service"] for path in (ROOT / "service").glob(glob)
+    }
+
+    assert {path for path in WORDPRESS.rglob("*") if path.is_file()} <= carried
+
+
+@each_file
+def test_no_file_does_anything_when_it_is_called_by_itself(path):
+    code = path.read_text("utf-8")
+
+    assert re.search(r"if \( ! defined\( '(ABSPATH|WP_UNINSTALL_PLUGIN)' \) \) \{\n\texit;", code)
+    assert code.startswith("<?php\n/**\n")
+
+
+@each_file
+def test_what_is_printed_is_escaped_where_it_is_printed(path):
+    """WordPress's own rule: a variable is escaped in the statement that prints it."""
+    printed = re.findall(r"^\s*(?:echo|printf\()(.*?);$", path.read_text("utf-8"), re.M | re.S)
+
+    bare = [
+        one
+        for one in printed
+        if "$" in re.sub(r"'[^']*'", "''", one) and not re.search(r"esc_|wp_kses|headline\(", one)
+    ]
+
+    assert bare == []
+
+
+@each_file
+def test_every_string_for_people_can_be_translated_under_the_plugins_domain(path):
+    calls = re.findall(
+        r"\b(?:__|_n|esc_html__|esc_html_e|esc_attr__)\( (?:.*?), '([a-z]+)' \)",
+        path.read_text("utf-8"),
+    )
+
+    assert set(calls) <= {"slopsieve"}
+
+
+def test_deleting_the_plugin_deletes_every_name_under_which_it_keeps_things():
+    names = (WORDPRESS / "includes" / "names.php").read_text()
+    uninstall = (WORDPRESS / "uninstall.php").read_text()
+    kept = dict(re.findall(r"^const ([A-Z_]+) += '(_?slopsieve_[a-z_]+)';$", names, re.M))
+    metas = re.findall(r"^const METAS += array\( (.+) \);$", names, re.M)[0].split(", ")
+
+    assert {name for name, value in kept.items() if value.startswith("_")} == set(metas)
+    for name in kept.keys() - set(metas):
+        assert re.search(rf"\b{name}\b", uninstall), name
+    for path in set(_PHP) - {WORDPRESS / "includes" / "names.php"}:
+        # A name that is written elsewhere is one that uninstalling forgets.
+        literal = re.findall(
+            r"(?:update_option|add_option|set_transient|_comment_meta)\( [^)]*'(_?slopsieve\w*)'",
+            path.read_text(),
+        )
+        assert literal == [], path.name

@@ -1,0 +1,172 @@
+"""What the WordPress plugin sends is understood, and the service answers what the plugin reads."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from models.inputs import ModelOutput
+from service.domain.decision import Ruling
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.moderation.telling.deliver import deliver, take_deliveries
+from service.outbound.signing import sign
+from service.web.plugins.archive import WORDPRESS
+from tests.factories import SITE
+from tests.functional.plugins.recorded import COMMENT, CONNECTING, DECISION, SUBMIT
+
+
+@pytest.fixture
+def connected(api):
+    """What each request of a connection test is answered."""
+    return {
+        path.partition("?")[0]: getattr(api, method.lower())(path, json=body)
+        if body is not None
+        else getattr(api, method.lower())(path)
+        for method, path, body in CONNECTING
+    }
+
+
+def _judged(api, **changes) -> dict:
+    return api.post(SUBMIT, json={**COMMENT, **changes}).get_json()
+
+
+def _tell_all(services) -> list[dict]:
+    """Return what the site was sent, in order."""
+    services.notifier.sent.clear()
+    while taken := take_deliveries(services, limit=99):
+        for one in taken:
+            deliver(one, services)
+    return [json.loads(delivery.payload) for delivery, _ in services.notifier.sent]
+
+
+def test_a_connection_learns_who_the_site_is_its_secret_and_its_script(connected):
+    bodies = {path: answer.get_json() for path, answer in connected.items()}
+
+    assert {answer.status_code for answer in connected.values()} == {200}
+    assert bodies["/v1/site"]["id"] == SITE
+    assert {"name", "settings"} <= set(bodies["/v1/site"])
+    assert bodies["/v1/site/callback"]["secret"].startswith("whsec_")
+    assert bodies["/v1/site/deliveries"]["deliveries"] == []
+    assert bodies["/v1/site/form"]["script"].endswith("/form.js")
+
+
+def test_connecting_again_answers_a_secret_again(api, connected):
+    path, body = CONNECTING[1][1:]
+
+    again = api.put(path, json=body).get_json()
+
+    assert again["secret"] not in {None, connected[path].get_json()["secret"]}
+
+
+@pytest.mark.parametrize(
+    ("p_spam", "outcome", "action"),
+    [(0.01, "ham", "publish"), (0.5, "unsure", "hold"), (0.99, "spam", "hold")],
+)
+def test_a_comment_is_answered_with_what_the_plugin_reads(api, classifier, p_spam, outcome, action):
+    classifier.answer = ModelOutput(p_spam=p_spam)
+
+    case = _judged(api)
+
+    verdict = case["verdict"]
+    assert (verdict["outcome"], case["action"], case["decision"]) == (outcome, action, None)
+    assert verdict["explanation"]
+    assert {"p_spam", "degraded", "promo_spans", "signals"} <= set(verdict)
+    assert all({"contribution", "spans"} <= set(signal) for signal in verdict["signals"])
+
+
+def test_how_the_form_was_filled_in_and_the_honeypot_arrive(api, services):
+    filled = {**COMMENT["form"], "honeypot_filled": True}
+
+    case = services.cases.get(_judged(api, form=filled)["id"])
+
+    assert case.comment.form.honeypot_filled is True
+    assert case.comment.form.behaviour.keys == 120
+
+
+def test_the_same_comment_sent_again_after_a_lost_answer_is_the_same(api):
+    first, again = _judged(api), _judged(api)
+    # What a retry may tell otherwise: a day has passed, the form's token was forgotten.
+    later = dict(COMMENT)
+    del later["form"]
+    third = api.post(SUBMIT, json=later)
+
+    assert third.status_code == 202
+    assert first["id"] == again["id"] == third.get_json()["id"]
+
+
+def test_a_decision_made_in_wordpress_arrives_is_taken_back_and_comes_back_once(
+    api, connected, services
+):
+    case = _judged(api)
+    _tell_all(services)
+
+    decided = api.post(case["links"]["decision"], json=DECISION).get_json()
+    told = _tell_all(services)
+    repeated = api.post(case["links"]["decision"], json=DECISION)
+    told_again = _tell_all(services)
+    undone = api.delete(case["links"]["decision"]).get_json()
+    nothing = api.delete(case["links"]["decision"])
+
+    assert decided["decision"]["decided_by"] == "site: admin"
+    assert [one["data"]["ruling"] for one in told] == ["approve"]
+    assert repeated.status_code == 200
+    assert told_again == []
+    assert (undone["decision"], undone["decisions"][0]["undone_by"]) == (None, "site")
+    # The plugin takes this for an answer: there is nothing left to take back.
+    assert nothing.status_code == 404
+    assert nothing.get_json()["type"]
+
+
+def test_a_ruling_on_the_review_page_is_told_with_the_id_that_the_plugin_gave(
+    api, connected, services, clock
+):
+    case = _judged(api)
+    _tell_all(services)
+
+    decide_comment(case["id"], Ruling.REJECT, services, decided_by="Ola")
+    clock.advance(minutes=1)
+    (told,) = _tell_all(services)
+    read = api.get(f"/v1/comments/{case['id']}").get_json()
+    undo_decision(case["id"], services, undone_by="Ola")
+    (untold,) = _tell_all(services)
+
+    assert told["type"] == "comment.decided"
+    assert told["data"]["site_comment_id"] == COMMENT["site_comment_id"]
+    assert told["data"]["id"] == case["id"]
+    assert read["decision"]["ruling"] == "reject"
+    # The plugin compares these with the time of a decision that it could not tell.
+    assert datetime.fromisoformat(read["decisions"][0]["decided_at"]).tzinfo == UTC
+    assert untold["data"]["ruling"] is None
+
+
+def test_a_comment_that_is_deleted_there_is_withdrawn_and_takes_no_decision(api, services):
+    case = _judged(api)
+
+    withdrawn = api.delete(f"/v1/comments/{case['id']}")
+    late = api.post(case["links"]["decision"], json=DECISION)
+
+    assert withdrawn.get_json()["id"] == case["id"]
+    assert late.status_code == 409
+    assert late.get_json()["type"]
+
+
+def test_a_refusal_names_the_field_so_that_the_comments_list_can(api):
+    answer = api.post(SUBMIT, json={**COMMENT, "text": ""})
+
+    assert answer.status_code == 422
+    assert {"field", "problem", "remedy"} <= set(answer.get_json()["errors"][0])
+
+
+def test_signatures_are_of_the_form_that_the_plugin_compares():
+    """`hash_equals( "v1,$own", … )` over `id.timestamp.body`, several apart by a space."""
+    secret = "whsec_" + "QUJD" * 8
+
+    value = sign("msg_1", 1_795_000_000, b"{}", [secret, secret])
+
+    first, second = value.split(" ")
+    assert first == second
+    assert first.startswith("v1,")
+    code = (WORDPRESS / "includes" / "callback.php").read_text()
+    assert '"$id.$at." . $request->get_body()' in code
