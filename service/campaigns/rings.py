@@ -9,104 +9,38 @@ group is a ring only if its edges come to more than chance would give any group 
 from __future__ import annotations
 
 import math
-from collections import OrderedDict, defaultdict
-from collections.abc import Iterator, Sequence
+import sys
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import numpy as np
 
+from service.campaigns.acts import TIES_AN_ACT, Act, Tie, kind_of
 from service.campaigns.key_index import KeyIndex
-from service.campaigns.own_words import own_words
-from service.campaigns.targets import is_name, targets_of
-from service.domain.comment import Comment, CommentId
-from service.domain.history import History
-from service.reputation.fingerprints import fingerprints_of
 
-TARGET, COPY, BLOCK, BORN, ANSWER, SHAPE = "target", "copy", "block", "born", "answer", "shape"
 # What somebody sells; the others say who is near whom.
-_STRONG = frozenset({TARGET, COPY})
+_STRONG = frozenset({Tie.TARGET, Tie.COPY})
 MOST_OF_A_RING = 12
-_TIES_A_COMMENT = 16
-_MAX_TARGETS = 5
 # The newest comments with one tie that are looked at; a crowd shows long before.
 _HOLDERS = 64
 _ANSWERED_WITHIN = timedelta(minutes=10)
-_HOUR = timedelta(hours=1).total_seconds()
 # By so much, in log-odds, a group's edges must exceed what chance gives: one group in 20.
 _MARGIN = 3.0
 # Among fewer senders nothing is rare.
 _FEWEST_SENDERS = 200
-_MAX_SHAPE_CHARS = 24
 _MOST_CROWDS = 8
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Act:
-    """One comment as rings are found by it: who sent it, when, and what others may share.
-
-    `who` is a keyed hash of the account, the person or the address. Each tie is a kind, a colon and
-    the thing. `sells` says that the comment itself is more likely spam than not.
-    """
-
-    comment_id: CommentId
-    who: str
-    at: datetime
-    ties: tuple[str, ...]
-    sells: bool
+_Edge = tuple[float, tuple[str, str], frozenset[Tie]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ring:
-    """Senders who belong together beyond chance: who, by what, and their remembered comments."""
+    """Senders who belong together beyond chance, and by what."""
 
     who: frozenset[str]
-    kinds: frozenset[str]
-    comment_ids: tuple[CommentId, ...]
-
-
-def act_of(comment: Comment, *, blog: str | None, p_spam: float | None) -> Act | None:
-    """Return a comment's act, None where nothing tells its sender from others."""
-    sender = comment.sender
-    who = sender.account_key or sender.email_key or sender.address_key
-    if who is None:
-        return None
-    return Act(
-        comment_id=comment.id,
-        who=who,
-        at=comment.received_at,
-        ties=tuple(dict.fromkeys(_ties(comment, blog)))[:_TIES_A_COMMENT],
-        sells=p_spam is not None and p_spam >= 0.5,
-    )
-
-
-def _ties(comment: Comment, blog: str | None) -> Iterator[str]:
-    found = (t for t in targets_of(comment, blog=blog, history=History()) if not is_name(t))
-    yield from (f"{TARGET}:{target}" for target, _ in zip(found, range(_MAX_TARGETS), strict=False))
-    yield from (f"{COPY}:{key}" for key in fingerprints_of(own_words(comment)))
-    site = comment.site_id
-    if comment.sender.network_key:
-        hour = int(comment.received_at.timestamp() // _HOUR)
-        yield f"{BLOCK}:{comment.sender.network_key}:{hour}"
-    if comment.author.account_age_days is not None:
-        born = comment.received_at - timedelta(days=comment.author.account_age_days)
-        yield f"{BORN}:{site}:{born.date()}"
-    for answered in (comment.site_comment_id, comment.reply_to):
-        if answered:
-            yield f"{ANSWER}:{site}:{answered}"
-    if comment.author.name:
-        yield f"{SHAPE}:{shape_of(comment.author.name)}:{comment.sender.email_domain or ''}"
-
-
-def shape_of(name: str) -> str:
-    """Return a name's shape: `A` for capitals, `a` for small letters, `9` for each digit."""
-    shape, last = [], ""
-    for char in name[:200]:
-        kind = "9" if char.isdigit() else "A" if char.isupper() else "a" if char.isalpha() else char
-        if kind != last or kind == "9":
-            shape.append(kind)
-        last = kind
-    return "".join(shape)[:_MAX_SHAPE_CHARS]
+    ties: frozenset[Tie]
 
 
 class RingGraph:
@@ -115,116 +49,152 @@ class RingGraph:
     def __init__(self, *, max_remembered: int = 200_000, max_pairs: int = 50_000) -> None:
         self._max_remembered = max_remembered
         self._max_pairs = max_pairs
-        self._index = KeyIndex(max_remembered, keys_a_slot=_TIES_A_COMMENT)
-        self._ids: list[CommentId | None] = [None] * max_remembered
+        self._index = KeyIndex(max_remembered, keys_a_slot=TIES_AN_ACT)
         self._who: list[str | None] = [None] * max_remembered
         self._at = np.zeros(max_remembered, dtype=np.float64)
         self._sells = np.zeros(max_remembered, dtype=bool)
-        self._slots_of: defaultdict[str, list[int]] = defaultdict(list)
+        # How many acts of each sender are remembered, and how many of those sell.
+        self._acts: Counter[str] = Counter()
+        self._sales: Counter[str] = Counter()
         # Ties of each pair of senders, the pair that was touched last at the end.
         self._pairs: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
+        self._near: dict[str, set[str]] = {}
+        self._touched: set[str] = set()
         self._crowds: dict[str, list[str]] = {}
         self._next = 0
 
     @property
     def senders(self) -> int:
         """Return of how many senders comments are remembered."""
-        return len(self._slots_of)
+        return len(self._acts)
+
+    def knows(self, who: str) -> bool:
+        """Say whether something that this sender did is remembered."""
+        return who in self._acts
 
     def see(self, act: Act) -> None:
         """Remember a comment and pair its sender with those who share something with it."""
+        who = sys.intern(act.who)
+        self._touched.add(who)
         for tie in act.ties:
-            self._pair(act, tie)
-        self._remember(act)
+            self._pair(act, who, tie)
+        self._remember(act, who)
 
-    def rings(self) -> list[Ring]:
-        """Return the rings there are now, those with a comment that sells, the largest first."""
-        edges = sorted(self._edges(), key=lambda edge: (-edge[0], edge[1]))
-        groups: dict[str, set[str]] = {}
-        sums: dict[int, float] = defaultdict(float)
-        kinds: dict[int, set[str]] = defaultdict(set)
-        for weight, pair, shared in edges:
-            one, other = (groups.setdefault(who, {who}) for who in pair)
-            if one is not other:
-                one, other = (one, other) if len(one) >= len(other) else (other, one)
-                sums[id(one)] += sums.pop(id(other), 0.0) + weight
-                kinds[id(one)] |= kinds.pop(id(other), set())
-                one |= other
-                groups.update(dict.fromkeys(other, one))
-            kinds[id(one)] |= shared
-        found = {id(group): group for group in groups.values()}
-        rings = [
-            Ring(
-                who=frozenset(group),
-                kinds=frozenset(kinds[key]),
-                comment_ids=tuple(self._comments_of(group)),
-            )
-            for key, group in found.items()
-            if sums[key] >= self._by_chance(len(group)) and self._sell(group)
-        ]
-        return sorted(rings, key=lambda ring: (-len(ring.who), sorted(ring.who)))
+    def take_touched(self, limit: int) -> list[str]:
+        """Return some senders whose ring may have changed since they were returned last."""
+        return [self._touched.pop() for _ in range(min(limit, len(self._touched)))]
 
-    def _pair(self, act: Act, tie: str) -> None:
+    def rings(self, around: Collection[str] | None = None) -> list[Ring]:
+        """Return the rings that these senders are in now, of all by default, the largest first.
+
+        A group in which nobody sells is none.
+        """
+        counts: dict[str, int] = {}
+        seen: set[str] = set()
+        found = []
+        for who in self._near if around is None else around:
+            if who not in seen:
+                group, edges = self._reach(who, counts)
+                seen |= group
+                if self._sales.keys() & group and _tree(edges) >= self._by_chance(len(group)):
+                    ties = frozenset().union(*(ties for _, _, ties in edges))
+                    found.append(Ring(who=frozenset(group), ties=ties))
+        return sorted(found, key=lambda ring: (-len(ring.who), sorted(ring.who)))
+
+    def _pair(self, act: Act, who: str, tie: str) -> None:
         slots = self._index.holders(tie, at_most=_HOLDERS)
-        if tie.startswith(f"{ANSWER}:"):
+        if kind_of(tie) is Tie.ANSWER:
             at = act.at.timestamp()
             near = _ANSWERED_WITHIN.total_seconds()
             slots = [slot for slot in slots if abs(self._at[slot] - at) <= near]
-        others = {who for slot in slots if (who := self._who[slot]) and who != act.who}
+        others = {one for slot in slots if (one := self._who[slot]) and one != who}
+        if len(others) == MOST_OF_A_RING:
+            # What bound them binds them no more.
+            self._touched.update(others)
         if len(others) >= MOST_OF_A_RING:
-            for who in (act.who, *others) if tie.startswith(f"{BLOCK}:") else ():
-                crowds = self._crowds.setdefault(who, [])
+            for one in (who, *others) if kind_of(tie) is Tie.BLOCK else ():
+                crowds = self._crowds.setdefault(one, [])
                 if tie not in crowds:
-                    self._crowds[who] = [*crowds[1 - _MOST_CROWDS :], tie]
+                    self._crowds[one] = [*crowds[1 - _MOST_CROWDS :], tie]
             return
-        for who in others:
-            pair = (act.who, who) if act.who < who else (who, act.who)
-            self._pairs.setdefault(pair, set()).add(tie)
+        for one in others:
+            pair = (who, one) if who < one else (one, who)
+            self._pairs.setdefault(pair, set()).add(sys.intern(tie))
             self._pairs.move_to_end(pair)
+            self._near.setdefault(who, set()).add(one)
+            self._near.setdefault(one, set()).add(who)
         while len(self._pairs) > self._max_pairs:
-            self._pairs.popitem(last=False)
+            (one, other), _ = self._pairs.popitem(last=False)
+            self._part(one, other)
+            self._part(other, one)
 
-    def _remember(self, act: Act) -> None:
+    def _part(self, who: str, other: str) -> None:
+        near = self._near[who]
+        near.discard(other)
+        if not near:
+            del self._near[who]
+
+    def _remember(self, act: Act, who: str) -> None:
         slot = self._next % self._max_remembered
         self._next += 1
         self._forget(slot)
         self._index.put(slot, act.ties)
-        self._ids[slot], self._who[slot] = act.comment_id, act.who
+        self._who[slot] = who
         self._at[slot], self._sells[slot] = act.at.timestamp(), act.sells
-        self._slots_of[act.who].append(slot)
+        self._acts[who] += 1
+        if act.sells:
+            self._sales[who] += 1
 
     def _forget(self, slot: int) -> None:
         who = self._who[slot]
         if who is None:
             return
-        slots = self._slots_of[who]
-        slots.remove(slot)
-        if not slots:
-            del self._slots_of[who]
+        for counted in (self._acts, self._sales) if self._sells[slot] else (self._acts,):
+            counted[who] -= 1
+            if not counted[who]:
+                del counted[who]
+        if who not in self._acts:
             self._crowds.pop(who, None)
+            self._touched.discard(who)
 
-    def _edges(self) -> Iterator[tuple[float, tuple[str, str], set[str]]]:
+    def _reach(self, start: str, counts: dict[str, int]) -> tuple[set[str], list[_Edge]]:
+        """Return who is held together with a sender, and by which edges."""
+        group, edges, left = {start}, [], [start]
+        while left:
+            who = left.pop()
+            for other in self._near.get(who, ()):
+                edge = self._edge(who, other, counts)
+                if edge is not None:
+                    edges.append(edge)
+                    if other not in group:
+                        group.add(other)
+                        left.append(other)
+        return group, edges
+
+    def _edge(self, who: str, other: str, counts: dict[str, int]) -> _Edge | None:
+        """Return what holds two senders together, None if nothing does.
+
+        `counts` remembers how many share a tie.
+        """
+        if who not in self._acts or other not in self._acts:
+            return None
         total = max(self.senders, _FEWEST_SENDERS)
-        shared_by: dict[str, int] = {}
-        for pair, ties in self._pairs.items():
-            if not all(who in self._slots_of for who in pair):
-                continue
-            best: dict[str, float] = {}
-            crowd = bool(set(self._crowds.get(pair[0], ())) & set(self._crowds.get(pair[1], ())))
-            for tie in ties:
-                if tie not in shared_by:
-                    shared_by[tie] = self._count(tie)
-                kind = tie.partition(":")[0]
-                if shared_by[tie] > MOST_OF_A_RING:
-                    crowd |= kind == BLOCK
-                elif shared_by[tie] > 1:
-                    best[kind] = max(best.get(kind, 0.0), math.log(total / shared_by[tie]))
-            if crowd:
-                best = {kind: weight for kind, weight in best.items() if kind in _STRONG}
-            weight = sum(best.values())
-            enough = len(best) >= (2 if best.keys() & _STRONG else 3)
-            if enough and weight >= math.log(total):
-                yield weight, pair, set(best)
+        pair = (who, other) if who < other else (other, who)
+        best: dict[Tie, float] = {}
+        crowd = bool(set(self._crowds.get(who, ())) & set(self._crowds.get(other, ())))
+        for tie in self._pairs[pair]:
+            if tie not in counts:
+                counts[tie] = self._count(tie)
+            kind = kind_of(tie)
+            if counts[tie] > MOST_OF_A_RING:
+                crowd |= kind is Tie.BLOCK
+            elif counts[tie] > 1:
+                best[kind] = max(best.get(kind, 0.0), math.log(total / counts[tie]))
+        if crowd:
+            best = {kind: weight for kind, weight in best.items() if kind in _STRONG}
+        weight = sum(best.values())
+        enough = len(best) >= (2 if best.keys() & _STRONG else 3)
+        return (weight, pair, frozenset(best)) if enough and weight >= math.log(total) else None
 
     def _count(self, tie: str) -> int:
         slots = self._index.holders(tie, at_most=_HOLDERS)
@@ -236,9 +206,20 @@ class RingGraph:
         ways = math.lgamma(total + 1) - math.lgamma(size + 1) - math.lgamma(total - size + 1)
         return ways + _MARGIN
 
-    def _sell(self, group: set[str]) -> bool:
-        return any(self._sells[slot] for who in group for slot in self._slots_of[who])
 
-    def _comments_of(self, group: set[str]) -> Sequence[CommentId]:
-        slots = sorted(slot for who in group for slot in self._slots_of[who])
-        return [found for slot in slots if (found := self._ids[slot]) is not None]
+def _tree(edges: Iterable[_Edge]) -> float:
+    """Return what the edges come to that hold a group together: the heaviest tree among them."""
+    root: dict[str, str] = {}
+
+    def find(who: str) -> str:
+        while (above := root.get(who, who)) != who:
+            who = above
+        return who
+
+    total = 0.0
+    for weight, (one, other), _ in sorted(edges, key=lambda edge: (-edge[0], edge[1])):
+        first, second = find(one), find(other)
+        if first != second:
+            root[second] = first
+            total += weight
+    return total

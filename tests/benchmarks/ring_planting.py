@@ -16,7 +16,8 @@ from datetime import datetime, timedelta
 from itertools import combinations
 from pathlib import Path
 
-from service.campaigns.rings import Act, RingGraph, act_of
+from service.campaigns.acts import Act, act_of
+from service.campaigns.rings import RingGraph
 from service.domain.comment import Author, Comment, CommentId, Sender
 from service.domain.record import comment_from_record
 from tests.factories import NOW, SITE, make_comment
@@ -150,7 +151,7 @@ def ring(number: int, rng: random.Random) -> Iterator[Comment]:
 def _acts(comments: Sequence[Comment]) -> Iterator[Act]:
     for comment in sorted(comments, key=lambda one: one.received_at):
         sells = comment.author.account_id and comment.author.account_id.startswith("ring ")
-        act = act_of(comment, blog=None, p_spam=0.9 if sells else 0.02)
+        act = act_of(comment, p_spam=0.9 if sells else 0.02)
         if act is not None:
             yield act
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from service.campaigns.rings import MOST_OF_A_RING, Act, RingGraph, act_of, shape_of
+from service.campaigns.acts import Act, Tie, act_of, kind_of, shape_of
+from service.campaigns.rings import MOST_OF_A_RING, RingGraph
 from service.domain.comment import Author, CommentId, Sender
 from tests.factories import NOW, make_comment
 
@@ -84,18 +85,21 @@ def test_an_act_names_what_a_comment_has():
         reply_to="w-0",
     )
 
-    found = act_of(comment, blog=None, p_spam=0.6)
+    found = act_of(comment, p_spam=0.6)
 
     assert found is not None
     assert (found.who, found.sells) == ("k1", True)
-    assert {tie.partition(":")[0] for tie in found.ties} == {
-        "target",
-        "block",
-        "born",
-        "answer",
-        "shape",
-    }
-    assert act_of(make_comment(), blog=None, p_spam=0.6) is None
+    assert {kind_of(tie) for tie in found.ties} == set(Tie) - {Tie.COPY}
+    assert "valve-shop" not in str(found.ties)
+
+
+def test_who_is_known_by_an_address_alone_has_no_act():
+    shared = make_comment(
+        "Mine came from https://valve-shop.example", sender=Sender(address_key="a1")
+    )
+
+    assert act_of(shared, p_spam=0.6) is None
+    assert act_of(make_comment(), p_spam=0.6) is None
 
 
 def test_a_shape_keeps_digits_and_forgets_letters():
