@@ -36,10 +36,11 @@ def client(services):
 
 def keep_ring(services, size, *, ties=("born", "target"), ring_id="ring_1", low=0, **changes):
     """Keep a ring of senders with one comment each, the first so many low; return the comments."""
+    texts = changes.pop("texts", None)
     ids = []
     for number in range(size):
         comment = make_comment(
-            f"Comment number {number} of {size}",
+            texts[number] if texts else f"Comment number {number} of {size}",
             received_at=NOW - timedelta(days=1, minutes=number),
             **({"author": Author(name=f"Ann {number}")} | changes),
         )

@@ -318,7 +318,7 @@ def _store(
     endpoints = endpoints_of(cases, services)
     messages = write_verdict_messages(cases, services, endpoints)
     traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
-    acts = [found for one in judged if (found := _act(one, attempted[one.verdict.comment_id]))]
+    acts = [act for one in judged if (act := _act(one, attempted[one.verdict.comment_id]))]
     stored = services.verdicts.add(
         verdicts,
         audit=audit,

@@ -50,11 +50,11 @@ class Groups:
     name: str
     heads: sa.Table
     members: sa.FromClause
-    group_id: sa.ColumnElement[str | None]
+    group_id: sa.ColumnElement[Any]
     is_member: sa.ColumnElement[bool]
     is_waiting_member: sa.ColumnElement[bool]
     gone: sa.FromClause
-    left_id: sa.ColumnElement[str | None]
+    left_id: sa.ColumnElement[Any]
     has_left: sa.ColumnElement[bool]
 
 
@@ -212,13 +212,12 @@ def _members(
 
 
 def _count_waiting(groups: Groups, site_ids: Sequence[SiteId] | None) -> sa.Select[Any]:
-    query: sa.Select[Any] = (
+    return (
         sa.select(groups.group_id.label("group_id"), sa.func.count().label("waiting"))
         .select_from(groups.members)
         .where(groups.is_waiting_member, *of_sites(site_ids))
         .group_by(groups.group_id)
     )
-    return query
 
 
 def _is_large_enough(groups: Groups, site_ids: Sequence[SiteId] | None) -> sa.ColumnElement[bool]:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flask import Blueprint, abort, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
 from service.domain.campaign import LOW_P_SPAM, Campaign
-from service.domain.comment import CommentId
+from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
+from service.domain.site import Site
 from service.domain.stroke import Stroke, StrokeOf
 from service.domain.user import Permission
 from service.moderation.review.campaigns import decide_group, groups_of, put_back
@@ -53,9 +54,10 @@ class Groups:
     list_template: str
     template: str
 
-    def url(self, group_id: str, *, to: str = "", **asked: str | None) -> str:
+    def url(self, group_id: str, *, to: str = "", **asked: Any) -> str:
         """Return the address of one group's page, or of a form on it."""
-        return url_for(to or self.route, **{self.id_name: group_id}, **asked)
+        asked[self.id_name] = group_id
+        return url_for(to or self.route, **asked)
 
 
 _CAMPAIGNS = Groups(
@@ -130,10 +132,13 @@ def _show_list(groups: Groups, services: Services) -> str:
             limit=CAMPAIGNS_SHOWN,
         )
     )
-    further = {"show": None if waiting_only else _ALL, "cursor": page.next_cursor}
+    further: dict[str, Any] = {
+        "show": None if waiting_only else _ALL,
+        "cursor": page.next_cursor,
+    }
     return render_template(
         groups.list_template,
-        campaigns=_present(groups, page.campaigns, services),
+        campaigns=_present(groups, page.campaigns, services, sites=_sites(services)),
         waiting_only=waiting_only,
         first=not _cursor(),
         further=url_for(groups.list_route, **further) if page.next_cursor else None,
@@ -142,16 +147,23 @@ def _show_list(groups: Groups, services: Services) -> str:
 
 
 def _present(
-    groups: Groups, campaigns: Sequence[Campaign], services: Services
+    groups: Groups,
+    campaigns: Sequence[Campaign],
+    services: Services,
+    *,
+    sites: Mapping[SiteId, Site],
 ) -> list[CampaignView]:
     ids = [one.id for one in campaigns]
     facts = services.rings.facts(ids) if groups.what is StrokeOf.RING else {}
-    sites = {site.id: site for site in services.sites.all()}
     now = services.clock()
     return [
         present_campaign(one, url=groups.url(one.id), sites=sites, now=now, ring=facts.get(one.id))
         for one in campaigns
     ]
+
+
+def _sites(services: Services) -> dict[SiteId, Site]:
+    return {site.id: site for site in services.sites.all()}
 
 
 def _find(groups: Groups, group_id: str, services: Services) -> Campaign:
@@ -185,14 +197,14 @@ def _from_cursor(read: Callable[[str | None], _P]) -> _P:
 def _show(groups: Groups, campaign: Campaign, services: Services) -> str:
     waiting_only = _shown(default=_WAITING if campaign.waiting else _ALL) == _WAITING
     page = _members(groups, campaign, services, waiting_only=waiting_only)
-    sites = {site.id: site for site in services.sites.all()}
+    sites = _sites(services)
     now = services.clock()
     members = [present_member(case, sites=sites, now=now) for case in page.cases]
     sure_here = sum(member.waits and not member.low for member in members)
     shown = _WAITING if waiting_only else _ALL
     return render_template(
         groups.template,
-        campaign=_present(groups, [campaign], services)[0],
+        campaign=_present(groups, [campaign], services, sites=sites)[0],
         members=members,
         waiting_only=waiting_only,
         may_decide=moderator().may(Permission.DECIDE),
