@@ -18,9 +18,12 @@ from pathlib import Path
 
 from service.campaigns.acts import Act, act_of
 from service.campaigns.rings import RingGraph
-from service.domain.comment import Author, Comment, CommentId, Sender
+from service.domain.comment import Author, Comment, CommentId, Lane, Sender
 from service.domain.record import comment_from_record
-from tests.factories import NOW, SITE, make_comment
+from service.moderation.judging.ring import RingMemory, find_rings
+from service.ports.comments import NewComment
+from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.over_sqlite import sqlite_services
 from training.data.dataset import read_rows
 
 _SEED, _DAYS = 20_260, 30
@@ -29,6 +32,8 @@ _CLASS = 40
 # Of ham's writers: behind the carrier's eight blocks, in the office's one; others have their own.
 _CARRIER, _OFFICE = 0.2, 0.01
 _CARRIER_BLOCKS = 8
+# What is judged between two looks, and what is judged together.
+_PORTION, _BATCH = 200, 64
 # How often a ring's comment or member has what its others have too.
 _LINKS, _COPIES, _SAME_HOUR, _BORN_TOGETHER, _SAME_SHAPE, _ANSWERS = 0.7, 0.5, 0.4, 0.7, 0.8, 0.3
 _WORDS = [
@@ -161,23 +166,50 @@ def _pairs(groups: Sequence[frozenset[str]]) -> set[tuple[str, ...]]:
 
 
 def measure(files: Sequence[Path], most: int) -> None:
-    """Print precision and recall of pairs, and who of the sincere is in a ring."""
+    """Print precision and recall of pairs, and who of the sincere is in a ring.
+
+    Comments come in by portions; after each, rings are found and kept as in a worker's turn.
+    """
     rng = random.Random(_SEED)
     planted = [list(ring(number, rng)) for number in range(_RINGS)]
     true = [frozenset(c.sender.account_key or "" for c in one) for one in planted]
     comments = [*ham(files, most, rng), *school(rng), *(c for one in planted for c in one)]
-    graph = RingGraph()
-    for act in _acts(comments):
-        graph.see(act)
-    rings = graph.rings()
-    found, wanted = _pairs([one.who for one in rings]), _pairs(true)
+    acts = list(_acts(comments))
+    kept = {one.id: one for one in comments}
+    memory, seconds = RingMemory(most=200_000), 0.0
+    with sqlite_services() as services:
+        for start in range(0, len(acts), _PORTION):
+            some = acts[start : start + _PORTION]
+            services.comments.add(
+                [NewComment(comment=kept[one.comment_id], lane=Lane.BULK) for one in some]
+            )
+            services.verdicts.add(
+                [make_verdict(one.comment_id, p_spam=0.9 if one.sells else 0.02) for one in some],
+                audit=frozenset(),
+                acts=some,
+            )
+            began = time.process_time()
+            find_rings(services, memory, goes_on=lambda: True)
+            seconds += time.process_time() - began
+        who = sorted({one.who for one in acts})
+        groups: dict[str, set[str]] = {}
+        for one, ring_id in services.rings.ringed(who).items():
+            groups.setdefault(ring_id, set()).add(one)
+        began = time.process_time()
+        for start in range(0, len(who), _BATCH):
+            services.rings.rulings_beside(who[start : start + _BATCH])
+        asking = time.process_time() - began
+    rings = [frozenset(group) for group in groups.values()]
+    found, wanted = _pairs(rings), _pairs(true)
     right = len(found & wanted)
-    sincere = {who for one in rings for who in one.who if not who.startswith("account ring ")}
-    print(f"{len(comments):,} comments by {graph.senders:,} senders, {_RINGS} planted rings")
+    sincere = {who for one in rings for who in one if not who.startswith("account ring ")}
+    print(f"{len(acts):,} comments by {len(who):,} senders, {_RINGS} planted rings")
     print(f"found {len(rings)} rings; pairs: precision {right:,} of {len(found):,}", end=", ")
     print(f"recall {right:,} of {len(wanted):,}")
     print(f"planted rings with a pair found: {sum(bool(_pairs([t]) & found) for t in true)}")
     print(f"sincere people in a ring with spam: {len(sincere)}")
+    print(f"found and kept in {1e6 * seconds / len(acts):.0f} us a comment", end=", ")
+    print(f"asked for in {1e6 * asking / len(who):.0f} us")
 
 
 def stream(count: int) -> None:

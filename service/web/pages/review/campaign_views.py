@@ -110,7 +110,7 @@ def present_campaign(
             present_member(case, sites=sites, now=now) for case in campaign.beginnings
         ),
         senders=ring.senders if ring else 0,
-        ties=tuple(gettext(_TIES[Tie(tie)]) for tie in ring.ties) if ring else (),
+        ties=tuple(gettext(said) for tie, said in _TIES.items() if ring and tie in ring.ties),
     )
 
 
