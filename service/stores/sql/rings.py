@@ -229,7 +229,8 @@ def _ringed(connection: sa.Connection, who: Collection[str]) -> dict[str, str]:
         query = (
             sa.select(_acts.who, _acts.ring_id)
             .where(_acts.who.in_(some), is_ringed)
-            .order_by(_acts.seq)
+            .distinct()
+            .order_by(_acts.ring_id)
         )
         found.update((row.who, row.ring_id) for row in connection.execute(query))
     return found

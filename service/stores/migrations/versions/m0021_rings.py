@@ -40,7 +40,7 @@ def upgrade() -> None:
         sa.Column("last_seen_at", _MOMENT, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_rings"),
     )
-    op.create_index("ix_ring_acts_who", "ring_acts", ["who"])
+    op.create_index("ix_ring_acts_who", "ring_acts", ["who", "ring_id"])
     for name, columns, where in _PARTIAL:
         condition = sa.text(where)
         op.create_index(

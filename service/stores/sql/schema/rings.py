@@ -39,7 +39,8 @@ is_waiting_ringed = sa.and_(is_ringed, waits_for_review)
 has_left_ring = ring_acts.c.left_ring_id.is_not(None)
 
 _a = ring_acts.c
-sa.Index("ix_ring_acts_who", _a.who)
+# Who sends very much is asked for from the index alone.
+sa.Index("ix_ring_acts_who", _a.who, _a.ring_id)
 for _name, _columns, _where in (
     ("ix_ring_acts_ring", (_a.ring_id, _a.comment_id, _a.who), is_ringed),
     ("ix_ring_acts_left", (_a.left_ring_id, _a.who), has_left_ring),
