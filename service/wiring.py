@@ -152,6 +152,7 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         figures=stores.figures,
         traffic=stores.traffic,
         campaigns=stores.campaigns,
+        rings=stores.rings,
         claims=stores.claims,
         asides=stores.asides,
         scan_checks=stores.scan_checks,

@@ -279,6 +279,7 @@ def make_services(
         "figures": stores.figures,
         "traffic": stores.traffic,
         "campaigns": stores.campaigns,
+        "rings": stores.rings,
         "claims": stores.claims,
         "asides": stores.asides,
         "scan_checks": stores.scan_checks,

@@ -63,8 +63,9 @@ class History:
     comment: a sum would let a well-known domain launder the bad one beside it. `content` is that
     of near-copies of the text. `account` is an account's, or where there is none that of a
     name with an e-mail address. `email_offers` and `account_offers` count only decisions on
-    comments with a commercial link or a product. `conduct` is what the account did here, None for
-    one that was never seen. An empty history means "never seen"; a history that could not be
+    comments with a commercial link or a product. `ring` is that of other senders who share with
+    this one what strangers do not. `conduct` is what the account did here, None
+    for one that was never seen. An empty history means "never seen"; a history that could not be
     fetched is None where one is expected, and makes the verdict degraded.
     """
 
@@ -80,4 +81,5 @@ class History:
     account: Standing = field(default_factory=Standing)
     email_offers: Standing = field(default_factory=Standing)
     account_offers: Standing = field(default_factory=Standing)
+    ring: Standing = field(default_factory=Standing)
     conduct: Conduct | None = None

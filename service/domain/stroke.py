@@ -16,6 +16,7 @@ class StrokeOf(StrEnum):
     SELECTION = "selection"
     SEARCH = "search"
     CAMPAIGN = "campaign"
+    RING = "ring"
     SCAN = "scan"
 
 

@@ -54,11 +54,66 @@ class MemberPage:
     next_cursor: str | None = None
 
 
-class CampaignStore(Protocol):
-    """Keeps by what comments are recognised, and which of them belong to one campaign.
+class GroupStore(Protocol):
+    """Shows groups of comments, campaigns or rings, and lets comments leave theirs.
 
     Where `site_ids` is given, nothing is told of other sites; None means all sites.
     """
+
+    def leave(self, group_id: str, ids: Sequence[CommentId]) -> list[CommentId]:
+        """Take those members out of their group, for good; return who was taken out now.
+
+        No later comment joins the group because of them.
+        """
+
+    def rejoin(self, group_id: str, *, site_ids: Sequence[SiteId] | None) -> list[CommentId]:
+        """Undo what `leave` did to these sites' comments; return whose."""
+
+    def page(
+        self,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        waiting_only: bool,
+        cursor: str | None,
+        limit: int,
+    ) -> CampaignPage:
+        """Return groups of at least `FEWEST_SHOWN` members, most waiting ones first.
+
+        Of equally many the one that grew last comes first. With `waiting_only` others than those
+        with waiting members are left out. Raise `InvalidInputError` for a cursor that this store
+        did not make.
+        """
+
+    def get(self, group_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
+        """Return a group of any size. Raise `NotFoundError` if it has no members there."""
+
+    def members(
+        self,
+        group_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        waiting_only: bool,
+        cursor: str | None,
+        limit: int,
+    ) -> MemberPage:
+        """Return members, the newest first. Raise `InvalidInputError` for a foreign cursor."""
+
+    def waiting_ids(
+        self,
+        group_id: str,
+        *,
+        site_ids: Sequence[SiteId] | None,
+        received_until: datetime,
+        limit: int,
+    ) -> list[CommentId]:
+        """Return the members that wait for a moderator and were received by then, newest first."""
+
+    def among(self, group_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
+        """Return which of these comments are members."""
+
+
+class CampaignStore(GroupStore, Protocol):
+    """Keeps by what comments are recognised, and which of them belong to one campaign."""
 
     def take_lease(self, holder: str, *, now: datetime, until: datetime) -> Lease:
         """Let `holder` alone group comments till `until`, unless it is somebody else's turn now.
@@ -87,58 +142,10 @@ class CampaignStore(Protocol):
         calls at once one places it.
         """
 
-    def leave(self, campaign_id: str, ids: Sequence[CommentId]) -> list[CommentId]:
-        """Take those members out of their campaign, for good; return who was taken out now.
-
-        No later comment joins the campaign because it is like one of them.
-        """
-
-    def rejoin(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> list[CommentId]:
-        """Undo what `leave` did to these sites' comments; return whose."""
-
-    def page(
-        self,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        waiting_only: bool,
-        cursor: str | None,
-        limit: int,
-    ) -> CampaignPage:
-        """Return campaigns of at least `FEWEST_SHOWN` members, most waiting ones first.
-
-        Of equally many the one that grew last comes first. With `waiting_only` others than those
-        with waiting members are left out. Raise `InvalidInputError` for a cursor that this store
-        did not make.
-        """
-
     def most_waiting(
         self, *, site_ids: Sequence[SiteId] | None, limit: int
     ) -> list[WaitingCampaign]:
         """Return the first campaigns of `page` with `FEWEST_SHOWN` waiting members, cheaply."""
-
-    def get(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
-        """Return a campaign of any size. Raise `NotFoundError` if it has no members there."""
-
-    def members(
-        self,
-        campaign_id: str,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        waiting_only: bool,
-        cursor: str | None,
-        limit: int,
-    ) -> MemberPage:
-        """Return members, the newest first. Raise `InvalidInputError` for a foreign cursor."""
-
-    def waiting_ids(
-        self,
-        campaign_id: str,
-        *,
-        site_ids: Sequence[SiteId] | None,
-        received_until: datetime,
-        limit: int,
-    ) -> list[CommentId]:
-        """Return the members that wait for a moderator and were received by then, newest first."""
 
     def peoples_rulings(self, campaign_id: str) -> PeoplesRulings:
         """Return how people ruled on members, at all sites; a policy's decisions do not count."""

@@ -52,6 +52,7 @@ from service.ports.review import (
     ScanCheckStore,
     SenderNoteStore,
 )
+from service.ports.rings import RingStore
 from service.ports.search import CaseSearch, SavedViewStore
 from service.ports.sites import ListEntryStore, SiteStore
 from service.ports.training import RetrainingStore, TrainerQueue
@@ -105,6 +106,7 @@ class Services:
     figures: FigureStore
     traffic: TrafficStore
     campaigns: CampaignStore
+    rings: RingStore
     claims: ClaimStore
     asides: AsideStore
     scan_checks: ScanCheckStore

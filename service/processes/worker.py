@@ -21,6 +21,7 @@ from service.moderation.judging.attempts import AttemptCount
 from service.moderation.judging.back_score import back_score_chunk, feed_back_scorings
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.judge import judge_batch
+from service.moderation.judging.ring import find_rings
 from service.moderation.judging.shadow import has_shadow, opine_in_shadow, prune_opinions
 from service.moderation.learning.rebuild import rebuild_if_blank
 from service.moderation.learning.remember import remember_open
@@ -112,6 +113,13 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
     name = own_name()
     # A process may get the number of one that died: the id tells them apart.
     memory = GroupingMemory(f"{name}:{services.new_id('lease')}")
+
+    def group() -> None:
+        goes_on = _for_seconds(GROUP_FOR_SECONDS)
+        group_fresh(services, memory, goes_on=goes_on)
+        if memory.rings is not None:
+            find_rings(services, memory.rings, goes_on=goes_on)
+
     keep = timedelta(days=wired.settings.keep_deliveries_days)
     keep_opinions = timedelta(days=wired.settings.keep_opinions_days)
     register_upkeep(
@@ -136,9 +144,7 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
             TaskName.TAKE_IN_SEARCH: lambda: take_in_search(
                 services, goes_on=_for_seconds(TAKE_IN_FOR_SECONDS)
             ),
-            TaskName.GROUP_FRESH: lambda: group_fresh(
-                services, memory, goes_on=_for_seconds(GROUP_FOR_SECONDS)
-            ),
+            TaskName.GROUP_FRESH: group,
             TaskName.COUNT_TRAFFIC: lambda: count_traffic(
                 services, goes_on=_for_seconds(COUNT_FOR_SECONDS)
             ),

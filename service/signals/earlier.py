@@ -119,6 +119,12 @@ MAIL_DOMAIN = Key(
     most=0.6,
 )
 TARGET = Key(where="that link to the same domain", standing=lambda h: h.domains)
+RING = Key(
+    where="of senders who share with this one what strangers do not",
+    standing=lambda h: h.ring,
+    min_decisions=1.1,
+    dissent=5.0,
+)
 COPY = Key(where="of nearly the same words", standing=lambda h: h.content)
 
 

@@ -50,6 +50,7 @@ from service.signals.rejected_address_before import REJECTED_ADDRESS_BEFORE
 from service.signals.rejected_copy_before import REJECTED_COPY_BEFORE
 from service.signals.rejected_mail_domain_before import REJECTED_MAIL_DOMAIN_BEFORE
 from service.signals.rejected_person_before import REJECTED_PERSON_BEFORE
+from service.signals.rejected_ring_before import REJECTED_RING_BEFORE
 from service.signals.rejected_target_before import REJECTED_TARGET_BEFORE
 from service.signals.restated_title import RESTATED_TITLE
 from service.signals.sender_burst import SENDER_BURST
@@ -120,6 +121,7 @@ DETECTORS: tuple[Detector, ...] = (
     REJECTED_MAIL_DOMAIN_BEFORE,
     REJECTED_TARGET_BEFORE,
     REJECTED_COPY_BEFORE,
+    REJECTED_RING_BEFORE,
     # How many others were just seen.
     SENDER_BURST,
     COPY_BURST,

@@ -50,6 +50,7 @@ RATES = {
     "rejected_mail_domain_before": 0.005,
     "rejected_target_before": 0.005,
     "rejected_copy_before": 0.002,
+    "rejected_ring_before": 0.002,
     "offer_after_remarks": 0.01,
     "added_by_edit": 0.005,
     "dormant_account": 0.001,

@@ -364,7 +364,7 @@ def test_decided_members_are_shown_with_who_decided_and_cannot_be_ticked(service
     assert f"Rejected {CAMPAIGN_POLICY}" in words(page)
 
 
-def _account(services, name, role, site_ids=None):
+def account(services, name, role, site_ids=None):
     add_moderator(services, name)
     user = services.users.find(name)
     changed = type(user)(
@@ -389,7 +389,7 @@ def test_whoever_sees_one_site_sees_its_members_alone_and_decides_no_others(serv
     services.campaigns.leave(services.cases.get(theirs[0]).campaign_id, theirs)
     for one in theirs:
         services.campaigns._campaign_of[one] = here
-    client = _account(services, "Kim", Role.MODERATOR, site_ids=("site-2",))
+    client = account(services, "Kim", Role.MODERATOR, site_ids=("site-2",))
 
     listed = client.get(LIST)
     page = client.get(f"{LIST}/{here}")
@@ -408,7 +408,7 @@ def test_whoever_sees_one_site_sees_its_members_alone_and_decides_no_others(serv
 
 def test_a_reader_looks_and_decides_nothing(services):
     campaign_id, ids = keep_campaign(services, 3)
-    client = _account(services, "Rea", Role.READER)
+    client = account(services, "Rea", Role.READER)
 
     page = client.get(f"{LIST}/{campaign_id}")
     token = re.search(r'name="csrf_token" value="([^"]+)"', page.text)[1]

@@ -43,7 +43,15 @@ def words(page):
 
 @pytest.mark.parametrize(
     "path",
-    ["/review", "/review/campaigns", "/review/search", "/figures", "/me", "/review/comments/x"],
+    [
+        "/review",
+        "/review/campaigns",
+        "/review/rings",
+        "/review/search",
+        "/figures",
+        "/me",
+        "/review/comments/x",
+    ],
 )
 def test_every_kind_of_page_runs_from_right_to_left(client, path):
     page = client.get(path)

@@ -7,11 +7,13 @@ from dataclasses import fields, replace
 import pytest
 import sqlalchemy as sa
 
+from service.campaigns.acts import Act
 from service.domain.comment import Lane, Sender
 from service.domain.site import Site
 from service.domain.verdict import Outcome
 from service.ports.campaigns import Placement
 from service.ports.comments import NewComment
+from service.ports.rings import PlacedRing
 from service.ports.services import Services
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine, sql_stores
@@ -60,7 +62,7 @@ def asked(engine):
 
 
 def keep(services, numbers):
-    """Keep comments that wait, all of one campaign and sender."""
+    """Keep comments that wait, all of one campaign, ring and sender."""
     kept = [
         make_comment(f"Number {n}, see https://shop.example/{n}", id=f"com_{n:03d}", sender=SENDER)
         for n in numbers
@@ -70,7 +72,12 @@ def keep(services, numbers):
         [make_verdict(one.id, Outcome.UNSURE) for one in kept],
         audit=frozenset(),
         traits=[traits_of(one.id) for one in kept],
+        acts=[
+            Act(comment_id=one.id, who=f"who-{one.id}", at=NOW, ties=(), sells=True) for one in kept
+        ],
     )
+    who = frozenset(f"who-{one.id}" for one in kept)
+    services.rings.place([PlacedRing(ring_id="ring_1", who=who, ties=("target",))])
     services.campaigns.place(
         [
             Placement(
@@ -92,6 +99,9 @@ PAGES = [
     ("/review/search?q=number", 11, 1),
     ("/review/campaigns", 10, 1),
     ("/review/campaigns/cam_1", 12, 1),
+    # What ties a ring, and how many it has, are two more.
+    ("/review/rings", 12, 1),
+    ("/review/rings/ring_1", 14, 1),
 ]
 
 

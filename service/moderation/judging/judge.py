@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from models.inputs import ModelOutput
+from service.campaigns.acts import Act, act_of
 from service.campaigns.traits import Traits, traits_of
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId
@@ -27,6 +28,7 @@ from service.learning.evidence import LearntForComment, LocalEvidence, with_lear
 from service.learning.judging import lean_on
 from service.learning.taught import Taught
 from service.moderation.judging.attempts import AttemptCount
+from service.moderation.judging.beside import with_rings
 from service.moderation.judging.laps import Laps
 from service.moderation.learning.rebuild import gather_whole
 from service.moderation.telling.announce import (
@@ -305,7 +307,7 @@ def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[Mode
 
 def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History] | None:
     try:
-        return gather_whole(comments, services)
+        return with_rings(comments, gather_whole(comments, services), services)
     except HistoryBlankError:
         log.warning("histories are being filled again, verdicts are degraded")
     except StoreUnavailableError:
@@ -327,12 +329,14 @@ def _store(
     endpoints = endpoints_of(cases, services)
     messages = write_verdict_messages(cases, services, endpoints)
     traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
+    acts = [act for one in judged if (act := _act(one, attempted[one.verdict.comment_id]))]
     stored = services.verdicts.add(
         verdicts,
         audit=audit,
         deliveries=messages,
         tell=lambda spoken_of: write_verdict_messages(spoken_of, services, endpoints),
         traits=traits,
+        acts=acts,
     )
     _log_judged([verdict.comment_id for verdict in verdicts], frozenset(stored))
     _count_hits(verdicts, frozenset(stored), services)
@@ -367,11 +371,32 @@ def _traits(judged: _Judged, attempt: Attempt) -> Traits | None:
             history=judged.history,
         )
     except Exception as error:  # noqa: BLE001  # grouping never keeps a verdict from being stored
-        log.error(  # noqa: TRY400  # a traceback could carry the comment's text
-            "a comment cannot be grouped",
-            extra={"comment_id": verdict.comment_id, "error": type(error).__name__},
-        )
+        _log_ungrouped(verdict, error)
         return None
+
+
+def _act(judged: _Judged, attempt: Attempt) -> Act | None:
+    """Return by what the sender is found to belong with others: of ham too, which tells crowds."""
+    verdict = judged.verdict
+    if _JUDGING in verdict.degraded_by:
+        return None
+    try:
+        return act_of(
+            attempt.comment,
+            p_spam=verdict.p_spam,
+            blog=attempt.settings.blog,
+            history=judged.history,
+        )
+    except Exception as error:  # noqa: BLE001  # grouping never keeps a verdict from being stored
+        _log_ungrouped(verdict, error)
+        return None
+
+
+def _log_ungrouped(verdict: Verdict, error: Exception) -> None:
+    log.error(  # a traceback could carry the comment's text
+        "a comment cannot be grouped",
+        extra={"comment_id": verdict.comment_id, "error": type(error).__name__},
+    )
 
 
 def _count_hits(

@@ -62,10 +62,11 @@ def count_comments(person: Person, services: Services) -> Mapping[SiteId, int]:
 def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:
     """Yield everything held about a person, a comment at a time, with all that was said of it.
 
-    That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports and
-    the campaign it belongs to. Then follow what the person's accounts did, the moderators' list
-    entries that name the person's address or e-mail, and their notes on the person. The last one
-    says how many comments there were, and whether there are more than `MAX_EXPORTED`.
+    That is the comment with its sender's keyed hashes, its verdict, its decisions, its reports, the
+    campaign it belongs to, and by what rings are found, with the ring that it is in. Then follow
+    what the person's accounts did, the moderators' list entries that name the person's address or
+    e-mail, and their notes on the person. The last one says how many comments there were, and
+    whether there are more than `MAX_EXPORTED`.
     """
     after, exported = None, 0
     accounts: dict[str, Conduct] = {}
@@ -75,6 +76,7 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
         if not ids:
             break
         after = ids[-1]
+        acts = {key: asdict(kept) for key, kept in services.rings.kept_of(ids).items()}
         for comment_id in ids:
             try:
                 case = services.cases.get(comment_id)
@@ -82,7 +84,7 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
                 continue
             exported += 1
             accounts.update(services.history.conducts(account_of(case.comment.sender), now=now))
-            yield {"kind": "comment", **_record(case)}
+            yield {"kind": "comment", **_record(case), "ring": acts.get(comment_id)}
     accounts.update(services.history.conducts(person.sender, now=now))
     for name, conduct in sorted(accounts.items()):
         yield {"kind": "account", "account": name, "conduct": asdict(conduct)}

@@ -1,4 +1,4 @@
-"""Decides a campaign in one stroke, with exceptions, and takes comments out of a campaign."""
+"""Decides a campaign or a ring in one stroke, with exceptions, and takes comments out of it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from service.domain.decision import Ruling
 from service.domain.stroke import Stroke, StrokeOf
 from service.moderation.admin.acts import record_act
 from service.moderation.review.strokes import PORTION, decide_together
+from service.ports.campaigns import GroupStore
 from service.ports.services import Services
 
 # Decided within one request, at some 1,000 a second; whoever has more waiting presses twice.
 MOST_AT_ONCE = 5_000
 
 
-def decide_campaign(
-    campaign_id: str,
+def decide_group(
+    group_id: str,
     ruling: Ruling,
     services: Services,
     *,
+    what: StrokeOf,
     ticked: Sequence[CommentId],
     unticked: Sequence[CommentId],
     others_until: datetime | None,
@@ -36,26 +38,27 @@ def decide_campaign(
     With `others_until` all other members that wait and were received by then are ruled on as well,
     at most `MOST_AT_ONCE`, but for the `unticked` and those below `LOW_P_SPAM`: nobody saw them.
     Members that somebody decided in the meantime are left alone. With `exceptions_leave` the
-    unticked ones leave the campaign. Nothing is done to comments of other sites than `site_ids`,
-    None means all. Raises what `decide_together` raises.
+    unticked ones leave the group. `what` says which of the two that is. Nothing is done to comments
+    of other sites than `site_ids`, None means all. Raises what `decide_together` raises.
     """
+    groups = groups_of(what, services)
     seen = {*ticked, *unticked}
     wanted = list(dict.fromkeys(ticked))
     if others_until is not None:
-        others = services.campaigns.waiting_ids(
-            campaign_id,
+        others = groups.waiting_ids(
+            group_id,
             site_ids=site_ids,
             received_until=others_until,
             limit=MOST_AT_ONCE + len(seen),
         )
         wanted += [one for one in others if one not in seen][:MOST_AT_ONCE]
+    members = groups.among(group_id, wanted)
+    wanted = [one for one in wanted if one in members]
     open_ids = [
         case.comment.id
         for start in range(0, len(wanted), PORTION)
         for case in services.cases.find(wanted[start : start + PORTION])
-        if case.campaign_id == campaign_id
-        and case.decision is None
-        and (case.comment.id in seen or not is_low(case))
+        if case.decision is None and (case.comment.id in seen or not is_low(case))
     ]
     stroke = None
     if open_ids:
@@ -64,32 +67,43 @@ def decide_campaign(
             ruling,
             services,
             decided_by=decided_by,
-            what=StrokeOf.CAMPAIGN,
+            what=what,
             note=note,
             stroke_id=stroke_id,
             site_ids=site_ids,
             open_only=True,
         )
     if exceptions_leave and unticked:
-        _take_out(campaign_id, unticked, services, by=decided_by, site_ids=site_ids)
+        _take_out(group_id, unticked, services, what=what, by=decided_by, site_ids=site_ids)
     return stroke
 
 
 def put_back(
-    campaign_id: str, services: Services, *, by: str, site_ids: tuple[SiteId, ...] | None
+    group_id: str,
+    services: Services,
+    *,
+    what: StrokeOf,
+    by: str,
+    site_ids: tuple[SiteId, ...] | None,
 ) -> int:
-    """Let comments that were taken out of a campaign be its members again; return how many."""
-    back = services.campaigns.rejoin(campaign_id, site_ids=site_ids)
+    """Let comments that were taken out of a group be its members again; return how many."""
+    back = groups_of(what, services).rejoin(group_id, site_ids=site_ids)
     if back:
-        _log(services, by=by, act="put back into campaign", subject=campaign_id, count=len(back))
+        _log(services, by=by, act=f"put back into {what}", subject=group_id, count=len(back))
     return len(back)
 
 
+def groups_of(what: StrokeOf, services: Services) -> GroupStore:
+    """Return the store of campaigns, or that of rings."""
+    return services.rings if what is StrokeOf.RING else services.campaigns
+
+
 def _take_out(
-    campaign_id: str,
+    group_id: str,
     ids: Sequence[CommentId],
     services: Services,
     *,
+    what: StrokeOf,
     by: str,
     site_ids: tuple[SiteId, ...] | None,
 ) -> None:
@@ -98,9 +112,9 @@ def _take_out(
         for case in services.cases.find(ids)
         if site_ids is None or case.comment.site_id in site_ids
     ]
-    left = services.campaigns.leave(campaign_id, theirs)
+    left = groups_of(what, services).leave(group_id, theirs)
     if left:
-        _log(services, by=by, act="take out of campaign", subject=campaign_id, count=len(left))
+        _log(services, by=by, act=f"take out of {what}", subject=group_id, count=len(left))
 
 
 def _log(services: Services, *, by: str, act: str, subject: str, count: int) -> None:

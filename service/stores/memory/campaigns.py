@@ -127,27 +127,27 @@ class MemoryCampaignStore:
         last_seen = self._last_seen.get(campaign_id, received_at)
         self._last_seen[campaign_id] = max(last_seen, received_at)
 
-    def leave(self, campaign_id: str, ids: Sequence[CommentId]) -> list[CommentId]:
-        """See `CampaignStore.leave`."""
+    def leave(self, group_id: str, ids: Sequence[CommentId]) -> list[CommentId]:
+        """See `GroupStore.leave`."""
         with self._lock:
             left = sorted(
                 comment_id
                 for comment_id in set(ids)
-                if self._campaign_of.get(comment_id) == campaign_id
+                if self._campaign_of.get(comment_id) == group_id
             )
             for comment_id in left:
                 del self._campaign_of[comment_id]
                 if comment_id in self._traits:
-                    self._traits[comment_id].left_campaign_id = campaign_id
+                    self._traits[comment_id].left_campaign_id = group_id
             return left
 
-    def rejoin(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> list[CommentId]:
-        """See `CampaignStore.rejoin`."""
+    def rejoin(self, group_id: str, *, site_ids: Sequence[SiteId] | None) -> list[CommentId]:
+        """See `GroupStore.rejoin`."""
         with self._lock:
-            back = sorted(self._left(campaign_id, site_ids))
+            back = sorted(self._left(group_id, site_ids))
             for comment_id in back:
                 self._traits[comment_id].left_campaign_id = None
-                self._campaign_of[comment_id] = campaign_id
+                self._campaign_of[comment_id] = group_id
             return back
 
     def page(
@@ -158,7 +158,7 @@ class MemoryCampaignStore:
         cursor: str | None,
         limit: int,
     ) -> CampaignPage:
-        """See `CampaignStore.page`."""
+        """See `GroupStore.page`."""
         with self._lock:
             places = [
                 CampaignPlace(
@@ -193,12 +193,12 @@ class MemoryCampaignStore:
             if one.waiting >= FEWEST_SHOWN
         ]
 
-    def get(self, campaign_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
-        """See `CampaignStore.get`."""
+    def get(self, group_id: str, *, site_ids: Sequence[SiteId] | None) -> Campaign:
+        """See `GroupStore.get`."""
         with self._lock:
-            members = self._members(campaign_id, site_ids)
+            members = self._members(group_id, site_ids)
             if not members:
-                msg = f"there is no campaign {campaign_id!r}"
+                msg = f"there is no campaign {group_id!r}"
                 raise NotFoundError(msg)
             newest = members[:READ_FOR_TARGETS]
             kept = [self._traits.get(case.comment.id) for case in newest if _sells(case)]
@@ -206,13 +206,13 @@ class MemoryCampaignStore:
             rulings = [case.decision.ruling for case in members if case.decision]
             posts = {(case.comment.site_id, case.comment.post.url) for case in members}
             return Campaign(
-                id=campaign_id,
+                id=group_id,
                 members=len(members),
                 waiting=sum(case.needs_review for case in members),
                 low=sum(case.needs_review and is_low(case) for case in members),
                 approved=rulings.count(Ruling.APPROVE),
                 rejected=rulings.count(Ruling.REJECT),
-                left=len(self._left(campaign_id, site_ids)),
+                left=len(self._left(group_id, site_ids)),
                 site_ids=tuple(sorted({case.comment.site_id for case in members})),
                 posts=sum(url is not None for _, url in posts),
                 targets=most_common(t for one in kept if one for t in one.traits.targets),
@@ -225,16 +225,16 @@ class MemoryCampaignStore:
 
     def members(
         self,
-        campaign_id: str,
+        group_id: str,
         *,
         site_ids: Sequence[SiteId] | None,
         waiting_only: bool,
         cursor: str | None,
         limit: int,
     ) -> MemberPage:
-        """See `CampaignStore.members`."""
+        """See `GroupStore.members`."""
         with self._lock:
-            cases = self._members(campaign_id, site_ids)
+            cases = self._members(group_id, site_ids)
         if waiting_only:
             cases = [case for case in cases if case.needs_review]
         if cursor is not None:
@@ -252,20 +252,25 @@ class MemoryCampaignStore:
 
     def waiting_ids(
         self,
-        campaign_id: str,
+        group_id: str,
         *,
         site_ids: Sequence[SiteId] | None,
         received_until: datetime,
         limit: int,
     ) -> list[CommentId]:
-        """See `CampaignStore.waiting_ids`."""
+        """See `GroupStore.waiting_ids`."""
         with self._lock:
-            cases = self._members(campaign_id, site_ids)
+            cases = self._members(group_id, site_ids)
         return [
             case.comment.id
             for case in cases
             if case.needs_review and case.comment.received_at <= received_until
         ][:limit]
+
+    def among(self, group_id: str, ids: Sequence[CommentId]) -> set[CommentId]:
+        """See `GroupStore.among`."""
+        with self._lock:
+            return {one for one in ids if self._campaign_of.get(one) == group_id}
 
     def peoples_rulings(self, campaign_id: str) -> PeoplesRulings:
         """See `CampaignStore.peoples_rulings`."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+from service.campaigns.acts import Act
 from service.campaigns.traits import Traits
 from service.domain.aside import Aside
 from service.domain.campaign import is_by_person
@@ -61,6 +62,7 @@ from service.stores.memory.personal_data import MemoryPersonalDataStore
 from service.stores.memory.queue import MemoryScoringQueue
 from service.stores.memory.reminders import MemoryReminderStore
 from service.stores.memory.retrainings import MemoryRetrainingStore
+from service.stores.memory.rings import MemoryAct, MemoryRingStore
 from service.stores.memory.scan_checks import MemoryScanCheckStore
 from service.stores.memory.search import MemoryCaseSearch, MemorySavedViewStore, MemorySenderRecords
 from service.stores.memory.sender_notes import MemorySenderNoteStore
@@ -114,6 +116,8 @@ class _State:
     reports: dict[str, Report] = field(default_factory=dict)
     # In the order in which they were judged.
     traits: dict[CommentId, KeptTraits] = field(default_factory=dict)
+    acts: dict[CommentId, MemoryAct] = field(default_factory=dict)
+    ring_of: dict[CommentId, str] = field(default_factory=dict)
     campaign_of: dict[CommentId, str] = field(default_factory=dict)
     # Judged, and not counted yet.
     uncounted: set[CommentId] = field(default_factory=set)
@@ -140,6 +144,11 @@ class _State:
             for kept in self.comments.values()
             for decision in kept.decisions
         )
+
+    def forget_act(self, comment_id: CommentId) -> None:
+        """Forget by what the sender of a comment could be told to belong with others."""
+        self.acts.pop(comment_id, None)
+        self.ring_of.pop(comment_id, None)
 
     def case(self, kept: _Kept) -> Case:
         """Return a kept comment as a case."""
@@ -307,6 +316,7 @@ class MemoryCommentStore:
                     kept = self._state.comments[comment_id]
                     kept.comment = replace(kept.comment, sender=Sender())
                     self._state.traits.pop(comment_id, None)
+                    self._state.forget_act(comment_id)
 
     def find_by_content(
         self, site_id: SiteId, content_key: str, *, since: datetime
@@ -367,6 +377,7 @@ class MemoryCommentStore:
                 self._state.asides[comment_id] = replace(aside, note=None)
             self._state.traits.pop(comment_id, None)
             self._state.campaign_of.pop(comment_id, None)
+            self._state.forget_act(comment_id)
 
 
 class MemoryVerdictStore:
@@ -384,6 +395,7 @@ class MemoryVerdictStore:
         deliveries: Sequence[Delivery] = (),
         tell: Tell | None = None,
         traits: Sequence[Traits] = (),
+        acts: Sequence[Act] = (),
     ) -> list[CommentId]:
         """See `VerdictStore.add`."""
         stored = []
@@ -404,6 +416,10 @@ class MemoryVerdictStore:
                     p_spam = verdict.p_spam if verdict.model_p_spam is not None else None
                     kept_traits = KeptTraits(traits=replace(one, p_spam=p_spam))
                     self._state.traits[one.comment_id] = kept_traits
+            for act in acts:
+                if act.comment_id in stored:
+                    place = 1 + max((kept.place for kept in self._state.acts.values()), default=0)
+                    self._state.acts[act.comment_id] = MemoryAct(place=place, act=act)
             spoken_of = [
                 case
                 for case in (self._state.case(self._state.kept(one)) for one in stored)
@@ -1046,6 +1062,7 @@ class MemoryStores:
     figures: MemoryFigureStore
     traffic: MemoryTrafficStore
     campaigns: MemoryCampaignStore
+    rings: MemoryRingStore
     claims: MemoryClaimStore
     asides: MemoryAsideStore
     scan_checks: MemoryScanCheckStore
@@ -1093,6 +1110,13 @@ def memory_stores(*, sites: Sequence[Site] = ()) -> MemoryStores:
             state.lock,
             traits=state.traits,
             campaign_of=state.campaign_of,
+            case_of=lambda comment_id: state.case(state.kept(comment_id)),
+        ),
+        rings=MemoryRingStore(
+            state.lock,
+            acts=state.acts,
+            ring_of=state.ring_of,
+            traits=state.traits,
             case_of=lambda comment_id: state.case(state.kept(comment_id)),
         ),
         claims=MemoryClaimStore(),

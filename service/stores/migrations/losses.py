@@ -24,5 +24,6 @@ LOSSES = {
     "m0018": "which accounts comments came from, and what edits did",
     "m0019": "what is put aside, how strokes over screens agreed, notes on senders",
     "m0020": "who was reminded of what waits; a crossing that lasts is told once more",
+    "m0021": "rings, and by what senders were found to share",
 }
 """By revision; a guard fails on a migration that is missing here."""

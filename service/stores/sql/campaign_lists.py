@@ -1,9 +1,10 @@
-"""Reads lists of campaigns and of their members from a SQL database."""
+"""Reads lists of groups, campaigns or rings, and of their members from a SQL database."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -35,9 +36,39 @@ from service.stores.sql.schema.campaigns import (
 )
 from service.stores.sql.schema.tables import comments, decisions
 
-_LIST = "campaigns"
 _MEMBERS = "members"
 _comments = comments.c
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Groups:
+    """Where one kind of groups stands: a row a group, a row a member, and who has left.
+
+    What an index is partial by, `is_member` and the others say in so many words, or it is not used.
+    """
+
+    name: str
+    heads: sa.Table
+    members: sa.FromClause
+    group_id: sa.ColumnElement[Any]
+    is_member: sa.ColumnElement[bool]
+    is_waiting_member: sa.ColumnElement[bool]
+    gone: sa.FromClause
+    left_id: sa.ColumnElement[Any]
+    has_left: sa.ColumnElement[bool]
+
+
+CAMPAIGNS = Groups(
+    name="campaign",
+    heads=campaigns,
+    members=comments,
+    group_id=_comments.campaign_id,
+    is_member=is_member,
+    is_waiting_member=is_waiting_member,
+    gone=comment_traits.join(comments, _comments.id == comment_traits.c.comment_id),
+    left_id=comment_traits.c.left_campaign_id,
+    has_left=has_left,
+)
 
 
 def of_sites(site_ids: Sequence[SiteId] | None) -> list[sa.ColumnElement[bool]]:
@@ -46,6 +77,7 @@ def of_sites(site_ids: Sequence[SiteId] | None) -> list[sa.ColumnElement[bool]]:
 
 
 def list_campaigns(
+    groups: Groups,
     connection: sa.Connection,
     site_ids: Sequence[SiteId] | None,
     *,
@@ -53,60 +85,64 @@ def list_campaigns(
     cursor: str | None,
     limit: int,
 ) -> CampaignPage:
-    """See `CampaignStore.page`."""
-    waiting = _count_waiting(site_ids).subquery()
+    """See `GroupStore.page`."""
+    heads = groups.heads
+    waiting = _count_waiting(groups, site_ids).subquery()
     counted = sa.func.coalesce(waiting.c.waiting, 0)
-    joined = campaigns.join(
-        waiting, waiting.c.campaign_id == campaigns.c.id, isouter=not waiting_only
-    )
+    joined = heads.join(waiting, waiting.c.group_id == heads.c.id, isouter=not waiting_only)
     query = (
-        sa.select(campaigns.c.id, campaigns.c.last_seen_at, counted.label("waiting"))
+        sa.select(heads.c.id, heads.c.last_seen_at, counted.label("waiting"))
         .select_from(joined)
-        .where(_is_large_enough(site_ids))
-        .order_by(counted.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
+        .where(_is_large_enough(groups, site_ids))
+        .order_by(counted.desc(), heads.c.last_seen_at.desc(), heads.c.id)
         .limit(limit + 1)
     )
     if cursor is not None:
-        query = query.where(_later(decode_place(cursor, of=_LIST), counted))
+        query = query.where(_later(groups, decode_place(cursor, of=_list_of(groups)), counted))
     rows = connection.execute(query).all()
-    shown = _describe(connection, [row.id for row in rows[:limit]], site_ids)
+    shown = _describe(groups, connection, [row.id for row in rows[:limit]], site_ids)
     if len(rows) <= limit:
         return CampaignPage(campaigns=shown)
     last = rows[limit - 1]
     place = CampaignPlace(waiting=last.waiting, at=last.last_seen_at, id=last.id)
-    return CampaignPage(campaigns=shown, next_cursor=encode_place(place, of=_LIST))
+    return CampaignPage(campaigns=shown, next_cursor=encode_place(place, of=_list_of(groups)))
 
 
 def list_waiting(
-    connection: sa.Connection, site_ids: Sequence[SiteId] | None, *, limit: int
+    groups: Groups, connection: sa.Connection, site_ids: Sequence[SiteId] | None, *, limit: int
 ) -> list[WaitingCampaign]:
     """See `CampaignStore.most_waiting`."""
-    waiting = _count_waiting(site_ids).having(sa.func.count() >= FEWEST_SHOWN).subquery()
+    heads = groups.heads
+    waiting = _count_waiting(groups, site_ids).having(sa.func.count() >= FEWEST_SHOWN).subquery()
     query = (
-        sa.select(campaigns.c.id, waiting.c.waiting)
-        .join(waiting, waiting.c.campaign_id == campaigns.c.id)
-        .order_by(waiting.c.waiting.desc(), campaigns.c.last_seen_at.desc(), campaigns.c.id)
+        sa.select(heads.c.id, waiting.c.waiting)
+        .join(waiting, waiting.c.group_id == heads.c.id)
+        .order_by(waiting.c.waiting.desc(), heads.c.last_seen_at.desc(), heads.c.id)
         .limit(limit)
     )
     rows = connection.execute(query).all()
-    targets = _newest_targets(connection, [row.id for row in rows], site_ids)
+    targets = _newest_targets(groups, connection, [row.id for row in rows], site_ids)
     return [
         WaitingCampaign(id=row.id, waiting=row.waiting, targets=targets[row.id]) for row in rows
     ]
 
 
 def find_campaign(
-    connection: sa.Connection, campaign_id: str, site_ids: Sequence[SiteId] | None
+    groups: Groups,
+    connection: sa.Connection,
+    campaign_id: str,
+    site_ids: Sequence[SiteId] | None,
 ) -> Campaign:
-    """See `CampaignStore.get`."""
-    found = _describe(connection, [campaign_id], site_ids)
+    """See `GroupStore.get`."""
+    found = _describe(groups, connection, [campaign_id], site_ids)
     if not found:
-        msg = f"there is no campaign {campaign_id!r}"
+        msg = f"there is no {groups.name} {campaign_id!r}"
         raise NotFoundError(msg)
     return found[0]
 
 
 def list_members(
+    groups: Groups,
     connection: sa.Connection,
     campaign_id: str,
     site_ids: Sequence[SiteId] | None,
@@ -115,10 +151,11 @@ def list_members(
     cursor: str | None,
     limit: int,
 ) -> MemberPage:
-    """See `CampaignStore.members`."""
+    """See `GroupStore.members`."""
     query = (
         sa.select(_comments.id, _comments.received_at)
-        .where(*_members(campaign_id, site_ids, waiting_only=waiting_only))
+        .select_from(groups.members)
+        .where(*_members(groups, campaign_id, site_ids, waiting_only=waiting_only))
         .order_by(_comments.received_at.desc(), _comments.id.desc())
         .limit(limit + 1)
     )
@@ -141,6 +178,7 @@ def list_members(
 
 
 def find_waiting_ids(
+    groups: Groups,
     connection: sa.Connection,
     campaign_id: str,
     site_ids: Sequence[SiteId] | None,
@@ -148,11 +186,12 @@ def find_waiting_ids(
     received_until: datetime,
     limit: int,
 ) -> list[CommentId]:
-    """See `CampaignStore.waiting_ids`."""
+    """See `GroupStore.waiting_ids`."""
     query = (
         sa.select(_comments.id)
+        .select_from(groups.members)
         .where(
-            *_members(campaign_id, site_ids, waiting_only=True),
+            *_members(groups, campaign_id, site_ids, waiting_only=True),
             _comments.received_at <= received_until,
         )
         .order_by(_comments.received_at.desc(), _comments.id.desc())
@@ -161,44 +200,50 @@ def find_waiting_ids(
     return list(connection.scalars(query))
 
 
+def _list_of(groups: Groups) -> str:
+    return f"{groups.name}s"
+
+
 def _members(
-    campaign_id: str, site_ids: Sequence[SiteId] | None, *, waiting_only: bool
+    groups: Groups, campaign_id: str, site_ids: Sequence[SiteId] | None, *, waiting_only: bool
 ) -> list[sa.ColumnElement[bool]]:
-    # What an index is partial by is said in so many words, or it is not used.
-    kind = is_waiting_member if waiting_only else is_member
-    return [_comments.campaign_id == campaign_id, kind, *of_sites(site_ids)]
+    kind = groups.is_waiting_member if waiting_only else groups.is_member
+    return [groups.group_id == campaign_id, kind, *of_sites(site_ids)]
 
 
-def _count_waiting(site_ids: Sequence[SiteId] | None) -> sa.Select[Any]:
+def _count_waiting(groups: Groups, site_ids: Sequence[SiteId] | None) -> sa.Select[Any]:
     return (
-        sa.select(_comments.campaign_id, sa.func.count().label("waiting"))
-        .where(is_waiting_member, *of_sites(site_ids))
-        .group_by(_comments.campaign_id)
+        sa.select(groups.group_id.label("group_id"), sa.func.count().label("waiting"))
+        .select_from(groups.members)
+        .where(groups.is_waiting_member, *of_sites(site_ids))
+        .group_by(groups.group_id)
     )
 
 
-def _is_large_enough(site_ids: Sequence[SiteId] | None) -> sa.ColumnElement[bool]:
+def _is_large_enough(groups: Groups, site_ids: Sequence[SiteId] | None) -> sa.ColumnElement[bool]:
     """Return the condition for enough members; it looks at no more of them than that."""
-    members = comments.alias()
-    query = sa.select(sa.literal(1)).where(
-        members.c.campaign_id == campaigns.c.id, members.c.campaign_id.is_not(None)
+    query = (
+        sa.select(sa.literal(1))
+        .select_from(groups.members)
+        .where(groups.group_id == groups.heads.c.id, groups.is_member, *of_sites(site_ids))
     )
-    if site_ids is not None:
-        query = query.where(members.c.site_id.in_(site_ids))
-    return sa.exists(query.limit(1).offset(FEWEST_SHOWN - 1).correlate(campaigns))
+    return sa.exists(query.limit(1).offset(FEWEST_SHOWN - 1).correlate(groups.heads))
 
 
-def _later(place: CampaignPlace, counted: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
-    at = sa.literal(place.at, campaigns.c.last_seen_at.type)
-    same_moment = sa.and_(campaigns.c.last_seen_at == at, campaigns.c.id > place.id)
+def _later(
+    groups: Groups, place: CampaignPlace, counted: sa.ColumnElement[int]
+) -> sa.ColumnElement[bool]:
+    heads = groups.heads.c
+    at = sa.literal(place.at, heads.last_seen_at.type)
+    same_moment = sa.and_(heads.last_seen_at == at, heads.id > place.id)
     return sa.or_(
         counted < place.waiting,
-        sa.and_(counted == place.waiting, sa.or_(campaigns.c.last_seen_at < at, same_moment)),
+        sa.and_(counted == place.waiting, sa.or_(heads.last_seen_at < at, same_moment)),
     )
 
 
 def _describe(
-    connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
+    groups: Groups, connection: sa.Connection, ids: Sequence[str], site_ids: Sequence[SiteId] | None
 ) -> tuple[Campaign, ...]:
     """Return these campaigns in order, without those that have no members at these sites."""
     if not ids:
@@ -208,20 +253,20 @@ def _describe(
     low: dict[str, int] = {}
     left: dict[str, int] = {}
     rulings: dict[tuple[str, Ruling], int] = {}
-    for row in connection.execute(_counts(ids, site_ids)):
+    for row in connection.execute(_counts(groups, ids, site_ids)):
         if row.counted == _OF_SITE:
-            by_site[row.campaign_id].append(row)
+            by_site[row.group_id].append(row)
         elif row.counted == _WAITING:
-            waiting[row.campaign_id] = row.n
+            waiting[row.group_id] = row.n
         elif row.counted == _LOW:
-            low[row.campaign_id] = row.n
+            low[row.group_id] = row.n
         elif row.counted == _LEFT:
-            left[row.campaign_id] = row.n
+            left[row.group_id] = row.n
         else:
-            rulings[row.campaign_id, Ruling(row.counted)] = row.n
+            rulings[row.group_id, Ruling(row.counted)] = row.n
     found = [campaign_id for campaign_id in ids if campaign_id in by_site]
-    targets = _newest_targets(connection, found, site_ids)
-    beginnings = _beginnings(connection, found, site_ids)
+    targets = _newest_targets(groups, connection, found, site_ids)
+    beginnings = _beginnings(groups, connection, found, site_ids)
     return tuple(
         Campaign(
             id=campaign_id,
@@ -246,82 +291,93 @@ def _describe(
 _OF_SITE, _WAITING, _LOW, _LEFT = "of a site", "waiting", "low", "left"
 
 
-def _counts(ids: Sequence[str], site_ids: Sequence[SiteId] | None) -> sa.CompoundSelect[Any]:
+def _counts(
+    groups: Groups, ids: Sequence[str], site_ids: Sequence[SiteId] | None
+) -> sa.CompoundSelect[Any]:
     """Return one statement for all numbers of these campaigns, a kind of them an arm."""
     number = sa.func.count().label("n")
+    group_id = groups.group_id
     # What can be counted from an index alone, a row a site.
     by_site = (
         sa.select(
             sa.literal(_OF_SITE).label("counted"),
-            _comments.campaign_id,
+            group_id.label("group_id"),
             number,
             _comments.site_id,
             sa.func.count(_comments.post_url.distinct()).label("posts"),
             sa.func.min(_comments.received_at).label("first_seen_at"),
             sa.func.max(_comments.received_at).label("last_seen_at"),
         )
-        .where(_comments.campaign_id.in_(ids), is_member, *of_sites(site_ids))
-        .group_by(_comments.campaign_id, _comments.site_id)
+        .select_from(groups.members)
+        .where(group_id.in_(ids), groups.is_member, *of_sites(site_ids))
+        .group_by(group_id, _comments.site_id)
     )
     nothing = (sa.null(), sa.null(), sa.null(), sa.null())
     waiting = (
-        sa.select(sa.literal(_WAITING), _comments.campaign_id, number, *nothing)
-        .where(_comments.campaign_id.in_(ids), is_waiting_member, *of_sites(site_ids))
-        .group_by(_comments.campaign_id)
+        sa.select(sa.literal(_WAITING), group_id, number, *nothing)
+        .select_from(groups.members)
+        .where(group_id.in_(ids), groups.is_waiting_member, *of_sites(site_ids))
+        .group_by(group_id)
     )
     low = (
-        sa.select(sa.literal(_LOW), _comments.campaign_id, number, *nothing)
+        sa.select(sa.literal(_LOW), group_id, number, *nothing)
+        .select_from(groups.members)
         .where(
-            _comments.campaign_id.in_(ids),
-            is_waiting_member,
+            group_id.in_(ids),
+            groups.is_waiting_member,
             _comments.p_spam < LOW_P_SPAM,
             *of_sites(site_ids),
         )
-        .group_by(_comments.campaign_id)
+        .group_by(group_id)
     )
     ruled = (
-        sa.select(decisions.c.ruling, _comments.campaign_id, number, *nothing)
-        .join(decisions, decisions.c.comment_id == _comments.id)
+        sa.select(decisions.c.ruling, group_id, number, *nothing)
+        .select_from(groups.members.join(decisions, decisions.c.comment_id == _comments.id))
         .where(
-            _comments.campaign_id.in_(ids),
-            is_member,
+            group_id.in_(ids),
+            groups.is_member,
             decisions.c.undone_at.is_(None),
             *of_sites(site_ids),
         )
-        .group_by(_comments.campaign_id, decisions.c.ruling)
+        .group_by(group_id, decisions.c.ruling)
     )
-    column = comment_traits.c.left_campaign_id
     left = (
-        sa.select(sa.literal(_LEFT), column, number, *nothing)
-        .join(comments, _comments.id == comment_traits.c.comment_id)
-        .where(column.in_(ids), has_left, *of_sites(site_ids))
-        .group_by(column)
+        sa.select(sa.literal(_LEFT), groups.left_id, number, *nothing)
+        .select_from(groups.gone)
+        .where(groups.left_id.in_(ids), groups.has_left, *of_sites(site_ids))
+        .group_by(groups.left_id)
     )
     return sa.union_all(by_site, waiting, low, ruled, left)
 
 
 def _newest_targets(
-    connection: sa.Connection, campaign_ids: Sequence[str], site_ids: Sequence[SiteId] | None
+    groups: Groups,
+    connection: sa.Connection,
+    campaign_ids: Sequence[str],
+    site_ids: Sequence[SiteId] | None,
 ) -> dict[str, tuple[str, ...]]:
     """Return what each campaign's newest members advertise, the most common first."""
     if not campaign_ids:
         return {}
-    arms = _newest_each(campaign_ids, site_ids, waiting_only=False, limit=READ_FOR_TARGETS)
+    arms = _newest_each(groups, campaign_ids, site_ids, waiting_only=False, limit=READ_FOR_TARGETS)
     newest = sa.union_all(*arms).subquery()
     query = (
-        sa.select(newest.c.campaign_id, comment_traits.c.targets)
+        sa.select(newest.c.group_id, comment_traits.c.targets)
         .join(comment_traits, comment_traits.c.comment_id == newest.c.id)
         .join(comments, _comments.id == newest.c.id)
         .where(_comments.p_spam >= SELLS_P_SPAM)
     )
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in connection.execute(query):
-        found[row.campaign_id] += row.targets
+        found[row.group_id] += row.targets
     return {one: most_common(found[one]) for one in campaign_ids}
 
 
 def _beginnings(
-    connection: sa.Connection, campaign_ids: Sequence[str], site_ids: Sequence[SiteId] | None
+    groups: Groups,
+    connection: sa.Connection,
+    campaign_ids: Sequence[str],
+    site_ids: Sequence[SiteId] | None,
 ) -> dict[str, tuple[Case, ...]]:
     """Return each campaign's newest members, those that wait before the others."""
     if not campaign_ids:
@@ -329,13 +385,15 @@ def _beginnings(
     arms = [
         arm
         for waiting_only in (True, False)
-        for arm in _newest_each(campaign_ids, site_ids, waiting_only=waiting_only, limit=BEGINNINGS)
+        for arm in _newest_each(
+            groups, campaign_ids, site_ids, waiting_only=waiting_only, limit=BEGINNINGS
+        )
     ]
     rows = sorted(connection.execute(sa.union_all(*arms)), key=_newness, reverse=True)
     chosen: defaultdict[str, list[CommentId]] = defaultdict(list)
     for row in sorted(rows, key=lambda row: not row.asked_to_wait):
-        if row.id not in chosen[row.campaign_id]:
-            chosen[row.campaign_id].append(row.id)
+        if row.id not in chosen[row.group_id]:
+            chosen[row.group_id].append(row.id)
     first = {key: ids[:BEGINNINGS] for key, ids in chosen.items()}
     wanted = [comment_id for ids in first.values() for comment_id in ids]
     cases = {case.comment.id: case for case in load_cases(connection, wanted)}
@@ -343,6 +401,7 @@ def _beginnings(
 
 
 def _newest_each(
+    groups: Groups,
     campaign_ids: Sequence[str],
     site_ids: Sequence[SiteId] | None,
     *,
@@ -354,8 +413,9 @@ def _newest_each(
     One arm a campaign reads so many entries of an index each; a window function would read all.
     """
     arms = [
-        sa.select(_comments.id, _comments.campaign_id, _comments.received_at)
-        .where(*_members(campaign_id, site_ids, waiting_only=waiting_only))
+        sa.select(_comments.id, groups.group_id.label("group_id"), _comments.received_at)
+        .select_from(groups.members)
+        .where(*_members(groups, campaign_id, site_ids, waiting_only=waiting_only))
         .order_by(_comments.received_at.desc(), _comments.id.desc())
         .limit(limit)
         .subquery()

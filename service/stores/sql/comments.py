@@ -35,6 +35,7 @@ from service.stores.sql.base.rows import (
 from service.stores.sql.base.statements import chunks, insert_if_free, insert_rows
 from service.stores.sql.campaigns import delete_traits
 from service.stores.sql.opinions import drop_opinions
+from service.stores.sql.rings import delete_acts
 from service.stores.sql.schema.desk import asides
 from service.stores.sql.schema.tables import (
     comments,
@@ -232,7 +233,12 @@ class SqlCommentStore:
     def erase_senders(self, ids: Sequence[CommentId]) -> None:
         """See `CommentStore.erase_senders`."""
         self._update(ids, sender_values(Sender()))
-        write(self._engine, lambda connection: delete_traits(connection, ids))
+
+        def forget(connection: sa.Connection) -> None:
+            delete_traits(connection, ids)
+            delete_acts(connection, ids)
+
+        write(self._engine, forget)
 
 
 def _least(column: sa.ColumnElement[int], most: int) -> sa.ColumnElement[int]:
@@ -282,6 +288,7 @@ def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: dat
         )
     leave_out(connection, ids)
     delete_traits(connection, ids)
+    delete_acts(connection, ids)
     drop_opinions(connection, ids)
 
 

@@ -20,7 +20,7 @@ from service.web.pages.common.shell import shell_of
 from service.web.pages.figures.figures_page import add_figures
 from service.web.pages.models.models_page import add_models
 from service.web.pages.models.shadow_view import add_shadow
-from service.web.pages.review.campaigns_page import add_campaigns
+from service.web.pages.review.campaigns_page import add_campaigns, add_rings
 from service.web.pages.review.distrust import add_distrust
 from service.web.pages.review.live import Live
 from service.web.pages.review.review import add_review
@@ -47,6 +47,7 @@ def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
     add_strokes(pages, services)
     add_sites(pages, services)
     add_campaigns(pages, services)
+    add_rings(pages, services)
     add_site_lists(pages, services)
     add_distrust(pages, services)
     add_installable(pages)

@@ -25,6 +25,7 @@ _WHAT_IN_WORDS = {
     StrokeOf.SELECTION: noted("Chosen one by one"),
     StrokeOf.SEARCH: noted("Found by a search"),
     StrokeOf.CAMPAIGN: noted("A campaign"),
+    StrokeOf.RING: noted("A ring"),
     StrokeOf.SCAN: noted("A scanned screen"),
 }
 

@@ -1,23 +1,25 @@
-"""The pages of campaigns: the list of them, and one that is decided in one stroke."""
+"""The pages of campaigns and of rings: the list of them, and one that is decided in one stroke."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from flask import Blueprint, abort, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
-from service.domain.campaign import LOW_P_SPAM, Campaign, CampaignPage
-from service.domain.comment import CommentId
+from service.domain.campaign import LOW_P_SPAM, Campaign
+from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
-from service.domain.stroke import Stroke
+from service.domain.site import Site
+from service.domain.stroke import Stroke, StrokeOf
 from service.domain.user import Permission
-from service.moderation.review.campaigns import decide_campaign, put_back
+from service.moderation.review.campaigns import decide_group, groups_of, put_back
 from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.moderation.review.strokes import STROKE_ASKS_BEYOND
 from service.ports.campaigns import MemberPage
@@ -26,7 +28,11 @@ from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext, probability
 from service.web.pages.common.last_stroke import just_done_stroke, note_given, remember_stroke
 from service.web.pages.common.pages import error_page, moderator, needs
-from service.web.pages.review.campaign_views import present_campaign, present_member
+from service.web.pages.review.campaign_views import (
+    CampaignView,
+    present_campaign,
+    present_member,
+)
 
 CAMPAIGNS_SHOWN = 20
 # A form of so many fields fits into 64 KiB, and a moderator reads no more before deciding.
@@ -37,61 +43,140 @@ _WAITING, _ALL = "waiting", "all"
 _JUST_PUT_BACK = "just_put_back"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Groups:
+    """What tells the pages of campaigns from those of rings: names of routes and templates."""
+
+    what: StrokeOf
+    list_route: str
+    route: str
+    id_name: str
+    list_template: str
+    template: str
+
+    def url(self, group_id: str, *, to: str = "", **asked: Any) -> str:
+        """Return the address of one group's page, or of a form on it."""
+        asked[self.id_name] = group_id
+        return url_for(to or self.route, **asked)
+
+
+_CAMPAIGNS = Groups(
+    what=StrokeOf.CAMPAIGN,
+    list_route="pages.campaigns",
+    route="pages.campaign",
+    id_name="campaign_id",
+    list_template="campaigns.html",
+    template="campaign.html",
+)
+_RINGS = Groups(
+    what=StrokeOf.RING,
+    list_route="pages.rings",
+    route="pages.ring",
+    id_name="ring_id",
+    list_template="rings.html",
+    template="ring.html",
+)
+
+
 def add_campaigns(pages: Blueprint, services: Services) -> None:
     """Add the list of campaigns, one campaign's page and the forms on it."""
 
     @pages.get("/review/campaigns")
     def campaigns() -> ResponseReturnValue:
-        waiting_only = _shown(default=_WAITING) == _WAITING
-        page = _page(services, waiting_only=waiting_only)
-        sites = {site.id: site for site in services.sites.all()}
-        now = services.clock()
-        return render_template(
-            "campaigns.html",
-            campaigns=[present_campaign(one, sites=sites, now=now) for one in page.campaigns],
-            waiting_only=waiting_only,
-            first=not _cursor(),
-            further=_list_url(waiting_only=waiting_only, cursor=page.next_cursor),
-        )
+        return _show_list(_CAMPAIGNS, services)
 
     @pages.get("/review/campaigns/<campaign_id>")
     def campaign(campaign_id: str) -> ResponseReturnValue:
-        return _show(_find(campaign_id, services), services)
+        return _show(_CAMPAIGNS, _find(_CAMPAIGNS, campaign_id, services), services)
 
     @pages.post("/review/campaigns/<campaign_id>/decision", endpoint="decide_campaign")
     @needs(Permission.DECIDE)
     def decide(campaign_id: str) -> ResponseReturnValue:
-        return _decide(_find(campaign_id, services), services)
+        return _decide(_CAMPAIGNS, _find(_CAMPAIGNS, campaign_id, services), services)
 
     @pages.post("/review/campaigns/<campaign_id>/put-back")
     @needs(Permission.DECIDE)
     def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
-        found = _find(campaign_id, services)
-        user = moderator()
-        session[_JUST_PUT_BACK] = put_back(found.id, services, by=user.name, site_ids=user.site_ids)
-        return _back_to(found.id)
+        return _put_back(_CAMPAIGNS, _find(_CAMPAIGNS, campaign_id, services), services)
 
 
-def _find(campaign_id: str, services: Services) -> Campaign:
-    if not is_id(campaign_id):
-        abort(HTTPStatus.NOT_FOUND)
-    return services.campaigns.get(campaign_id, site_ids=moderator().site_ids)
+def add_rings(pages: Blueprint, services: Services) -> None:
+    """Add the list of rings, one ring's page and the forms on it."""
+
+    @pages.get("/review/rings")
+    def rings() -> ResponseReturnValue:
+        return _show_list(_RINGS, services)
+
+    @pages.get("/review/rings/<ring_id>")
+    def ring(ring_id: str) -> ResponseReturnValue:
+        return _show(_RINGS, _find(_RINGS, ring_id, services), services)
+
+    @pages.post("/review/rings/<ring_id>/decision", endpoint="decide_ring")
+    @needs(Permission.DECIDE)
+    def decide(ring_id: str) -> ResponseReturnValue:
+        return _decide(_RINGS, _find(_RINGS, ring_id, services), services)
+
+    @pages.post("/review/rings/<ring_id>/put-back")
+    @needs(Permission.DECIDE)
+    def put_back_into_ring(ring_id: str) -> ResponseReturnValue:
+        return _put_back(_RINGS, _find(_RINGS, ring_id, services), services)
 
 
-def _page(services: Services, *, waiting_only: bool) -> CampaignPage:
-    return _from_cursor(
-        lambda cursor: services.campaigns.page(
+def _show_list(groups: Groups, services: Services) -> str:
+    waiting_only = _shown(default=_WAITING) == _WAITING
+    page = _from_cursor(
+        lambda cursor: groups_of(groups.what, services).page(
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
             cursor=cursor,
             limit=CAMPAIGNS_SHOWN,
         )
     )
+    further: dict[str, Any] = {
+        "show": None if waiting_only else _ALL,
+        "cursor": page.next_cursor,
+    }
+    return render_template(
+        groups.list_template,
+        campaigns=_present(groups, page.campaigns, services, sites=_sites(services)),
+        waiting_only=waiting_only,
+        first=not _cursor(),
+        further=url_for(groups.list_route, **further) if page.next_cursor else None,
+        list_route=groups.list_route,
+    )
 
 
-def _members(campaign: Campaign, services: Services, *, waiting_only: bool) -> MemberPage:
+def _present(
+    groups: Groups,
+    campaigns: Sequence[Campaign],
+    services: Services,
+    *,
+    sites: Mapping[SiteId, Site],
+) -> list[CampaignView]:
+    ids = [one.id for one in campaigns]
+    facts = services.rings.facts(ids) if groups.what is StrokeOf.RING else {}
+    now = services.clock()
+    return [
+        present_campaign(one, url=groups.url(one.id), sites=sites, now=now, ring=facts.get(one.id))
+        for one in campaigns
+    ]
+
+
+def _sites(services: Services) -> dict[SiteId, Site]:
+    return {site.id: site for site in services.sites.all()}
+
+
+def _find(groups: Groups, group_id: str, services: Services) -> Campaign:
+    if not is_id(group_id):
+        abort(HTTPStatus.NOT_FOUND)
+    return groups_of(groups.what, services).get(group_id, site_ids=moderator().site_ids)
+
+
+def _members(
+    groups: Groups, campaign: Campaign, services: Services, *, waiting_only: bool
+) -> MemberPage:
     return _from_cursor(
-        lambda cursor: services.campaigns.members(
+        lambda cursor: groups_of(groups.what, services).members(
             campaign.id,
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
@@ -109,16 +194,17 @@ def _from_cursor(read: Callable[[str | None], _P]) -> _P:
         return read(None)
 
 
-def _show(campaign: Campaign, services: Services) -> str:
+def _show(groups: Groups, campaign: Campaign, services: Services) -> str:
     waiting_only = _shown(default=_WAITING if campaign.waiting else _ALL) == _WAITING
-    page = _members(campaign, services, waiting_only=waiting_only)
-    sites = {site.id: site for site in services.sites.all()}
+    page = _members(groups, campaign, services, waiting_only=waiting_only)
+    sites = _sites(services)
     now = services.clock()
     members = [present_member(case, sites=sites, now=now) for case in page.cases]
     sure_here = sum(member.waits and not member.low for member in members)
+    shown = _WAITING if waiting_only else _ALL
     return render_template(
-        "campaign.html",
-        campaign=present_campaign(campaign, sites=sites, now=now),
+        groups.template,
+        campaign=_present(groups, [campaign], services, sites=sites)[0],
         members=members,
         waiting_only=waiting_only,
         may_decide=moderator().may(Permission.DECIDE),
@@ -131,17 +217,28 @@ def _show(campaign: Campaign, services: Services) -> str:
         put_back=session.pop(_JUST_PUT_BACK, None),
         max_note_chars=MAX_NOTE_CHARS,
         first=not _cursor(),
-        further=_url(campaign.id, waiting_only=waiting_only, cursor=page.next_cursor)
+        further=groups.url(campaign.id, show=shown, cursor=page.next_cursor)
         if page.next_cursor
         else None,
         urls={
-            _WAITING: _url(campaign.id, waiting_only=True),
-            _ALL: _url(campaign.id, waiting_only=False),
+            _WAITING: groups.url(campaign.id, show=_WAITING),
+            _ALL: groups.url(campaign.id, show=_ALL),
+            "decide": groups.url(campaign.id, to=f"pages.decide_{groups.what}"),
+            "put_back": groups.url(campaign.id, to=f"pages.put_back_into_{groups.what}"),
+            "list": url_for(groups.list_route),
         },
     )
 
 
-def _decide(campaign: Campaign, services: Services) -> ResponseReturnValue:
+def _put_back(groups: Groups, found: Campaign, services: Services) -> ResponseReturnValue:
+    user = moderator()
+    session[_JUST_PUT_BACK] = put_back(
+        found.id, services, what=groups.what, by=user.name, site_ids=user.site_ids
+    )
+    return _back_to(groups, found.id)
+
+
+def _decide(groups: Groups, campaign: Campaign, services: Services) -> ResponseReturnValue:
     ticked = _ids("id")
     unticked = [one for one in _ids("shown") if one not in set(ticked)]
     ruling = {one.value: one for one in Ruling}.get(request.form.get("ruling", ""))
@@ -152,10 +249,11 @@ def _decide(campaign: Campaign, services: Services) -> ResponseReturnValue:
         return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), refusal)
     user = moderator()
     stroke_id = request.form.get("stroke", "")
-    stroke = decide_campaign(
+    stroke = decide_group(
         campaign.id,
         ruling,
         services,
+        what=groups.what,
         ticked=ticked,
         unticked=unticked,
         others_until=until,
@@ -170,7 +268,7 @@ def _decide(campaign: Campaign, services: Services) -> ResponseReturnValue:
         told = gettext("Somebody else has decided these comments in the meantime.")
         return error_page(HTTPStatus.CONFLICT, gettext("Nothing was decided"), told)
     remember_stroke(stroke)
-    return _back_to(campaign.id)
+    return _back_to(groups, campaign.id)
 
 
 def _made_before(stroke_id: str, services: Services) -> Stroke | None:
@@ -215,8 +313,8 @@ def _until() -> datetime:
         abort(HTTPStatus.BAD_REQUEST)
 
 
-def _back_to(campaign_id: str) -> ResponseReturnValue:
-    return redirect(url_for("pages.campaign", campaign_id=campaign_id), HTTPStatus.SEE_OTHER)
+def _back_to(groups: Groups, group_id: str) -> ResponseReturnValue:
+    return redirect(groups.url(group_id), HTTPStatus.SEE_OTHER)
 
 
 def _shown(*, default: str) -> str:
@@ -227,14 +325,3 @@ def _shown(*, default: str) -> str:
 def _cursor() -> str | None:
     asked = request.args.get("cursor", "")
     return asked if _CURSOR.fullmatch(asked) else None
-
-
-def _list_url(*, waiting_only: bool, cursor: str | None) -> str | None:
-    if cursor is None:
-        return None
-    return url_for("pages.campaigns", show=None if waiting_only else _ALL, cursor=cursor)
-
-
-def _url(campaign_id: str, *, waiting_only: bool, cursor: str | None = None) -> str:
-    show = _WAITING if waiting_only else _ALL
-    return url_for("pages.campaign", campaign_id=campaign_id, show=show, cursor=cursor)
