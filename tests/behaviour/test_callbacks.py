@@ -40,7 +40,7 @@ from service.moderation.telling.callbacks import (
 )
 from service.moderation.telling.deliver import LEND_FOR, deliver, take_deliveries
 from service.ports.comments import NewComment
-from service.stores.memory.stores import MemoryStores, memory_stores
+from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
 
@@ -58,10 +58,10 @@ def clock():
 
 
 @pytest.fixture
-def stores() -> MemoryStores:
+def stores() -> Stores:
     # Rulings are told at once here; test_undo_time.py is about those that wait.
     at_once = SiteSettings(undo_seconds=0)
-    return memory_stores(
+    return fresh_stores(
         sites=[make_site(settings=at_once), make_site(id="site-2", name="Kettle blog")]
     )
 

@@ -1,4 +1,4 @@
-"""Shadow and back-scoring over memory adapters: what other versions say, and that nothing acts."""
+"""Shadow and back-scoring over SQLite: what other versions say, and that nothing acts."""
 
 from __future__ import annotations
 

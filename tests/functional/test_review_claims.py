@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.user import Role, User
+from service.domain.user import Preferences, Role
 from service.moderation.review.claims import claims_of_others, seconds_since_opening
 from service.moderation.review.decide import decide_comment
-from service.stores.memory.claims import MemoryClaimStore
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import (
@@ -171,7 +170,7 @@ def test_who_only_looks_claims_nothing_and_is_offered_no_decision(services, queu
     assert 'class="rule"' not in page.text
 
 
-class _AwayClaimStore(MemoryClaimStore):
+class _AwayClaimStore:
     """A store that is away whenever something is asked of it."""
 
     def take(self, *_args, **_named):
@@ -262,26 +261,10 @@ def test_comments_are_selected_only_by_who_may_decide_them(services, queue, app,
     assert f'name="id" value="{queue[0].id}" form="selection"' in pages[1]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Preferences:
-    """Preferences of an account that would rather not see words at once."""
-
-    blur: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _UserWithPreferences(User):
-    """An account with preferences."""
-
-    preferences: _Preferences = _Preferences()
-
-
 def test_words_are_blurred_for_who_asked_for_it_until_they_choose_to_see_them(services, queue, ola):
     seen_by_others = ola.get("/review")
     user = services.users.find("Ola")
-    values = {name: getattr(user, name) for name in User.__dataclass_fields__}
-    values.pop("preferences", None)
-    services.users.replace(_UserWithPreferences(**values))
+    services.users.replace(replace(user, preferences=Preferences(blur=True)))
 
     page = ola.get("/review")
 
