@@ -22,7 +22,9 @@ from tests.in_memory import MemoryHistoryStore
 
 # A commit to a disk waits for the disk, and a test makes hundreds.
 _RAM = Path("/dev/shm")  # noqa: S108  # a folder of this process's own is made in it
-# An engine remembers the statements that it has compiled, so the next test gets it again.
+# An engine remembers the statements that it has compiled, so a later test gets it again, once
+# threads that a test left behind have ended.
+_RESTING = 4
 _free: list[sa.Engine] = []
 _lent: list[sa.Engine] = []
 
@@ -58,7 +60,8 @@ def databases_given_back() -> Iterator[None]:
         yield
     finally:
         while len(_lent) > before:
-            _end(_lent.pop())
+            _lent[-1].dispose()
+            _free.append(_lent.pop())
 
 
 def content_of(stores: Stores) -> bytes:
@@ -94,20 +97,13 @@ def _folder() -> Path:
 
 def _lend(content: bytes) -> sa.Engine:
     number = len(_free) + len(_lent)
-    engine = _free.pop() if _free else create_engine(f"sqlite:///{_folder()}/{number}.db")
-    _delete(engine)
-    Path(str(engine.url.database)).write_bytes(content)
+    rested = len(_free) > _RESTING
+    engine = _free.pop(0) if rested else create_engine(f"sqlite:///{_folder()}/{number}.db")
+    path = Path(str(engine.url.database))
+    # Whoever still has the old file open goes on with that one.
+    engine.dispose()
+    for ending in ("", "-wal", "-shm"):
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+    path.write_bytes(content)
     _lent.append(engine)
     return engine
-
-
-def _end(engine: sa.Engine) -> None:
-    """Delete a database and keep its engine; who still holds the file sees no later one in it."""
-    engine.dispose()
-    _delete(engine)
-    _free.append(engine)
-
-
-def _delete(engine: sa.Engine) -> None:
-    for ending in ("", "-wal", "-shm"):
-        Path(f"{engine.url.database}{ending}").unlink(missing_ok=True)
