@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
 
+from tests.databases import databases_given_back
 from tests.fast import (  # noqa: F401  # hooks of pytest
     pytest_addoption,
     pytest_collection_modifyitems,
@@ -22,6 +24,12 @@ if find_spec("torch"):
 # How long an example takes says more about what else the machine does than about the code.
 settings.register_profile("untimed", parent=settings.default, deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.fixture(autouse=True)
+def _databases_end_with_their_test() -> Iterator[None]:
+    with databases_given_back():
+        yield
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

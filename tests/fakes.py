@@ -1,4 +1,4 @@
-"""Fakes for the outside world: fixed answers, a hand-set clock, services in memory."""
+"""Fakes for the outside world: fixed answers, a hand-set clock, services over SQLite."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ from service.scoring.weights import Cutoffs, Weights
 from service.stores.files.reputation_lists import MemoryReputationLists
 from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.list_entries import BookKeeper
-from service.stores.memory.history import MemoryHistoryStore
-from service.stores.memory.queue import MemoryBackScoringQueue, MemoryScoringQueue
-from service.stores.memory.rebuild import MemoryRebuildPlace
-from service.stores.memory.spent_tokens import MemorySpentTokens
-from service.stores.memory.stores import MemoryStores, memory_stores
+from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE
+from tests.in_memory import (
+    MemoryBackScoringQueue,
+    MemoryHistoryStore,
+    MemoryRebuildPlace,
+    MemoryScoringQueue,
+    MemorySpentTokens,
+)
 
 
 class FixedClassifier:
@@ -240,21 +243,21 @@ def make_site(**changes) -> Site:
 
 def make_services(
     *,
-    stores: MemoryStores | None = None,
+    stores: Stores | None = None,
     sites: Sequence[Site] | None = None,
     classifier: FixedClassifier | None = None,
     clock: FixedClock | None = None,
     judges: bool = True,
     **changes,
 ) -> Services:
-    """Return services over memory stores, with one site, whose queue judges inline.
+    """Return services over a database of their own, with one site, whose queue judges inline.
 
     Their histories know of all decisions there are.
 
     `services.queue` is an `InlineQueue`, `services.clock` a `FixedClock`, `services.notifier` a
     `RecordingNotifier`.
     """
-    stores = stores or memory_stores(sites=[make_site()] if sites is None else sites)
+    stores = stores or fresh_stores(sites=[make_site()] if sites is None else sites)
     stores.history.mark_filled()
     classifier = classifier or FixedClassifier()
     queue = InlineQueue(judges=judges)
@@ -322,6 +325,7 @@ def make_services(
         "reputation_lists": MemoryReputationLists(),
         "find_system": lambda _address: None,
         "list_entries": stores.list_entries,
+        "one_moment": stores.one_moment,
         "entries_in_force": BookKeeper(stores.list_entries, clock, recheck_seconds=0).current,
         "retrainings": stores.retrainings,
         "reminders": stores.reminders,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -91,7 +91,7 @@ class Services:
     a moderator as the audit sample. `second_factor_secret` keys the second factors: without it,
     what is kept of them makes no code. `one_moment()` is a context within which all that a thread
     reads from the stores is of one moment, that of its first reading, until it writes: what it
-    reads after that is of a later one. Where a store has no such thing it does nothing.
+    reads after that is of a later one.
     `observer` is told what happens; by default nobody is.
     """
 
@@ -157,5 +157,5 @@ class Services:
     room: Room = NO_ROOM
     taught: Callable[[], Taught] = nothing_taught
     audit_share: float = 0.02
-    one_moment: Callable[[], AbstractContextManager[None]] = nullcontext
+    one_moment: Callable[[], AbstractContextManager[None]]
     observer: Observer = UNOBSERVED

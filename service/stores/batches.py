@@ -1,4 +1,4 @@
-"""Says which decisions can be made in one call, the same in every decision store."""
+"""Says which decisions can be made in one call."""
 
 from __future__ import annotations
 

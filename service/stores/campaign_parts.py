@@ -1,4 +1,4 @@
-"""What every store of campaigns says of one alike."""
+"""Says what a campaign is about and how it begins."""
 
 from __future__ import annotations
 

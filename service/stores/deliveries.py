@@ -1,4 +1,4 @@
-"""Says what becomes of a delivery, the same in every delivery store."""
+"""Says what becomes of a delivery."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that every store of a kind shares."""
+"""Bounds on what one call reads."""
 
 from __future__ import annotations
 

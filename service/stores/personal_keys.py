@@ -1,4 +1,4 @@
-"""Names the keys that a person is known by, the same in every comment store."""
+"""Names the keys that a person is known by."""
 
 from __future__ import annotations
 

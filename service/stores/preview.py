@@ -1,4 +1,4 @@
-"""Adds counted rows up to a preview of cutoffs, the same in every case store."""
+"""Adds counted rows up to a preview of cutoffs."""
 
 from __future__ import annotations
 

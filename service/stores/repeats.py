@@ -1,4 +1,4 @@
-"""Recognises repeated comments the same way in every comment store."""
+"""Recognises repeated comments."""
 
 from __future__ import annotations
 

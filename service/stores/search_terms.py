@@ -1,4 +1,4 @@
-"""Turns comments and queries into the same terms, so that every store finds the same comments.
+"""Turns comments and queries into the same terms, so that both databases find the same comments.
 
 A term is a letter for its kind and a word: `wloan` is the word of a text, `aloan` of a name.
 """
@@ -9,7 +9,6 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from service.domain.case import Case
 from service.domain.comment import Comment, SiteId
 from service.domain.search import SINGLE, Field, SearchQuery, Term
 from service.domain.search_words import phrase_of, stands_alone, words_of
@@ -90,13 +89,6 @@ def needs_of(query: SearchQuery) -> list[Need]:
     return needs
 
 
-def satisfies(terms: Sequence[str], needs: Sequence[Need]) -> bool:
-    """Say whether a comment with these terms has all that is needed."""
-    return all(
-        any(_holds(terms, phrase) for phrase in need.any_of) is not need.negated for need in needs
-    )
-
-
 def site_need(site_ids: Sequence[SiteId]) -> Need:
     """Return the need to be of one of these sites, of which there must be one."""
     return Need(any_of=tuple(Phrase(terms=(site_term(site_id),)) for site_id in site_ids))
@@ -105,11 +97,6 @@ def site_need(site_ids: Sequence[SiteId]) -> Need:
 def domain_need(domain: str) -> Need:
     """Return the need to link to this host or domain."""
     return Need(any_of=(Phrase(terms=(domain_term(domain),)),))
-
-
-def case_terms(case: Case) -> list[str]:
-    """Return the terms of a case."""
-    return terms_of(case.comment, case.verdict, audit=case.audit)
 
 
 def _verdict_terms(verdict: Verdict | None) -> Iterator[str]:
@@ -148,17 +135,6 @@ def _words(kind: str, term: Term) -> Phrase:
     last = words[-1]
     begins = stands_alone(last) or (not term.exact and len(last) >= MIN_PREFIX_CHARS)
     return Phrase(terms=tuple(f"{kind}{word}" for word in words), begins=begins)
-
-
-def _holds(terms: Sequence[str], phrase: Phrase) -> bool:
-    *firsts, last = phrase.terms
-    for at in range(len(terms) - len(firsts)):
-        if list(terms[at : at + len(firsts)]) != firsts:
-            continue
-        found = terms[at + len(firsts)]
-        if found == last or (phrase.begins and found.startswith(last)):
-            return True
-    return False
 
 
 def _digest(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Adds counted rows up to a tally, the same in every case store."""
+"""Adds counted rows up to a tally."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Says what is left of a withdrawn comment, the same in every comment store."""
+"""Says what is left of a withdrawn comment."""
 
 from __future__ import annotations
 

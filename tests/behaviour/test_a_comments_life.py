@@ -38,7 +38,7 @@ from service.ports.comments import NewComment
 from service.ports.services import Services
 from tests.factories import SITE, make_comment
 from tests.fakes import FixedClassifier, make_site
-from tests.over_sqlite import FailingAt, sqlite_services
+from tests.worlds import FailingAt, services_in
 
 PEOPLE = ("mara@example.org", "ola@example.org")
 MODERATORS = st.sampled_from(["ada", "bob"])
@@ -59,7 +59,7 @@ class CommentsLife(RuleBasedStateMachine):
         self.classifier = FixedClassifier()
         site = make_site(settings=SiteSettings(mode=Mode.ENFORCE, undo_seconds=30))
         self.services = self.opened.enter_context(
-            sqlite_services(sites=[site], judges=False, classifier=self.classifier)
+            services_in(sites=[site], judges=False, classifier=self.classifier)
         )
         set_callback(SITE, "https://blog.example/hook", self.services, actor="owner")
         self.acts = Counter([("owner", "set callback", SITE)])

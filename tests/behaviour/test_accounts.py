@@ -1,4 +1,4 @@
-"""What an account showed is what it is trusted with, told over memory adapters."""
+"""What an account showed is what it is trusted with, told over SQLite."""
 
 from __future__ import annotations
 

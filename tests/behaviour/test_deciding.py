@@ -1,4 +1,4 @@
-"""What a moderator's ruling does, told over memory adapters."""
+"""What a moderator's ruling does, told over SQLite."""
 
 from __future__ import annotations
 

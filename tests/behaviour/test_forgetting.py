@@ -15,9 +15,9 @@ from service.moderation.learning.rebuild import rebuild_all
 from service.moderation.privacy.forget import find_sender, forget_sender
 from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment
-from service.stores.memory.history import MemoryHistoryStore
 from tests.factories import make_comment
 from tests.fakes import make_services
+from tests.in_memory import MemoryHistoryStore
 
 MARA = "mara@example.org"
 

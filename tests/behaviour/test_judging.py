@@ -1,4 +1,4 @@
-"""How comments become verdicts, told over memory adapters."""
+"""How comments become verdicts, told over SQLite."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.sweep import sweep_stranded
 from service.moderation.judging.judge import MAX_ATTEMPTS, is_audited, judge_batch
 from service.ports.comments import AddOutcome, NewComment
-from service.stores.memory.stores import memory_stores
+from tests.databases import fresh_stores
 from tests.factories import make_comment
 from tests.fakes import FixedClassifier, FixedClock, InlineQueue, make_services, make_site
 
@@ -162,7 +162,7 @@ def test_judging_twice_keeps_the_first_verdict():
 
 def test_a_sites_own_cutoffs_win_over_the_promised_ones():
     site = make_site(settings=SiteSettings(ham_cutoff=0.4, spam_cutoff=0.6))
-    services = make_services(stores=memory_stores(sites=[site]), classifier=FixedClassifier(0.61))
+    services = make_services(sites=[site], classifier=FixedClassifier(0.61))
     comment = make_comment()
 
     submit(services, comment)
@@ -298,7 +298,7 @@ class ForgetfulStore:
 
 
 def test_comments_that_are_kept_and_queued_are_accepted_though_the_store_goes_away_then():
-    stores = memory_stores(sites=[make_site()])
+    stores = fresh_stores(sites=[make_site()])
     services = make_services(stores=stores, comments=ForgetfulStore(stores.comments))
 
     added = submit(services, make_comment())

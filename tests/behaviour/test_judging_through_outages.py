@@ -16,7 +16,7 @@ from service.moderation.intake.sweep import sweep_stranded
 from service.moderation.judging.attempts import AttemptCount
 from service.moderation.judging.judge import MAX_ATTEMPTS, judge_batch
 from service.ports.comments import NewComment
-from service.stores.memory.stores import memory_stores
+from tests.databases import fresh_stores
 from tests.factories import make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
 
@@ -57,7 +57,7 @@ class KillingClassifier(FixedClassifier):
 
 def hooked_services(before, after=lambda *_: None, **changes):
     """Return services whose queue waits and whose judging tells each call to a store."""
-    stores = memory_stores(sites=[make_site()])
+    stores = fresh_stores(sites=[make_site()])
     classifier = changes.pop("classifier", None) or FixedClassifier(0.01)
     hooked = {
         name: Hooked(getattr(stores, name), before, after)

@@ -1,4 +1,4 @@
-"""How long words are kept, and how a person is erased, told over memory adapters."""
+"""How long words are kept, and how a person is erased, told over SQLite."""
 
 from __future__ import annotations
 

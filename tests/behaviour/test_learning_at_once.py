@@ -21,8 +21,8 @@ from service.moderation.privacy.erase import erase_person
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from service.scoring.lean import SITE_DECISIONS, frozen_score
-from service.stores.memory.stores import memory_stores
 from service.stores.taught import TaughtKeeper
+from tests.databases import databases_given_back, fresh_stores
 from tests.factories import SITE, make_comment
 from tests.fakes import FixedClassifier, ForgetfulHistory, make_services, make_site
 from tests.unit.learning.lessons import HAM, SPAM
@@ -33,7 +33,7 @@ OTHER = SiteId("site-2")
 
 @pytest.fixture
 def stores():
-    return memory_stores(sites=[make_site(), make_site(id=OTHER, name="Tap blog")])
+    return fresh_stores(sites=[make_site(), make_site(id=OTHER, name="Tap blog")])
 
 
 @pytest.fixture
@@ -226,8 +226,9 @@ def test_no_decision_of_a_newcomer_moves_another_site(services):
 
 @settings(deadline=None, max_examples=8)
 @given(acts=st.lists(st.tuples(st.integers(0, 5), st.sampled_from("aru")), max_size=12))
+@databases_given_back()
 def test_whatever_is_decided_and_taken_back_in_whatever_order_a_new_worker_agrees(acts):
-    stores = memory_stores(sites=[make_site()])
+    stores = fresh_stores(sites=[make_site()])
     services = make_services(stores=stores, taught=keeper(stores).current)
     cases = [post(services, (SPAM if n % 2 else HAM).format(n)) for n in range(6)]
 

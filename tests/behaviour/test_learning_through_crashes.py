@@ -30,9 +30,9 @@ from service.stores import taught as keeping
 from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
 from tests.behaviour.test_store_failures import READS
 from tests.factories import SITE, make_comment
-from tests.over_sqlite import FailingAt, kept_world, sqlite_services
 from tests.unit.learning.lessons import HAM, SALT, SPAM
 from tests.unit.learning.test_taught import state
+from tests.worlds import FailingAt, kept_world, services_in
 
 N_KNOWN = 6
 NEW, EARLY = CommentId("new"), CommentId("early")
@@ -82,7 +82,7 @@ def _world() -> bytes:
 @contextmanager
 def world() -> Iterator[Services]:
     numbers = itertools.count(10_000)
-    with sqlite_services(
+    with services_in(
         world=_world(), judges=False, new_id=lambda prefix: f"{prefix}_{next(numbers)}"
     ) as services:
         yield services

@@ -15,9 +15,9 @@ from service.moderation.learning.rebuild import rebuild_all, rebuild_if_blank, r
 from service.moderation.learning.remember import remember_open
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
-from service.stores.memory.history import MemoryHistoryStore
 from tests.factories import make_comment
 from tests.fakes import make_services
+from tests.in_memory import MemoryHistoryStore
 
 PEOPLE = 7
 

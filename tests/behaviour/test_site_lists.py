@@ -37,7 +37,6 @@ from service.moderation.review.distrust import (
 )
 from service.ports.comments import NewComment
 from service.scoring.explanation import explain
-from service.stores.memory.list_entries import MemoryListEntryStore
 from tests.factories import SITE, make_comment, make_verdict
 from tests.fakes import FixedClassifier, make_services
 
@@ -182,14 +181,14 @@ def test_no_entry_is_kept_for_a_site_that_does_not_exist(services):
 
 
 def test_verdicts_are_stored_even_where_hits_cannot_be_counted(services):
-    class Hitless(MemoryListEntryStore):
+    class Hitless:
         """A store that takes no hits."""
 
         def count_hits(self, hits, *, at):
             raise StoreUnavailableError("the database is away")
 
     add_entry(new_entry(), services, by="Ola")
-    services = replace(services, list_entries=Hitless(services.sites.get))
+    services = replace(services, list_entries=Hitless())
     services.queue.services = services
 
     assert sent(services).outcome is Outcome.SPAM

@@ -1,4 +1,4 @@
-"""How sites get in by key and moderators by password, told over memory adapters."""
+"""How sites get in by key and moderators by password, told over SQLite."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from service.ports.comments import NewComment
 from service.ports.services import Services
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClock, make_site
-from tests.over_sqlite import FailingAt, kept_world, sqlite_services
+from tests.worlds import FailingAt, kept_world, services_in
 
 WAITING, JUDGED, REJECTED = CommentId("waiting"), CommentId("judged"), CommentId("rejected")
 EARLY = CommentId("early")
@@ -255,7 +255,7 @@ def _world() -> bytes:
 def run(name: str, at: int = 0, *, answer_lost: bool = False) -> tuple[list[str], dict[str, Any]]:
     """Return the calls that a use case makes, and the end if call `at` fails and it is repeated."""
     numbers = itertools.count(10_000)
-    with sqlite_services(
+    with services_in(
         world=_world(),
         judges=False,
         clock=FixedClock(NOW + timedelta(days=1)),

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from service.moderation.review.search import take_in_search
-from service.stores.memory.search import MemoryCaseSearch
 from tests.fakes import make_services
 
 
-class Backlog(MemoryCaseSearch):
+class Backlog:
     """Has so many comments to take in; see `CaseSearch`."""
 
     def __init__(self, waiting: int) -> None:
-        super().__init__(list)
         self.waiting = waiting
 
     def take_in(self, *, limit: int) -> int:

@@ -24,8 +24,8 @@ from service.moderation.privacy.erase import erase_person
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from service.ports.services import Services
-from service.stores.memory.stores import memory_stores
 from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
+from tests.databases import databases_given_back, fresh_stores
 from tests.factories import SITE, make_comment
 from tests.fakes import ForgetfulHistory, make_services, make_site
 from tests.unit.learning.lessons import HAM, SALT, SPAM, features_of
@@ -44,7 +44,7 @@ class World:
     judges: bool = True
     seconds: float = 0.0
     stores: Any = field(
-        default_factory=lambda: memory_stores(
+        default_factory=lambda: fresh_stores(
             sites=[make_site(), make_site(id=OTHER, name="Tap blog")]
         )
     )
@@ -139,6 +139,7 @@ _acts = st.lists(
 
 @settings(deadline=None, max_examples=40)
 @given(acts=_acts)
+@databases_given_back()
 def test_only_what_is_left_in_force_has_taught_to_the_last_bit(acts):
     world = World()
     for number in range(N_COMMENTS):
@@ -188,6 +189,7 @@ def number_of(key: CommentId) -> int:
         max_size=40,
     )
 )
+@databases_given_back()
 def test_workers_agree_in_whatever_order_verdicts_and_decisions_come_and_they_look(acts):
     world = World(judges=False)
     workers = {"first worker": world.worker, "second worker": world.start_worker()}

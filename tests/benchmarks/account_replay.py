@@ -1,6 +1,6 @@
 """Counts aged accounts' payloads that are held, and regulars' comments that are held besides.
 
-Posted through the use cases that `/v1` and the hooks call, over memory stores, in order and with
+Posted through the use cases that `/v1` and the hooks call, over SQLite, in order and with
 accounts. The same file runs with the code of another version, and `--before` compares with what
 that wrote.
 """

@@ -19,13 +19,13 @@ from service.moderation.judging.judge import judge_batch
 from service.ports.comments import NewComment
 from service.ports.models import JudgingModel
 from service.ports.observing import UNOBSERVED, Observer
-from service.stores.memory.stores import memory_stores
 from service.watching.counting import CountingObserver
 from service.watching.exposition import Exposition
 from service.watching.several import SeveralObservers
 from service.watching.traces import TracingObserver
 from tests.benchmarks.comment_mix import sample_records
 from tests.benchmarks.judging_model import current_folder, forget_windows, load_judging_model
+from tests.databases import databases_given_back, fresh_stores
 from tests.factories import SITE
 from tests.fakes import make_services, make_site
 from tests.servers import free_port
@@ -71,10 +71,11 @@ def main() -> None:
     _scrape()
 
 
+@databases_given_back()
 def _judge(model: JudgingModel, observer: Observer) -> float:
-    """Return the processor seconds of judging every comment once, over memory stores."""
+    """Return the processor seconds of judging every comment once, over SQLite."""
     services = make_services(
-        stores=memory_stores(sites=[make_site()]), judges=False, current_model=lambda: model
+        stores=fresh_stores(sites=[make_site()]), judges=False, current_model=lambda: model
     )
     comments = [
         replace(comment_from_record(row), site_id=SITE) for row in sample_records(_COMMENTS)

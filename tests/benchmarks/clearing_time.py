@@ -37,7 +37,6 @@ from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores.files.model_versions import to_judging_model
-from service.stores.memory.stores import memory_stores
 from tests.benchmarks.careful_person import CarefulPerson
 from tests.benchmarks.screenshots import BROWSER_ARGS
 from tests.factories import NOW, make_comment
@@ -148,7 +147,7 @@ def fill(labelled: Iterable[tuple[Comment, bool]]) -> tuple[Services, dict[str, 
     """Return services in which the comments wait, grouped, and the label of each."""
     model = to_judging_model(load_current(None))
     site = make_site(settings=SiteSettings(ham_cutoff=0.0, spam_cutoff=1.0))
-    services = make_services(stores=memory_stores(sites=[site]), current_model=lambda: model)
+    services = make_services(sites=[site], current_model=lambda: model)
     add_moderator(services)
     labels = {}
     for comment, is_spam in labelled:

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.learning_bars --scores frozen.jsonl --data DIR [--json FILE]
 
-Everything goes through the use cases of the service in this process, over stores in memory and
+Everything goes through the use cases of the service in this process, over SQLite and
 without histories of senders; the classifier answers what the file of scores says, a line a comment,
 `{"id", "log_odds"}`, best of a version that learnt nothing from the comment. First the authored
 campaigns of the test part: half of the decisions are on spam, half on ham. Then five blogs as sites
@@ -42,11 +42,11 @@ from service.ports.services import Services
 from service.scoring.conclude import logistic
 from service.scoring.inputs import model_input
 from service.scoring.weights import Cutoffs, Weights
-from service.stores.memory.stores import memory_stores
 from service.stores.taught import TaughtKeeper
 from tests.benchmarks.judging_model import current_folder
 from tests.benchmarks.retrain_data import draw, read_rows
 from tests.benchmarks.retrain_learning import _pool
+from tests.databases import fresh_stores
 from tests.fakes import ForgetfulHistory, make_services, make_site
 from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import DEFAULT_DATA, find_data_files, read_dataset
@@ -112,7 +112,7 @@ class Installation:
 
     def __init__(self, names: Sequence[str], scores: Scores) -> None:
         settings = SiteSettings(reports_decide=True)
-        stores = memory_stores(
+        stores = fresh_stores(
             sites=[make_site(id=SiteId(name), name=name, settings=settings) for name in names]
         )
         self._scores, self._classifier = scores, Scripted()

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import sqlalchemy as sa
 from playwright.sync_api import BrowserContext, Page, sync_playwright
 from waitress.server import create_server
 
@@ -60,14 +61,15 @@ from service.moderation.review.strokes import decide_together, undo_stroke
 from service.moderation.telling.announce import write_verdict_messages
 from service.ports.comments import NewComment
 from service.ports.models import VersionShelf
+from service.ports.observing import TrafficStore
 from service.ports.services import Services
 from service.stores.files.model_versions import to_judging_model
 from service.stores.files.version_shelf import FolderVersionShelf
-from service.stores.memory.stores import memory_stores
-from service.stores.memory.traffic import MemoryTrafficStore
+from service.stores.sql.schema.traffic import traffic_due
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.benchmarks.fonts import tell_missing
+from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services
 
@@ -202,7 +204,7 @@ def seeded(comments: list[Comment], models_dir: Path | None, shelf: VersionShelf
     """Return services that judged the comments with the current model and every detector."""
     model = to_judging_model(load_current(models_dir))
     services = make_services(
-        stores=memory_stores(sites=(*SITES, KETTLE)),
+        stores=fresh_stores(sites=(*SITES, KETTLE)),
         current_model=lambda: model,
         versions=shelf,
         shadow_name=lambda: CANDIDATE,
@@ -354,11 +356,14 @@ def ask_the_candidate(services: Services, cases: tuple[Case, ...]) -> None:
         )
 
 
-def drifted(version: str) -> MemoryTrafficStore:
+def drifted(version: str) -> TrafficStore:
     """Return counts of four weeks, of whose last one scores and languages are others."""
     days = range(1, 29)
     ids = {(day, n): CommentId(f"seen_{day}_{n}") for day in days for n in range(40)}
-    store = MemoryTrafficStore(threading.RLock(), set(ids.values()))
+    stores = fresh_stores(sites=SITES[:1])
+    with stores.engine.begin() as connection:
+        connection.execute(sa.insert(traffic_due), [{"comment_id": one} for one in ids.values()])
+    sightings = []
     for (days_ago, n), comment_id in ids.items():
         lately = days_ago < 8
         score = ("0", "4", "8")[n % 3] if lately else ("-12", "-8", "-4", "0")[n % 4]
@@ -366,15 +371,17 @@ def drifted(version: str) -> MemoryTrafficStore:
         names = {(Kind.FACT, Fact.VERDICTS.value), (Kind.SCORE, score), (Kind.LANGUAGE, language)}
         if n % 7 == 0 or (lately and n % 2):
             names |= {(Kind.FACT, Fact.UNSURE.value), (Kind.SIGNAL, "bare_link")}
-        sighting = Sighting(
-            comment_id=comment_id,
-            site_id=SITES[0].id,
-            day=NOW.date() - timedelta(days=days_ago),
-            model_version=version,
-            names=frozenset(names),
+        sightings.append(
+            Sighting(
+                comment_id=comment_id,
+                site_id=SITES[0].id,
+                day=NOW.date() - timedelta(days=days_ago),
+                model_version=version,
+                names=frozenset(names),
+            )
         )
-        store.count([sighting])
-    return store
+    stores.traffic.count(sightings)
+    return stores.traffic
 
 
 def shelf_in(folder: Path) -> FolderVersionShelf:

@@ -1,12 +1,10 @@
-"""Gives every contract its stores: in memory, on SQLite, on PostgreSQL, each test a fresh set."""
+"""Gives every contract its stores: on SQLite, on PostgreSQL, each test a fresh set."""
 
 from __future__ import annotations
 
 import contextlib
 import secrets
-import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -14,9 +12,9 @@ import sqlalchemy as sa
 
 from service.domain.comment import SiteId
 from service.domain.site import Site
-from service.stores.memory.stores import MemoryStores, memory_stores
 from service.stores.migrations import migrate
-from service.stores.sql import SqlStores, create_engine, sql_stores
+from service.stores.sql import create_engine
+from tests.databases import Stores, fresh_stores, stores_over
 from tests.factories import NOW, SITE
 from tests.servers import Server
 
@@ -26,16 +24,6 @@ SITES = tuple(
 _TEMPLATE = "slopsieve_template"
 
 NewDatabase = Callable[[str], contextlib.AbstractContextManager[str]]
-
-
-@pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a migrated SQLite file to copy; that is quicker than to migrate for each test."""
-    path = tmp_path_factory.mktemp("template") / "template.db"
-    engine = create_engine(f"sqlite:///{path}")
-    migrate(engine)
-    engine.dispose()
-    return path
 
 
 @pytest.fixture(scope="session")
@@ -49,15 +37,13 @@ def postgresql_template(postgresql: Server) -> Server:
 
 
 @pytest.fixture
-def new_database(request: pytest.FixtureRequest, tmp_path: Path) -> NewDatabase:
+def new_database(request: pytest.FixtureRequest) -> NewDatabase:
     """Give a function that makes a fresh migrated database of a kind and returns its URL."""
 
     @contextlib.contextmanager
     def make(kind: str) -> Iterator[str]:
         if kind == "sqlite":
-            path = tmp_path / "slopsieve.db"
-            shutil.copy(request.getfixturevalue("sqlite_template"), path)
-            yield f"sqlite:///{path}"
+            yield fresh_stores().engine.url.render_as_string()
             return
         server = request.getfixturevalue("postgresql_template")
         name = f"test_{secrets.token_hex(8)}"
@@ -83,21 +69,32 @@ def engine(database_url: str) -> Iterator[sa.Engine]:
     engine.dispose()
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def stores(
-    request: pytest.FixtureRequest, new_database: NewDatabase
-) -> Iterator[MemoryStores | SqlStores]:
+@pytest.fixture
+def stores(engine: sa.Engine) -> Stores:
     """Give a fresh set of stores of each kind that knows two sites."""
-    if request.param == "memory":
-        yield memory_stores(sites=SITES)
-        return
-    with new_database(request.param) as url:
-        engine = create_engine(url, lock_timeout_ms=20_000)
-        made = sql_stores(engine)
-        for site in SITES:
-            made.sites.add(site)
-        yield made
-        engine.dispose()
+    made = stores_over(engine)
+    for site in SITES:
+        made.sites.add(site)
+    return made
+
+
+@pytest.fixture
+def two_kinds(new_database: NewDatabase) -> Iterator[tuple[Stores, Stores]]:
+    """Give a fresh set of stores of each kind that knows no site, to be compared."""
+    with new_database("sqlite") as one, new_database("postgresql") as other:
+        made = tuple(create_engine(url, lock_timeout_ms=20_000) for url in (one, other))
+        yield tuple(stores_over(engine) for engine in made)
+        for engine in made:
+            engine.dispose()
+
+
+def empty(stores: Stores, *tables: str) -> None:
+    """Delete all rows of these tables and keep two sites: sooner done than a fresh database."""
+    with stores.engine.begin() as connection:
+        for table in tables:
+            connection.exec_driver_sql(f"DELETE FROM {table}")  # noqa: S608  # our own table names
+    for site in SITES:
+        stores.sites.add(site)
 
 
 def _run(server: Server, statement: str) -> None:

@@ -21,9 +21,7 @@ from service.domain.site import SiteSettings
 from service.domain.tally import Tally
 from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
-from service.stores.memory.stores import memory_stores
-from service.stores.sql import sql_stores
-from tests.contract.conftest import SITES
+from tests.contract.conftest import empty
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
 OTHER_SITE = SiteId("site-2")
@@ -371,17 +369,13 @@ _CRITERIA = (
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(story=acts)
-def test_every_story_looks_the_same_in_sql_as_in_memory(engine, story):
-    in_memory, in_sql = memory_stores(sites=SITES), sql_stores(engine)
-    with engine.begin() as connection:
-        for table in ("verdicts", "decisions", "reports", "comments", "sites"):
-            connection.exec_driver_sql(f"DELETE FROM {table}")  # noqa: S608  # our own table names
-    for site in SITES:
-        in_sql.sites.add(site)
+def test_every_story_looks_the_same_on_postgresql_as_on_sqlite(two_kinds, story):
+    for stores in two_kinds:
+        empty(stores, "verdicts", "decisions", "reports", "comments", "sites")
 
-    told, kept = act_out(in_memory, story), act_out(in_sql, story)
+    on_sqlite, on_postgresql = (act_out(stores, story) for stores in two_kinds)
 
-    assert kept == told
+    assert on_postgresql == on_sqlite
 
 
 def test_judged_cases_are_found_by_their_ids_and_no_others(stores):

@@ -13,9 +13,9 @@ from service.domain.comment import Author, Comment, Edit, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.history import Conduct, Record, Standing
 from service.ports.history import HistoryStore
-from service.stores.memory.history import MemoryHistoryStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
+from tests.in_memory import MemoryHistoryStore
 
 SENDER = Sender(account_key="k1", email_key="e1", name_key="m1")
 OFFER = "Best valves with 50% discount, order now at https://valve-shop.example.com"

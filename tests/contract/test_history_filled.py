@@ -11,11 +11,10 @@ from service.domain.comment import Sender
 from service.domain.decision import Ruling
 from service.domain.errors import HistoryBlankError
 from service.ports.history import HistoryStore, RebuildPlace
-from service.stores.memory.history import MemoryHistoryStore
-from service.stores.memory.rebuild import MemoryRebuildPlace
 from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.rebuild import ValkeyRebuildPlace
 from tests.factories import NOW, make_comment
+from tests.in_memory import MemoryHistoryStore, MemoryRebuildPlace
 
 COMMENT = make_comment(sender=Sender(address_key="a1"))
 

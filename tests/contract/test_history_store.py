@@ -15,9 +15,9 @@ from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
 from service.domain.history import History, Record, Standing
 from service.ports.history import HistoryStore
-from service.stores.memory.history import MemoryHistoryStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
+from tests.in_memory import MemoryHistoryStore
 
 
 @pytest.fixture(params=["memory", "valkey"])

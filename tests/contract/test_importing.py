@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
 
 import pytest
 from click.testing import CliRunner
@@ -16,7 +15,6 @@ from service.moderation.intake.take_over import take_over_rulings
 from service.ports.audit import AuditFilter
 from service.ports.comments import NewComment
 from service.ports.services import Services
-from service.stores.memory.stores import MemoryStores
 from service.stores.sql import sql_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services
@@ -143,13 +141,7 @@ def test_an_import_that_loses_its_database_has_kept_whole_batches_and_can_be_rep
 @pytest.fixture
 def services(stores) -> Services:
     """Give services over stores of each kind."""
-    if isinstance(stores, MemoryStores):
-        return make_services(stores=stores, judges=False)
-    made = make_services(judges=False)
-    known = {field.name for field in fields(Services)}
-    return replace(
-        made, **{f.name: getattr(stores, f.name) for f in fields(stores) if f.name in known}
-    )
+    return make_services(stores=stores, judges=False)
 
 
 def keep(services, *texts):

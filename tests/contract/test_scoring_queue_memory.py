@@ -6,7 +6,7 @@ import pytest
 
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
-from service.stores.memory.queue import MemoryScoringQueue
+from tests.in_memory import MemoryScoringQueue
 
 FIRST, SECOND, THIRD = CommentId("c1"), CommentId("c2"), CommentId("c3")
 

@@ -7,9 +7,9 @@ import secrets
 import pytest
 
 from service.domain.comment import SiteId
-from service.stores.memory.spent_tokens import MemorySpentTokens
 from service.stores.valkey.spent_tokens import ValkeySpentTokens
 from tests.factories import SITE
+from tests.in_memory import MemorySpentTokens
 
 OTHER = SiteId("site-2")
 

@@ -1,4 +1,4 @@
-"""An application over memory stores, and clients with and without a site key."""
+"""An application over SQLite, and clients with and without a site key."""
 
 from __future__ import annotations
 

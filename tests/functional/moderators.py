@@ -1,4 +1,4 @@
-"""Lets tests of the pages act as a moderator, with services in memory."""
+"""Lets tests of the pages act as a moderator over SQLite."""
 
 from __future__ import annotations
 

@@ -11,10 +11,10 @@ from service.domain.comment import CommentId, FormEvidence, Lane
 from service.domain.errors import StoreUnavailableError
 from service.domain.sender import make_sender
 from service.moderation.admin.sites import issue_key
-from service.stores.memory.stores import memory_stores
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.web.edge.waiting import Waiting
+from tests.databases import fresh_stores
 from tests.factories import SITE
 from tests.fakes import make_services, make_site
 from tests.functional.conftest import SECRET_KEY, client_with
@@ -350,7 +350,7 @@ class _AwayComments:
 
 
 def test_what_could_not_be_kept_is_refused_with_when_to_retry():
-    stores = memory_stores(sites=[make_site()])
+    stores = fresh_stores(sites=[make_site()])
     services = make_services(stores=stores, comments=_AwayComments())
     app = create_app(services, WebConfig(secret_key=SECRET_KEY), {})
     api = client_with(app, issue_key(SITE, services, actor="test").secret)

@@ -44,8 +44,14 @@ def client(services):
     return signed_in(services)
 
 
-def keep_campaign(services, size, *, target="site:shop.example", text=None, **changes):
+def keep_campaign(services, size, **changes):
     """Keep a campaign of so many comments, one a minute; return its id and theirs, oldest first."""
+    ids = keep_single(services, size, **changes)
+    return join(services, ids), ids
+
+
+def keep_single(services, size, *, target="site:shop.example", text=None, **changes):
+    """Keep so many comments that could be placed, one a minute; return their ids, oldest first."""
     outcome = changes.pop("outcome", Outcome.UNSURE)
     start = changes.pop("received_at", NOW - timedelta(days=1))
     spans = changes.pop("promo_spans", ())
@@ -70,7 +76,7 @@ def keep_campaign(services, size, *, target="site:shop.example", text=None, **ch
         verdict = make_verdict(comment.id, outcome, promo_spans=spans, signals=(), **told)
         services.verdicts.add([verdict], audit=frozenset(), traits=[traits])
         ids.append(comment.id)
-    return join(services, ids), ids
+    return ids
 
 
 def join(services, ids):
@@ -242,11 +248,8 @@ def test_comments_beyond_the_page_are_left_alone_otherwise(services, client):
 def test_what_came_after_the_page_was_made_is_not_taken_along(services, client):
     campaign_id, ids = keep_campaign(services, MEMBERS_SHOWN + 1)
     form = form_of(client.get(f"{LIST}/{campaign_id}"))
-    _, late = keep_campaign(services, 3, received_at=NOW)
-    services.campaigns.leave(services.cases.get(late[0]).campaign_id, late)
-    for one in late:
-        # As if it had joined meanwhile.
-        services.campaigns._campaign_of[one] = campaign_id
+    late = keep_single(services, 3, received_at=NOW)
+    join(services, [ids[0], *late])
 
     client.post(
         f"{LIST}/{campaign_id}/decision", data={**form, "ruling": "reject", "others": "yes"}
@@ -384,11 +387,9 @@ def account(services, name, role, site_ids=None):
 
 def test_whoever_sees_one_site_sees_its_members_alone_and_decides_no_others(services):
     here, mine = keep_campaign(services, 4, site_id="site-2", text="Mine")
-    _, theirs = keep_campaign(services, 5, text="Theirs", post=Post(title="Their post"))
+    theirs = keep_single(services, 5, text="Theirs", post=Post(title="Their post"))
     hidden, _ = keep_campaign(services, 3, text="Hidden")
-    services.campaigns.leave(services.cases.get(theirs[0]).campaign_id, theirs)
-    for one in theirs:
-        services.campaigns._campaign_of[one] = here
+    join(services, [mine[0], *theirs])
     client = account(services, "Kim", Role.MODERATOR, site_ids=("site-2",))
 
     listed = client.get(LIST)

@@ -15,7 +15,7 @@ from service.domain.user import Role
 from service.domain.verdict import Outcome
 from service.ports.campaigns import Placement
 from service.ports.comments import NewComment
-from service.stores.memory.stores import memory_stores
+from tests.databases import fresh_stores
 from tests.factories import NOW, SITE, make_comment, make_verdict
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, signed_in
@@ -28,7 +28,7 @@ OTHER = SiteId("site-2")
 def services():
     """Two sites, one of a hostile name."""
     return make_services(
-        stores=memory_stores(sites=[make_site(), make_site(id=OTHER, name=HOSTILE)])
+        stores=fresh_stores(sites=[make_site(), make_site(id=OTHER, name=HOSTILE)])
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 
@@ -22,7 +21,6 @@ from service.scoring.lean import recorded_lean
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import ForgetfulHistory, make_services, make_site
 from tests.functional.moderators import hidden_fields, keep, signed_in, that_learn, token_of
-from tests.over_sqlite import sqlite_services
 from tests.unit.learning.lessons import HAM, SPAM
 
 OTHER = SiteId("site-2")
@@ -30,16 +28,9 @@ PAGE = f"/sites/{SITE}"
 HOSTILE = "<script>alert(1)</script> \u202egnp.exe {{ 7*7 }}"
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def services(request):
-    with ExitStack() as held:
-        if request.param == "memory":
-            made = make_services(sites=[make_site()])
-        else:
-            made = held.enter_context(sqlite_services())
-        made.sites.add(make_site(id=OTHER, name="Tap blog"))
-        made = that_learn(made)
-        yield made
+@pytest.fixture
+def services():
+    return that_learn(make_services(sites=[make_site(), make_site(id=OTHER, name="Tap blog")]))
 
 
 @pytest.fixture

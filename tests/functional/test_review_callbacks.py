@@ -19,7 +19,6 @@ from service.domain.site import Site
 from service.domain.user import Role
 from service.moderation.admin.accounts import set_access
 from service.moderation.admin.users import find_user
-from service.stores.memory.stores import memory_stores
 from service.web.pages.sites.callbacks_page import ATTEMPTS_SHOWN, MESSAGES_SHOWN
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
@@ -295,7 +294,7 @@ def test_without_messages_the_page_says_whether_any_site_asks(services, client):
 )
 def test_hostile_addresses_and_names_are_dead_text(url):
     site = make_site(name=f"Blog {HOSTILE} {{{{7*7}}}}")
-    services = make_services(stores=memory_stores(sites=[site]))
+    services = make_services(sites=[site])
     client = signed_in(services)
     _put(services, url=url)
 

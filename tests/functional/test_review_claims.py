@@ -13,7 +13,6 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.user import Preferences, Role
 from service.moderation.review.claims import claims_of_others, seconds_since_opening
 from service.moderation.review.decide import decide_comment
-from service.stores.memory.claims import MemoryClaimStore
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import (
@@ -171,7 +170,7 @@ def test_who_only_looks_claims_nothing_and_is_offered_no_decision(services, queu
     assert 'class="rule"' not in page.text
 
 
-class _AwayClaimStore(MemoryClaimStore):
+class _AwayClaimStore:
     """A store that is away whenever something is asked of it."""
 
     def take(self, *_args, **_named):

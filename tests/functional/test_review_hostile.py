@@ -10,7 +10,7 @@ from markupsafe import escape
 from service.domain.comment import Author
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Span, WeighedSignal
-from service.stores.memory.stores import memory_stores
+from tests.databases import fresh_stores
 from tests.factories import NOW, SITE, make_comment, make_signal
 from tests.fakes import make_services
 from tests.functional.hostile import HOSTILE, hostile_comment
@@ -157,7 +157,7 @@ def test_a_list_of_the_longest_comments_stays_small(services):
 
 def test_hostile_reasons_and_names_are_dead_too():
     script = "<script>alert(1)</script>"
-    stores = memory_stores(sites=[Site(id=SITE, name=script, created_at=NOW)])
+    stores = fresh_stores(sites=[Site(id=SITE, name=script, created_at=NOW)])
     services = make_services(stores=stores)
     client = signed_in(services, name="<img onerror=alert(1)>")
     signal = make_signal(name=script, reason=script)

@@ -20,10 +20,10 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.verdict import Outcome
 from service.moderation.admin.sessions import end_session, list_sessions
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.stores.memory.stores import memory_stores
-from service.stores.memory.watch import MemoryReviewWatch
+from service.stores.sql.watch import SqlReviewWatch
 from service.web.pages.every_page import LIVE
 from service.web.pages.review.live import Interest, Live
+from tests.databases import fresh_stores
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, make_app, signed_in
@@ -169,7 +169,7 @@ class _Sessions:
 
 
 def test_a_stream_outlives_a_store_that_is_away():
-    stores = memory_stores(sites=[make_site()])
+    stores = fresh_stores(sites=[make_site()])
     sessions = _Sessions(stores.sessions)
     services = make_services(stores=stores, sessions=sessions)
     app = make_app(services)
@@ -220,7 +220,7 @@ def test_asking_for_the_head_of_a_stream_holds_nothing(services, app, client):
     assert {answer.status_code for answer in answers} == {204}
 
 
-class _FlakyWatch(MemoryReviewWatch):
+class _FlakyWatch(SqlReviewWatch):
     """Is away for its first two looks, and broken for the third."""
 
     looks = 0
@@ -236,8 +236,8 @@ class _FlakyWatch(MemoryReviewWatch):
 
 
 def test_a_store_that_was_away_is_looked_at_again():
-    stores = memory_stores(sites=[make_site()])
-    services = make_services(stores=stores, watch=_FlakyWatch(stores.cases))
+    stores = fresh_stores(sites=[make_site()])
+    services = make_services(stores=stores, watch=_FlakyWatch(stores.engine))
     comment = keep(services)
     decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Mara")
     live = Live(services, max_streams=1, every_seconds=0.001)
@@ -276,7 +276,7 @@ def test_rows_are_drawn_as_they_stand_with_tabs_and_news(services, client):
 
 
 def test_news_leave_out_what_is_seen_what_is_old_and_other_peoples_sites():
-    stores = memory_stores(sites=[make_site(), make_site(id="site-2", name="Knitting")])
+    stores = fresh_stores(sites=[make_site(), make_site(id="site-2", name="Knitting")])
     services = make_services(stores=stores)
     client = signed_in(services)
     ola = services.users.find("Ola")

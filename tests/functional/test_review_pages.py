@@ -13,10 +13,11 @@ from service.domain.errors import StoreUnavailableError
 from service.domain.site import Site, SiteSettings
 from service.domain.verdict import Outcome, Span, WeighedSignal
 from service.moderation.review.decide import decide_comment
-from service.stores.memory.stores import MemoryCaseStore, memory_stores
+from service.stores.sql.cases import SqlCaseStore
 from service.web.pages.review.review_page import PAGE_SIZE
+from tests.databases import fresh_stores
 from tests.factories import NOW, SITE, make_comment, make_signal
-from tests.fakes import make_services
+from tests.fakes import make_services, make_site
 from tests.functional.moderators import (
     hidden_fields,
     keep,
@@ -107,7 +108,7 @@ def test_the_tabs_count_what_each_list_holds(services, client):
 def test_a_list_can_be_narrowed_to_one_site():
     other = Site(id="site-2", name="Knitting", created_at=NOW)
     mine = Site(id=SITE, name="Radiators", created_at=NOW)
-    services = make_services(stores=memory_stores(sites=[mine, other]))
+    services = make_services(sites=[mine, other])
     client = signed_in(services)
     keep(services)
     knitting = keep(services, make_comment(site_id=other.id))
@@ -434,7 +435,7 @@ def test_a_comment_that_waits_for_its_verdict_can_be_decided(services, client):
 
 def test_the_page_says_what_the_site_does_by_itself():
     site = Site(id=SITE, name="A", created_at=NOW, settings=SiteSettings(mode=Mode.OBSERVE))
-    services = make_services(stores=memory_stores(sites=[site]))
+    services = make_services(sites=[site])
     client = signed_in(services)
     comment = keep(services)
 
@@ -525,7 +526,7 @@ def test_a_form_that_is_far_too_big_is_refused_by_a_page(services, client):
     assert "Too much at once" in answer.text
 
 
-class _AwayCaseStore(MemoryCaseStore):
+class _AwayCaseStore(SqlCaseStore):
     """A store that is away whenever something is asked of it."""
 
     def page(self, *_args, **_named):
@@ -534,8 +535,8 @@ class _AwayCaseStore(MemoryCaseStore):
 
 
 def test_a_store_that_is_away_is_told_by_a_page():
-    stores = memory_stores(sites=[Site(id=SITE, name="A", created_at=NOW)])
-    services = make_services(stores=stores, cases=_AwayCaseStore(None))
+    stores = fresh_stores(sites=[make_site()])
+    services = make_services(stores=stores, cases=_AwayCaseStore(stores.engine))
     client = signed_in(services)
 
     page = client.get("/review")

@@ -11,18 +11,21 @@ from datetime import timedelta
 
 import pytest
 
-from service.domain.comment import Author, CommentId, Post, Sender, SiteId
+from service.domain.comment import Author, CommentId, Lane, Post, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.search import FIELD_NAMES, MAX_QUERY_CHARS
 from service.domain.user import Role
 from service.domain.verdict import Outcome
 from service.moderation.review.decide import decide_comment
-from service.stores.memory.search import MemoryCaseSearch
+from service.ports.comments import NewComment
+from service.stores.sql.search import SqlCaseSearch
 from service.web.pages.review.about_sender import about_sender_view
 from service.web.pages.search.search_page import PAGE_SIZE
+from tests.databases import fresh_stores
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import make_services, make_site
-from tests.functional.moderators import hidden_fields, keep, make_app, signed_in
+from tests.functional import moderators
+from tests.functional.moderators import hidden_fields, make_app, signed_in
 
 KETTLES = SiteId("site-2")
 
@@ -35,6 +38,13 @@ def services():
 @pytest.fixture
 def client(services):
     return signed_in(services)
+
+
+def keep(services, comment, *given, **named):
+    """Keep a comment that is found at once."""
+    moderators.keep(services, comment, *given, **named)
+    services.search.take_in(limit=10)
+    return comment
 
 
 def become(services, name="Ola", **changes):
@@ -159,7 +169,7 @@ def test_nothing_is_decided_if_more_is_found_than_was_counted(services, client):
     assert rulings(services, seen, late) == [None, None]
 
 
-class EverythingFound(MemoryCaseSearch):
+class EverythingFound(SqlCaseSearch):
     """Finds as many comments as anybody asks for; see `CaseSearch`."""
 
     def ids(self, query, *, site_ids, limit):
@@ -168,7 +178,8 @@ class EverythingFound(MemoryCaseSearch):
 
 
 def test_too_many_are_not_decided_at_once():
-    services = make_services(search=EverythingFound(list))
+    stores = fresh_stores(sites=[make_site()])
+    services = make_services(stores=stores, search=EverythingFound(stores.engine))
     client = signed_in(services)
     token = hidden_fields(client.get("/review/search"), "/review/search/views")
     form = {**token, "q": "loans", "counted": "9000", "until": "1", "ruling": "approve"}
@@ -290,9 +301,9 @@ def test_every_line_of_an_export_is_whole_json_whatever_a_comment_holds(services
 
 
 def test_an_export_holds_all_that_is_found_and_only_what_the_account_sees(services, client):
-    for n in range(260):
-        keep(services, arrived(n + 1))
-    keep(services, arrived(1, site_id=KETTLES))
+    ours, others = [arrived(n + 1) for n in range(260)], [arrived(1, site_id=KETTLES)]
+    services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in (*ours, *others)])
+    services.search.take_in(limit=1_000)
     become(services, site_ids=(SITE,))
 
     answer = client.get("/review/search/export?q=loans&as=jsonl")

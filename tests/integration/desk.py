@@ -81,7 +81,7 @@ class InterruptedClassifier(FixedClassifier):
 
 
 class Desk:
-    """Judges and decides comments of one sender, Mara; the database is in memory.
+    """Judges and decides comments of one sender, Mara; the database is a file in RAM.
 
     Histories are behind the breaker, as in the service; `store.calls` are those it let through.
     Time of day stands still; `monotonic` is the breaker's.

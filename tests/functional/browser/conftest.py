@@ -1,4 +1,4 @@
-"""A real browser, and a server over services in memory for it to look at."""
+"""A real browser, and a server over SQLite for it to look at."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ import pytest
 from service.campaigns.acts import Tie
 from service.campaigns.traits import Traits
 from service.domain.back_scoring import BackScoring
+from service.domain.case import CaseFilter, Order
 from service.domain.comment import Author, Lane, Post, Sender
 from service.domain.decision import Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, ListEntry
@@ -120,7 +121,9 @@ def _opine_on_all(services):
             p_spam=0.01,
             formed_at=NOW,
         )
-        for case in services.cases.all()
+        for case in services.cases.page(
+            CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000
+        ).cases
     ]
     services.opinions.add(opinions)
     services.back_scorings.begin(

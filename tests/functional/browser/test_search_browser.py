@@ -26,7 +26,9 @@ def found(services):
         for n in range(40)
     ]
     others = [make_comment("my radiator is cold") for _ in range(2)]
-    return [keep(services, one) for one in lot], [keep(services, one) for one in others]
+    kept = [keep(services, one) for one in lot], [keep(services, one) for one in others]
+    services.search.take_in(limit=100)
+    return kept
 
 
 def test_a_whole_search_is_rejected_taken_back_and_exported(services, found, open_page):

@@ -12,9 +12,9 @@ from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
 from service.domain.inbound import Platform
 from service.moderation.review.decide import decide_comment
-from service.stores.memory.stores import memory_stores
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
+from tests.databases import fresh_stores
 from tests.fakes import make_services, make_site
 from tests.functional.conftest import SECRET_KEY
 from tests.functional.webhooks import recorded
@@ -141,7 +141,7 @@ class _AwayOnce:
 
 
 def test_a_delivery_that_could_not_be_carried_out_can_be_sent_again():
-    stores = memory_stores(sites=[make_site()])
+    stores = fresh_stores(sites=[make_site()])
     services = make_services(stores=stores, comments=_AwayOnce(stores.comments))
     client = create_app(services, WebConfig(secret_key=SECRET_KEY), {}).test_client()
     path = "/hooks/" + add_hook(services, Platform.GITHUB)

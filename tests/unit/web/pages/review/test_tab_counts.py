@@ -5,13 +5,13 @@ from __future__ import annotations
 from service.domain.scan import Band
 from service.domain.verdict import Outcome
 from service.moderation.review.review import Tab
-from service.stores.memory.stores import MemoryCaseStore, memory_stores
 from service.web.pages.review.tab_counts import TabCounts
+from tests.databases import fresh_stores
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep
 
 
-class _SlowHam(MemoryCaseStore):
+class _SlowHam:
     """Takes a while to count what is not waiting."""
 
     def __init__(self, cases, clock):
@@ -25,7 +25,7 @@ class _SlowHam(MemoryCaseStore):
 
 def test_a_number_that_takes_long_is_kept_for_a_while_and_a_quick_one_is_not():
     clock = [1.0]
-    stores = memory_stores(sites=[make_site()])
+    stores = fresh_stores(sites=[make_site()])
     services = make_services(stores=stores, cases=_SlowHam(stores.cases, clock))
     counts = TabCounts(services, monotonic=lambda: clock[0])
     seen = [counts.count(None)]
@@ -41,7 +41,7 @@ def test_a_number_that_takes_long_is_kept_for_a_while_and_a_quick_one_is_not():
 
 def test_numbers_of_different_sites_are_kept_apart():
     clock = [1.0]
-    stores = memory_stores(sites=[make_site(), make_site(id="site-2", name="Knitting")])
+    stores = fresh_stores(sites=[make_site(), make_site(id="site-2", name="Knitting")])
     services = make_services(stores=stores, cases=_SlowHam(stores.cases, clock))
     counts = TabCounts(services, monotonic=lambda: clock[0])
     keep(services)

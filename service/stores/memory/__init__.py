@@ -1,1 +1,0 @@
-"""Stores in memory, held to the contracts of the SQL stores."""
