@@ -111,7 +111,7 @@ def _with_key(
         # Always true here, but the index is only used by a query that says so.
         query = query.where(column.is_not(None))
         if of_sites:
-            sites = sa.bindparam("site_ids", expanding=True)
+            sites: sa.BindParameter[Any] = sa.bindparam("site_ids", expanding=True)
             query = query.where(comments.c.site_id.in_(sites))
         return query.order_by(comments.c.received_at.desc()).limit(limit)
 
