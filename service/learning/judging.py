@@ -31,6 +31,7 @@ from service.scoring.lean import (
     without_lean,
 )
 from service.scoring.policy import cutoffs_of, decide
+from service.scoring.set_weights import SET_WEIGHTS, Family
 from service.scoring.weights import Cutoffs
 
 # Of what does not stand in the text only the kind is kept with a verdict: the rest can be erased.
@@ -40,6 +41,11 @@ _BESIDE = {
     Kind.AUTHOR: BY_AUTHORS_SITE,
     Kind.POST: BY_POST,
 }
+# Who ages an account by remarks teaches their words, too: what people approved of them says no
+# more for the first offer than the account's record does.
+_AGED = frozenset(
+    name for name, one in SET_WEIGHTS.items() if one.family is Family.ACCOUNTS and not one.yields
+)
 _BY_A_SITE = {"site": Hand.SITE, "report": Hand.REPORT}
 
 
@@ -115,7 +121,14 @@ def _lean(
         cutoffs = here(_held_at(verdict, here(math.inf)))
         frozen = _held_at(verdict, cutoffs)
     lean = taught.lean(site_id, features, frozen=frozen, promised=promised)
-    return None if lean is None else (lean_signal(lean.by, bound=BOUND), cutoffs)
+    if lean is None or (lean.by < 0 and _was_aged(verdict)):
+        return None
+    return lean_signal(lean.by, bound=BOUND), cutoffs
+
+
+def _was_aged(verdict: Verdict) -> bool:
+    """Say whether this is evidence that approvals were earned by something else than this."""
+    return any(one.signal.name in _AGED and one.contribution > 0 for one in verdict.signals)
 
 
 def _held_at(verdict: Verdict, cutoffs: Cutoffs) -> float:

@@ -66,3 +66,25 @@ def test_told_anew_by_the_same_lessons_a_verdict_stays_as_it_was_judged(text, co
     assert (anew.score, anew.outcome, said(anew)) == (judged.score, judged.outcome, said(judged))
     assert [name for name, _ in said(anew)].count(HELD_BACK) <= 1
     assert (untaught.score, said(untaught)) == (alone.score, said(alone))
+
+
+@pytest.mark.parametrize("name", ["offer_after_remarks", "added_by_edit", "dormant_account"])
+def test_what_people_approved_of_an_aged_account_does_not_vouch_for_its_first_offer(name):
+    sold = WeighedSignal(
+        signal=Signal(name=name, strength=1.0, reason="is its first offer"),
+        weight=1.0,
+        contribution=1.0,
+        kind=WeightKind.SET,
+    )
+
+    def leans(text: str) -> float | None:
+        comment = make_comment(text)
+        verdict = make_verdict(
+            comment.id, base=0.0, score=1.0, model_contribution=0.0, signals=(sold,)
+        )
+        judged = lean_on(verdict, comment, TAUGHT, word_hashes=hash_words(text), promised=PROMISED)
+        lean = recorded_lean(judged)
+        return lean.contribution if lean else None
+
+    assert leans(HAM.format("anew")) is None
+    assert leans(SPAM.format("anew")) > 0
