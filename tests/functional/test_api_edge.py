@@ -192,7 +192,7 @@ def test_the_documentation_tells_of_every_operation_and_problem(stranger):
     page = stranger.get("/docs").get_data(as_text=True)
 
     operations = [o for methods in document["paths"].values() for o in methods.values()]
-    assert len(operations) == 22
+    assert len(operations) == 24
     assert all(f'id="{o["operationId"]}"' in page for o in operations)
     assert all(
         f'id="{kind}"' in page

@@ -13,6 +13,7 @@ from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.site import SiteSettings
 from service.moderation.admin.sites import issue_key
 from service.moderation.intake.submit import submit_comments
+from service.moderation.telling.hooks import keep_form_hook
 from service.ports.comments import NewComment
 from service.web.api.batch import NDJSON
 from service.web.app import create_app
@@ -72,11 +73,12 @@ def _end_all_keys() -> None:
 
 
 def _name_what_exists(case):
-    """Name a fresh comment, key or message in place of a made-up one, so that views are reached."""
+    """Name what exists in place of what is made up, so that views are reached."""
     fresh = {
         "comment_id": _fresh_comment,
         "key_id": _fresh_key,
         "delivery_id": _fresh_delivery,
+        "hook_id": lambda: keep_form_hook(SITE, SERVICES, actor="test").id,
     }
     for name, given in (case.path_parameters or {}).items():
         if re.fullmatch(ID_PATTERN, str(given)):

@@ -13,7 +13,7 @@ _ID = re.compile(ID_PATTERN)
 class IdConverter(BaseConverter):
     """Matches what can be one of our ids, and none of the words that are paths themselves."""
 
-    regex = f"(?!batch$){ID_PATTERN}"
+    regex = f"(?!(?:batch|teaching)$){ID_PATTERN}"
 
 
 def is_id(given: str) -> bool:
