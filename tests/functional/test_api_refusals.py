@@ -23,6 +23,12 @@ def _post(api, data: bytes, content_type: str = JSON):
     return api.post("/v1/comments", data=data, content_type=content_type)
 
 
+def test_a_whole_number_written_as_a_decimal_is_taken(api):
+    answer = _post(api, b'{"text": "x", "author": {"account_age_days": 3.0, "trust_level": 2.0}}')
+
+    assert answer.status_code == 202
+
+
 def test_everything_wrong_is_named_at_once_with_a_remedy(api):
     body = {
         "text": "",

@@ -133,7 +133,9 @@ class AuthorRequest(Request):
         Annotated[int, Field(ge=0, le=_MAX_ACCOUNT_AGE_DAYS, strict=True), BeforeValidator(_whole)]
         | None
     ) = Field(default=None, examples=[412])
-    trust_level: Annotated[int, Field(ge=0, le=MOST_TRUST, strict=True)] | None = Field(
+    trust_level: (
+        Annotated[int, Field(ge=0, le=MOST_TRUST, strict=True), BeforeValidator(_whole)] | None
+    ) = Field(
         default=None,
         description="How far the site trusts the account, 0 to 4 as Discourse counts it.",
         examples=[1],

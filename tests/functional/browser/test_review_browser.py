@@ -11,6 +11,7 @@ from service.domain.decision import Ruling
 from service.domain.verdict import Outcome
 from service.moderation.review.decide import decide_comment
 from tests.factories import NOW, make_comment
+from tests.functional.browser.sent import wait_until_sent
 from tests.functional.moderators import keep
 
 
@@ -50,6 +51,7 @@ def test_a_moderator_decides_and_undoes_by_keyboard_alone(services, queue, open_
     page.keyboard.press("u")
     expect(_words(page)).to_have_text("Comment number 1")
 
+    wait_until_sent(page)
     assert services.cases.get(queue[1].id).decision is None
     assert services.cases.get(queue[2].id).decision is None
     assert [d.ruling for d in services.cases.get(queue[1].id).decisions] == [Ruling.REJECT]
@@ -82,6 +84,7 @@ def test_a_whole_page_can_be_decided_without_touching_anything_else(services, qu
         page.keyboard.press("a")
     expect(page.locator(".list")).to_contain_text("Nothing waits for you")
 
+    wait_until_sent(page)
     assert all(services.cases.get(c.id).decision for c in queue)
     assert watched.complaints == []
 
@@ -97,6 +100,7 @@ def test_clicking_works_as_the_keys_do(services, queue, open_page):
     page.click(".done button")
     expect(_words(page)).to_have_text("Comment number 4")
 
+    wait_until_sent(page)
     assert services.cases.get(queue[4].id).decision is None
     assert watched.complaints == []
 
@@ -162,6 +166,7 @@ def test_a_phone_shows_the_list_then_one_comment_with_big_buttons(services, queu
     size = page.locator("button.reject").bounding_box()
     page.tap("button.reject")
     expect(_words(page)).to_have_text("Comment number 4")
+    wait_until_sent(page)
 
     assert size["height"] >= 44
     assert size["width"] >= 44

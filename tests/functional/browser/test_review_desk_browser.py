@@ -13,6 +13,7 @@ from service.domain.decision import Ruling
 from service.moderation.review.decide import decide_comment
 from service.web.pages.review.review_page import PAGE_SIZE
 from tests.factories import NOW, make_comment
+from tests.functional.browser.sent import wait_until_sent
 from tests.functional.moderators import add_moderator, keep, make_app, sign_in
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -88,6 +89,7 @@ def test_a_queue_is_cleared_by_keyboard_with_a_note_and_a_comment_put_off(
     page.keyboard.press("a")
     expect(page.locator(".list")).to_contain_text("Nothing waits for you")
 
+    wait_until_sent(page)
     decisions = [services.cases.get(comment.id).decision for comment in queue]
     assert [one.ruling.value for one in decisions] == ["approve", "reject", "approve", "approve"]
     assert [one.note for one in decisions] == [None, "jar of spam", None, None]
@@ -152,6 +154,7 @@ def test_a_phone_clears_its_list_by_swipes(services, queue, open_page):
     page.locator(".done button").tap()
     expect(page.locator(".done")).to_contain_text("Taken back.")
 
+    wait_until_sent(page)
     rulings = [services.cases.get(comment.id).decision for comment in queue]
     assert [one and one.ruling.value for one in rulings] == ["approve", None, None, None]
     assert page.url.endswith("/review")
@@ -170,6 +173,7 @@ def test_a_phone_swipes_through_opened_comments(services, queue, open_page):
     expect(_words(page)).to_have_text("Comment number 1")
 
     expect(page.locator(".done")).to_contain_text("Rejected.")
+    wait_until_sent(page)
     assert services.cases.get(queue[0].id).decision.ruling is Ruling.REJECT
     assert page.evaluate("document.querySelector('.tabs').getBoundingClientRect().height") < 60
     assert watched.complaints == []

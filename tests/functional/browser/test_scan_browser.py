@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from service.domain.decision import Ruling
 from service.scoring.scan_steps import count_checks
 from tests.factories import make_comment
+from tests.functional.browser.sent import wait_until_sent
 from tests.functional.moderators import keep
 from tests.functional.test_campaign_pages import rulings
 
@@ -81,6 +82,7 @@ def test_commands_are_found_by_name_and_run_by_enter(services, open_page):
     page.keyboard.press("Enter")
 
     expect(page.locator(".done")).to_contain_text("Approved.")
+    wait_until_sent(page)
     assert rulings(services, [comment.id]) == [Ruling.APPROVE]
 
     page.keyboard.press("Control+k")
@@ -144,6 +146,7 @@ def test_a_key_is_changed_for_this_account_and_a_clash_is_told_once(services, si
     page.locator("body").press("a")
     page.locator("body").press("f")
     expect(page.locator(".done")).to_contain_text("Approved.")
+    wait_until_sent(page)
     assert rulings(services, sincere).count(Ruling.APPROVE) == 1
     # The next comment's buttons say it, too.
     expect(page.locator("#opened button.approve kbd")).to_have_text("F")

@@ -13,6 +13,7 @@ from service.domain.comment import Author
 from service.domain.decision import Ruling
 from service.moderation.privacy.erase import find_person
 from tests.factories import NOW, make_comment
+from tests.functional.browser.sent import wait_until_sent
 from tests.functional.moderators import keep
 
 MARA = "mara@example.org"
@@ -47,9 +48,11 @@ def test_a_queue_is_cleared_by_buttons_alone_and_the_last_is_taken_back(
         expect(page.locator("#opened .words").first).to_have_text(f"Comment number {number}")
         getattr(page.locator("button.reject" if number % 2 else "button.approve"), press)()
     expect(page.locator(".nothing").first).to_be_visible()
+    wait_until_sent(page)
     cleared = _rulings(services, queue)
     getattr(page.locator(".done button"), press)()
     expect(page.locator(".done")).to_contain_text("Taken back.")
+    wait_until_sent(page)
 
     assert cleared == [Ruling.APPROVE, Ruling.REJECT] * 2
     assert _rulings(services, queue) == [*cleared[:3], None]
