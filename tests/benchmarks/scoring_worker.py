@@ -191,9 +191,9 @@ class Counted(Classifier):
         self._read = self._classifier._engine.read
         self._classifier._engine.read = self._count
 
-    def _count(self, windows: Sequence[Any]) -> list[Any]:
+    def _count(self, windows: Sequence[Any], *given: Any) -> list[Any]:
         self.read_windows += len(windows)
-        return list(self._read(windows))
+        return list(self._read(windows, *given))
 
 
 class Judgement(_Plain):
