@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import http.client
+import http.cookies
 import itertools
 import json
 import random
@@ -200,17 +201,18 @@ def _decision(comment_id: CommentId, ruling: Ruling, at: datetime) -> Decision:
 
 
 class Client:
-    """A moderator's browser as far as HTTP goes: one connection, one cookie."""
+    """A moderator's browser as far as HTTP goes: one connection, its cookies."""
 
     def __init__(self, host: str, port: int) -> None:
         self._connection = http.client.HTTPConnection(host, port)
-        self._cookie = ""
+        self._cookies = http.cookies.SimpleCookie()
 
     def call(
         self, method: str, path: str, form: dict[str, str] | None = None, *, script: bool = False
     ) -> tuple[int, str, str]:
         """Return the status, the place a redirect names, and the body; `script` asks for parts."""
-        headers = {"Cookie": self._cookie} | ({"X-Parts": "1"} if script else {})
+        cookies = "; ".join(f"{name}={one.value}" for name, one in self._cookies.items())
+        headers = {"Cookie": cookies} | ({"X-Parts": "1"} if script else {})
         body = None
         if form is not None:
             headers["Content-Type"] = "application/x-www-form-urlencoded"
@@ -218,8 +220,8 @@ class Client:
         self._connection.request(method, path, body=body, headers=headers)
         answer = self._connection.getresponse()
         text = answer.read().decode()
-        if cookie := answer.getheader("Set-Cookie"):
-            self._cookie = cookie.partition(";")[0]
+        for cookie in answer.headers.get_all("Set-Cookie", ()):
+            self._cookies.load(cookie)
         return answer.status, answer.getheader("Location") or "", text
 
     def get(self, path: str) -> str:
