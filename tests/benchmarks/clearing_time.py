@@ -41,6 +41,7 @@ from tests.benchmarks.careful_person import CarefulPerson
 from tests.benchmarks.screenshots import BROWSER_ARGS
 from tests.factories import NOW, make_comment
 from tests.fakes import make_services, make_site
+from tests.functional.browser.sent import wait_until_sent
 from tests.functional.moderators import PASSWORD, add_moderator, make_app
 from tests.functional.serving import serving
 
@@ -285,6 +286,7 @@ def run(hand: Hand, address: str, labels: dict[str, bool], how: str) -> str:
     elif how == "screens first":
         strokes = clear_screens(hand, address)
     clear_one_by_one(hand, address)
+    wait_until_sent(hand.page)
     seconds = time.perf_counter() - began
     name = f"{how} ({strokes} strokes)" if strokes else how
     return f"| {name} | {len(labels)} | {hand.keys} | {seconds:.1f} s |"
