@@ -274,7 +274,7 @@ def make_services(
         "comments": stores.comments,
         "verdicts": stores.verdicts,
         "decisions": stores.decisions,
-        "strokes": stores.strokes,
+        "bulk_decisions": stores.bulk_decisions,
         "cases": stores.cases,
         "search": stores.search,
         "saved_views": stores.saved_views,

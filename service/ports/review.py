@@ -138,10 +138,10 @@ class ScanCheckStore(Protocol):
         """Keep these; a comment that has a check already gets this one in its place."""
 
     def find(self, ids: Sequence[CommentId]) -> frozenset[CommentId]:
-        """Return which of these comments are checks of strokes that were not taken back."""
+        """Return which of these comments are checks of bulk decisions that were not taken back."""
 
     def agreement(self, decided_by: str) -> Agreement:
-        """Return how this person's strokes agreed with their checks' rulings of single comments."""
+        """Return how this person's bulk decisions agreed with what their checks were ruled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

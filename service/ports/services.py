@@ -18,7 +18,7 @@ from service.ports.comments import (
     ScoringQueue,
     VerdictStore,
 )
-from service.ports.decisions import DecisionStore, StrokeStore
+from service.ports.decisions import BulkDecisionStore, DecisionStore
 from service.ports.delivery import (
     DeliveryQueue,
     DeliveryStore,
@@ -98,7 +98,7 @@ class Services:
     comments: CommentStore
     verdicts: VerdictStore
     decisions: DecisionStore
-    strokes: StrokeStore
+    bulk_decisions: BulkDecisionStore
     cases: CaseStore
     search: CaseSearch
     saved_views: SavedViewStore

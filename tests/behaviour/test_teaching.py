@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import pytest
 
+from service.domain.bulk_decision import ChosenBy
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import Author, Lane, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.person import Person
 from service.domain.report import Label
 from service.domain.site import SiteSettings
-from service.domain.stroke import StrokeOf
 from service.moderation.admin.users import add_user
 from service.moderation.intake.report import report_comment
 from service.moderation.intake.submit import submit_comments
@@ -21,8 +21,8 @@ from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.learning import teach
 from service.moderation.learning.teach import decisions_for_training
 from service.moderation.privacy.erase import erase_person
+from service.moderation.review.bulk_decisions import decide_together
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.review.strokes import decide_together
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
@@ -145,11 +145,11 @@ def test_another_installations_pseudonyms_are_others(services):
 
 def test_it_says_how_each_ruling_was_made(services):
     services.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
-    by_hand, by_stroke, by_campaign, by_site, imported, reported = (
+    by_hand, in_bulk, by_campaign, by_site, imported, reported = (
         submit(services, f"Number {n} of the valves leaks a little.") for n in range(6)
     )
     decide(by_hand, services)
-    for comment_id, what in ((by_stroke, StrokeOf.SEARCH), (by_campaign, StrokeOf.CAMPAIGN)):
+    for comment_id, what in ((in_bulk, ChosenBy.SEARCH), (by_campaign, ChosenBy.CAMPAIGN)):
         decide_together([comment_id], Ruling.REJECT, services, decided_by="mo", what=what)
     decide(by_site, services, by="site")
     decide(imported, services, by="import")
@@ -165,7 +165,7 @@ def test_it_says_how_each_ruling_was_made(services):
 
     assert via == {
         by_hand: "review",
-        by_stroke: "stroke",
+        in_bulk: "stroke",
         by_campaign: "campaign",
         by_site: "api",
         imported: "import",

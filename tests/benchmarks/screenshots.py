@@ -29,6 +29,7 @@ from models.registry import (
     take_in,
 )
 from service.domain.back_scoring import BackScoring, JobState
+from service.domain.bulk_decision import ChosenBy
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import Author, Comment, CommentId, Lane
 from service.domain.decision import Mode, Ruling
@@ -46,7 +47,6 @@ from service.domain.retraining import (
 )
 from service.domain.sender import make_sender
 from service.domain.site import Site, SiteSettings
-from service.domain.stroke import StrokeOf
 from service.domain.traffic import Fact, Kind, Sighting
 from service.domain.verdict import Outcome
 from service.moderation.admin.site_lists import NewEntry, add_entry
@@ -55,9 +55,9 @@ from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.learning.retrain import SCHEDULE
+from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.review.saved_views import save_view
-from service.moderation.review.strokes import decide_together, undo_stroke
 from service.moderation.telling.announce import write_verdict_messages
 from service.ports.comments import NewComment
 from service.ports.models import VersionShelf
@@ -97,7 +97,7 @@ LEAVES = {
     "callbacks": "/callbacks",
     "campaigns": "/review/campaigns",
     "search": "/review/search?q=boiler+outcome:unsure",
-    "strokes": "/review/strokes",
+    "bulk-decisions": "/review/strokes",
     "figures": "/figures",
     "lists": "/lists",
     "sites": "/sites",
@@ -242,12 +242,12 @@ def work(services: Services) -> str:
             by="Mara Lindqvist",
         )
     old = [CommentId(f"cmt_{number:04d}") for number in range(34, 40)]
-    stroke = decide_together(
-        old, Ruling.REJECT, services, decided_by="Ola Brandt", what=StrokeOf.SEARCH
+    bulk_decision = decide_together(
+        old, Ruling.REJECT, services, decided_by="Ola Brandt", what=ChosenBy.SEARCH
     )
-    undo_stroke(stroke.id, services, undone_by="Mara Lindqvist")
+    undo_bulk_decision(bulk_decision.id, services, undone_by="Mara Lindqvist")
     decide_together(
-        old[:4], Ruling.APPROVE, services, decided_by="Ola Brandt", what=StrokeOf.SELECTION
+        old[:4], Ruling.APPROVE, services, decided_by="Ola Brandt", what=ChosenBy.SELECTION
     )
     [campaign, *_] = services.campaigns.page(
         site_ids=None, waiting_only=True, cursor=None, limit=1

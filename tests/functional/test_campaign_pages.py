@@ -1,4 +1,4 @@
-"""Moderators see campaigns of their sites, decide them in one stroke with exceptions, and undo."""
+"""Moderators see campaigns of their sites, decide them in one go with exceptions, and undo."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def decide(client, campaign_id, ruling="reject", *, but=(), path="", **fields):
 
 
 def press_undo(client, campaign_id):
-    """Press the undo button that a campaign's page shows right after a stroke."""
+    """Press the undo button that a campaign's page shows right after a bulk decision."""
     page = client.get(f"{LIST}/{campaign_id}")
     action, rest = re.search(
         r'<form class="undo" method="post" action="([^"]+)">(.*?)</form>', page.text
@@ -191,7 +191,7 @@ def test_a_campaign_is_rejected_but_for_its_exceptions(services, client):
     assert services.campaigns.get(campaign_id, site_ids=None).waiting == 2
 
 
-def test_the_whole_stroke_is_undone_at_once(services, client):
+def test_the_whole_bulk_decision_is_undone_at_once(services, client):
     campaign_id, ids = keep_campaign(services, 12)
     decide(client, campaign_id, "approve", but=ids[:2])
 

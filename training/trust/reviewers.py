@@ -48,7 +48,7 @@ _MACHINE_VOUCHES = 0.5
 _MOST_BY_MACHINE = 10.0
 # Weights settle within a few rounds; the number is fixed so that the answer is the same everywhere.
 _ROUNDS = 25
-_BY_PERSON = frozenset({Via.REVIEW, Via.STROKE, Via.CAMPAIGN, Via.API})
+_BY_PERSON = frozenset({Via.REVIEW, Via.BULK_DECISION, Via.CAMPAIGN, Via.API})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

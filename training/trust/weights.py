@@ -74,7 +74,7 @@ class TrustConfig:
     phrase_against_look: float = 1.0
     # A phrase in lessons of others that agree with how their comments look.
     phrase_with_look: float = 5.0
-    # An hour's work by hand is 100 to 200 decisions, and a stroke is one act.
+    # An hour's work by hand is 100 to 200 decisions, and a bulk decision is one act.
     hour_always: float = 60.0
     hour_share: float = 0.2
     day_always: float = 150.0

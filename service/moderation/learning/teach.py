@@ -8,21 +8,21 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from service.domain.bulk_decision import ChosenBy
 from service.domain.campaign import is_by_person
 from service.domain.case import Case
 from service.domain.comment import Comment, SiteId
 from service.domain.decision import IMPORT, Decision, Ruling
 from service.domain.errors import NotFoundError
 from service.domain.form import behaviour_values
-from service.domain.stroke import StrokeOf
 from service.domain.user import Role
 from service.domain.verdict import Outcome, Verdict
 from service.ports.services import Services
 
 # A portion of the store's reading: a few megabytes of comments at most.
 _PORTION = 200
-# A stroke's decisions follow one another, so few are needed at a time.
-_MAX_STROKES_KNOWN = 1_000
+# A bulk decision's decisions follow one another, so few are needed at a time.
+_MAX_BULK_DECISIONS_KNOWN = 1_000
 _LABELS: Mapping[Ruling, str] = {Ruling.REJECT: "spam", Ruling.APPROVE: "ham"}
 
 
@@ -73,14 +73,14 @@ def decisions_for_training(
 
 
 class _Telling:
-    """Turns cases into rows; knows whose account is an owner's, and what strokes were of."""
+    """Turns cases into rows; knows whose account is an owner's, and what bulk decisions were of."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._owners = frozenset(
             user.name for user in services.users.all() if user.role is Role.OWNER
         )
-        self._strokes: dict[str, StrokeOf] = {}
+        self._bulk_decisions: dict[str, ChosenBy] = {}
         # A key of its own, so that no pseudonym can be compared with any other hash.
         self._key = hmac.digest(services.sender_secret, b"reviewers of decisions", "sha256")
 
@@ -133,8 +133,12 @@ class _Telling:
 
     def _via(self, decision: Decision) -> str:
         """Return how a ruling was made."""
-        if decision.stroke_id is not None:
-            return "campaign" if self._stroke(decision.stroke_id) is StrokeOf.CAMPAIGN else "stroke"
+        if decision.bulk_decision_id is not None:
+            return (
+                "campaign"
+                if self._bulk_decision(decision.bulk_decision_id) is ChosenBy.CAMPAIGN
+                else "stroke"
+            )
         by = decision.decided_by
         if by == IMPORT:
             return IMPORT
@@ -143,15 +147,17 @@ class _Telling:
                 return via
         return "review"
 
-    def _stroke(self, stroke_id: str) -> StrokeOf | None:
-        if stroke_id not in self._strokes:
-            if len(self._strokes) >= _MAX_STROKES_KNOWN:
-                self._strokes.clear()
+    def _bulk_decision(self, bulk_decision_id: str) -> ChosenBy | None:
+        if bulk_decision_id not in self._bulk_decisions:
+            if len(self._bulk_decisions) >= _MAX_BULK_DECISIONS_KNOWN:
+                self._bulk_decisions.clear()
             try:
-                self._strokes[stroke_id] = self._services.strokes.get(stroke_id).what
+                self._bulk_decisions[bulk_decision_id] = self._services.bulk_decisions.get(
+                    bulk_decision_id
+                ).what
             except NotFoundError:
                 return None
-        return self._strokes[stroke_id]
+        return self._bulk_decisions[bulk_decision_id]
 
     def _weight(self, case: Case) -> float:
         share = self._services.audit_share

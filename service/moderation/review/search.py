@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case, CasePage
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, InvalidInputError, Problem
 from service.domain.search import Field, SearchQuery, Term, parse_search
 from service.domain.site import Site
-from service.domain.stroke import Stroke, StrokeOf
 from service.domain.user import User
 from service.moderation.admin.acts import record_act
-from service.moderation.review.strokes import decide_together
+from service.moderation.review.bulk_decisions import decide_together
 from service.ports.services import Services
 
 # What a page can say exactly; beyond it says "more than".
@@ -96,8 +96,8 @@ def decide_found(
     user: User,
     counted: int,
     until: datetime,
-    stroke_id: str | None = None,
-) -> Stroke:
+    bulk_decision_id: str | None = None,
+) -> BulkDecision:
     """Rule on everything that a line finds, as it was counted on the page from `until`.
 
     What came in since is left alone. Raises `ConflictError`, and decides nothing, if more is found
@@ -119,8 +119,8 @@ def decide_found(
         ruling,
         services,
         decided_by=user.name,
-        what=StrokeOf.SEARCH,
-        stroke_id=stroke_id,
+        what=ChosenBy.SEARCH,
+        bulk_decision_id=bulk_decision_id,
         site_ids=user.site_ids,
     )
 

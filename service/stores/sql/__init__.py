@@ -20,6 +20,7 @@ from service.stores.sql.base.engine import (
     ping,
 )
 from service.stores.sql.base.write_probe import prove_write
+from service.stores.sql.bulk_decisions import SqlBulkDecisionStore
 from service.stores.sql.campaigns import SqlCampaignStore
 from service.stores.sql.cases import SqlCaseStore
 from service.stores.sql.claims import SqlClaimStore
@@ -44,7 +45,6 @@ from service.stores.sql.sender_notes import SqlSenderNoteStore
 from service.stores.sql.sender_records import SqlSenderRecords
 from service.stores.sql.sessions import SqlSessionStore
 from service.stores.sql.sites import SqlSiteStore
-from service.stores.sql.strokes import SqlStrokeStore
 from service.stores.sql.traffic import SqlTrafficStore
 from service.stores.sql.users import SqlUserStore
 from service.stores.sql.verdicts import SqlVerdictStore
@@ -61,7 +61,7 @@ class SqlStores:
     comments: SqlCommentStore
     verdicts: SqlVerdictStore
     decisions: SqlDecisionStore
-    strokes: SqlStrokeStore
+    bulk_decisions: SqlBulkDecisionStore
     cases: SqlCaseStore
     search: SqlCaseSearch
     saved_views: SqlSavedViewStore
@@ -100,7 +100,7 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         comments=SqlCommentStore(engine),
         verdicts=SqlVerdictStore(engine),
         decisions=SqlDecisionStore(engine),
-        strokes=SqlStrokeStore(engine),
+        bulk_decisions=SqlBulkDecisionStore(engine),
         cases=SqlCaseStore(engine),
         search=SqlCaseSearch(engine),
         saved_views=SqlSavedViewStore(engine),

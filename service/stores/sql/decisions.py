@@ -32,7 +32,7 @@ from service.stores.sql.schema.tables import (
     audit_log,
     comments,
     decisions,
-    is_of_stroke_in_force,
+    is_of_bulk_decision_in_force,
     is_unremembered,
 )
 from service.stores.sql.standing import STANDING, rank_of
@@ -81,8 +81,10 @@ class SqlDecisionStore:
         refuse_mixed(decisions)
 
         def append(connection: sa.Connection) -> list[Decision]:
-            stroke_id = decisions[0].stroke_id
-            if stroke_id is not None and not _lock_open_stroke(connection, stroke_id):
+            bulk_decision_id = decisions[0].bulk_decision_id
+            if bulk_decision_id is not None and not _lock_open_bulk_decision(
+                connection, bulk_decision_id
+            ):
                 return []
             wanted = [one.comment_id for one in decisions]
             standing = {
@@ -97,8 +99,8 @@ class SqlDecisionStore:
             ids = {one.comment_id for one in new}
             told = [one for one in deliveries if one.comment_id in ids]
             replaced = _append(connection, new, standing, told)
-            if stroke_id is not None:
-                _count(connection, stroke_id, [standing[key] for key in ids])
+            if bulk_decision_id is not None:
+                _count(connection, bulk_decision_id, [standing[key] for key in ids])
             _log(connection, [*replaced, *new], acts)
             return [*replaced, *new]
 
@@ -154,10 +156,14 @@ class SqlDecisionStore:
 
         return write(self._engine, undo) if decisions else []
 
-    def find_of_stroke(self, stroke_id: str, *, after: int, limit: int) -> PrecedentPage:
-        """See `DecisionStore.find_of_stroke`."""
-        of_stroke = sa.and_(decisions.c.stroke_id == stroke_id, is_of_stroke_in_force)
-        return self._page(of_stroke, after=after, limit=limit)
+    def find_of_bulk_decision(
+        self, bulk_decision_id: str, *, after: int, limit: int
+    ) -> PrecedentPage:
+        """See `DecisionStore.find_of_bulk_decision`."""
+        of_bulk_decision = sa.and_(
+            decisions.c.stroke_id == bulk_decision_id, is_of_bulk_decision_in_force
+        )
+        return self._page(of_bulk_decision, after=after, limit=limit)
 
     def find_unremembered(self, *, limit: int) -> list[Precedent]:
         """See `DecisionStore.find_unremembered`."""
@@ -245,11 +251,11 @@ def _mark_remembered(connection: sa.Connection, known: Sequence[Decision]) -> No
             )
 
 
-def _lock_open_stroke(connection: sa.Connection, stroke_id: str) -> bool:
-    """Say whether a stroke may go on, locked against being taken back meanwhile."""
+def _lock_open_bulk_decision(connection: sa.Connection, bulk_decision_id: str) -> bool:
+    """Say whether a bulk decision may go on, locked against being taken back meanwhile."""
     query = (
         sa.select(strokes.c.id)
-        .where(strokes.c.id == stroke_id, strokes.c.undone_at.is_(None))
+        .where(strokes.c.id == bulk_decision_id, strokes.c.undone_at.is_(None))
         .with_for_update(key_share=True)
     )
     return connection.execute(query).one_or_none() is not None
@@ -281,12 +287,12 @@ def _refuse_another(
 def _ruled_so(
     connection: sa.Connection, like: Decision, ids: Sequence[CommentId], *, or_otherwise: bool
 ) -> set[CommentId]:
-    """Return which of the comments are ruled alike, or were decided by the same stroke before."""
+    """Return which of the comments are ruled alike, or were decided in the same bulk decision."""
     alike: sa.ColumnElement[bool] = decisions.c.undone_at.is_(None)
     if not or_otherwise:
         alike = sa.and_(alike, decisions.c.ruling == like.ruling.value)
-    if like.stroke_id is not None:
-        alike = sa.or_(alike, decisions.c.stroke_id == like.stroke_id)
+    if like.bulk_decision_id is not None:
+        alike = sa.or_(alike, decisions.c.stroke_id == like.bulk_decision_id)
     query = sa.select(decisions.c.comment_id).where(decisions.c.comment_id.in_(ids), alike)
     return set(connection.scalars(query))
 
@@ -362,16 +368,16 @@ def _keep_in_step(connection: sa.Connection, standing: Sequence[Row], *, decided
     )
 
 
-def _count(connection: sa.Connection, stroke_id: str, decided: Sequence[Row]) -> None:
-    """Let a locked stroke say that it has decided these comments, too, and at which sites."""
+def _count(connection: sa.Connection, bulk_decision_id: str, decided: Sequence[Row]) -> None:
+    """Let a locked bulk decision say that it has decided these comments, too, and where."""
     connection.execute(
         sa.update(strokes)
-        .where(strokes.c.id == stroke_id)
+        .where(strokes.c.id == bulk_decision_id)
         .values(
             n_decided=strokes.c.n_decided + len(decided),
             n_left_out=strokes.c.n_left_out - len(decided),
         )
     )
     site_ids = sorted({row.site_id for row in decided})
-    rows = [{"stroke_id": stroke_id, "site_id": site_id} for site_id in site_ids]
+    rows = [{"stroke_id": bulk_decision_id, "site_id": site_id} for site_id in site_ids]
     connection.execute(insert_if_free(connection, stroke_sites), rows)

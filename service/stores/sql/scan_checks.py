@@ -28,7 +28,7 @@ class SqlScanCheckStore:
 
         def keep(connection: sa.Connection) -> None:
             for one in checks:
-                values = {"stroke_id": one.stroke_id, "ruling": one.ruling.value}
+                values = {"stroke_id": one.bulk_decision_id, "ruling": one.ruling.value}
                 new = upsert(connection, scan_checks).values(comment_id=one.comment_id, **values)
                 index = [scan_checks.c.comment_id]
                 connection.execute(new.on_conflict_do_update(index_elements=index, set_=values))

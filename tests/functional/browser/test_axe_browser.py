@@ -10,6 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from service.campaigns.acts import Tie
 from service.domain.back_scoring import BackScoring
+from service.domain.bulk_decision import ChosenBy
 from service.domain.claim import Claim
 from service.domain.comment import Author, CommentId, Sender
 from service.domain.decision import Ruling
@@ -18,13 +19,12 @@ from service.domain.opinion import Opinion, Origin
 from service.domain.retraining import RetrainingState
 from service.domain.saved_view import SavedView
 from service.domain.scan import Band
-from service.domain.stroke import StrokeOf
 from service.domain.user import User
 from service.domain.verdict import Outcome, Span
 from service.moderation.admin.site_lists import NewEntry, add_entry
+from service.moderation.review.bulk_decisions import decide_together
 from service.moderation.review.decide import decide_comment
 from service.moderation.review.put_aside import hand_over
-from service.moderation.review.strokes import decide_together
 from service.ports.services import Services
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services
@@ -69,7 +69,7 @@ def _fill(services: Services) -> dict[str, str]:
     keep_ring(services, 4, ties=tuple(Tie))
     decide_comment(members[0], Ruling.REJECT, services, decided_by="Mara", note="As before")
     decide_together(
-        members[1:3], Ruling.REJECT, services, decided_by="Ola", what=StrokeOf.SELECTION
+        members[1:3], Ruling.REJECT, services, decided_by="Ola", what=ChosenBy.SELECTION
     )
     _claim(services, members[4], mara)
     text = "Lovely post! \u200b See https://b\u0430nk.example/x for cheap boilers."

@@ -11,14 +11,14 @@ import pytest
 from service.campaigns.acts import Tie
 from service.campaigns.traits import Traits
 from service.domain.back_scoring import BackScoring
+from service.domain.bulk_decision import ChosenBy
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import Author, Lane, Post, Sender
 from service.domain.decision import Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.opinion import Opinion, Origin
-from service.domain.stroke import StrokeOf
 from service.domain.verdict import Outcome
-from service.moderation.review.strokes import decide_together
+from service.moderation.review.bulk_decisions import decide_together
 from service.ports.audit import AuditEntry
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
@@ -180,7 +180,7 @@ def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_pag
     for number, (_, comment_id) in enumerate(kept):
         by = list(HOSTILE.values())[number]
         decide_together(
-            [comment_id], Ruling.REJECT, services, decided_by=by, what=StrokeOf.SELECTION
+            [comment_id], Ruling.REJECT, services, decided_by=by, what=ChosenBy.SELECTION
         )
     texts = list(HOSTILE.values())
     keep_ring(services, len(texts), texts=texts, author=Author(name=texts[0]), ties=tuple(Tie))

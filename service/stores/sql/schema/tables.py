@@ -221,12 +221,14 @@ decisions = sa.Table(
     sa.Column("seconds", sa.Double),
 )
 
-is_of_stroke_in_force = sa.and_(decisions.c.stroke_id.is_not(None), decisions.c.undone_at.is_(None))
+is_of_bulk_decision_in_force = sa.and_(
+    decisions.c.stroke_id.is_not(None), decisions.c.undone_at.is_(None)
+)
 _partial_index(
     "ix_decisions_stroke",
     decisions.c.stroke_id,
     decisions.c.seq,
-    where=is_of_stroke_in_force,
+    where=is_of_bulk_decision_in_force,
 )
 
 is_unremembered = decisions.c.unremembered_since.is_not(None)

@@ -10,8 +10,8 @@ from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 
 
-class StrokeOf(StrEnum):
-    """How the comments of a stroke were chosen."""
+class ChosenBy(StrEnum):
+    """How the comments of a bulk decision were chosen."""
 
     SELECTION = "selection"
     SEARCH = "search"
@@ -21,7 +21,7 @@ class StrokeOf(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stroke:
+class BulkDecision:
     """One act on many comments, as far as it has come.
 
     `n_decided` comments were ruled on by it, `n_left_out` were not, or not yet: they were ruled so
@@ -30,7 +30,7 @@ class Stroke:
     """
 
     id: str
-    what: StrokeOf
+    what: ChosenBy
     ruling: Ruling
     decided_by: str
     decided_at: datetime

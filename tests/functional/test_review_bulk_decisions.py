@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import pytest
 
+from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
-from service.domain.stroke import StrokeOf
 from service.domain.user import Role
+from service.moderation.review.bulk_decisions import decide_together
 from service.moderation.review.decide import decide_comment
-from service.moderation.review.strokes import decide_together
-from service.web.pages.review.strokes import STROKES_SHOWN
+from service.web.pages.review.bulk_decisions import BULK_DECISIONS_SHOWN
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services, make_site
 from tests.functional.moderators import keep, signed_in, token_of
@@ -42,13 +42,13 @@ def bulk(client, ids, ruling="reject", **fields):
     return client.post("/review/bulk", data=form)
 
 
-def undo(client, stroke_id, **fields):
+def undo(client, bulk_decision_id, **fields):
     form = {"csrf_token": token_of(client.get("/password"))} | fields
-    return client.post(f"/review/strokes/{stroke_id}/undo", data=form)
+    return client.post(f"/review/strokes/{bulk_decision_id}/undo", data=form)
 
 
 def newest(services):
-    return services.strokes.recent(site_ids=None, limit=1)[0]
+    return services.bulk_decisions.recent(site_ids=None, limit=1)[0]
 
 
 def test_what_a_colleague_decided_meanwhile_is_not_overruled_from_the_queue(services, client):
@@ -88,10 +88,10 @@ def test_a_form_sent_twice_is_one_act(services, client):
     ids = [keep(services).id]
 
     for _ in range(2):
-        bulk(client, ids, stroke="str_sent_twice")
+        bulk(client, ids, bulk_decision="str_sent_twice")
 
     assert newest(services).n_decided == 1
-    assert len(services.strokes.recent(site_ids=None, limit=9)) == 1
+    assert len(services.bulk_decisions.recent(site_ids=None, limit=9)) == 1
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_form_that_decides_nothing_says_all_that_is_wrong(services, client, id
 
     assert answer.status_code == 400
     assert says in answer.text
-    assert services.strokes.recent(site_ids=None, limit=9) == []
+    assert services.bulk_decisions.recent(site_ids=None, limit=9) == []
 
 
 def test_comments_of_sites_that_are_not_ones_own_are_left_out(services, client):
@@ -125,7 +125,7 @@ def test_comments_of_sites_that_are_not_ones_own_are_left_out(services, client):
 def test_acts_on_other_sites_are_neither_listed_nor_undone(services, client):
     theirs = keep(services, make_comment(site_id=OTHER_SITE)).id
     both = [keep(services).id, keep(services, make_comment(site_id=OTHER_SITE)).id]
-    asked = {"decided_by": "Mara", "what": StrokeOf.SEARCH}
+    asked = {"decided_by": "Mara", "what": ChosenBy.SEARCH}
     made = [decide_together(ids, Ruling.REJECT, services, **asked) for ids in ([theirs], both)]
     restrict(services, site_ids=(SITE,))
 
@@ -139,8 +139,8 @@ def test_acts_on_other_sites_are_neither_listed_nor_undone(services, client):
 
 def test_who_may_only_look_decides_nothing_and_sees_no_button(services, client):
     ids = [keep(services).id]
-    stroke = decide_together(
-        ids, Ruling.APPROVE, services, decided_by="Mara", what=StrokeOf.CAMPAIGN
+    bulk_decision = decide_together(
+        ids, Ruling.APPROVE, services, decided_by="Mara", what=ChosenBy.CAMPAIGN
     )
     token = token_of(client.get("/password"))
     restrict(services, role=Role.READER)
@@ -148,22 +148,22 @@ def test_who_may_only_look_decides_nothing_and_sees_no_button(services, client):
     page = client.get("/review/strokes")
     answers = [
         client.post(path, data={"csrf_token": token, "id": ids, "ruling": "reject"}).status_code
-        for path in ("/review/bulk", f"/review/strokes/{stroke.id}/undo")
+        for path in ("/review/bulk", f"/review/strokes/{bulk_decision.id}/undo")
     ]
 
-    assert f"{stroke.id}/undo" not in page.text
+    assert f"{bulk_decision.id}/undo" not in page.text
     assert answers == [403, 403]
 
 
 def test_names_are_shown_as_they_are_and_older_acts_on_the_next_page(services, client):
-    for number in range(STROKES_SHOWN + 1):
+    for number in range(BULK_DECISIONS_SHOWN + 1):
         comment = keep(services, make_comment(site_id=OTHER_SITE))
         decide_together(
             [comment.id],
             Ruling.APPROVE,
             services,
             decided_by=f"{HOSTILE} {number}",
-            what=StrokeOf.SELECTION,
+            what=ChosenBy.SELECTION,
         )
 
     page = client.get("/review/strokes")
@@ -171,7 +171,7 @@ def test_names_are_shown_as_they_are_and_older_acts_on_the_next_page(services, c
 
     assert "<script>alert" not in page.text
     assert "\u202e" not in page.text
-    assert page.text.count("/undo") == STROKES_SHOWN
+    assert page.text.count("/undo") == BULK_DECISIONS_SHOWN
     assert older.text.count("/undo") == 1
 
 

@@ -7,20 +7,24 @@ from http import HTTPStatus
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
+from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
-from service.domain.stroke import StrokeOf
 from service.domain.user import Permission
+from service.moderation.review.bulk_decisions import (
+    decide_together,
+    list_bulk_decisions,
+    undo_bulk_decision,
+)
 from service.moderation.review.decide import MAX_NOTE_CHARS
-from service.moderation.review.strokes import decide_together, list_strokes, undo_stroke
 from service.ports.services import Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext
-from service.web.pages.common.last_stroke import (
+from service.web.pages.common.last_bulk_decision import (
     is_seen,
-    just_done_stroke,
+    just_done_bulk_decision,
     note_given,
-    remember_stroke,
+    remember_bulk_decision,
     view_of,
 )
 from service.web.pages.common.pages import (
@@ -31,10 +35,10 @@ from service.web.pages.common.pages import (
     safe_next,
 )
 
-STROKES_SHOWN = 25
+BULK_DECISIONS_SHOWN = 25
 
 
-def add_strokes(pages: Blueprint, services: Services) -> None:
+def add_bulk_decisions(pages: Blueprint, services: Services) -> None:
     """Add the forms that decide many comments and undo that, and the list of what was done so."""
 
     @pages.post("/review/bulk")
@@ -48,50 +52,56 @@ def add_strokes(pages: Blueprint, services: Services) -> None:
         if refusal or ruling is None:
             title = gettext("Nothing was decided")
             return error_page(HTTPStatus.BAD_REQUEST, title, refusal)
-        stroke_id = request.form.get("stroke", "")
-        stroke = decide_together(
+        bulk_decision_id = request.form.get("stroke", "")
+        bulk_decision = decide_together(
             ids,
             ruling,
             services,
             decided_by=moderator().name,
-            what=StrokeOf.SELECTION,
+            what=ChosenBy.SELECTION,
             note=note,
-            stroke_id=stroke_id if is_id(stroke_id) else None,
+            bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
             site_ids=moderator().site_ids,
             # Whoever selects among those that wait has seen no decision on them.
             open_only=not request.form.get("show"),
         )
-        remember_stroke(stroke)
+        remember_bulk_decision(bulk_decision)
         return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
 
-    @pages.post("/review/strokes/<stroke_id>/undo", endpoint="undo_stroke")
+    @pages.post("/review/strokes/<bulk_decision_id>/undo", endpoint="undo_bulk_decision")
     @needs(Permission.DECIDE)
-    def undo(stroke_id: str) -> ResponseReturnValue:
-        stroke = services.strokes.get(stroke_id) if is_id(stroke_id) else None
-        if stroke is None or not is_seen(stroke):
+    def undo(bulk_decision_id: str) -> ResponseReturnValue:
+        bulk_decision = (
+            services.bulk_decisions.get(bulk_decision_id) if is_id(bulk_decision_id) else None
+        )
+        if bulk_decision is None or not is_seen(bulk_decision):
             abort(HTTPStatus.NOT_FOUND)
-        for site_id in stroke.site_ids:
+        for site_id in bulk_decision.site_ids:
             require(Permission.DECIDE, site_id)
-        remember_stroke(undo_stroke(stroke.id, services, undone_by=moderator().name))
+        remember_bulk_decision(
+            undo_bulk_decision(bulk_decision.id, services, undone_by=moderator().name)
+        )
         return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
 
     @pages.get("/review/strokes")
-    def strokes() -> ResponseReturnValue:
+    def bulk_decisions() -> ResponseReturnValue:
         before = request.args.get("before", "")
-        found = list_strokes(
+        found = list_bulk_decisions(
             services,
             site_ids=moderator().site_ids,
-            limit=STROKES_SHOWN + 1,
+            limit=BULK_DECISIONS_SHOWN + 1,
             before=before if is_id(before) else None,
         )
         sites = {site.id: site for site in services.sites.all()}
-        shown = [view_of(one, sites=sites, now=services.clock()) for one in found[:STROKES_SHOWN]]
-        more = shown[-1].id if len(found) > STROKES_SHOWN else None
+        shown = [
+            view_of(one, sites=sites, now=services.clock()) for one in found[:BULK_DECISIONS_SHOWN]
+        ]
+        more = shown[-1].id if len(found) > BULK_DECISIONS_SHOWN else None
         return render_template(
-            "strokes.html",
-            strokes=shown,
-            done=just_done_stroke(services),
-            older=url_for("pages.strokes", before=more) if more else None,
+            "bulk_decisions.html",
+            bulk_decisions=shown,
+            done=just_done_bulk_decision(services),
+            older=url_for("pages.bulk_decisions", before=more) if more else None,
             first=not before,
         )
 

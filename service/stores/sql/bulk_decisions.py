@@ -1,4 +1,4 @@
-"""Keeps acts on many comments in a SQL database."""
+"""Keeps bulk decisions in a SQL database."""
 
 from __future__ import annotations
 
@@ -7,84 +7,86 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
-from service.domain.stroke import Stroke, StrokeOf
-from service.ports.audit import StrokeAct
+from service.ports.audit import BulkDecisionAct
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import insert_if_free
 from service.stores.sql.schema.acts import stroke_sites, strokes
-from service.stores.sql.schema.tables import decisions, is_of_stroke_in_force
+from service.stores.sql.schema.tables import decisions, is_of_bulk_decision_in_force
 
 _in_force = (
     sa.select(sa.func.count())
-    .where(decisions.c.stroke_id == strokes.c.id, is_of_stroke_in_force)
+    .where(decisions.c.stroke_id == strokes.c.id, is_of_bulk_decision_in_force)
     .correlate(strokes)
     .scalar_subquery()
 )
 _QUERY = sa.select(strokes, _in_force.label("n_in_force"))
 
 
-class SqlStrokeStore:
-    """Keeps acts on many comments in a SQL database; see `StrokeStore`."""
+class SqlBulkDecisionStore:
+    """Keeps bulk decisions in a SQL database; see `BulkDecisionStore`."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def begin(self, stroke: Stroke, *, act: StrokeAct | None = None) -> Stroke:
-        """See `StrokeStore.begin`."""
+    def begin(
+        self, bulk_decision: BulkDecision, *, act: BulkDecisionAct | None = None
+    ) -> BulkDecision:
+        """See `BulkDecisionStore.begin`."""
         values = {
-            "id": stroke.id,
-            "what": stroke.what.value,
-            "ruling": stroke.ruling.value,
-            "decided_by": stroke.decided_by,
-            "decided_at": stroke.decided_at,
+            "id": bulk_decision.id,
+            "what": bulk_decision.what.value,
+            "ruling": bulk_decision.ruling.value,
+            "decided_by": bulk_decision.decided_by,
+            "decided_at": bulk_decision.decided_at,
             "n_decided": 0,
-            "n_left_out": stroke.n_left_out,
+            "n_left_out": bulk_decision.n_left_out,
         }
 
-        def insert(connection: sa.Connection) -> Stroke:
+        def insert(connection: sa.Connection) -> BulkDecision:
             statement = insert_if_free(connection, strokes).returning(strokes.c.seq)
             is_new = connection.execute(statement, [values]).all()
-            kept = _get(connection, stroke.id)
+            kept = _get(connection, bulk_decision.id)
             if is_new and act is not None:
                 insert_entries(connection, [act(kept)])
             return kept
 
         return write(self._engine, insert)
 
-    def get(self, stroke_id: str) -> Stroke:
-        """See `StrokeStore.get`."""
+    def get(self, bulk_decision_id: str) -> BulkDecision:
+        """See `BulkDecisionStore.get`."""
         with reading(self._engine) as connection:
-            return _get(connection, stroke_id)
+            return _get(connection, bulk_decision_id)
 
     def take_back(
-        self, stroke_id: str, *, by: str, at: datetime, act: StrokeAct | None = None
-    ) -> Stroke:
-        """See `StrokeStore.take_back`."""
+        self, bulk_decision_id: str, *, by: str, at: datetime, act: BulkDecisionAct | None = None
+    ) -> BulkDecision:
+        """See `BulkDecisionStore.take_back`."""
         statement = (
             sa.update(strokes)
-            .where(strokes.c.id == stroke_id, strokes.c.undone_at.is_(None))
+            .where(strokes.c.id == bulk_decision_id, strokes.c.undone_at.is_(None))
             .values(undone_at=at, undone_by=by)
             .returning(strokes.c.seq)
         )
 
-        def take_back(connection: sa.Connection) -> Stroke:
+        def take_back(connection: sa.Connection) -> BulkDecision:
             is_marked = connection.execute(statement).all()
-            stroke = _get(connection, stroke_id)
+            bulk_decision = _get(connection, bulk_decision_id)
             if is_marked and act is not None:
-                insert_entries(connection, [act(stroke)])
-            return stroke
+                insert_entries(connection, [act(bulk_decision)])
+            return bulk_decision
 
         return write(self._engine, take_back)
 
     def recent(
         self, *, site_ids: tuple[SiteId, ...] | None, limit: int, before: str | None = None
-    ) -> list[Stroke]:
-        """See `StrokeStore.recent`."""
+    ) -> list[BulkDecision]:
+        """See `BulkDecisionStore.recent`."""
         query = _QUERY.order_by(strokes.c.seq.desc()).limit(limit)
         if before is not None:
             seq = sa.select(strokes.c.seq).where(strokes.c.id == before).scalar_subquery()
@@ -99,23 +101,23 @@ class SqlStrokeStore:
             return _with_sites(connection, connection.execute(query).all())
 
 
-def _get(connection: sa.Connection, stroke_id: str) -> Stroke:
-    rows = connection.execute(_QUERY.where(strokes.c.id == stroke_id)).all()
+def _get(connection: sa.Connection, bulk_decision_id: str) -> BulkDecision:
+    rows = connection.execute(_QUERY.where(strokes.c.id == bulk_decision_id)).all()
     if not rows:
-        msg = f"there is no stroke {stroke_id!r}"
+        msg = f"there is no bulk decision {bulk_decision_id!r}"
         raise NotFoundError(msg)
     return _with_sites(connection, rows)[0]
 
 
-def _with_sites(connection: sa.Connection, rows: Sequence[Row]) -> list[Stroke]:
+def _with_sites(connection: sa.Connection, rows: Sequence[Row]) -> list[BulkDecision]:
     query = sa.select(stroke_sites).where(stroke_sites.c.stroke_id.in_([row.id for row in rows]))
     sites: dict[str, list[SiteId]] = {}
     for row in connection.execute(query.order_by(stroke_sites.c.site_id)):
         sites.setdefault(row.stroke_id, []).append(row.site_id)
     return [
-        Stroke(
+        BulkDecision(
             id=row.id,
-            what=StrokeOf(row.what),
+            what=ChosenBy(row.what),
             ruling=Ruling(row.ruling),
             decided_by=row.decided_by,
             decided_at=row.decided_at,

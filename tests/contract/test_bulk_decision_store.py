@@ -1,4 +1,4 @@
-"""Holds every store to the contract of acts on many comments."""
+"""Holds every store to the contract of bulk decisions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import CaseFilter, State
 from service.domain.comment import CommentId, Lane, SiteId
 from service.domain.decision import Decision, Ruling
@@ -19,7 +20,6 @@ from service.domain.delivery import (
     EventKind,
 )
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.stroke import Stroke, StrokeOf
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
 
@@ -35,21 +35,26 @@ def keep(stores, count: int, site_id: SiteId = SITE) -> list[CommentId]:
     return [one.id for one in comments]
 
 
-def make_stroke(name: str = "str_1", **changes) -> Stroke:
+def make_bulk_decision(name: str = "str_1", **changes) -> BulkDecision:
     values = {
-        "what": StrokeOf.SELECTION,
+        "what": ChosenBy.SELECTION,
         "ruling": Ruling.REJECT,
         "decided_by": "ada",
         "decided_at": NOW,
     }
-    return Stroke(id=name, **(values | changes))
+    return BulkDecision(id=name, **(values | changes))
 
 
-def make_decisions(ids, stroke_id: str | None = "str_1", **changes) -> list[Decision]:
+def make_decisions(ids, bulk_decision_id: str | None = "str_1", **changes) -> list[Decision]:
     values = {"ruling": Ruling.REJECT, "decided_by": "ada", "decided_at": NOW} | changes
     number = values.pop("number", 1)
     return [
-        Decision(id=f"{one}-{stroke_id}-{number}", comment_id=one, stroke_id=stroke_id, **values)
+        Decision(
+            id=f"{one}-{bulk_decision_id}-{number}",
+            comment_id=one,
+            bulk_decision_id=bulk_decision_id,
+            **values,
+        )
         for one in ids
     ]
 
@@ -89,7 +94,7 @@ def try_to_send(stores, at, *, status: int | None = 204) -> list[str]:
 
 def test_many_decisions_come_into_force_at_once_and_come_back_as_they_were(stores):
     ids = keep(stores, 3)
-    stores.strokes.begin(make_stroke(n_left_out=3))
+    stores.bulk_decisions.begin(make_bulk_decision(n_left_out=3))
     new = make_decisions(ids, note="A campaign ⌚", seconds=1.5)
 
     changed = stores.decisions.add_many(new)
@@ -103,18 +108,22 @@ def test_many_decisions_come_into_force_at_once_and_come_back_as_they_were(store
     }
 
 
-def test_a_stroke_counts_what_it_decided_left_out_and_what_stands_and_knows_its_sites(stores):
+def test_a_bulk_decision_counts_what_it_decided_left_out_and_what_stands_and_knows_its_sites(
+    stores,
+):
     ids = [*keep(stores, 2), *keep(stores, 1, OTHER_SITE)]
-    begun = stores.strokes.begin(make_stroke(n_left_out=4))
+    begun = stores.bulk_decisions.begin(make_bulk_decision(n_left_out=4))
 
     stores.decisions.add_many(make_decisions(ids[:1]))
     stores.decisions.add_many(make_decisions(ids[1:]))
     stores.decisions.undo(ids[0], by="grace", at=LATER)
 
-    assert begun == make_stroke(n_left_out=4)
-    expected = make_stroke(n_decided=3, n_left_out=1, n_in_force=2, site_ids=(SITE, OTHER_SITE))
-    assert stores.strokes.get("str_1") == expected
-    assert stores.strokes.recent(site_ids=None, limit=9) == [expected]
+    assert begun == make_bulk_decision(n_left_out=4)
+    expected = make_bulk_decision(
+        n_decided=3, n_left_out=1, n_in_force=2, site_ids=(SITE, OTHER_SITE)
+    )
+    assert stores.bulk_decisions.get("str_1") == expected
+    assert stores.bulk_decisions.recent(site_ids=None, limit=9) == [expected]
 
 
 def test_what_is_ruled_alike_withdrawn_or_not_kept_is_left_out_and_the_other_ruling_replaced(
@@ -125,7 +134,7 @@ def test_what_is_ruled_alike_withdrawn_or_not_kept_is_left_out_and_the_other_rul
     before = make_decisions([otherwise], None, ruling=Ruling.APPROVE)
     stores.decisions.add_many(before)
     stores.comments.withdraw(withdrawn, at=NOW)
-    stores.strokes.begin(make_stroke())
+    stores.bulk_decisions.begin(make_bulk_decision())
     ids = [alike, otherwise, withdrawn, CommentId("no"), open_one]
     new = make_decisions(ids, decided_at=LATER)
 
@@ -140,18 +149,18 @@ def test_what_is_ruled_alike_withdrawn_or_not_kept_is_left_out_and_the_other_rul
 def test_of_those_that_are_to_be_open_still_no_ruling_is_replaced(stores):
     approved, free = ids = keep(stores, 2)
     stores.decisions.add_many(make_decisions([approved], None, ruling=Ruling.APPROVE))
-    stores.strokes.begin(make_stroke(n_left_out=2))
+    stores.bulk_decisions.begin(make_bulk_decision(n_left_out=2))
 
     changed = stores.decisions.add_many(make_decisions(ids, number=2), open_only=True)
 
     assert [one.comment_id for one in changed] == [free]
     assert stores.cases.get(approved).decision.ruling is Ruling.APPROVE
-    assert stores.strokes.get("str_1").n_left_out == 1
+    assert stores.bulk_decisions.get("str_1").n_left_out == 1
 
 
-def test_a_stroke_decides_no_comment_twice_even_if_it_was_undone_since(stores):
+def test_a_bulk_decision_decides_no_comment_twice_even_if_it_was_undone_since(stores):
     ids = keep(stores, 2)
-    stores.strokes.begin(make_stroke(n_left_out=2))
+    stores.bulk_decisions.begin(make_bulk_decision(n_left_out=2))
     first = make_decisions(ids)
     stores.decisions.add_many(first)
     stores.decisions.undo(ids[0], by="grace", at=LATER)
@@ -160,14 +169,14 @@ def test_a_stroke_decides_no_comment_twice_even_if_it_was_undone_since(stores):
 
     assert again == []
     assert stores.cases.get(ids[0]).decision is None
-    assert stores.strokes.begin(make_stroke(n_left_out=2)).n_decided == 2
+    assert stores.bulk_decisions.begin(make_bulk_decision(n_left_out=2)).n_decided == 2
 
 
-def test_a_stroke_that_was_taken_back_or_never_begun_decides_nothing(stores):
+def test_a_bulk_decision_that_was_taken_back_or_never_begun_decides_nothing(stores):
     ids = keep(stores, 1)
-    stores.strokes.begin(make_stroke())
-    taken = stores.strokes.take_back("str_1", by="grace", at=LATER)
-    again = stores.strokes.take_back("str_1", by="ada", at=LATER + timedelta(days=1))
+    stores.bulk_decisions.begin(make_bulk_decision())
+    taken = stores.bulk_decisions.take_back("str_1", by="grace", at=LATER)
+    again = stores.bulk_decisions.take_back("str_1", by="ada", at=LATER + timedelta(days=1))
 
     changed = [
         *stores.decisions.add_many(make_decisions(ids)),
@@ -175,25 +184,25 @@ def test_a_stroke_that_was_taken_back_or_never_begun_decides_nothing(stores):
     ]
 
     assert changed == []
-    assert taken == again == make_stroke(undone_at=LATER, undone_by="grace")
+    assert taken == again == make_bulk_decision(undone_at=LATER, undone_by="grace")
 
 
-def test_a_stroke_is_undone_only_where_it_is_still_in_force(stores):
+def test_a_bulk_decision_is_undone_only_where_it_is_still_in_force(stores):
     ids = keep(stores, 4)
-    stores.strokes.begin(make_stroke())
+    stores.bulk_decisions.begin(make_bulk_decision())
     new = make_decisions(ids)
     stores.decisions.add_many(new)
     stores.decisions.add_many(make_decisions(ids[:1], None, ruling=Ruling.APPROVE))
     stores.decisions.undo(ids[1], by="grace", at=NOW)
 
-    page = stores.decisions.find_of_stroke("str_1", after=0, limit=1)
-    rest = stores.decisions.find_of_stroke("str_1", after=page.next_after, limit=9)
+    page = stores.decisions.find_of_bulk_decision("str_1", after=0, limit=1)
+    rest = stores.decisions.find_of_bulk_decision("str_1", after=page.next_after, limit=9)
     undone = stores.decisions.undo_many(new, by="ada", at=LATER)
 
     assert [one.decision for one in (*page.precedents, *rest.precedents)] == new[2:]
     assert undone == [replace(one, undone_at=LATER, undone_by="ada") for one in new[2:]]
     assert stores.cases.get(ids[0]).decision.ruling is Ruling.APPROVE
-    assert stores.decisions.find_of_stroke("str_1", after=0, limit=9).precedents == ()
+    assert stores.decisions.find_of_bulk_decision("str_1", after=0, limit=9).precedents == ()
     assert stores.cases.count(CaseFilter(needs_review=True)) == 3
 
 
@@ -223,8 +232,8 @@ def test_decisions_that_are_no_single_act_are_refused(stores):
 
 def test_of_two_who_decide_the_same_comments_at_once_each_comment_has_one_ruling_in_force(stores):
     ids = keep(stores, 30)
-    stores.strokes.begin(make_stroke("str_a"))
-    stores.strokes.begin(make_stroke("str_b", ruling=Ruling.APPROVE))
+    stores.bulk_decisions.begin(make_bulk_decision("str_a"))
+    stores.bulk_decisions.begin(make_bulk_decision("str_b", ruling=Ruling.APPROVE))
     acts = [
         make_decisions(ids, "str_a"),
         make_decisions(ids[::-1], "str_b", ruling=Ruling.APPROVE, decided_by="grace"),
@@ -236,21 +245,24 @@ def test_of_two_who_decide_the_same_comments_at_once_each_comment_has_one_ruling
     cases = stores.cases.find(ids)
     assert all(len([d for d in case.decisions if d.undone_at is None]) == 1 for case in cases)
     assert all(len(case.decisions) == 2 for case in cases)
-    counts = [stores.strokes.get(name) for name in ("str_a", "str_b")]
+    counts = [stores.bulk_decisions.get(name) for name in ("str_a", "str_b")]
     assert [one.n_decided for one in counts] == [30, 30]
     assert sum(one.n_in_force for one in counts) == 30
 
 
-def test_strokes_are_listed_newest_first_page_by_page_and_only_of_ones_own_sites(stores):
+def test_bulk_decisions_are_listed_newest_first_page_by_page_and_only_of_ones_own_sites(stores):
     mine, theirs = keep(stores, 2), keep(stores, 2, OTHER_SITE)
     of = {"str_1": mine[:1], "str_2": theirs[:1], "str_3": [mine[1], theirs[1]]}
     for name, ids in of.items():
-        stores.strokes.begin(make_stroke(name))
+        stores.bulk_decisions.begin(make_bulk_decision(name))
         stores.decisions.add_many(make_decisions(ids, name))
-    stores.strokes.begin(make_stroke("str_empty"))
+    stores.bulk_decisions.begin(make_bulk_decision("str_empty"))
 
     def names(**asked) -> list[str]:
-        return [one.id for one in stores.strokes.recent(**({"site_ids": None, "limit": 9} | asked))]
+        return [
+            one.id
+            for one in stores.bulk_decisions.recent(**({"site_ids": None, "limit": 9} | asked))
+        ]
 
     assert names() == ["str_empty", "str_3", "str_2", "str_1"]
     assert names(limit=2, before="str_3") == ["str_2", "str_1"]
@@ -258,9 +270,9 @@ def test_strokes_are_listed_newest_first_page_by_page_and_only_of_ones_own_sites
     assert names(site_ids=(SITE, OTHER_SITE)) == ["str_3", "str_2", "str_1"]
     assert names(site_ids=()) == names(before="no") == []
     with pytest.raises(NotFoundError):
-        stores.strokes.get("no")
+        stores.bulk_decisions.get("no")
     with pytest.raises(NotFoundError):
-        stores.strokes.take_back("no", by="ada", at=NOW)
+        stores.bulk_decisions.take_back("no", by="ada", at=NOW)
 
 
 # What nobody has tried to send yet is taken back with its decision.
@@ -382,7 +394,7 @@ def test_what_waited_behind_a_message_that_is_withdrawn_is_next_in_line(stores):
 
 def test_undoing_many_at_once_withdraws_what_is_untold_and_tells_the_rest(stores):
     untold, known = keep(stores, 2)
-    stores.strokes.begin(make_stroke())
+    stores.bulk_decisions.begin(make_bulk_decision())
     new = make_decisions([untold, known])
     late = make_message(new[0], "m1", next_try_at=LATER)
     stores.decisions.add_many(new, deliveries=[late, make_message(new[1], "m2")])

@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import ConflictError
 from service.domain.precedent import Precedent, PrecedentPage
-from service.domain.stroke import Stroke, StrokeOf
-from service.moderation.admin.acts import act_on_stroke
+from service.moderation.admin.acts import act_on_bulk_decision
 from service.moderation.learning.remember import remember
 from service.moderation.review.decide import refuse_note
 from service.moderation.telling.announce import tell_of_decisions, write_ruling_messages
 from service.ports.services import Services
 
-# A stroke over more asks for a second key: what a moderator can count at a glance needs none.
-STROKE_ASKS_BEYOND = 10
+# A bulk decision over more asks for a second key: what a moderator can count at a glance needs
+# none.
+BULK_DECISION_ASKS_BEYOND = 10
 # Comments ruled on in one transaction: other writers wait for one portion, not for the whole act.
 PORTION = 250
 # Decisions of which what follows is done within the request, 0.1 s of it; upkeep does the others'.
@@ -31,82 +32,91 @@ def decide_together(
     services: Services,
     *,
     decided_by: str,
-    what: StrokeOf,
+    what: ChosenBy,
     note: str | None = None,
-    stroke_id: str | None = None,
+    bulk_decision_id: str | None = None,
     site_ids: tuple[SiteId, ...] | None = None,
     open_only: bool = False,
-) -> Stroke:
-    """Rule on all of these comments and return the stroke as it stands then.
+) -> BulkDecision:
+    """Rule on all of these comments and return the bulk decision as it stands then.
 
     Left out and counted are comments that are ruled so already (with `open_only`, ruled at all,
-    even if that is while this stroke goes on), withdrawn or not kept, and those of other sites than
-    `site_ids`, whose comments alone this person may decide. What sites want to be told is kept with
-    the rulings, as `decide_comment` does. The same call with the same `stroke_id` may be made
-    again: what a crash left undone is done then, and nothing twice. A stroke that is taken back
-    meanwhile goes no further. Raises `InvalidInputError` for a note that is too long,
-    `ConflictError` if the id belongs to another stroke.
+    even if that is while this bulk decision goes on), withdrawn or not kept, and those of other
+    sites than `site_ids`, whose comments alone this person may decide. What sites want to be told
+    is kept with the rulings, as `decide_comment` does. The same call with the same
+    `bulk_decision_id` may be made again: what a crash left undone is done then, and nothing twice.
+    A bulk decision that is taken back meanwhile goes no further. Raises `InvalidInputError` for a
+    note that is too long, `ConflictError` if the id belongs to another bulk decision.
     """
     refuse_note(note)
     wanted = list(dict.fromkeys(ids))
-    new = Stroke(
-        id=stroke_id or services.new_id("str"),
+    new = BulkDecision(
+        id=bulk_decision_id or services.new_id("str"),
         what=what,
         ruling=ruling,
         decided_by=decided_by,
         decided_at=services.clock(),
         n_left_out=len(wanted),
     )
-    stroke = services.strokes.begin(new, act=act_on_stroke)
-    if (stroke.what, stroke.ruling, stroke.decided_by) != (what, ruling, decided_by):
-        msg = "this stroke was made before, in another way"
+    bulk_decision = services.bulk_decisions.begin(new, act=act_on_bulk_decision)
+    if (bulk_decision.what, bulk_decision.ruling, bulk_decision.decided_by) != (
+        what,
+        ruling,
+        decided_by,
+    ):
+        msg = "this bulk decision was made before, in another way"
         raise ConflictError(msg)
     changed_at_once: list[Precedent] = []
     for some in _portions(wanted):
         cases = [
             case
             for case in services.cases.find(some)
-            if _is_open(case, stroke) and (site_ids is None or case.comment.site_id in site_ids)
+            if _is_open(case, bulk_decision)
+            and (site_ids is None or case.comment.site_id in site_ids)
         ]
-        changed = _decide_portion(cases, stroke, services, note=note, open_only=open_only)
+        changed = _decide_portion(cases, bulk_decision, services, note=note, open_only=open_only)
         changed_at_once += changed[: _LEARNT_AT_ONCE - len(changed_at_once)]
     remember(changed_at_once, services)
-    return services.strokes.get(stroke.id)
+    return services.bulk_decisions.get(bulk_decision.id)
 
 
-def undo_stroke(stroke_id: str, services: Services, *, undone_by: str) -> Stroke:
-    """Take back what of a stroke is still in force and return the stroke as it stands then.
+def undo_bulk_decision(
+    bulk_decision_id: str, services: Services, *, undone_by: str
+) -> BulkDecision:
+    """Take back what of a bulk decision is still in force and return it as it stands then.
 
     What was ruled otherwise since, or undone, stays as it is; so do withdrawn comments. Sites that
     were not told yet are told nothing. May be made again after a crash. Raises `NotFoundError` for
-    an unknown stroke.
+    an unknown bulk decision.
     """
     now = services.clock()
     # First of all, so that whoever is still deciding it goes no further.
-    stroke = services.strokes.take_back(stroke_id, by=undone_by, at=now, act=act_on_stroke)
+    bulk_decision = services.bulk_decisions.take_back(
+        bulk_decision_id, by=undone_by, at=now, act=act_on_bulk_decision
+    )
     changed_at_once: list[Precedent] = []
-    for page in _pages(stroke_id, services):
+    for page in _pages(bulk_decision_id, services):
         cases = services.cases.find([one.comment.id for one in page.precedents])
-        changed = _undo_portion(cases, stroke, services, undone_by=undone_by)
+        changed = _undo_portion(cases, bulk_decision, services, undone_by=undone_by)
         changed_at_once += changed[: _LEARNT_AT_ONCE - len(changed_at_once)]
     remember(changed_at_once, services)
-    return services.strokes.get(stroke_id)
+    return services.bulk_decisions.get(bulk_decision_id)
 
 
-def list_strokes(
+def list_bulk_decisions(
     services: Services,
     *,
     site_ids: tuple[SiteId, ...] | None,
     limit: int,
     before: str | None = None,
-) -> list[Stroke]:
-    """Return the newest strokes that touched these sites alone; `site_ids` None means all."""
-    return services.strokes.recent(site_ids=site_ids, limit=limit, before=before)
+) -> list[BulkDecision]:
+    """Return the newest bulk decisions of these sites alone; `site_ids` None means all."""
+    return services.bulk_decisions.recent(site_ids=site_ids, limit=limit, before=before)
 
 
 def _decide_portion(
     open_ones: Sequence[Case],
-    stroke: Stroke,
+    bulk_decision: BulkDecision,
     services: Services,
     *,
     note: str | None,
@@ -121,11 +131,11 @@ def _decide_portion(
         Decision(
             id=services.new_id("dec"),
             comment_id=comment_id,
-            ruling=stroke.ruling,
-            decided_by=stroke.decided_by,
+            ruling=bulk_decision.ruling,
+            decided_by=bulk_decision.decided_by,
             decided_at=now,
             note=note,
-            stroke_id=stroke.id,
+            bulk_decision_id=bulk_decision.id,
         )
         for comment_id in cases
     ]
@@ -137,29 +147,33 @@ def _decide_portion(
     return [Precedent(decision=one, comment=cases[one.comment_id].comment) for one in changed]
 
 
-def _is_open(case: Case, stroke: Stroke) -> bool:
-    ruled_so = case.decision is not None and case.decision.ruling is stroke.ruling
+def _is_open(case: Case, bulk_decision: BulkDecision) -> bool:
+    ruled_so = case.decision is not None and case.decision.ruling is bulk_decision.ruling
     return case.withdrawn_at is None and not ruled_so
 
 
-def _pages(stroke_id: str, services: Services) -> Iterator[PrecedentPage]:
-    """Yield a stroke's decisions in force, by and by."""
+def _pages(bulk_decision_id: str, services: Services) -> Iterator[PrecedentPage]:
+    """Yield a bulk decision's decisions in force, by and by."""
     after: int | None = 0
     while after is not None:
-        page = services.decisions.find_of_stroke(stroke_id, after=after, limit=PORTION)
+        page = services.decisions.find_of_bulk_decision(
+            bulk_decision_id, after=after, limit=PORTION
+        )
         after = page.next_after
         if page.precedents:
             yield page
 
 
 def _undo_portion(
-    cases: Sequence[Case], stroke: Stroke, services: Services, *, undone_by: str
+    cases: Sequence[Case], bulk_decision: BulkDecision, services: Services, *, undone_by: str
 ) -> list[Precedent]:
-    """Undo a stroke's decisions on some comments in one transaction and return what changed."""
+    """Undo part of a bulk decision in one transaction and return what changed."""
     known = {
         case.comment.id: case
         for case in cases
-        if case.withdrawn_at is None and case.decision and case.decision.stroke_id == stroke.id
+        if case.withdrawn_at is None
+        and case.decision
+        and case.decision.bulk_decision_id == bulk_decision.id
     }
     decisions = [case.decision for case in known.values() if case.decision]
     told = write_ruling_messages([replace(case, decisions=()) for case in known.values()], services)
