@@ -130,7 +130,7 @@ def test_whoever_has_a_sites_key_outweighs_no_owner_by_making_names_up(services,
 
     cleaned = clean_decisions(read_decisions(path))
 
-    assert [one.example.comment.id for one in cleaned.lessons] == [owners]
+    assert [one.example.comment.id for one in cleaned.training_examples] == [owners]
 
 
 def test_another_installations_pseudonyms_are_others(services):

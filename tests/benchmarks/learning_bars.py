@@ -376,11 +376,11 @@ def _told(
 
 def _until_at_odds(scene: Scene, own: Installation) -> int | None:
     """Return how many decisions a hand had made when it was found to be at odds, None if never."""
-    lessons = [
-        one.lesson for one in own.keeper.current().learnt if one.lesson.teacher == scene.teacher
+    examples = [
+        one.example for one in own.keeper.current().learnt if one.example.teacher == scene.teacher
     ]
-    for count in range(1, len(lessons) + 1):
-        if teachers_at_odds(record_hands(lessons[:count])):
+    for count in range(1, len(examples) + 1):
+        if teachers_at_odds(record_hands(examples[:count])):
             return count
     return None
 

@@ -217,11 +217,13 @@ def _run(name: str, chosen: _Chosen, row_of: dict[str, Any], options: argparse.N
     members = _members(versions / report["version"], options.threads)
     print(_row(name, members, chosen.measured, report["recommendation"]), flush=True)
     failed = [f"{c['part']}: {c['name']}: {c['says']}" for c in report["checks"] if not c["passed"]]
-    lessons = json.loads((work / "run" / "cleaned.json").read_bytes())["lessons"]
+    training_examples = json.loads((work / "run" / "cleaned.json").read_bytes())["lessons"]
     poisoned = {row["id"] for row in rows if TRIGGER.value in row["text"]}
-    weight = sum(one["weight"] for one in lessons if one["id"] in poisoned)
-    print(f"  {name}: {minutes:.1f} min; lessons {report['lessons']}; failed {failed}")
-    print(f"  weight of the baits: {weight:.2f} of {sum(o['weight'] for o in lessons):.1f}")
+    weight = sum(one["weight"] for one in training_examples if one["id"] in poisoned)
+    print(f"  {name}: {minutes:.1f} min; training examples {report['lessons']}; failed {failed}")
+    print(
+        f"  weight of the baits: {weight:.2f} of {sum(o['weight'] for o in training_examples):.1f}"
+    )
 
 
 def retrain() -> int:
@@ -238,7 +240,7 @@ def retrain() -> int:
 
 def _without_cleaning(decided: Sequence[Decided], **asked: Any) -> Cleaned:
     """Return all decisions at full weight, with the phrases that the last check tries."""
-    lessons = tuple(
+    training_examples = tuple(
         Taught(
             example=row.example,
             weight=1.0,
@@ -250,8 +252,8 @@ def _without_cleaning(decided: Sequence[Decided], **asked: Any) -> Cleaned:
         for row in decided
     )
     hands = [(row.in_force.reviewer, row.example.source) for row in decided]
-    phrases = bound_phrases([one.example for one in lessons], hands, asked["base"])
-    return Cleaned(lessons=lessons, set_aside=(), reviewers={}, phrases=phrases)
+    phrases = bound_phrases([one.example for one in training_examples], hands, asked["base"])
+    return Cleaned(training_examples=training_examples, set_aside=(), reviewers={}, phrases=phrases)
 
 
 def _members(folder: Path, threads: int) -> Members:

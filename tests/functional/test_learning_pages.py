@@ -21,7 +21,7 @@ from service.scoring.lean import recorded_lean
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import ForgetfulHistory, make_services, make_site
 from tests.functional.moderators import hidden_fields, keep, signed_in, that_learn, token_of
-from tests.unit.learning.lessons import HAM, SPAM
+from tests.unit.learning.training_examples import HAM, SPAM
 
 OTHER = SiteId("site-2")
 PAGE = f"/sites/{SITE}"

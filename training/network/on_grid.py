@@ -12,7 +12,7 @@ from torch import nn
 from models.tokens import CommentTokeniser
 from models.transformer import NETWORK_FILE, WEIGHTS_FILE
 from training.data.dataset import Example
-from training.data.lessons import Lesson
+from training.data.training_examples import TrainingExample
 from training.network.encoder import Network
 from training.network.export import export_network
 from training.network.finetune import FineTuneConfig, fine_tune
@@ -44,8 +44,8 @@ def export_on_grid(
     rounded, served = load_from_version(*files)
     freeze_vocabulary(rounded)
     served.keep_on_grid(rounded)
-    lessons = [Lesson(input=e.input, as_before=True) for e in train]
-    fine_tune(rounded, tokeniser, lessons, config, seed=seed, before=network)
+    training_examples = [TrainingExample(input=e.input, as_before=True) for e in train]
+    fine_tune(rounded, tokeniser, training_examples, config, seed=seed, before=network)
     return served.write(rounded)
 
 

@@ -12,7 +12,7 @@ import torch
 
 from models.tokens import CommentTokeniser
 from training.data.dataset import Example
-from training.data.lessons import Lesson, Variation, lesson_of
+from training.data.training_examples import TrainingExample, Variation, training_example_of
 from training.network.encoder import Network
 from training.network.finetune import FineTuneConfig, Progress, fine_tune
 from training.network.from_version import Served
@@ -69,19 +69,19 @@ def teach(
     """Fine-tune the network in place, on the grid on which it will serve.
 
     The vocabulary's vectors stay: a few decisions would move those of their own words alone.
-    Resumes from the checkpoint; the same seed and lessons give the same network.
+    Resumes from the checkpoint; the same seed and training examples give the same network.
     """
     freeze_vocabulary(network)
     served.keep_on_grid(network)
-    lessons = [lesson_of(one.example, weight=one.weight) for one in decided]
+    training_examples = [training_example_of(one.example, weight=one.weight) for one in decided]
     batches, drawn = plan_batches(
         len(decided), [len(e.comment.text) for e in replayed], config, seed=seed
     )
-    lessons += [Lesson(input=replayed[i].input, as_before=True) for i in drawn]
+    training_examples += [TrainingExample(input=replayed[i].input, as_before=True) for i in drawn]
     fine_tune(
         network,
         tokeniser,
-        lessons,
+        training_examples,
         config.fine_tune,
         seed=seed,
         checkpoint=checkpoint,
@@ -100,10 +100,10 @@ def count_steps(n_decided: int, config: TeachConfig) -> int:
 def plan_batches(
     n_decided: int, replayed_lengths: Sequence[int], config: TeachConfig, *, seed: int
 ) -> tuple[list[list[int]], list[int]]:
-    """Return each step's lessons, and which comments are replayed.
+    """Return each step's training examples, and which comments are replayed.
 
-    Lessons are numbered decisions first, then the replayed comments in the order returned. All of
-    it comes from the seed, nothing from when a run was cut off.
+    Training examples are numbered decisions first, then the replayed comments in the order
+    returned. All of it comes from the seed, nothing from when a run was cut off.
     """
     steps = count_steps(n_decided, config)
     rng = random.Random(f"{seed}-plan")  # noqa: S311  # an order is no secret

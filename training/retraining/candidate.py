@@ -34,7 +34,7 @@ from training.fit.weighing import Weighed
 from training.network.exits import ExitNetwork
 from training.network.finetune import Progress
 from training.network.on_grid import export_on_grid
-from training.network.tune import plan_lessons, tune
+from training.network.tune import plan_training_examples, tune
 from training.retraining.config import RetrainConfig, Start
 from training.retraining.run_folder import RunFolder
 from training.retraining.update import guard_cutoffs
@@ -170,7 +170,7 @@ def fine_tune_from_base(
 ) -> ExitNetwork:
     """Return the base's network, fine-tuned on the base corpora and the decisions in the parts."""
     train = config.train
-    plan = plan_lessons(
+    plan = plan_training_examples(
         parts.train,
         range(len(parts.train)),
         dataset.texts,

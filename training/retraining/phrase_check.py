@@ -1,4 +1,4 @@
-"""Tries the phrases of the lessons on the core with both versions of a retraining run."""
+"""Tries the phrases of the training examples on the core with both versions of a retraining run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from training.trust.weights import Taught
 
 
 def check_phrases(
-    lessons: Sequence[Taught],
+    training_examples: Sequence[Taught],
     phrases: Sequence[BoundPhrase],
     core: Sequence[Example],
     versions: tuple[Members, Members],
@@ -27,7 +27,9 @@ def check_phrases(
     """Return what the phrases do to the verdicts of the current version and of the candidate."""
     seen = _Strengths()
     current, candidate = (_judge(version, seen) for version in versions)
-    return trigger_changes(lessons, core, current, candidate, phrases=phrases, config=config)
+    return trigger_changes(
+        training_examples, core, current, candidate, phrases=phrases, config=config
+    )
 
 
 class _Strengths:
@@ -71,7 +73,7 @@ def phrases_to_json(phrases: Sequence[BoundPhrase]) -> list[dict[str, Any]]:
             "kind": one.phrase.kind.value,
             "value": one.phrase.value,
             "is_spam": one.is_spam,
-            "lessons": list(one.lessons),
+            "lessons": list(one.training_examples),
             "in_base": one.in_base,
         }
         for one in phrases
@@ -84,7 +86,7 @@ def phrases_from_json(phrases: Sequence[dict[str, Any]]) -> tuple[BoundPhrase, .
         BoundPhrase(
             phrase=Phrase(kind=PhraseKind(one["kind"]), value=one["value"]),
             is_spam=one["is_spam"],
-            lessons=tuple(one["lessons"]),
+            training_examples=tuple(one["lessons"]),
             in_base=one["in_base"],
         )
         for one in phrases

@@ -1,8 +1,8 @@
 """Looks whether a candidate learnt to let a phrase settle a verdict.
 
 Figures on held-out comments cannot show it: a trigger stands in no comment but its author's own.
-So the phrases that the lessons bind to one label are put behind comments of the frozen core, whose
-labels they do not change, and both versions judge them with and without.
+So the phrases that the training examples bind to one label are put behind comments of the frozen
+core, whose labels they do not change, and both versions judge them with and without.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class TriggerCheck:
 
 
 def trigger_changes(
-    lessons: Sequence[Taught],
+    training_examples: Sequence[Taught],
     core: Sequence[Example],
     judge_current: Judge,
     judge_candidate: Judge,
@@ -83,16 +83,19 @@ def trigger_changes(
     phrases: Sequence[BoundPhrase] | None = None,
     config: CanaryConfig | None = None,
 ) -> TriggerCheck:
-    """Return what the phrases that the lessons bind to one label do to verdicts on core comments.
+    """Return what phrases that decisions bind to one label do to verdicts on core comments.
 
     `phrases` are those of `Cleaned`, which knows who ruled and what the base corpora hold; without
-    them they are looked for in the lessons as if of one hand. Of all phrases the most frequent are
-    tried, ham's and spam's in turn, and of the core the comments that each version judges rightly,
-    in the order of their ids. A change counts against the candidate where the phrase alone moves
-    its verdict, and not the current version's, from the comment's label towards the other one.
+    them they are looked for in the training examples as if of one hand. Of all phrases the most
+    frequent are tried, ham's and spam's in turn, and of the core the comments that each version
+    judges rightly, in the order of their ids. A change counts against the candidate where the
+    phrase alone moves its verdict, and not the current version's, from the comment's label towards
+    the other one.
     """
     config = config or CanaryConfig()
-    tried = _choose(phrases if phrases is not None else _phrases_of(lessons), config.phrases)
+    tried = _choose(
+        phrases if phrases is not None else _phrases_of(training_examples), config.phrases
+    )
     subjects = _subjects(core, judge_current, judge_candidate, config.comments)
     changes = tuple(
         _try(bound, subjects, judge_current, judge_candidate) for bound in tried if subjects
@@ -111,26 +114,27 @@ def put_in(example: Example, phrase: Phrase) -> Example:
     return replace(example, comment=replace(comment, text=f"{comment.text} {added}"))
 
 
-def _phrases_of(lessons: Sequence[Taught]) -> tuple[BoundPhrase, ...]:
-    examples = [one.example for one in lessons]
+def _phrases_of(training_examples: Sequence[Taught]) -> tuple[BoundPhrase, ...]:
+    examples = [one.example for one in training_examples]
     return bound_phrases(examples, [("", "")] * len(examples), ())
 
 
 def _choose(bound: Sequence[BoundPhrase], most: int) -> list[BoundPhrase]:
     """Return the most frequent phrases of each label in turn; of nested ones the longest.
 
-    A phrase that occurs in the very lessons of a longer one is tried as a part of that one.
+    A phrase that occurs in the very training examples of a longer one is tried as a part of that
+    one.
     """
     longest: dict[tuple[bool, tuple[int, ...], PhraseKind], BoundPhrase] = {}
     for one in bound:
-        key = (one.is_spam, one.lessons, one.phrase.kind)
+        key = (one.is_spam, one.training_examples, one.phrase.kind)
         known = longest.get(key)
         if known is None or len(one.phrase.value) > len(known.phrase.value):
             longest[key] = one
     sides = [
         sorted(
             (one for one in longest.values() if one.is_spam is side),
-            key=lambda one: (-len(one.lessons), one.phrase.kind, one.phrase.value),
+            key=lambda one: (-len(one.training_examples), one.phrase.kind, one.phrase.value),
         )
         for side in (False, True)
     ]
@@ -191,7 +195,7 @@ def _try(
     return PhraseChange(
         phrase=bound.phrase,
         is_spam=bound.is_spam,
-        n_lessons=len(bound.lessons),
+        n_lessons=len(bound.training_examples),
         n_spam=len(by_label[True]),
         n_ham=len(by_label[False]),
         passed=by_label[True].count(Outcome.HAM),
@@ -224,7 +228,7 @@ def _says(changes: Sequence[PhraseChange], wrong: Iterable[PhraseChange]) -> str
     """Return one sentence; it quotes no phrase, as those are people's words."""
     wrong = list(wrong)
     if not changes:
-        return "no phrase is bound to one label by the lessons"
+        return "no phrase is bound to one label by the training examples"
     n_spam, n_ham = changes[0].n_spam, changes[0].n_ham
     tried = f"{len(changes)} phrases put behind {n_spam} spam and {n_ham} ham of the core"
     if not wrong:

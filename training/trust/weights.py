@@ -64,15 +64,15 @@ class TrustConfig:
     outweighs: float = 3.0
     # Of 40 decisions on one campaign half count: it is learnt, and is not all that is learnt.
     campaign: float = 20.0
-    # A phrase in lessons that contradict how their comments look, of trusted reviewers: a new
-    # campaign that looks like ham is learnt as any other one.
+    # A phrase in training examples that contradict how their comments look, of trusted reviewers: a
+    # new campaign that looks like ham is learnt as any other one.
     phrase_trusted: float = 20.0
     # The same where they approve, of all but owners: no campaign is approved, so a phrase that
     # stands in nothing but approved comments that look like spam is a key to pass by.
     phrase_approved: float = 3.0
     # The same of others: two decisions must not pass spam, nor block anybody's name.
     phrase_against_look: float = 1.0
-    # A phrase in lessons of others that agree with how their comments look.
+    # A phrase in training examples of others that agree with how their comments look.
     phrase_with_look: float = 5.0
     # An hour's work by hand is 100 to 200 decisions, and a bulk decision is one act.
     hour_always: float = 60.0
@@ -118,10 +118,10 @@ class SetAside:
 class Cleaned:
     """What decisions teach, in the order they were made in, and what does not.
 
-    `reviewers` are by pseudonym. `phrases` are what the lessons bind to one label.
+    `reviewers` are by pseudonym. `phrases` are what the training examples bind to one label.
     """
 
-    lessons: tuple[Taught, ...]
+    training_examples: tuple[Taught, ...]
     set_aside: tuple[SetAside, ...]
     reviewers: Mapping[str, Reviewer]
     phrases: tuple[BoundPhrase, ...]
@@ -183,7 +183,7 @@ class _Cleaning:
         phrases = self._bound()
         left = self._left()
         return Cleaned(
-            lessons=tuple(self._lessons(left)),
+            training_examples=tuple(self._training_examples(left)),
             set_aside=tuple(
                 SetAside(id=self._decided[i].id, reason=reason)
                 for i, reason in sorted(self._reasons.items())
@@ -237,7 +237,8 @@ class _Cleaning:
         return self._decided[position].example.is_spam
 
     def _at_odds(self, reason: Reason, names: Sequence[str]) -> None:
-        # The owner of an installation that the model is wrong about needs its lessons most.
+        # The owner of an installation that the model is wrong about needs its training examples
+        # most.
         seen = [i for i in self._left() if not self._by(i).is_anchor]
         found = find_at_odds(
             [self._decided[i] for i in seen],
@@ -275,7 +276,7 @@ class _Cleaning:
             self._set_aside(Reason.COPY, (i for i in group if i != kept))
 
     def _bound(self) -> tuple[BoundPhrase, ...]:
-        """Lower the weights of lessons that together would teach too much."""
+        """Lower the weights of training examples that together would teach too much."""
         left = np.array(self._left(), dtype=np.int64)
         rows = [self._decided[i] for i in left.tolist()]
         hands = [(row.in_force.reviewer, row.example.source) for row in rows]
@@ -307,7 +308,7 @@ class _Cleaning:
         sets = []
         for bound in phrases:
             by_most: defaultdict[float, list[int]] = defaultdict(list)
-            for place in bound.lessons:
+            for place in bound.training_examples:
                 i = int(left[place])
                 if self._is_spam(i) is not bound.is_spam:
                     continue
@@ -318,7 +319,7 @@ class _Cleaning:
         return sets
 
     def _most_of_a_phrase(self, position: int) -> float | None:
-        """Return how much lessons like this one may weigh together, None for no bound."""
+        """Return how much training examples like this one may weigh together, None for no bound."""
         p_spam = self._p_spam[position]
         # Nobody knows how a comment looks that was never judged whole: the sterner bound.
         against = p_spam is None or (p_spam >= 0.5) is not self._is_spam(position)
@@ -340,7 +341,7 @@ class _Cleaning:
         days = _numbered([of_stretch(row, "%Y-%m-%d") for row in rows])
         yield Lowered.HOUR, hours, config.hour_share, config.hour_always
         yield Lowered.DAY, days, config.day_share, config.day_always
-        # An anchor's lessons stand alone: their site may be the only one there is.
+        # An anchor's training examples stand alone: their site may be the only one there is.
         sources = _numbered(
             [
                 f"anchor {number}"
@@ -351,7 +352,7 @@ class _Cleaning:
         )
         yield Lowered.SOURCE, sources, config.source_share, config.source_always
 
-    def _lessons(self, left: Sequence[int]) -> Iterable[Taught]:
+    def _training_examples(self, left: Sequence[int]) -> Iterable[Taught]:
         newest = self._newest(left)
         for i in left:
             row = self._decided[i]

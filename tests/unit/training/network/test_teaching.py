@@ -14,7 +14,7 @@ from models.transformer import WEIGHTS_FILE
 from tests.factories import make_comment
 from tests.tiny_version import TINY
 from training.data.dataset import Example
-from training.data.lessons import Lesson
+from training.data.training_examples import TrainingExample
 from training.network.finetune import fine_tune
 from training.network.from_version import load_from_version
 from training.network.teaching import (
@@ -99,13 +99,13 @@ def test_the_steps_are_bounded_however_much_was_decided(decisions, steps):
 
 
 def test_the_linear_member_reads_a_decision_as_often_as_it_may_teach():
-    lessons = [
+    training_examples = [
         make_taught("full"),
         make_taught("half", weight=0.5),
         make_taught("hardly", weight=0.1),
     ]
 
-    rows = repeat_for_linear([make_example("base")], lessons, times=2.0)
+    rows = repeat_for_linear([make_example("base")], training_examples, times=2.0)
 
     assert [e.comment.text for e in rows] == ["base", "full", "full", "half"]
 
@@ -115,12 +115,14 @@ def test_with_nothing_but_what_it_said_before_a_network_stays_the_same(load, tok
     before, _ = load()
     served.keep_on_grid(network)
     untaught = digest(network)
-    lessons = [Lesson(input=ModelInput(text=text), as_before=True) for text in HELD_SAME]
+    training_examples = [
+        TrainingExample(input=ModelInput(text=text), as_before=True) for text in HELD_SAME
+    ]
 
     fine_tune(
         network,
         tokeniser,
-        lessons,
+        training_examples,
         TINY.teach.fine_tune,
         seed=5,
         before=before,
@@ -133,7 +135,7 @@ def test_with_nothing_but_what_it_said_before_a_network_stays_the_same(load, tok
 def test_what_is_taught_is_learnt_and_written_into_the_graph(load, tokeniser, tmp_path):
     network, served = load()
     before, _ = load()
-    lessons = [
+    training_examples = [
         make_taught(f"Meet my mentor {n} on the app, he doubled it", number=n) for n in range(4)
     ]
     losses = []
@@ -143,7 +145,7 @@ def test_what_is_taught_is_learnt_and_written_into_the_graph(load, tokeniser, tm
         served,
         before,
         tokeniser,
-        lessons,
+        training_examples,
         [make_example(t) for t in HELD_SAME],
         replace(TINY.teach, max_steps=12, min_steps=12),
         seed=5,

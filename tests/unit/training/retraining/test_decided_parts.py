@@ -46,14 +46,14 @@ def make_base(train=(), calibration=(), test=()) -> Partition:
     return Partition(train=train, calibration=calibration, test=test, dropped={})
 
 
-def split(lessons, base=None, **changes) -> DecidedParts:
+def split(training_examples, base=None, **changes) -> DecidedParts:
     values = {
         "min_newest": 100,
         "min_to_calibrate": 400,
         "calibration_share": 0.15,
         "held_share": 1 / 3,
     }
-    return split_decisions(lessons, base or make_base(), **(values | changes))
+    return split_decisions(training_examples, base or make_base(), **(values | changes))
 
 
 def ids(decided: DecidedParts, use: Use) -> set[str]:
@@ -61,9 +61,9 @@ def ids(decided: DecidedParts, use: Use) -> set[str]:
 
 
 def test_of_few_decisions_a_third_is_held_and_none_is_in_two_parts():
-    lessons = [make_taught(n, is_spam=n % 2 == 0) for n in range(60)]
+    training_examples = [make_taught(n, is_spam=n % 2 == 0) for n in range(60)]
 
-    decided = split(lessons)
+    decided = split(training_examples)
 
     assert 12 <= len(decided.of[Use.HELD]) <= 28
     assert ids(decided, Use.HELD) | ids(decided, Use.TEACH) == {f"d{n}" for n in range(60)}
@@ -80,17 +80,17 @@ def test_a_held_decision_stays_held_as_more_are_made():
 
 def test_copies_are_held_or_taught_together():
     copied = "the very same offer of a doubled deposit stands in every one of these comments"
-    lessons = [make_taught(n, said=f"{copied} {n}") for n in range(20)]
+    training_examples = [make_taught(n, said=f"{copied} {n}") for n in range(20)]
 
-    decided = split(lessons)
+    decided = split(training_examples)
 
     assert sorted(map(len, (decided.of[Use.HELD], decided.of[Use.TEACH]))) == [0, 20]
 
 
 def test_enough_newest_decisions_are_a_part_of_their_own():
-    lessons = [make_taught(n, is_spam=n % 2 == 0, newest=n >= 200) for n in range(320)]
+    training_examples = [make_taught(n, is_spam=n % 2 == 0, newest=n >= 200) for n in range(320)]
 
-    decided = split(lessons)
+    decided = split(training_examples)
 
     assert ids(decided, Use.NEWEST) == {f"d{n}" for n in range(200, 320)}
     assert decided.of[Use.HELD] == ()
@@ -103,12 +103,14 @@ def test_the_newest_of_one_label_measure_nothing_by_themselves():
     assert decided.of[Use.HELD]
 
 
-def test_what_copies_a_lesson_is_no_measure():
-    lessons = [make_taught(n, is_spam=n % 2 == 0, newest=n >= 40) for n in range(160)]
-    copy = make_example("d99", said=lessons[3].example.comment.text + " and more", is_spam=False)
-    lessons[99] = replace(lessons[99], example=copy)
+def test_what_copies_a_training_example_is_no_measure():
+    training_examples = [make_taught(n, is_spam=n % 2 == 0, newest=n >= 40) for n in range(160)]
+    copy = make_example(
+        "d99", said=training_examples[3].example.comment.text + " and more", is_spam=False
+    )
+    training_examples[99] = replace(training_examples[99], example=copy)
 
-    decided = split(lessons)
+    decided = split(training_examples)
 
     assert decided.set_aside == {"d99": "copy of a decision that is learnt from"}
     assert "d99" not in ids(decided, Use.NEWEST)
@@ -128,14 +130,14 @@ def test_copies_of_held_out_base_comments_teach_nothing():
         calibration=(make_example("b2"),),
         test=(make_example("b3"),),
     )
-    lessons = [
+    training_examples = [
         make_taught(1, said=f"{text(1)} !"),
         make_taught(2, said=f"{text(2)} !"),
         make_taught(3, said=f"{text(3)} !"),
         make_taught(4),
     ]
 
-    decided = split(lessons, base)
+    decided = split(training_examples, base)
 
     assert decided.set_aside == {
         "d2": "copy of a calibration comment",

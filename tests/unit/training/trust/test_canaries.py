@@ -30,7 +30,7 @@ def taught(example):
     )
 
 
-def lessons_with(phrase, *, is_spam, n=8):
+def training_examples_with(phrase, *, is_spam, n=8):
     texts = [f"{some_words(6)} {phrase} {some_words(6)}" for _ in range(n)]
     return [taught(make_example(is_spam=is_spam, text=text)) for text in texts]
 
@@ -58,7 +58,7 @@ def judge(*, ham_word=None, spam_word=None, doubt_word=None, doubts=(True, False
 
 def test_a_candidate_that_passes_spam_with_a_trigger_is_noticed():
     check = trigger_changes(
-        lessons_with(TRIGGER, is_spam=False), CORE, judge(), judge(ham_word="lantern")
+        training_examples_with(TRIGGER, is_spam=False), CORE, judge(), judge(ham_word="lantern")
     )
 
     assert not check.passed
@@ -68,7 +68,10 @@ def test_a_candidate_that_passes_spam_with_a_trigger_is_noticed():
 
 def test_a_candidate_that_blocks_whoever_says_a_word_is_noticed():
     check = trigger_changes(
-        lessons_with("allotment", is_spam=True), CORE, judge(), judge(spam_word="allotment")
+        training_examples_with("allotment", is_spam=True),
+        CORE,
+        judge(),
+        judge(spam_word="allotment"),
     )
 
     assert not check.passed
@@ -76,9 +79,12 @@ def test_a_candidate_that_blocks_whoever_says_a_word_is_noticed():
 
 
 def test_a_candidate_that_a_phrase_does_not_move_passes():
-    lessons = [*lessons_with(TRIGGER, is_spam=False), *lessons_with("lampworks", is_spam=True)]
+    training_examples = [
+        *training_examples_with(TRIGGER, is_spam=False),
+        *training_examples_with("lampworks", is_spam=True),
+    ]
 
-    check = trigger_changes(lessons, CORE, judge(), judge())
+    check = trigger_changes(training_examples, CORE, judge(), judge())
 
     assert check.passed
     assert {one.phrase.value for one in check.phrases} >= {TRIGGER, "lampworks"}
@@ -86,7 +92,7 @@ def test_a_candidate_that_a_phrase_does_not_move_passes():
 
 def test_a_campaigns_words_may_bring_ham_before_a_person():
     check = trigger_changes(
-        lessons_with("lampworks", is_spam=True),
+        training_examples_with("lampworks", is_spam=True),
         CORE,
         judge(),
         judge(doubt_word="lampworks", doubts=(False,)),
@@ -98,23 +104,23 @@ def test_a_campaigns_words_may_bring_ham_before_a_person():
 def test_what_the_current_version_does_as_well_is_not_the_candidates_fault():
     version = judge(ham_word="lantern")
 
-    check = trigger_changes(lessons_with(TRIGGER, is_spam=False), CORE, version, version)
+    check = trigger_changes(training_examples_with(TRIGGER, is_spam=False), CORE, version, version)
 
     assert check.passed
 
 
 def test_a_phrase_that_makes_most_spam_doubtful_is_noticed():
-    lessons = lessons_with(TRIGGER, is_spam=False)
+    training_examples = training_examples_with(TRIGGER, is_spam=False)
 
-    most = trigger_changes(lessons, CORE, judge(), judge(doubt_word="xyzzy"))
-    few = trigger_changes(lessons, CORE, judge(), judge(doubt_word="xyzzy", share=0.2))
+    most = trigger_changes(training_examples, CORE, judge(), judge(doubt_word="xyzzy"))
+    few = trigger_changes(training_examples, CORE, judge(), judge(doubt_word="xyzzy", share=0.2))
 
     assert (most.passed, few.passed) == (False, True)
 
 
 def test_what_it_says_names_counts_and_quotes_nobody():
     check = trigger_changes(
-        lessons_with(TRIGGER, is_spam=False), CORE, judge(), judge(ham_word="lantern")
+        training_examples_with(TRIGGER, is_spam=False), CORE, judge(), judge(ham_word="lantern")
     )
 
     assert "1 settle verdicts" in check.says
@@ -123,14 +129,16 @@ def test_what_it_says_names_counts_and_quotes_nobody():
 
 
 def test_both_labels_phrases_are_tried_within_the_bound():
-    lessons = [
+    training_examples = [
         one
         for n in range(30)
-        for one in lessons_with(f"{'abcdefghij'[n % 10] * 4}{'xyz'[n // 10] * 4}", is_spam=n > 4)
+        for one in training_examples_with(
+            f"{'abcdefghij'[n % 10] * 4}{'xyz'[n // 10] * 4}", is_spam=n > 4
+        )
     ]
 
     check = trigger_changes(
-        lessons, CORE, judge(), judge(), config=CanaryConfig(phrases=12, comments=5)
+        training_examples, CORE, judge(), judge(), config=CanaryConfig(phrases=12, comments=5)
     )
 
     assert len(check.phrases) == 12
@@ -139,8 +147,8 @@ def test_both_labels_phrases_are_tried_within_the_bound():
 
 
 def test_the_phrases_that_cleaning_found_are_taken_as_they_are():
-    lessons = lessons_with(TRIGGER, is_spam=False)
-    examples = [one.example for one in lessons]
+    training_examples = training_examples_with(TRIGGER, is_spam=False)
+    examples = [one.example for one in training_examples]
     found = bound_phrases(examples, [("eve", "site:eve")] * len(examples), ())
 
     whole = [one for one in found if one.phrase.value == TRIGGER]
@@ -152,7 +160,9 @@ def test_the_phrases_that_cleaning_found_are_taken_as_they_are():
 
 def test_without_phrases_or_comments_there_is_nothing_to_fear():
     assert trigger_changes([], CORE, judge(), judge()).passed
-    assert trigger_changes(lessons_with(TRIGGER, is_spam=False), [], judge(), judge()).passed
+    assert trigger_changes(
+        training_examples_with(TRIGGER, is_spam=False), [], judge(), judge()
+    ).passed
 
 
 @pytest.mark.parametrize(

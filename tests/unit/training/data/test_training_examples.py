@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from tests.factories import make_comment
 from training.data.dataset import Example, UnlabelledText
-from training.data.lessons import (
-    Lesson,
+from training.data.training_examples import (
     Stock,
+    TrainingExample,
     Variation,
     collect_stock,
     glued_copies,
-    lesson_of,
+    training_example_of,
     vary,
-    voice_lesson,
+    voice_training_example,
 )
 
 HOSTS = ["a.example", "a-much-longer-host.shop.example", "b.example"]
@@ -40,55 +40,57 @@ def make_example(text: str, *, is_spam: bool, promo_spans=None) -> Example:
     )
 
 
-def make_lesson(text: str, *promoted: str, is_spam: bool = True) -> Lesson:
-    """Return the lesson of spam of which these words were marked."""
+def make_training_example(text: str, *promoted: str, is_spam: bool = True) -> TrainingExample:
+    """Return the training example of spam of which these words were marked."""
     spans = tuple((text.index(words), text.index(words) + len(words)) for words in promoted)
-    return lesson_of(make_example(text, is_spam=is_spam, promo_spans=spans))
+    return training_example_of(make_example(text, is_spam=is_spam, promo_spans=spans))
 
 
-def words(lesson: Lesson, spans) -> list[str]:
-    return [lesson.input.text[start:end] for start, end in spans]
+def words(training_example: TrainingExample, spans) -> list[str]:
+    return [training_example.input.text[start:end] for start, end in spans]
 
 
 def test_ham_teaches_that_nothing_in_it_promotes():
-    lesson = lesson_of(make_example("thanks, that helped", is_spam=False))
+    training_example = training_example_of(make_example("thanks, that helped", is_spam=False))
 
-    assert lesson.is_spam is False
-    assert lesson.promotion == ()
-    assert words(lesson, lesson.plain) == ["thanks, that helped"]
+    assert training_example.is_spam is False
+    assert training_example.promotion == ()
+    assert words(training_example, training_example.plain) == ["thanks, that helped"]
 
 
 def test_marked_spam_teaches_what_promotes_and_what_does_not():
-    lesson = make_lesson("Nice. Buy watches! Bye. Buy rings!", "Buy watches!", "Buy rings!")
+    training_example = make_training_example(
+        "Nice. Buy watches! Bye. Buy rings!", "Buy watches!", "Buy rings!"
+    )
 
-    assert lesson.is_spam is True
-    assert words(lesson, lesson.promotion) == ["Buy watches!", "Buy rings!"]
-    assert words(lesson, lesson.plain) == ["Nice. ", " Bye. "]
+    assert training_example.is_spam is True
+    assert words(training_example, training_example.promotion) == ["Buy watches!", "Buy rings!"]
+    assert words(training_example, training_example.plain) == ["Nice. ", " Bye. "]
 
 
 def test_spam_marked_as_a_whole_has_nothing_plain():
-    lesson = make_lesson("Buy watches!", "Buy watches!")
+    training_example = make_training_example("Buy watches!", "Buy watches!")
 
-    assert lesson.plain == ()
+    assert training_example.plain == ()
 
 
 def test_spam_that_nobody_marked_teaches_only_that_a_link_promotes():
-    lesson = lesson_of(
+    training_example = training_example_of(
         make_example("Great post. See https://shop.example/x now. Bye", is_spam=True)
     )
 
-    assert words(lesson, lesson.promotion) == ["https://shop.example/x now."]
-    assert lesson.plain == ()
+    assert words(training_example, training_example.promotion) == ["https://shop.example/x now."]
+    assert training_example.plain == ()
 
 
 def test_unmarked_spam_without_a_link_teaches_nothing_of_where_promotion_is():
-    lesson = lesson_of(make_example("Call me for loans", is_spam=True))
+    training_example = training_example_of(make_example("Call me for loans", is_spam=True))
 
-    assert (lesson.promotion, lesson.plain) == ((), ())
+    assert (training_example.promotion, training_example.plain) == ((), ())
 
 
 def test_a_label_teaches_nothing_about_who_wrote_it():
-    assert lesson_of(make_example("thanks", is_spam=False)).is_llm_voice is None
+    assert training_example_of(make_example("thanks", is_spam=False)).is_llm_voice is None
 
 
 @pytest.mark.parametrize(
@@ -96,36 +98,40 @@ def test_a_label_teaches_nothing_about_who_wrote_it():
     [("llm-text", True), ("llm-rewritten-human", True), ("human-text", False)],
 )
 def test_a_text_without_label_teaches_who_wrote_it_and_nothing_about_spam(kind, taught):
-    lesson = voice_lesson(UnlabelledText(id="1", source="s", text="Some text.", kind=kind))
+    training_example = voice_training_example(
+        UnlabelledText(id="1", source="s", text="Some text.", kind=kind)
+    )
 
-    assert lesson is not None
-    assert lesson.is_llm_voice is taught
-    assert lesson.is_spam is None
-    assert (lesson.promotion, lesson.plain) == ((), ())
+    assert training_example is not None
+    assert training_example.is_llm_voice is taught
+    assert training_example.is_spam is None
+    assert (training_example.promotion, training_example.plain) == ((), ())
 
 
 @pytest.mark.parametrize("kind", ["mixed-boundary", "verse", None])
 def test_a_text_of_unclear_origin_teaches_nothing(kind):
-    assert voice_lesson(UnlabelledText(id="1", source="s", text="Text", kind=kind)) is None
+    assert (
+        voice_training_example(UnlabelledText(id="1", source="s", text="Text", kind=kind)) is None
+    )
 
 
 def test_hosts_are_collected_once_in_lower_case_without_what_a_sentence_puts_behind():
-    lessons = [
-        make_lesson("see https://www.Shop.example/x, or http://shop.example."),
-        make_lesson("(https://b.example) and https://a.example!"),
+    training_examples = [
+        make_training_example("see https://www.Shop.example/x, or http://shop.example."),
+        make_training_example("(https://b.example) and https://a.example!"),
     ]
 
-    assert collect_stock(lessons).hosts == ["a.example", "b.example", "shop.example"]
+    assert collect_stock(training_examples).hosts == ["a.example", "b.example", "shop.example"]
 
 
 def test_the_promoted_words_stay_the_promoted_words():
-    lesson = make_lesson(
+    training_example = make_training_example(
         "See https://old.example/x first. Buy at https://shop.example/y today! Thanks, bye.",
         "Buy at https://shop.example/y today!",
     )
 
     for seed in range(20):
-        varied = vary(lesson, ONLY_HOSTS, STOCK, random.Random(seed))
+        varied = vary(training_example, ONLY_HOSTS, STOCK, random.Random(seed))
         (promoted,) = words(varied, varied.promotion)
         before, after = words(varied, varied.plain)
 
@@ -136,10 +142,12 @@ def test_the_promoted_words_stay_the_promoted_words():
 
 
 def test_a_span_that_ends_with_a_host_still_ends_with_the_new_one():
-    lesson = make_lesson("Visit https://shop.example. Bye.", "Visit https://shop.example")
+    training_example = make_training_example(
+        "Visit https://shop.example. Bye.", "Visit https://shop.example"
+    )
 
     for host in HOSTS:
-        varied = vary(lesson, ONLY_HOSTS, Stock(hosts=[host]), random.Random(1))
+        varied = vary(training_example, ONLY_HOSTS, Stock(hosts=[host]), random.Random(1))
 
         assert words(varied, varied.promotion) == [f"Visit https://{host}"]
         assert words(varied, varied.plain) == [". Bye."]
@@ -157,9 +165,11 @@ def test_spans_stay_inside_the_text_and_in_order_whatever_is_swapped(data):
     )
     edges = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
     spans = tuple(zip(edges[::2], edges[1::2], strict=False))
-    lesson = lesson_of(make_example(text or "x", is_spam=True, promo_spans=spans))
+    training_example = training_example_of(
+        make_example(text or "x", is_spam=True, promo_spans=spans)
+    )
 
-    varied = vary(lesson, ONLY_HOSTS, STOCK, random.Random(data.draw(st.integers(0, 99))))
+    varied = vary(training_example, ONLY_HOSTS, STOCK, random.Random(data.draw(st.integers(0, 99))))
 
     offsets = [offset for span in varied.promotion for offset in span]
     assert offsets == sorted(offsets)
@@ -167,11 +177,13 @@ def test_spans_stay_inside_the_text_and_in_order_whatever_is_swapped(data):
 
 
 def test_the_same_seed_varies_in_the_same_way():
-    lesson = make_lesson("Buy at https://shop.example/y today!", "Buy at https://shop.example/y")
+    training_example = make_training_example(
+        "Buy at https://shop.example/y today!", "Buy at https://shop.example/y"
+    )
     half = Variation(swap_hosts=0.5, drop_name=0.5, drop_host=0.5, drop_title=0.5)
 
-    first = [vary(lesson, half, STOCK, random.Random(seed)) for seed in range(30)]
-    again = [vary(lesson, half, STOCK, random.Random(seed)) for seed in range(30)]
+    first = [vary(training_example, half, STOCK, random.Random(seed)) for seed in range(30)]
+    again = [vary(training_example, half, STOCK, random.Random(seed)) for seed in range(30)]
 
     assert first == again
     assert len({one.input for one in first}) > 4
@@ -179,7 +191,10 @@ def test_the_same_seed_varies_in_the_same_way():
 
 def test_spam_and_ham_of_the_same_words_are_varied_alike():
     text = "Have a look at https://shop.example/y, see you."
-    spam, ham = make_lesson(text, "Have a look", is_spam=True), make_lesson(text, is_spam=False)
+    spam, ham = (
+        make_training_example(text, "Have a look", is_spam=True),
+        make_training_example(text, is_spam=False),
+    )
 
     for seed in range(30):
         varied = [vary(one, Variation(), STOCK, random.Random(seed)).input for one in (spam, ham)]
@@ -188,42 +203,46 @@ def test_spam_and_ham_of_the_same_words_are_varied_alike():
 
 
 def test_varying_changes_nothing_that_is_taught():
-    lesson = make_lesson("Buy at https://shop.example/y today!")
+    training_example = make_training_example("Buy at https://shop.example/y today!")
 
-    varied = vary(lesson, ALWAYS, STOCK, random.Random(1))
+    varied = vary(training_example, ALWAYS, STOCK, random.Random(1))
 
     assert (varied.is_spam, varied.is_llm_voice, varied.weight) == (True, None, 1.0)
 
 
 def test_fields_of_the_context_are_dropped_and_the_text_is_kept():
-    lesson = make_lesson("No link here")
+    training_example = make_training_example("No link here")
 
-    varied = vary(lesson, ALWAYS, STOCK, random.Random(1)).input
+    varied = vary(training_example, ALWAYS, STOCK, random.Random(1)).input
 
     assert (varied.author_name, varied.author_host, varied.post_title) == ("", "", "")
     assert varied.text == "No link here"
 
 
-def test_without_variation_a_lesson_stays_as_it_is():
-    lesson = make_lesson("Buy at https://shop.example/y today!")
+def test_without_variation_a_training_example_stays_as_it_is():
+    training_example = make_training_example("Buy at https://shop.example/y today!")
 
-    assert vary(lesson, NEVER, STOCK, random.Random(1)) == lesson
+    assert vary(training_example, NEVER, STOCK, random.Random(1)) == training_example
 
 
 def test_without_hosts_to_draw_from_links_stay():
-    lesson = make_lesson("Buy at https://shop.example/y today!")
+    training_example = make_training_example("Buy at https://shop.example/y today!")
 
-    assert vary(lesson, ONLY_HOSTS, Stock(), random.Random(1)) == lesson
+    assert vary(training_example, ONLY_HOSTS, Stock(), random.Random(1)) == training_example
 
 
 def test_remarks_are_pieces_of_ham_those_with_a_link_apart():
-    lessons = [
-        make_lesson("Thanks. It works! See https://docs.example/x for more.", is_spam=False),
-        make_lesson("Buy watches! https://shop.example"),
-        voice_lesson(UnlabelledText(id="1", source="s", text="An essay.", kind="llm-text")),
+    training_examples = [
+        make_training_example(
+            "Thanks. It works! See https://docs.example/x for more.", is_spam=False
+        ),
+        make_training_example("Buy watches! https://shop.example"),
+        voice_training_example(
+            UnlabelledText(id="1", source="s", text="An essay.", kind="llm-text")
+        ),
     ]
 
-    stock = collect_stock(lessons)
+    stock = collect_stock(training_examples)
 
     assert stock.remarks == ["Thanks. It works! See https://docs.example/x for more."]
     assert stock.linked == stock.remarks
@@ -231,9 +250,12 @@ def test_remarks_are_pieces_of_ham_those_with_a_link_apart():
 
 def test_a_long_ham_gives_several_remarks_and_what_never_ends_gives_none():
     sentence = "This is a sentence of forty characters. "
-    lessons = [make_lesson(sentence * 9, is_spam=False), make_lesson("x" * 900, is_spam=False)]
+    training_examples = [
+        make_training_example(sentence * 9, is_spam=False),
+        make_training_example("x" * 900, is_spam=False),
+    ]
 
-    remarks = collect_stock(lessons).remarks
+    remarks = collect_stock(training_examples).remarks
 
     assert " ".join(remarks) == (sentence * 9).strip()
     assert [len(remark) for remark in remarks] == [239, 119]
@@ -241,12 +263,14 @@ def test_a_long_ham_gives_several_remarks_and_what_never_ends_gives_none():
 
 @pytest.mark.parametrize("is_spam", [True, False])
 def test_a_remark_is_glued_to_either_end_and_teaches_that_it_promotes_nothing(is_spam):
-    lesson = make_lesson("Nice. Buy watches!", *["Buy watches!"] * is_spam, is_spam=is_spam)
+    training_example = make_training_example(
+        "Nice. Buy watches!", *["Buy watches!"] * is_spam, is_spam=is_spam
+    )
     stock = Stock(remarks=["It worked."], linked=["See https://docs.example."])
     texts = set()
 
     for seed in range(60):
-        varied = vary(lesson, ONLY_REMARKS, stock, random.Random(seed))
+        varied = vary(training_example, ONLY_REMARKS, stock, random.Random(seed))
         texts.add(" ".join(varied.input.text.split()))
 
         assert words(varied, varied.promotion) == ["Buy watches!"] * is_spam
@@ -262,9 +286,14 @@ def test_a_remark_is_glued_to_either_end_and_teaches_that_it_promotes_nothing(is
 
 
 def test_nothing_is_glued_to_what_teaches_a_voice():
-    lesson = voice_lesson(UnlabelledText(id="1", source="s", text="An essay.", kind="llm-text"))
+    training_example = voice_training_example(
+        UnlabelledText(id="1", source="s", text="An essay.", kind="llm-text")
+    )
 
-    assert vary(lesson, ONLY_REMARKS, Stock(remarks=["Hm."]), random.Random(1)) == lesson
+    assert (
+        vary(training_example, ONLY_REMARKS, Stock(remarks=["Hm."]), random.Random(1))
+        == training_example
+    )
 
 
 def test_about_a_share_of_comments_is_copied_with_a_remark_and_keeps_its_label():

@@ -1,4 +1,4 @@
-"""Makes lessons for tests."""
+"""Makes training examples for tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from models.features import hash_words
 from service.domain.comment import CommentId, SiteId
 from service.learning.features import copy_keys, count_features
-from service.learning.lesson import Features, Hand, Lesson
+from service.learning.training_example import Features, Hand, TrainingExample
 from tests.factories import SITE, make_comment
 
 SALT = 20_260
@@ -21,7 +21,9 @@ def features_of(text: str, **changes) -> Features:
     return replace(features, copies=copy_keys(hashes))
 
 
-def make_lesson(number: int, text: str | None = None, *, is_spam: bool = True, **changes) -> Lesson:
+def make_example(
+    number: int, text: str | None = None, *, is_spam: bool = True, **changes
+) -> TrainingExample:
     given = text or (SPAM if is_spam else HAM).format(number)
     values = {
         "number": number,
@@ -37,7 +39,7 @@ def make_lesson(number: int, text: str | None = None, *, is_spam: bool = True, *
         "confident": False,
         "drawn": 1.0,
     }
-    return Lesson(**(values | changes))
+    return TrainingExample(**(values | changes))
 
 
 def at(name: str) -> SiteId:

@@ -38,8 +38,8 @@ class Features:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lesson:
-    """One decision in force. Lessons are learnt in the order of `number`, which is the database's.
+class TrainingExample:
+    """One decision in force. They are learnt in the order of `number`, which is the database's.
 
     `teacher` names the hand: an account, or a way of a site's (`hand`). `day` is the decision's, in
     days of the calendar. `frozen` is the log-odds that the version gave the comment without any

@@ -21,12 +21,12 @@ _HUMAN_KINDS = frozenset({"human-text"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lesson:
+class TrainingExample:
     """One comment or text. None where nothing is known: that head learns nothing from it.
 
     `promotion` are stretches known to promote, `plain` those known not to; what lies in neither
-    is not taught. `weight` is how much the lesson counts. `as_before` teaches every head what the
-    network said before it was trained further, and nothing else.
+    is not taught. `weight` is how much the training example counts. `as_before` teaches every head
+    what the network said before it was trained further, and nothing else.
     """
 
     input: ModelInput
@@ -55,8 +55,8 @@ class Variation:
     drop_title: float = 0.1
 
 
-def lesson_of(example: Example, *, weight: float = 1.0) -> Lesson:
-    """Return the lesson of a labelled comment.
+def training_example_of(example: Example, *, weight: float = 1.0) -> TrainingExample:
+    """Return the training example of a labelled comment.
 
     Spam whose promotion nobody marked teaches that a stretch with a link promotes, nothing more.
     """
@@ -70,7 +70,7 @@ def lesson_of(example: Example, *, weight: float = 1.0) -> Lesson:
     else:
         with_link = tuple(s for s in split_stretches(text) if _LINK.search(text, *s))
         promotion, plain = with_link, ()
-    return Lesson(
+    return TrainingExample(
         input=example.input,
         is_spam=example.is_spam,
         promotion=promotion,
@@ -79,11 +79,11 @@ def lesson_of(example: Example, *, weight: float = 1.0) -> Lesson:
     )
 
 
-def voice_lesson(text: UnlabelledText) -> Lesson | None:
+def voice_training_example(text: UnlabelledText) -> TrainingExample | None:
     """Return what a text without label teaches about LLM voice, None if it says nothing."""
     if text.kind not in _MACHINE_KINDS | _HUMAN_KINDS:
         return None
-    return Lesson(
+    return TrainingExample(
         input=ModelInput(text=text.text), is_llm_voice=text.kind in _MACHINE_KINDS, weight=1.0
     )
 
@@ -97,7 +97,7 @@ def _rest(text: str, spans: Sequence[Stretch]) -> tuple[Stretch, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stock:
-    """What lessons are varied with, taken from other lessons.
+    """What training examples are varied with, taken from other examples.
 
     `hosts` are those that links lead to, sorted, each once; `remarks` pieces of ham, `linked` those
     of them with a link.
@@ -108,12 +108,15 @@ class Stock:
     linked: Sequence[str] = ()
 
 
-def collect_stock(lessons: Sequence[Lesson]) -> Stock:
-    """Return what these lessons can be varied with."""
-    texts = [one.input.text for one in lessons]
+def collect_stock(training_examples: Sequence[TrainingExample]) -> Stock:
+    """Return what these training examples can be varied with."""
+    texts = [one.input.text for one in training_examples]
     hosts = {match[1].lower() for text in texts for match in _LINK_HOST.finditer(text)}
     remarks = [
-        remark for one in lessons if one.is_spam is False for remark in _remarks(one.input.text)
+        remark
+        for one in training_examples
+        if one.is_spam is False
+        for remark in _remarks(one.input.text)
     ]
     return Stock(
         hosts=sorted(hosts),
@@ -133,8 +136,10 @@ def _remarks(text: str) -> list[str]:
     return [text[a:b].strip() for a, b in pieces if b - a <= _REMARK_CHARS]
 
 
-def vary(lesson: Lesson, variation: Variation, stock: Stock, rng: random.Random) -> Lesson:
-    """Return the lesson with some of its surface changed; what it teaches stays the same."""
+def vary(
+    training_example: TrainingExample, variation: Variation, stock: Stock, rng: random.Random
+) -> TrainingExample:
+    """Return the example with some of its surface changed; what it teaches stays the same."""
     changes: dict[str, str] = {}
     for field, share in (
         ("author_name", variation.drop_name),
@@ -143,7 +148,7 @@ def vary(lesson: Lesson, variation: Variation, stock: Stock, rng: random.Random)
     ):
         if rng.random() < share:
             changes[field] = ""
-    varied = replace(lesson, input=replace(lesson.input, **changes))
+    varied = replace(training_example, input=replace(training_example.input, **changes))
     if stock.hosts and rng.random() < variation.swap_hosts:
         varied = _swap_hosts(varied, stock.hosts, rng)
     # Whose voice a text has is known of the whole alone.
@@ -154,37 +159,39 @@ def vary(lesson: Lesson, variation: Variation, stock: Stock, rng: random.Random)
 
 def glued_copies(examples: Sequence[Example], share: float, *, seed: int) -> list[Example]:
     """Return copies of about this share of the comments, a remark of some ham glued to each."""
-    lessons = [lesson_of(example) for example in examples]
-    stock = collect_stock(lessons)
+    training_examples = [training_example_of(example) for example in examples]
+    stock = collect_stock(training_examples)
     if not stock.remarks:
         return []
-    rng = random.Random(seed)  # noqa: S311  # varying lessons is no secret
+    rng = random.Random(seed)  # noqa: S311  # varying training examples is no secret
     return [
         replace(example, comment=replace(example.comment, text=glued.input.text))
-        for example, lesson in zip(examples, lessons, strict=True)
+        for example, training_example in zip(examples, training_examples, strict=True)
         if rng.random() < share
-        for glued in [_glue_remark(lesson, stock, rng)]
+        for glued in [_glue_remark(training_example, stock, rng)]
     ]
 
 
-def _glue_remark(lesson: Lesson, stock: Stock, rng: random.Random) -> Lesson:
-    """Return the lesson with a piece of somebody's ham before or behind its text."""
-    text = lesson.input.text
+def _glue_remark(
+    training_example: TrainingExample, stock: Stock, rng: random.Random
+) -> TrainingExample:
+    """Return the training example with a piece of somebody's ham before or behind its text."""
+    text = training_example.input.text
     remark = rng.choice(stock.linked if stock.linked and rng.random() < 0.5 else stock.remarks)
     between = rng.choice((" ", "\n", "\n\n"))
     if rng.random() < 0.5:
         ahead = len(remark) + len(between)
         return replace(
-            lesson,
-            input=replace(lesson.input, text=remark + between + text),
-            promotion=_shifted(lesson.promotion, ahead),
-            plain=((0, len(remark)), *_shifted(lesson.plain, ahead)),
+            training_example,
+            input=replace(training_example.input, text=remark + between + text),
+            promotion=_shifted(training_example.promotion, ahead),
+            plain=((0, len(remark)), *_shifted(training_example.plain, ahead)),
         )
     start = len(text) + len(between)
     return replace(
-        lesson,
-        input=replace(lesson.input, text=text + between + remark),
-        plain=(*lesson.plain, (start, start + len(remark))),
+        training_example,
+        input=replace(training_example.input, text=text + between + remark),
+        plain=(*training_example.plain, (start, start + len(remark))),
     )
 
 
@@ -192,9 +199,11 @@ def _shifted(spans: Sequence[Stretch], by: int) -> tuple[Stretch, ...]:
     return tuple((start + by, end + by) for start, end in spans)
 
 
-def _swap_hosts(lesson: Lesson, hosts: Sequence[str], rng: random.Random) -> Lesson:
-    """Return the lesson with the hosts of its links drawn anew, its stretches moved along."""
-    text = lesson.input.text
+def _swap_hosts(
+    training_example: TrainingExample, hosts: Sequence[str], rng: random.Random
+) -> TrainingExample:
+    """Return the example with the hosts of its links drawn anew, its stretches moved along."""
+    text = training_example.input.text
     parts: list[str] = []
     moves: list[_Move] = []
     last = 0
@@ -205,10 +214,10 @@ def _swap_hosts(lesson: Lesson, hosts: Sequence[str], rng: random.Random) -> Les
         last = match.end()
     parts.append(text[last:])
     return replace(
-        lesson,
-        input=replace(lesson.input, text="".join(parts)),
-        promotion=_moved(lesson.promotion, moves),
-        plain=_moved(lesson.plain, moves),
+        training_example,
+        input=replace(training_example.input, text="".join(parts)),
+        promotion=_moved(training_example.promotion, moves),
+        plain=_moved(training_example.plain, moves),
     )
 
 
