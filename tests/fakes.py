@@ -298,7 +298,7 @@ def make_services(
         "endpoints": stores.endpoints,
         "deliveries": stores.deliveries,
         "inbound": stores.inbound,
-        "opinions": stores.opinions,
+        "shadow_verdicts": stores.shadow_verdicts,
         "back_scorings": stores.back_scorings,
         "back_scoring_queue": MemoryBackScoringQueue(),
         "delivery_queue": CountingDeliveryQueue(),

@@ -32,7 +32,7 @@ from service.ports.models import (
     BackScoringQueue,
     BackScoringStore,
     JudgingModel,
-    OpinionStore,
+    ShadowVerdictStore,
     VersionShelf,
 )
 from service.ports.observing import UNOBSERVED, FigureStore, Observer, TrafficStore
@@ -122,7 +122,7 @@ class Services:
     endpoints: EndpointStore
     deliveries: DeliveryStore
     inbound: InboundStore
-    opinions: OpinionStore
+    shadow_verdicts: ShadowVerdictStore
     back_scorings: BackScoringStore
     back_scoring_queue: BackScoringQueue
     delivery_queue: DeliveryQueue

@@ -85,7 +85,7 @@ def show_shadow(wired: Wired, spare: SpareTime) -> Read:
             value=float(wired.models.shadow_problem is not None),
         )
         counts = {
-            "opinions": (spare.opinions, "Opinions that the version in the shadow formed."),
+            "opinions": (spare.shadow_verdicts, "Verdicts that the version in the shadow formed."),
             "passed_over": (spare.passed_over, "Judged comments that it had no time for."),
             "unanswered": (spare.unanswered, "Judged comments that it was asked about in vain."),
         }

@@ -22,7 +22,7 @@ from service.moderation.judging.back_score import back_score_chunk, feed_back_sc
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.judge import judge_batch
 from service.moderation.judging.ring import find_rings
-from service.moderation.judging.shadow import has_shadow, opine_in_shadow, prune_opinions
+from service.moderation.judging.shadow import has_shadow, judge_in_shadow, prune_shadow_verdicts
 from service.moderation.learning.rebuild import rebuild_if_blank
 from service.moderation.learning.remember import remember_open
 from service.moderation.learning.tidy_retrainings import tidy_retrainings
@@ -104,7 +104,7 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
     waiting = register_scoring(app, judge, batch_size=wired.settings.batch_size)
     spare = SpareTime(
         waiting=waiting,
-        opine=lambda ids: opine_in_shadow(ids, services),
+        judge_in_shadow=lambda ids: judge_in_shadow(ids, services),
         back_score=lambda job_id, number, size: back_score_chunk(
             job_id, number, services, size=size
         ),
@@ -121,7 +121,7 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
             find_rings(services, memory.rings, goes_on=goes_on)
 
     keep = timedelta(days=wired.settings.keep_deliveries_days)
-    keep_opinions = timedelta(days=wired.settings.keep_opinions_days)
+    keep_shadow_verdicts = timedelta(days=wired.settings.keep_opinions_days)
     register_upkeep(
         app,
         {
@@ -148,7 +148,9 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
             TaskName.COUNT_TRAFFIC: lambda: count_traffic(
                 services, goes_on=_for_seconds(COUNT_FOR_SECONDS)
             ),
-            TaskName.PRUNE_OPINIONS: lambda: prune_opinions(services, keep=keep_opinions),
+            TaskName.PRUNE_SHADOW_VERDICTS: lambda: prune_shadow_verdicts(
+                services, keep=keep_shadow_verdicts
+            ),
             TaskName.FEED_BACK_SCORINGS: lambda: feed_back_scorings(services),
         },
         watch=wired.counting.watch_upkeep,

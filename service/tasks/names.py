@@ -31,7 +31,7 @@ class TaskName(StrEnum):
     COUNT_TRAFFIC = "slopsieve.count_traffic"
     PRUNE_COMMENTS = "slopsieve.prune_comments"
     PRUNE_SESSIONS = "slopsieve.prune_sessions"
-    PRUNE_OPINIONS = "slopsieve.prune_opinions"
+    PRUNE_SHADOW_VERDICTS = "slopsieve.prune_opinions"
     FEED_BACK_SCORINGS = "slopsieve.feed_back_scorings"
     DELIVER_DUE = "slopsieve.deliver_due"
     REMIND = "slopsieve.remind"

@@ -44,26 +44,26 @@ class _Chunk:
 class SpareTime:
     """Does work of no hurry in slices, each begun only while no comment waits in this worker.
 
-    `waiting()` says how many comments wait. `opine` is called with ids of judged comments, for the
-    shadow; `back_score(job_id, number, size)` returns a chunk's work, a slice from one `next` to
-    the following one: it asks `size` how many comments that may be, and yields how many they were.
-    Slices get as long as they may take, by the pace of the last ones. Everything happens in the
-    event loop's one thread; what fails is only logged, and a chunk that failed is queued again by
-    upkeep. `passed_over` counts the comments that the shadow had no time for, `opinions` what it
-    formed (what `opine` returns), `unanswered` those that it was asked about in vain (`opine`
-    returns None or raises).
+    `waiting()` says how many comments wait. `judge_in_shadow` is called with ids of judged
+    comments, for the shadow; `back_score(job_id, number, size)` returns a chunk's work, a slice
+    from one `next` to the following one: it asks `size` how many comments that may be, and yields
+    how many they were. Slices get as long as they may take, by the pace of the last ones.
+    Everything happens in the event loop's one thread; what fails is only logged, and a chunk that
+    failed is queued again by upkeep. `passed_over` counts the comments that the shadow had no time
+    for, `shadow_verdicts` what it formed (what `judge_in_shadow` returns), `unanswered` those that
+    it was asked about in vain (`judge_in_shadow` returns None or raises).
     """
 
     def __init__(
         self,
         *,
         waiting: Callable[[], int],
-        opine: Callable[[Sequence[CommentId]], int | None],
+        judge_in_shadow: Callable[[Sequence[CommentId]], int | None],
         back_score: Callable[[str, int, Callable[[], int]], Iterator[int]],
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._waiting = waiting
-        self._opine = opine
+        self._judge_in_shadow = judge_in_shadow
         self._back_score = back_score
         self._monotonic = monotonic
         self._call_after: Callable[[float, Callable[[], None]], object] | None = None
@@ -71,7 +71,7 @@ class SpareTime:
         self._judged: deque[CommentId] = deque()
         self._chunks: deque[_Chunk] = deque()
         self.passed_over = 0
-        self.opinions = 0
+        self.shadow_verdicts = 0
         self.unanswered = 0
         self._seconds_each = 0.0
         self._told_of = 0
@@ -136,7 +136,7 @@ class SpareTime:
         some = [self._judged.popleft() for _ in range(min(self.size(), len(self._judged)))]
         began = self._monotonic()
         try:
-            formed = self._opine(some)
+            formed = self._judge_in_shadow(some)
         except Exception as error:  # noqa: BLE001  # a worker must outlive any version on trial
             log.warning("the shadow failed", extra={"error": type(error).__name__})
             formed = None
@@ -145,7 +145,7 @@ class SpareTime:
         if formed is None:
             self.unanswered += len(some)
         else:
-            self.opinions += formed
+            self.shadow_verdicts += formed
 
     def _serve_chunk(self) -> None:
         chunk = self._chunks[0]

@@ -23,7 +23,7 @@ UPKEEP_TASKS = (
     TaskName.GROUP_FRESH,
     TaskName.PRUNE_RETRAININGS,
     TaskName.COUNT_TRAFFIC,
-    TaskName.PRUNE_OPINIONS,
+    TaskName.PRUNE_SHADOW_VERDICTS,
     TaskName.FEED_BACK_SCORINGS,
 )
 

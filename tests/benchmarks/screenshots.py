@@ -35,7 +35,6 @@ from service.domain.comment import Author, Comment, CommentId, Lane
 from service.domain.decision import Mode, Ruling
 from service.domain.delivery import DeliveryAttempt, DeliveryState, Endpoint
 from service.domain.list_entry import Effect, EntryKind
-from service.domain.opinion import Opinion, Origin
 from service.domain.record import comment_from_record
 from service.domain.report import Label, Report
 from service.domain.retraining import (
@@ -46,6 +45,7 @@ from service.domain.retraining import (
     RetrainingState,
 )
 from service.domain.sender import make_sender
+from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.site import Site, SiteSettings
 from service.domain.traffic import Fact, Kind, Sighting
 from service.domain.verdict import Outcome
@@ -323,11 +323,11 @@ def retrain(services: Services) -> None:
 
 
 def ask_the_candidate(services: Services, cases: tuple[Case, ...]) -> None:
-    """Let the candidate have opinions of what was judged, and be asked about the archive."""
+    """Let the candidate judge in the shadow what was judged, and be asked about the archive."""
     judged = [c for c in cases if c.verdict is not None and c.comment.id != WITHDRAWN]
-    services.opinions.add(
+    services.shadow_verdicts.add(
         [
-            Opinion(
+            ShadowVerdict(
                 comment_id=case.comment.id,
                 model_version=CANDIDATE,
                 origin=Origin.SHADOW,

@@ -18,7 +18,9 @@ def _worker_app():
     app = make_celery("redis://localhost:1/0", retrains=True)
     waiting = register_scoring(app, lambda ids: None, batch_size=8)
     spare = SpareTime(
-        waiting=waiting, opine=lambda ids: None, back_score=lambda job_id, number, size: iter(())
+        waiting=waiting,
+        judge_in_shadow=lambda ids: None,
+        back_score=lambda job_id, number, size: iter(()),
     )
     register_back_scoring(app, spare)
     register_upkeep(app, dict.fromkeys(UPKEEP_TASKS, lambda: None))

@@ -107,7 +107,7 @@ def text(tmp_path_factory, valkey) -> str:
     wired.counting.database_failed("OperationalError")
     wired.counting.served(route="/1.1/comment-check", method="POST", status=200, seconds=0.1)
     wired.models.loaded_at = NOW
-    spare = SpareTime(waiting=lambda: 0, opine=len, back_score=lambda *_: iter(()))
+    spare = SpareTime(waiting=lambda: 0, judge_in_shadow=len, back_score=lambda *_: iter(()))
     shown_by_workers = [show_model(wired), show_shadow(wired, spare)]
     worker = Exposition("worker", CollectorRegistry(), folder / "metrics", shown_by_workers)
     exposition.also(show_streams(lambda: 0))

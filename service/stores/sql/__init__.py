@@ -31,7 +31,6 @@ from service.stores.sql.endpoints import SqlEndpointStore
 from service.stores.sql.figures import SqlFigureStore
 from service.stores.sql.inbound import SqlInboundStore
 from service.stores.sql.list_entries import SqlListEntryStore
-from service.stores.sql.opinions import SqlOpinionStore
 from service.stores.sql.personal_data import SqlPersonalDataStore
 from service.stores.sql.reminders import SqlReminderStore
 from service.stores.sql.reports import SqlReportStore
@@ -44,6 +43,7 @@ from service.stores.sql.second_factors import SqlSecondFactorStore
 from service.stores.sql.sender_notes import SqlSenderNoteStore
 from service.stores.sql.sender_records import SqlSenderRecords
 from service.stores.sql.sessions import SqlSessionStore
+from service.stores.sql.shadow_verdicts import SqlShadowVerdictStore
 from service.stores.sql.sites import SqlSiteStore
 from service.stores.sql.traffic import SqlTrafficStore
 from service.stores.sql.users import SqlUserStore
@@ -85,7 +85,7 @@ class SqlStores:
     endpoints: SqlEndpointStore
     deliveries: SqlDeliveryStore
     inbound: SqlInboundStore
-    opinions: SqlOpinionStore
+    shadow_verdicts: SqlShadowVerdictStore
     back_scorings: SqlBackScoringStore
     list_entries: SqlListEntryStore
     one_moment: Callable[[], AbstractContextManager[None]]
@@ -124,7 +124,7 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         endpoints=SqlEndpointStore(engine),
         deliveries=SqlDeliveryStore(engine),
         inbound=SqlInboundStore(engine),
-        opinions=SqlOpinionStore(engine),
+        shadow_verdicts=SqlShadowVerdictStore(engine),
         back_scorings=SqlBackScoringStore(engine),
         list_entries=SqlListEntryStore(engine),
         one_moment=partial(one_moment, engine),

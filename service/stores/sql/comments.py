@@ -34,7 +34,6 @@ from service.stores.sql.base.rows import (
 )
 from service.stores.sql.base.statements import chunks, insert_if_free, insert_rows
 from service.stores.sql.campaigns import delete_traits
-from service.stores.sql.opinions import drop_opinions
 from service.stores.sql.rings import delete_acts
 from service.stores.sql.schema.desk import asides
 from service.stores.sql.schema.tables import (
@@ -45,6 +44,7 @@ from service.stores.sql.schema.tables import (
     waits_for_verdict,
 )
 from service.stores.sql.search_index import ask_to_take_in, leave_out
+from service.stores.sql.shadow_verdicts import drop_shadow_verdicts
 from service.stores.sql.standing import place_waiting
 from service.stores.withdrawal import blanked
 
@@ -289,7 +289,7 @@ def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: dat
     leave_out(connection, ids)
     delete_traits(connection, ids)
     delete_acts(connection, ids)
-    drop_opinions(connection, ids)
+    drop_shadow_verdicts(connection, ids)
 
 
 def _newest_judged(connection: sa.Connection, lane: Lane) -> datetime | None:

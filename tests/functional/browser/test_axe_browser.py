@@ -15,10 +15,10 @@ from service.domain.claim import Claim
 from service.domain.comment import Author, CommentId, Sender
 from service.domain.decision import Ruling
 from service.domain.list_entry import Effect, EntryKind
-from service.domain.opinion import Opinion, Origin
 from service.domain.retraining import RetrainingState
 from service.domain.saved_view import SavedView
 from service.domain.scan import Band
+from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.user import User
 from service.domain.verdict import Outcome, Span
 from service.moderation.admin.site_lists import NewEntry, add_entry
@@ -95,7 +95,7 @@ def _fill(services: Services) -> dict[str, str]:
     services.search.take_in(limit=100)
     _list_and_save(services)
     _retrain(services, comment.id)
-    _opine(services, [*members[:2], comment.id])
+    _keep_shadow_verdicts(services, [*members[:2], comment.id])
     return {
         "comment_id": comment.id,
         "campaign_id": campaign_id,
@@ -113,11 +113,11 @@ def _fill(services: Services) -> dict[str, str]:
     }
 
 
-def _opine(services: Services, ids: list[CommentId]) -> None:
+def _keep_shadow_verdicts(services: Services, ids: list[CommentId]) -> None:
     """Let a version differ on some comments, and be asked about all."""
     now = services.clock()
-    opinions = [
-        Opinion(
+    shadow_verdicts = [
+        ShadowVerdict(
             comment_id=comment_id,
             model_version="candidate",
             origin=Origin.SHADOW,
@@ -127,7 +127,7 @@ def _opine(services: Services, ids: list[CommentId]) -> None:
         )
         for comment_id in ids
     ]
-    services.opinions.add(opinions)
+    services.shadow_verdicts.add(shadow_verdicts)
     job = BackScoring(
         id="bsc_1",
         model_version="candidate",

@@ -16,7 +16,7 @@ from service.domain.case import CaseFilter, Order
 from service.domain.comment import Author, Lane, Post, Sender
 from service.domain.decision import Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, ListEntry
-from service.domain.opinion import Opinion, Origin
+from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.verdict import Outcome
 from service.moderation.review.bulk_decisions import decide_together
 from service.ports.audit import AuditEntry
@@ -110,10 +110,10 @@ def _keep_names(services):
         services.list_entries.add([entry])
 
 
-def _opine_on_all(services):
+def _judge_all_in_shadow(services):
     """Let a version differ on every comment there is, and be asked about them all."""
-    opinions = [
-        Opinion(
+    shadow_verdicts = [
+        ShadowVerdict(
             comment_id=case.comment.id,
             model_version="candidate",
             origin=Origin.SHADOW,
@@ -125,7 +125,7 @@ def _opine_on_all(services):
             CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000
         ).cases
     ]
-    services.opinions.add(opinions)
+    services.shadow_verdicts.add(shadow_verdicts)
     services.back_scorings.begin(
         BackScoring(
             id="bsc_1",
@@ -185,7 +185,7 @@ def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_pag
     texts = list(HOSTILE.values())
     keep_ring(services, len(texts), texts=texts, author=Author(name=texts[0]), ties=tuple(Tie))
     _keep_names(services)
-    _opine_on_all(services)
+    _judge_all_in_shadow(services)
     watched = open_page()
     page = watched.page
     found = []

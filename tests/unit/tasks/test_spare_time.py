@@ -17,13 +17,13 @@ class Desk:
         self.done: list[object] = []
         self.raises: Exception | None = None
         self.sizes: list[int] = []
-        # How many opinions the shadow forms; None where it could not be asked.
+        # How many shadow verdicts the shadow forms; None where it could not be asked.
         self.formed: int | None = 2
         # What a comment costs, on the clock that is handed over.
         self.seconds_each = 0.0
         self.loop: Loop | None = None
 
-    def opine(self, ids):
+    def judge_in_shadow(self, ids):
         if self.raises:
             raise self.raises
         self.loop.now += self.seconds_each * len(ids)
@@ -55,7 +55,7 @@ def spare(desk, loop):
     desk.loop = loop
     spare = SpareTime(
         waiting=lambda: desk.waiting,
-        opine=desk.opine,
+        judge_in_shadow=desk.judge_in_shadow,
         back_score=desk.back_score,
         monotonic=lambda: loop.now,
     )
@@ -201,4 +201,4 @@ def test_what_the_shadow_said_and_what_it_was_asked_in_vain_is_counted(spare, de
     spare.remember(["c7"])
     loop.advance(1)
 
-    assert (spare.opinions, spare.unanswered, spare.passed_over) == (3, 3, 0)
+    assert (spare.shadow_verdicts, spare.unanswered, spare.passed_over) == (3, 3, 0)

@@ -13,7 +13,7 @@ from service.cli import cli
 from service.domain.comment import Lane
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.opinion import Opinion, Origin
+from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.verdict import Outcome
 from service.moderation.admin.sites import add_site
 from service.ports.comments import NewComment
@@ -74,9 +74,9 @@ def archive(services):
                 )
             )
         ids.append(comment.id)
-    services.opinions.add(
+    services.shadow_verdicts.add(
         [
-            Opinion(
+            ShadowVerdict(
                 comment_id=one,
                 model_version="second",
                 origin=Origin.SHADOW,
@@ -134,10 +134,10 @@ def test_a_tampered_version_is_not_set_into_the_shadow_and_not_asked_about_the_a
 def test_differences_name_the_approved_comments_that_would_be_lost(run, archive):
     told = run("models", "differences")
 
-    assert "second: 3 opinions, 2 (66.7%) differ." in told
+    assert "second: 3 shadow verdicts, 2 (66.7%) differ." in told
     assert "In the shadow it saw 3 of 3 comments judged meanwhile (100.0%)." in told
     assert "Newly called spam although people approved them: 1.\n  com_1\n" in told
-    assert "Verdict ham, opinion spam: 1; verdict spam, opinion ham: 0." in told
+    assert "Verdict ham, shadow verdict spam: 1; verdict spam, shadow verdict ham: 0." in told
 
 
 def test_differences_are_printed_worst_first_as_json_and_for_one_site(run, archive):
@@ -154,10 +154,10 @@ def test_differences_are_printed_worst_first_as_json_and_for_one_site(run, archi
         "its_p_spam": "0.990",
         "ruling": "approve",
     }
-    assert "second: 1 opinions, 0 (0.0%) differ." in trains
+    assert "second: 1 shadow verdicts, 0 (0.0%) differ." in trains
 
 
-def test_without_any_opinion_the_way_to_one_is_told(run):
+def test_without_any_shadow_verdict_the_way_to_one_is_told(run):
     with pytest.raises(StartError, match="models shadow VERSION"):
         run("models", "differences")
 

@@ -1,6 +1,6 @@
 """Measures judging with a version in the shadow and without, side by side, in processor time.
 
-    python -m tests.benchmarks.bench_opinions
+    python -m tests.benchmarks.bench_shadow_verdicts
 
 One process, on SQLite, comments of `comment_mix` in batches of 64: each batch is judged, then the
 shadow, the same version loaded once more, speaks of it in slices, as a worker lets it.
@@ -20,7 +20,7 @@ from service.domain.comment import CommentId, Lane, SiteId
 from service.domain.record import comment_from_record
 from service.moderation.admin.sites import add_site
 from service.moderation.judging.judge import judge_batch
-from service.moderation.judging.shadow import opine_in_shadow
+from service.moderation.judging.shadow import judge_in_shadow
 from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores.migrations import migrate
@@ -37,7 +37,7 @@ _MS = 1000
 
 @contextmanager
 def on_sqlite(folder: str) -> Iterator[Services]:
-    """Give services that keep comments, verdicts and opinions in a file, with a shadow."""
+    """Give services that keep comments, verdicts and shadow verdicts in a file, with a shadow."""
     engine = create_engine(f"sqlite:///{Path(folder, 'bench.db')}")
     migrate(engine)
     stores = sql_stores(engine)
@@ -49,7 +49,7 @@ def on_sqlite(folder: str) -> Iterator[Services]:
         verdicts=stores.verdicts,
         cases=stores.cases,
         sites=stores.sites,
-        opinions=stores.opinions,
+        shadow_verdicts=stores.shadow_verdicts,
         audit_log=stores.audit_log,
         current_model=lambda: current,
         shadow_model=lambda: shadow,
@@ -75,7 +75,7 @@ def slices(ids: Sequence[CommentId]) -> Iterator[Sequence[CommentId]]:
 
 def main() -> None:
     """Print milliseconds of processor time a comment, and of one slice."""
-    judging, opining, one_slice = [], [], []
+    judging, shadowing, one_slice = [], [], []
     with (
         tempfile.TemporaryDirectory(prefix="slopsieve-bench-") as folder,
         on_sqlite(folder) as services,
@@ -90,13 +90,15 @@ def main() -> None:
             judging.append(_MS * (judged - began) / len(batch))
             for some in slices(batch):
                 slice_began = time.process_time()
-                opine_in_shadow(some, services)
+                judge_in_shadow(some, services)
                 one_slice.append(_MS * (time.process_time() - slice_began))
-            opining.append(_MS * (time.process_time() - judged) / len(batch))
-    judge, opine = statistics.median(judging[1:]), statistics.median(opining[1:])
+            shadowing.append(_MS * (time.process_time() - judged) / len(batch))
+    judge, shadow = statistics.median(judging[1:]), statistics.median(shadowing[1:])
     print(f"{len(ids)} comments, medians of {len(judging) - 1} batches, processor time")
     print(f"  judging                  {judge:.2f} ms a comment")
-    print(f"  judging and the shadow   {judge + opine:.2f} ms a comment ({1 + opine / judge:.2f}x)")
+    print(
+        f"  judging and the shadow   {judge + shadow:.2f} ms a comment ({1 + shadow / judge:.2f}x)"
+    )
     print(
         f"  a slice of {SLICE_SIZE}             {statistics.median(one_slice):.0f} ms, "
         f"the longest {max(one_slice):.0f} ms"

@@ -16,8 +16,8 @@ opinions = sa.Table(
     sa.Column("outcome", LosslessText, nullable=False),
     sa.Column("p_spam", sa.Double, nullable=False),
     sa.Column("formed_at", UtcDateTime, nullable=False),
-    # Of the comment and its verdict, which never change: 200,000 opinions are counted without
-    # reading either, in a tenth of the time.
+    # Of the comment and its verdict, which never change: 200,000 shadow verdicts are counted
+    # without reading either, in a tenth of the time.
     sa.Column("site_id", LosslessText, nullable=False),
     sa.Column("received_at", UtcDateTime, nullable=False),
     sa.Column("judged_at", UtcDateTime, nullable=False),

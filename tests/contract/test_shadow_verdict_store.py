@@ -1,4 +1,4 @@
-"""Holds every store of opinions to its contract."""
+"""Holds every store of shadow verdicts to its contract."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import Lane, SiteId
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import InvalidInputError
-from service.domain.opinion import Harm, Opinion, OpinionScope, Origin
+from service.domain.shadow_verdict import Harm, Origin, ShadowVerdict, ShadowVerdictScope
 from service.domain.verdict import Outcome
 from service.ports.comments import NewComment
 from service.stores.cursor import write_measured
 from tests.factories import NOW, make_comment, make_verdict
 
 HAM, UNSURE, SPAM = Outcome.HAM, Outcome.UNSURE, Outcome.SPAM
-ALL = OpinionScope(model_version="candidate")
+ALL = ShadowVerdictScope(model_version="candidate")
 
 
-def make_opinion(comment, outcome=Outcome.HAM, **changes) -> Opinion:
+def make_shadow_verdict(comment, outcome=Outcome.HAM, **changes) -> ShadowVerdict:
     values = {
         "comment_id": comment.id,
         "model_version": "candidate",
@@ -29,16 +29,16 @@ def make_opinion(comment, outcome=Outcome.HAM, **changes) -> Opinion:
         "p_spam": {HAM: 0.02, UNSURE: 0.5, SPAM: 0.99}[outcome],
         "formed_at": NOW,
     }
-    return Opinion(**(values | changes))
+    return ShadowVerdict(**(values | changes))
 
 
 @pytest.fixture
 def kept(stores):
-    """Return a function that keeps and judges a comment, and perhaps rules and opines on it."""
+    """Return what keeps and judges a comment, perhaps with a ruling and a shadow verdict."""
 
     def keep(
         verdict=Outcome.HAM,
-        opinion=None,
+        shadow_verdict=None,
         ruling=None,
         *,
         by="Ola",
@@ -60,19 +60,21 @@ def kept(stores):
                 decided_at=NOW,
             )
             stores.decisions.add(decision)
-        if opinion is not None:
-            stores.opinions.add([make_opinion(comment, opinion, **(formed or {}))])
+        if shadow_verdict is not None:
+            stores.shadow_verdicts.add(
+                [make_shadow_verdict(comment, shadow_verdict, **(formed or {}))]
+            )
         return comment
 
     return keep
 
 
 def counts(stores, scope=ALL):
-    found = stores.opinions.count(scope)
-    return {(c.verdict, c.opinion, c.ruling): c.comments for c in found.cells}
+    found = stores.shadow_verdicts.count(scope)
+    return {(c.verdict, c.shadow_verdict, c.ruling): c.comments for c in found.cells}
 
 
-def test_opinions_are_counted_by_verdict_opinion_and_ruling(stores, kept):
+def test_shadow_verdicts_are_counted_by_verdict_shadow_verdict_and_ruling(stores, kept):
     kept(HAM, HAM)
     kept(HAM, HAM)
     kept(UNSURE, SPAM, Ruling.REJECT)
@@ -88,35 +90,37 @@ def test_opinions_are_counted_by_verdict_opinion_and_ruling(stores, kept):
     }
 
 
-def test_the_first_opinion_of_a_comment_and_version_stays(stores, kept):
+def test_the_first_shadow_verdict_of_a_comment_and_version_stays(stores, kept):
     comment = kept(HAM, HAM)
 
-    stores.opinions.add([make_opinion(comment, SPAM), make_opinion(comment, SPAM)])
-    stores.opinions.add([make_opinion(comment, SPAM, model_version="other")])
+    stores.shadow_verdicts.add(
+        [make_shadow_verdict(comment, SPAM), make_shadow_verdict(comment, SPAM)]
+    )
+    stores.shadow_verdicts.add([make_shadow_verdict(comment, SPAM, model_version="other")])
 
     assert counts(stores) == {(HAM, HAM, None): 1}
-    assert counts(stores, OpinionScope(model_version="other")) == {(HAM, SPAM, None): 1}
+    assert counts(stores, ShadowVerdictScope(model_version="other")) == {(HAM, SPAM, None): 1}
 
 
-def test_only_judged_comments_that_are_kept_have_opinions(stores, kept):
+def test_only_judged_comments_that_are_kept_have_shadow_verdicts(stores, kept):
     waiting, unknown, withdrawn = make_comment(), make_comment(), kept(HAM)
     stores.comments.add([NewComment(comment=waiting, lane=Lane.BULK)])
     stores.comments.withdraw(withdrawn.id, at=NOW)
 
-    stores.opinions.add([make_opinion(one) for one in (waiting, unknown, withdrawn)])
+    stores.shadow_verdicts.add([make_shadow_verdict(one) for one in (waiting, unknown, withdrawn)])
 
     assert counts(stores) == {}
-    assert list(stores.opinions.versions()) == []
+    assert list(stores.shadow_verdicts.versions()) == []
 
 
-def test_opinions_go_with_a_comment_that_is_withdrawn_or_erased(stores, kept):
+def test_shadow_verdicts_go_with_a_comment_that_is_withdrawn_or_erased(stores, kept):
     withdrawn, erased, stays = kept(HAM, SPAM), kept(HAM, SPAM), kept(HAM, SPAM)
 
     stores.comments.withdraw(withdrawn.id, at=NOW)
     stores.personal_data.withdraw([erased.id], at=NOW)
 
     assert counts(stores) == {(HAM, SPAM, None): 1}
-    page = stores.opinions.disagreements(ALL, cursor=None, limit=10)
+    page = stores.shadow_verdicts.disagreements(ALL, cursor=None, limit=10)
     assert [one.comment_id for one in page.disagreements] == [stays.id]
 
 
@@ -125,9 +129,9 @@ def test_counts_are_of_the_sites_and_days_asked_for(stores, kept):
     kept(HAM, SPAM)
     kept(UNSURE, UNSURE, site_id=SiteId("site-2"))
 
-    own = OpinionScope(model_version="candidate", site_ids=(SiteId("site-1"),))
-    lately = OpinionScope(model_version="candidate", since=NOW - timedelta(days=1))
-    before = OpinionScope(model_version="candidate", until=NOW)
+    own = ShadowVerdictScope(model_version="candidate", site_ids=(SiteId("site-1"),))
+    lately = ShadowVerdictScope(model_version="candidate", since=NOW - timedelta(days=1))
+    before = ShadowVerdictScope(model_version="candidate", until=NOW)
 
     assert counts(stores, own) == {(HAM, HAM, None): 1, (HAM, SPAM, None): 1}
     assert counts(stores, lately) == {(HAM, SPAM, None): 1, (UNSURE, UNSURE, None): 1}
@@ -145,11 +149,11 @@ def test_an_undone_ruling_counts_no_more(stores, kept):
 def test_the_share_seen_is_of_what_was_judged_between_the_first_and_the_last_of_the_shadow(
     stores, kept
 ):
-    for minute, opinion in enumerate([None, HAM, None, SPAM, None]):
-        kept(HAM, opinion, judged_at=NOW + timedelta(minutes=minute))
+    for minute, shadow_verdict in enumerate([None, HAM, None, SPAM, None]):
+        kept(HAM, shadow_verdict, judged_at=NOW + timedelta(minutes=minute))
     kept(HAM, HAM, judged_at=NOW, formed={"origin": Origin.BACK_SCORING})
 
-    found = stores.opinions.count(ALL)
+    found = stores.shadow_verdicts.count(ALL)
 
     assert (found.shadowed, found.judged) == (2, 3)
     assert found.share_seen == pytest.approx(2 / 3)
@@ -158,7 +162,7 @@ def test_the_share_seen_is_of_what_was_judged_between_the_first_and_the_last_of_
 def test_without_a_shadow_there_is_no_share_seen(stores, kept):
     kept(HAM, HAM, formed={"origin": Origin.BACK_SCORING})
 
-    found = stores.opinions.count(ALL)
+    found = stores.shadow_verdicts.count(ALL)
 
     assert (found.comments, found.shadowed, found.share_seen) == (1, 0, None)
 
@@ -185,7 +189,7 @@ def test_disagreements_come_worst_first_and_page_by_page(stores, kept):
 
     seen, cursor = [], None
     while True:
-        page = stores.opinions.disagreements(ALL, cursor=cursor, limit=2)
+        page = stores.shadow_verdicts.disagreements(ALL, cursor=cursor, limit=2)
         seen += page.disagreements
         cursor = page.next_cursor
         if cursor is None:
@@ -211,26 +215,28 @@ def test_disagreements_come_worst_first_and_page_by_page(stores, kept):
 )
 def test_a_foreign_cursor_is_refused(stores, cursor):
     with pytest.raises(InvalidInputError):
-        stores.opinions.disagreements(ALL, cursor=cursor, limit=2)
+        stores.shadow_verdicts.disagreements(ALL, cursor=cursor, limit=2)
 
 
 def test_versions_are_told_the_one_that_spoke_last_first(stores, kept):
     comment = kept(HAM)
     for version, minute in (("a", 1), ("b", 3), ("c", 2)):
         at = NOW + timedelta(minutes=minute)
-        stores.opinions.add([make_opinion(comment, model_version=version, formed_at=at)])
+        stores.shadow_verdicts.add(
+            [make_shadow_verdict(comment, model_version=version, formed_at=at)]
+        )
 
-    assert list(stores.opinions.versions()) == ["b", "c", "a"]
+    assert list(stores.shadow_verdicts.versions()) == ["b", "c", "a"]
 
 
-def test_old_opinions_are_pruned_a_portion_at_a_time(stores, kept):
+def test_old_shadow_verdicts_are_pruned_a_portion_at_a_time(stores, kept):
     old = {"formed_at": NOW - timedelta(days=91)}
     for _ in range(3):
         kept(HAM, HAM, formed=old)
     kept(HAM, HAM)
     bound = NOW - timedelta(days=90)
 
-    numbers = [stores.opinions.prune(formed_before=bound, limit=2) for _ in range(3)]
+    numbers = [stores.shadow_verdicts.prune(formed_before=bound, limit=2) for _ in range(3)]
 
     assert numbers == [2, 1, 0]
     assert counts(stores) == {(HAM, HAM, None): 1}

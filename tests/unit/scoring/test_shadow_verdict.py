@@ -12,15 +12,15 @@ from models.inputs import ModelOutput
 from service.domain.comment import Sender
 from service.domain.history import History, Record, Standing
 from service.domain.list_entry import Effect, EntryKind, Instruction
-from service.domain.opinion import Harm, Origin, harm_of
+from service.domain.shadow_verdict import Harm, Origin, harm_of
 from service.domain.verdict import Outcome
 from service.moderation.judging.judge import judge_comments
 from service.ports.models import JudgingModel
 from service.scoring.conclude import logistic
 from service.scoring.lean import add_lean, lean_signal
-from service.scoring.opinion import form_opinion
 from service.scoring.seam import PROMOTION_SEAM
 from service.scoring.set_weights import MOST_SET
+from service.scoring.shadow_verdict import form_shadow_verdict
 from service.scoring.weights import Cutoffs, Weights
 from service.signals.registry import DETECTORS
 from tests.factories import NOW, make_comment
@@ -59,7 +59,7 @@ def judge(comment, model, *, histories=UNKNOWN):
     return verdict
 
 
-def opine(comment, verdict, model, **changes):
+def shadow_verdict_of(comment, verdict, model, **changes):
     values = {
         "output": model.classifier.answer,
         "model_version": model.version,
@@ -68,27 +68,27 @@ def opine(comment, verdict, model, **changes):
         "origin": Origin.SHADOW,
         "formed_at": NOW,
     }
-    return form_opinion(comment, verdict, **(values | changes))
+    return form_shadow_verdict(comment, verdict, **(values | changes))
 
 
 @given(models(), st.lists(st.sampled_from(TEXTS), min_size=1, max_size=4))
-def test_the_opinion_of_the_version_that_judged_is_the_verdict_to_the_last_bit(model, texts):
+def test_the_shadow_verdict_of_the_version_that_judged_is_the_verdict_to_the_last_bit(model, texts):
     comment = make_comment("\n\n".join(texts))
     verdict = judge(comment, model)
 
-    opinion = opine(comment, verdict, model)
+    shadow_verdict = shadow_verdict_of(comment, verdict, model)
 
-    assert (opinion.outcome, opinion.p_spam) == (verdict.outcome, verdict.p_spam)
+    assert (shadow_verdict.outcome, shadow_verdict.p_spam) == (verdict.outcome, verdict.p_spam)
 
 
 @given(models(), models(), st.sampled_from(TEXTS))
-def test_an_opinion_is_what_the_other_version_would_have_concluded(one, other, text):
+def test_a_shadow_verdict_is_what_the_other_version_would_have_concluded(one, other, text):
     comment = make_comment(text)
 
-    opinion = opine(comment, judge(comment, one), other)
+    shadow_verdict = shadow_verdict_of(comment, judge(comment, one), other)
 
     alone = judge(comment, other)
-    assert opinion.p_spam == pytest.approx(alone.p_spam, abs=1e-12)
+    assert shadow_verdict.p_spam == pytest.approx(alone.p_spam, abs=1e-12)
 
 
 def fixed(p_spam=0.5, **weights):
@@ -106,18 +106,18 @@ def test_signals_of_histories_count_as_they_were_recorded():
     history = History(address=Standing(here=rejected, everywhere=rejected))
     verdict = judge(comment, fixed(), histories=[history])
 
-    opinion = opine(comment, verdict, fixed(rejected_address_before=9.0))
+    shadow_verdict = shadow_verdict_of(comment, verdict, fixed(rejected_address_before=9.0))
 
     [seen] = [one.signal for one in verdict.signals]
     assert seen.name == "rejected_address_before"
-    assert opinion.p_spam == pytest.approx(logistic(MOST_SET * seen.strength))
+    assert shadow_verdict.p_spam == pytest.approx(logistic(MOST_SET * seen.strength))
 
 
-def test_without_histories_then_an_opinion_is_unsure_too():
+def test_without_histories_then_a_shadow_verdict_is_unsure_too():
     comment = make_comment()
     verdict = judge(comment, fixed(0.999), histories=None)
 
-    assert opine(comment, verdict, fixed(0.999)).outcome is Outcome.UNSURE
+    assert shadow_verdict_of(comment, verdict, fixed(0.999)).outcome is Outcome.UNSURE
 
 
 def test_a_classifier_that_was_away_is_made_good_by_another():
@@ -125,9 +125,9 @@ def test_a_classifier_that_was_away_is_made_good_by_another():
     away.classifier.answer = None
     verdict = judge(comment, away)
 
-    opinion = opine(comment, verdict, fixed(0.999))
+    shadow_verdict = shadow_verdict_of(comment, verdict, fixed(0.999))
 
-    assert (verdict.outcome, opinion.outcome) == (Outcome.UNSURE, Outcome.SPAM)
+    assert (verdict.outcome, shadow_verdict.outcome) == (Outcome.UNSURE, Outcome.SPAM)
 
 
 def test_what_moderators_allow_says_nothing_of_a_version():
@@ -137,7 +137,7 @@ def test_what_moderators_allow_says_nothing_of_a_version():
     )
     verdict = replace(judge(comment, model), outcome=Outcome.HAM, instruction=instruction)
 
-    assert opine(comment, verdict, model).outcome is Outcome.SPAM
+    assert shadow_verdict_of(comment, verdict, model).outcome is Outcome.SPAM
 
 
 def test_ham_called_spam_is_told_from_what_a_person_rejected():
@@ -147,10 +147,10 @@ def test_ham_called_spam_is_told_from_what_a_person_rejected():
     assert harm_of(unsure, spam, None) is Harm.OTHER
 
 
-def test_what_decisions_taught_is_part_of_every_opinion_as_it_was():
+def test_what_decisions_taught_is_part_of_every_shadow_verdict_as_it_was():
     comment, model = make_comment(), fixed(bare_link=0.3)
     verdict = add_lean(judge(comment, model), lean_signal(1.7, bound=6.0), model.cutoffs)
 
-    opinion = opine(comment, verdict, model)
+    shadow_verdict = shadow_verdict_of(comment, verdict, model)
 
-    assert (opinion.p_spam, opinion.outcome) == (verdict.p_spam, verdict.outcome)
+    assert (shadow_verdict.p_spam, shadow_verdict.outcome) == (verdict.p_spam, verdict.outcome)

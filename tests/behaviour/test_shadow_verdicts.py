@@ -14,7 +14,7 @@ from service.domain.errors import (
     ModelUnavailableError,
     StoreUnavailableError,
 )
-from service.domain.opinion import OpinionScope
+from service.domain.shadow_verdict import ShadowVerdictScope
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
 from service.moderation.intake.submit import submit_comments
@@ -26,14 +26,14 @@ from service.moderation.judging.back_score import (
     start_back_scoring,
 )
 from service.moderation.judging.judge import judge_batch
-from service.moderation.judging.shadow import has_shadow, opine_in_shadow
+from service.moderation.judging.shadow import has_shadow, judge_in_shadow
 from service.ports.comments import NewComment
 from service.ports.models import JudgingModel
 from service.scoring.weights import Cutoffs, Weights
 from tests.factories import make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
 
-CANDIDATE = OpinionScope(model_version="candidate")
+CANDIDATE = ShadowVerdictScope(model_version="candidate")
 
 
 class PoisonedClassifier(FixedClassifier):
@@ -68,26 +68,26 @@ def keep(services, count=1, **changes):
 
 
 def cells(services):
-    counts = services.opinions.count(CANDIDATE)
-    return {(cell.verdict, cell.opinion): cell.comments for cell in counts.cells}
+    counts = services.shadow_verdicts.count(CANDIDATE)
+    return {(cell.verdict, cell.shadow_verdict): cell.comments for cell in counts.cells}
 
 
-def test_the_shadow_keeps_its_opinion_and_touches_no_verdict():
+def test_the_shadow_keeps_its_shadow_verdict_and_touches_no_verdict():
     services = make()
     [comment_id] = keep(services)
     before = services.cases.get(comment_id)
 
-    said = opine_in_shadow([comment_id], services)
+    said = judge_in_shadow([comment_id], services)
 
     assert (said, cells(services)) == (1, {(Outcome.UNSURE, Outcome.SPAM): 1})
     assert services.cases.get(comment_id) == before
 
 
-def test_a_sites_own_cutoffs_hold_for_opinions_too():
+def test_a_sites_own_cutoffs_hold_for_shadow_verdicts_too():
     site = make_site(settings=SiteSettings(ham_cutoff=0.2, spam_cutoff=0.995))
     services = make(sites=[site])
 
-    opine_in_shadow(keep(services), services)
+    judge_in_shadow(keep(services), services)
 
     assert cells(services) == {(Outcome.UNSURE, Outcome.UNSURE): 1}
 
@@ -95,9 +95,9 @@ def test_a_sites_own_cutoffs_hold_for_opinions_too():
 def test_without_a_version_in_the_shadow_nothing_is_said():
     services = make_services()
 
-    assert opine_in_shadow(keep(services), services) == 0
+    assert judge_in_shadow(keep(services), services) == 0
     assert not has_shadow(services)
-    assert list(services.opinions.versions()) == []
+    assert list(services.shadow_verdicts.versions()) == []
 
 
 @pytest.mark.parametrize("error", [ModelUnavailableError("away"), MemoryError(), KeyError("odd")])
@@ -109,18 +109,18 @@ def test_whatever_a_version_in_the_shadow_does_judging_goes_on(error):
 
     [comment_id] = keep(services)
 
-    assert opine_in_shadow([comment_id], services) is None
+    assert judge_in_shadow([comment_id], services) is None
     assert not has_shadow(services)
     assert services.cases.get(comment_id).verdict is not None
 
 
-def test_a_comment_that_the_candidate_breaks_on_has_no_opinion_and_the_others_have():
+def test_a_comment_that_the_candidate_breaks_on_has_no_shadow_verdict_and_the_others_have():
     services = make(candidate(PoisonedClassifier(0.99)))
     ids = [*keep(services, 2), *keep(services, text="poison"), *keep(services, 2)]
 
-    said = opine_in_shadow(ids, services)
+    said = judge_in_shadow(ids, services)
 
-    assert (said, services.opinions.count(CANDIDATE).comments) == (4, 4)
+    assert (said, services.shadow_verdicts.count(CANDIDATE).comments) == (4, 4)
 
 
 def test_a_withdrawn_comment_is_shown_to_no_version():
@@ -128,7 +128,7 @@ def test_a_withdrawn_comment_is_shown_to_no_version():
     [comment_id] = keep(services)
     services.comments.withdraw(comment_id, at=services.clock())
 
-    assert opine_in_shadow([comment_id], services) == 0
+    assert judge_in_shadow([comment_id], services) == 0
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_an_archive_is_asked_about_chunk_by_chunk_and_the_job_ends(small):
     assert [act.act for act in acts] == ["start back-scoring"]
 
 
-def test_several_workers_one_of_them_killed_give_every_comment_exactly_one_opinion(small):
+def test_several_workers_one_of_them_killed_give_every_comment_exactly_one_shadow_verdict(small):
     services = make(clock=FixedClock())
     keep(services, 22)
     start(services)
@@ -195,7 +195,7 @@ def test_several_workers_one_of_them_killed_give_every_comment_exactly_one_opini
 
     assert (half.state, half.done) == (JobState.RUNNING, 14)
     assert queued == 2
-    assert services.opinions.count(CANDIDATE).comments == 22
+    assert services.shadow_verdicts.count(CANDIDATE).comments == 22
     assert (job(services).state, job(services).done) == (JobState.ENDED, 22)
 
 
@@ -210,14 +210,14 @@ def test_a_paused_job_stops_within_a_chunk_and_goes_on_where_it_was(small):
     change_back_scoring(started.id, JobState.PAUSED, services, by="Ola")
     list(begun)
     work_off(services)
-    at_rest = services.opinions.count(CANDIDATE).comments
+    at_rest = services.shadow_verdicts.count(CANDIDATE).comments
     nothing = feed_back_scorings(services)
     change_back_scoring(started.id, JobState.RUNNING, services, by="Ola")
     feed_back_scorings(services)
     work_off(services)
 
     assert (at_rest, nothing) == (2, 0)
-    assert services.opinions.count(CANDIDATE).comments == 12
+    assert services.shadow_verdicts.count(CANDIDATE).comments == 12
     assert job(services).state is JobState.ENDED
 
 
@@ -231,7 +231,7 @@ def test_a_cancelled_job_says_no_more_and_what_was_said_stays(small):
     change_back_scoring(started.id, JobState.CANCELLED, services, by="Ola")
     work_off(services)
 
-    assert services.opinions.count(CANDIDATE).comments == 4
+    assert services.shadow_verdicts.count(CANDIDATE).comments == 4
     with pytest.raises(ConflictError):
         change_back_scoring(started.id, JobState.RUNNING, services, by="Ola")
 
@@ -264,7 +264,7 @@ def test_a_chunk_waits_while_its_version_is_being_loaded(small):
     loaded.append(candidate())
     list(work)
 
-    assert services.opinions.count(CANDIDATE).comments == 4
+    assert services.shadow_verdicts.count(CANDIDATE).comments == 4
 
 
 def test_with_the_store_away_a_chunk_stays_open(small):
@@ -287,19 +287,19 @@ def test_with_the_store_away_a_chunk_stays_open(small):
     work_off(services)
 
     assert job(services).state is JobState.ENDED
-    assert services.opinions.count(CANDIDATE).comments == 4
+    assert services.shadow_verdicts.count(CANDIDATE).comments == 4
 
 
 def test_what_the_shadow_said_is_not_said_again_of_the_archive(small):
     services = make()
     ids = keep(services, 4)
-    opine_in_shadow(ids[:1], services)
+    judge_in_shadow(ids[:1], services)
     start(services)
 
     feed_back_scorings(services)
     work_off(services)
 
-    counts = services.opinions.count(CANDIDATE)
+    counts = services.shadow_verdicts.count(CANDIDATE)
     assert (counts.comments, counts.shadowed) == (4, 1)
 
 
@@ -356,14 +356,14 @@ def test_a_verdict_never_mixes_two_versions_though_current_changes_in_the_middle
         assert "bare_link" in [s.signal.name for s in verdict.signals]
 
 
-def test_opinions_name_their_occasion(small):
+def test_shadow_verdicts_name_their_occasion(small):
     services = make()
     keep(services, 1)
     start(services)
     feed_back_scorings(services)
     work_off(services)
 
-    counts = services.opinions.count(CANDIDATE)
+    counts = services.shadow_verdicts.count(CANDIDATE)
 
     # What the shadow saw is counted apart.
     assert (counts.comments, counts.shadowed) == (1, 0)

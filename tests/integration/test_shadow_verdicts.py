@@ -10,7 +10,7 @@ import pytest
 from models.registry import promote, set_shadow
 from service.domain.back_scoring import JobState
 from service.domain.comment import Lane
-from service.domain.opinion import OpinionScope
+from service.domain.shadow_verdict import ShadowVerdictScope
 from service.domain.verdict import Outcome
 from service.moderation.judging import back_score
 from service.moderation.judging.back_score import (
@@ -23,7 +23,7 @@ from tests.factories import make_comment, make_verdict
 from tests.integration.installation import until
 from tests.unit.models.test_registry import write
 
-CANDIDATE = OpinionScope(model_version="candidate")
+CANDIDATE = ShadowVerdictScope(model_version="candidate")
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def archive(installation, count):
 
 
 def said(installation):
-    return installation.services.opinions.count(CANDIDATE).comments
+    return installation.services.shadow_verdicts.count(CANDIDATE).comments
 
 
 def test_the_shadow_speaks_of_what_a_worker_judged_and_the_verdict_is_the_current_versions(
@@ -61,12 +61,12 @@ def test_the_shadow_speaks_of_what_a_worker_judged_and_the_verdict_is_the_curren
     installation.start_worker()
     ids = []
 
-    def opinion_is_there():
+    def shadow_verdict_is_there():
         # The shadow is loaded beside the current version; until then it sees nothing.
         ids.extend(installation.submit([f"comment number {len(ids)}"], Lane.INTERACTIVE))
         return said(installation)
 
-    until(opinion_is_there)
+    until(shadow_verdict_is_there)
 
     cases = installation.await_verdicts(ids)
     assert {case.verdict.model_version for case in cases} == {"first"}
@@ -126,7 +126,7 @@ def test_an_archive_is_back_scored_by_several_workers_though_one_is_killed_and_a
 
     until(fed_until_ended, seconds=60)
 
-    counts = services.opinions.count(CANDIDATE)
+    counts = services.shadow_verdicts.count(CANDIDATE)
     assert 0 < paused.done < count
     assert (counts.comments, done()) == (count, count)
     assert {cell.verdict for cell in counts.cells} == {Outcome.UNSURE}

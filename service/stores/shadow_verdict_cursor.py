@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.domain.opinion import HARMS, Disagreement
+from service.domain.shadow_verdict import HARMS, Disagreement
 from service.stores.cursor import read_measured, refuse_cursor, write_measured
 
 _OF = "disagreements"

@@ -1,4 +1,4 @@
-"""Keeps opinions of other model versions in a SQL database."""
+"""Keeps shadow verdicts of other model versions in a SQL database."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import sqlalchemy as sa
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
-from service.domain.opinion import (
+from service.domain.shadow_verdict import (
     HARMS,
     Disagreement,
     DisagreementPage,
     Harm,
-    Opinion,
-    OpinionCell,
-    OpinionCounts,
-    OpinionScope,
     Origin,
+    ShadowVerdict,
+    ShadowVerdictCell,
+    ShadowVerdictCounts,
+    ShadowVerdictScope,
 )
 from service.domain.verdict import Outcome
-from service.stores.opinion_cursor import place_of, read_place, write_place
+from service.stores.shadow_verdict_cursor import place_of, read_place, write_place
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import chunks, insert_if_free
-from service.stores.sql.schema.opinions import differs, opinions
+from service.stores.sql.schema.shadow_verdicts import differs, opinions
 from service.stores.sql.schema.tables import (
     comments,
     decisions,
@@ -37,22 +37,22 @@ from service.stores.sql.schema.tables import (
 
 _of_comment = comments.c.id == opinions.c.comment_id
 _is_in_force = sa.and_(decisions.c.undone_at.is_(None), decisions.c.decided_by != CAMPAIGN_POLICY)
-_of_opinion = decisions.c.comment_id == opinions.c.comment_id
+_of_shadow_verdict = decisions.c.comment_id == opinions.c.comment_id
 
 
-class SqlOpinionStore:
-    """Keeps opinions in a SQL database; see `OpinionStore`."""
+class SqlShadowVerdictStore:
+    """Keeps shadow verdicts in a SQL database; see `ShadowVerdictStore`."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def add(self, opinions: Sequence[Opinion]) -> None:
-        """See `OpinionStore.add`."""
+    def add(self, opinions: Sequence[ShadowVerdict]) -> None:
+        """See `ShadowVerdictStore.add`."""
         if opinions:
             write(self._engine, lambda connection: _add(connection, opinions))
 
     def versions(self) -> Sequence[str]:
-        """See `OpinionStore.versions`."""
+        """See `ShadowVerdictStore.versions`."""
         version = opinions.c.model_version
         query = (
             sa.select(version)
@@ -62,16 +62,18 @@ class SqlOpinionStore:
         with reading(self._engine) as connection:
             return list(connection.scalars(query))
 
-    def count(self, scope: OpinionScope) -> OpinionCounts:
-        """See `OpinionStore.count`."""
+    def count(self, scope: ShadowVerdictScope) -> ShadowVerdictCounts:
+        """See `ShadowVerdictStore.count`."""
         with reading(self._engine) as connection:
             shadowed, judged = _seen(connection, scope)
-            return OpinionCounts(cells=_cells(connection, scope), shadowed=shadowed, judged=judged)
+            return ShadowVerdictCounts(
+                cells=_cells(connection, scope), shadowed=shadowed, judged=judged
+            )
 
     def disagreements(
-        self, scope: OpinionScope, *, cursor: str | None, limit: int
+        self, scope: ShadowVerdictScope, *, cursor: str | None, limit: int
     ) -> DisagreementPage:
-        """See `OpinionStore.disagreements`."""
+        """See `ShadowVerdictStore.disagreements`."""
         with reading(self._engine) as connection:
             rows = connection.execute(_differing(scope, cursor).limit(limit + 1)).all()
         found = [_disagreement(row) for row in rows[:limit]]
@@ -82,7 +84,7 @@ class SqlOpinionStore:
         )
 
     def prune(self, *, formed_before: datetime, limit: int) -> int:
-        """See `OpinionStore.prune`."""
+        """See `ShadowVerdictStore.prune`."""
         key = (opinions.c.comment_id, opinions.c.model_version)
         old = (
             sa.select(*key)
@@ -94,13 +96,13 @@ class SqlOpinionStore:
         return write(self._engine, lambda connection: connection.execute(gone).rowcount)
 
 
-def drop_opinions(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
-    """Delete all opinions of these comments within a transaction."""
+def drop_shadow_verdicts(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+    """Delete all shadow verdicts of these comments within a transaction."""
     for some in chunks(ids):
         connection.execute(sa.delete(opinions).where(opinions.c.comment_id.in_(some)))
 
 
-def _add(connection: sa.Connection, new: Sequence[Opinion]) -> None:
+def _add(connection: sa.Connection, new: Sequence[ShadowVerdict]) -> None:
     known: dict[CommentId, Row] = {}
     judged = comments.join(verdicts, verdicts.c.comment_id == comments.c.id)
     for some in chunks(sorted({one.comment_id for one in new})):
@@ -140,7 +142,7 @@ def _add(connection: sa.Connection, new: Sequence[Opinion]) -> None:
         connection.execute(insert_if_free(connection, opinions), rows)
 
 
-def _within(scope: OpinionScope) -> list[sa.ColumnElement[bool]]:
+def _within(scope: ShadowVerdictScope) -> list[sa.ColumnElement[bool]]:
     conditions = [opinions.c.model_version == scope.model_version, *_of_sites(scope)]
     if scope.since is not None:
         conditions.append(opinions.c.received_at >= scope.since)
@@ -149,18 +151,18 @@ def _within(scope: OpinionScope) -> list[sa.ColumnElement[bool]]:
     return conditions
 
 
-def _of_sites(scope: OpinionScope) -> list[sa.ColumnElement[bool]]:
+def _of_sites(scope: ShadowVerdictScope) -> list[sa.ColumnElement[bool]]:
     return [] if scope.site_ids is None else [opinions.c.site_id.in_(scope.site_ids)]
 
 
-def _cells(connection: sa.Connection, scope: OpinionScope) -> tuple[OpinionCell, ...]:
+def _cells(connection: sa.Connection, scope: ShadowVerdictScope) -> tuple[ShadowVerdictCell, ...]:
     """Count all from one index, then those that were ruled on, which are few; the rest was not."""
     key = (opinions.c.verdict, opinions.c.outcome)
     number = sa.func.count().label("number")
     every = sa.select(*key, number).where(*_within(scope)).group_by(*key)
     ruled = (
         sa.select(*key, decisions.c.ruling, number)
-        .select_from(decisions.join(opinions, _of_opinion))
+        .select_from(decisions.join(opinions, _of_shadow_verdict))
         .where(_is_in_force, *_within(scope))
         .group_by(*key, decisions.c.ruling)
     )
@@ -171,17 +173,17 @@ def _cells(connection: sa.Connection, scope: OpinionScope) -> tuple[OpinionCell,
         left[row.verdict, row.outcome] -= row.number
     counted |= {(*pair, None): rest for pair, rest in left.items() if rest}
     return tuple(
-        OpinionCell(
+        ShadowVerdictCell(
             verdict=Outcome(verdict),
-            opinion=Outcome(opinion),
+            shadow_verdict=Outcome(shadow_verdict),
             ruling=_ruling(ruling),
             comments=n,
         )
-        for (verdict, opinion, ruling), n in counted.items()
+        for (verdict, shadow_verdict, ruling), n in counted.items()
     )
 
 
-def _seen(connection: sa.Connection, scope: OpinionScope) -> tuple[int, int]:
+def _seen(connection: sa.Connection, scope: ShadowVerdictScope) -> tuple[int, int]:
     """Return how many comments the shadow saw, and how many were judged meanwhile."""
     shadowed = connection.execute(
         sa.select(
@@ -212,10 +214,13 @@ def _seen(connection: sa.Connection, scope: OpinionScope) -> tuple[int, int]:
     return shadowed.number, connection.execute(judged).scalar_one()
 
 
-def _differing(scope: OpinionScope, cursor: str | None) -> sa.Select[Any]:
-    verdict, opinion, ruling = opinions.c.verdict, opinions.c.outcome, decisions.c.ruling
+def _differing(scope: ShadowVerdictScope, cursor: str | None) -> sa.Select[Any]:
+    verdict, shadow_verdict, ruling = opinions.c.verdict, opinions.c.outcome, decisions.c.ruling
     no_ruling = ruling.is_(None)
-    calls_spam, calls_ham = opinion == Outcome.SPAM.value, opinion == Outcome.HAM.value
+    calls_spam, calls_ham = (
+        shadow_verdict == Outcome.SPAM.value,
+        shadow_verdict == Outcome.HAM.value,
+    )
     # As `harm_of` has it.
     steps = {
         Harm.APPROVED_CALLED_SPAM: sa.and_(calls_spam, ruling == Ruling.APPROVE.value),
@@ -232,14 +237,14 @@ def _differing(scope: OpinionScope, cursor: str | None) -> sa.Select[Any]:
         sa.select(
             opinions.c.comment_id,
             opinions.c.p_spam,
-            opinion,
+            shadow_verdict,
             verdict,
             comments.c.p_spam.label("verdict_p_spam"),
             ruling,
         )
         .select_from(
             opinions.join(comments, _of_comment).outerjoin(
-                decisions, sa.and_(_of_opinion, _is_in_force)
+                decisions, sa.and_(_of_shadow_verdict, _is_in_force)
             )
         )
         .where(differs, *_within(scope))
@@ -262,7 +267,7 @@ def _disagreement(row: Row) -> Disagreement:
         comment_id=row.comment_id,
         verdict=Outcome(row.verdict),
         verdict_p_spam=row.verdict_p_spam,
-        opinion=Outcome(row.outcome),
+        shadow_verdict=Outcome(row.outcome),
         p_spam=row.p_spam,
         ruling=_ruling(row.ruling),
     )

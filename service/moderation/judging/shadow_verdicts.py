@@ -9,25 +9,25 @@ from datetime import datetime
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.errors import ModelUnavailableError
-from service.domain.opinion import Opinion, Origin
+from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.site import SiteSettings
 from service.ports.models import JudgingModel
 from service.ports.services import Services
 from service.scoring.inputs import model_input
-from service.scoring.opinion import form_opinion
 from service.scoring.policy import cutoffs_of
+from service.scoring.shadow_verdict import form_shadow_verdict
 
 log = logging.getLogger(__name__)
 
 
-def opine(
+def keep_shadow_verdicts(
     ids: Sequence[CommentId], model: JudgingModel, services: Services, *, origin: Origin
 ) -> int:
-    """Keep a version's opinions of those of `ids` that have verdicts; return how many were formed.
+    """Keep a version's shadow verdicts of what is judged of `ids`; return how many were formed.
 
-    One call of its classifier for all of them. A comment that makes it raise gets no opinion.
-    Verdicts are only read. Raises `StoreUnavailableError`, and `ModelUnavailableError` if the
-    classifier can't answer; the whole call can safely be repeated.
+    One call of its classifier for all of them. A comment that makes it raise gets no shadow
+    verdict. Verdicts are only read. Raises `StoreUnavailableError`, and `ModelUnavailableError` if
+    the classifier can't answer; the whole call can safely be repeated.
     """
     cases = [case for case in services.cases.find_judged(ids) if case.withdrawn_at is None]
     if not cases:
@@ -36,9 +36,9 @@ def opine(
         site_id: services.sites.get(site_id).settings
         for site_id in {case.comment.site_id for case in cases}
     }
-    opinions = _form(cases, model, settings, origin, services.clock())
-    services.opinions.add(opinions)
-    return len(opinions)
+    shadow_verdicts = _form(cases, model, settings, origin, services.clock())
+    services.shadow_verdicts.add(shadow_verdicts)
+    return len(shadow_verdicts)
 
 
 def _form(
@@ -47,12 +47,12 @@ def _form(
     settings: Mapping[SiteId, SiteSettings],
     origin: Origin,
     now: datetime,
-) -> list[Opinion]:
-    """Form opinions of some cases; where that raises, halve them until the culprit is alone."""
+) -> list[ShadowVerdict]:
+    """Form shadow verdicts of some cases; where that raises, halve them down to the culprit."""
     try:
         outputs = model.classifier.score_batch([model_input(case.comment) for case in cases])
         return [
-            form_opinion(
+            form_shadow_verdict(
                 case.comment,
                 case.verdict,
                 output=output,
@@ -70,7 +70,7 @@ def _form(
     except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
         if len(cases) == 1:
             log.error(  # noqa: TRY400  # a traceback could carry the comment's text
-                "no opinion could be formed",
+                "no shadow verdict could be formed",
                 extra={"comment_id": cases[0].comment.id, "error": type(error).__name__},
             )
             return []

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from models.inputs import ModelOutput
 from service.domain.comment import Comment
-from service.domain.opinion import Opinion, Origin
+from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.verdict import Signal, Verdict, WeightKind
 from service.scoring.conclude import conclude
 from service.scoring.holding import HELD_BACK
@@ -21,7 +21,7 @@ _OF_THE_CLASSIFIER = frozenset({LLM_VOICE, PROMOTION_SEAM})
 _ADDED_LATER = _OF_THE_CLASSIFIER | {SITE_DECISIONS, HELD_BACK}
 
 
-def form_opinion(
+def form_shadow_verdict(
     comment: Comment,
     verdict: Verdict,
     *,
@@ -31,16 +31,16 @@ def form_opinion(
     cutoffs: Cutoffs,
     origin: Origin,
     formed_at: datetime,
-) -> Opinion:
+) -> ShadowVerdict:
     """Return what a version with these weights and cutoffs makes of a verdict's evidence.
 
     `output` is its own classifier's answer. Signals and strengths are those recorded, histories'
     among them: as they were then, never as they would be today. What was missing then is missing
-    still, and makes the opinion unsure; only a classifier that was away is made good. What
+    still, and makes the shadow verdict unsure; only a classifier that was away is made good. What
     moderators allow and block is left aside: it says nothing of a version.
 
-    The opinion of the very version that judged, at the cutoffs it judged by, is the verdict, unless
-    that followed an entry or its classifier was away.
+    The shadow verdict of the very version that judged, at the cutoffs it judged by, is the verdict,
+    unless that followed an entry or its classifier was away.
     """
     found = conclude(
         comment.id,
@@ -55,7 +55,7 @@ def form_opinion(
     )
     # What decisions taught is beside every version, and was what it was.
     concluded = found if found.degraded else add_lean(found, recorded_lean(verdict), cutoffs)
-    return Opinion(
+    return ShadowVerdict(
         comment_id=comment.id,
         model_version=model_version,
         origin=origin,

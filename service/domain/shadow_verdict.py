@@ -12,14 +12,14 @@ from service.domain.verdict import Outcome
 
 
 class Origin(StrEnum):
-    """On what occasion an opinion was formed."""
+    """On what occasion a shadow verdict was formed."""
 
     SHADOW = "shadow"
     BACK_SCORING = "back-scoring"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opinion:
+class ShadowVerdict:
     """What another version would have concluded of a judged comment; nothing ever acts on it.
 
     It rests on the evidence that was recorded with the verdict, and on the version's own
@@ -40,8 +40,8 @@ class Opinion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpinionScope:
-    """Which opinions are looked at: one version's, of comments received in [since, until).
+class ShadowVerdictScope:
+    """Which shadow verdicts are looked at: one version's, of comments received in [since, until).
 
     `site_ids` None means all sites; a moment that is None does not narrow the scope.
     """
@@ -53,38 +53,38 @@ class OpinionScope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpinionCell:
-    """How many comments have this verdict, this opinion and this ruling of a person in force."""
+class ShadowVerdictCell:
+    """How many comments have this verdict, this shadow verdict and this ruling in force."""
 
     verdict: Outcome
-    opinion: Outcome
+    shadow_verdict: Outcome
     ruling: Ruling | None
     comments: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpinionCounts:
-    """A version's opinions, counted.
+class ShadowVerdictCounts:
+    """A version's shadow verdicts, counted.
 
     `shadowed` are those formed in the shadow, `judged` the comments that other versions judged from
     the first of these to the last: `shadowed` of them were seen, the rest was passed over because
     comments waited, or because no worker had the version at that time.
     """
 
-    cells: tuple[OpinionCell, ...] = ()
+    cells: tuple[ShadowVerdictCell, ...] = ()
     shadowed: int = 0
     judged: int = 0
 
     @property
     def comments(self) -> int:
-        """Return how many opinions there are."""
+        """Return how many shadow verdicts there are."""
         return sum(cell.comments for cell in self.cells)
 
     def among(
         self,
         *,
         verdict: Outcome | None = None,
-        opinion: Outcome | None = None,
+        shadow_verdict: Outcome | None = None,
         ruling: Ruling | None = None,
     ) -> int:
         """Return how many comments have all of these; None does not narrow."""
@@ -92,14 +92,14 @@ class OpinionCounts:
             cell.comments
             for cell in self.cells
             if verdict in (None, cell.verdict)
-            and opinion in (None, cell.opinion)
+            and shadow_verdict in (None, cell.shadow_verdict)
             and ruling in (None, cell.ruling)
         )
 
     @property
     def differing(self) -> int:
-        """Return how many opinions differ from the verdict."""
-        return sum(cell.comments for cell in self.cells if cell.verdict is not cell.opinion)
+        """Return how many shadow verdicts differ from the verdict."""
+        return sum(cell.comments for cell in self.cells if cell.verdict is not cell.shadow_verdict)
 
     @property
     def share_seen(self) -> float | None:
@@ -108,7 +108,7 @@ class OpinionCounts:
 
 
 class Harm(StrEnum):
-    """What acting on an opinion instead of the verdict would have done, the worst first."""
+    """What acting on a shadow verdict instead of the verdict would have done, the worst first."""
 
     APPROVED_CALLED_SPAM = "approved, called spam"
     HAM_CALLED_SPAM = "ham, called spam"
@@ -120,18 +120,18 @@ class Harm(StrEnum):
 HARMS = tuple(Harm)
 
 
-def harm_of(verdict: Outcome, opinion: Outcome, ruling: Ruling | None) -> Harm:
-    """Return what an opinion that differs would have done.
+def harm_of(verdict: Outcome, shadow_verdict: Outcome, ruling: Ruling | None) -> Harm:
+    """Return what a shadow verdict that differs would have done.
 
     `APPROVED_CALLED_SPAM` is newly spam of what a person approved, `HAM_CALLED_SPAM` ham newly
     called spam on which nobody ruled; the other two are their counterparts.
     """
-    if opinion is Outcome.SPAM:
+    if shadow_verdict is Outcome.SPAM:
         if ruling is Ruling.APPROVE:
             return Harm.APPROVED_CALLED_SPAM
         if ruling is None and verdict is Outcome.HAM:
             return Harm.HAM_CALLED_SPAM
-    if opinion is Outcome.HAM:
+    if shadow_verdict is Outcome.HAM:
         if ruling is Ruling.REJECT:
             return Harm.REJECTED_CALLED_HAM
         if ruling is None and verdict is Outcome.SPAM:
@@ -141,19 +141,19 @@ def harm_of(verdict: Outcome, opinion: Outcome, ruling: Ruling | None) -> Harm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """A comment on which an opinion's outcome is not the verdict's."""
+    """A comment on which a shadow verdict's outcome is not the verdict's."""
 
     comment_id: CommentId
     verdict: Outcome
     verdict_p_spam: float
-    opinion: Outcome
+    shadow_verdict: Outcome
     p_spam: float
     ruling: Ruling | None
 
     @property
     def harm(self) -> Harm:
-        """Return what acting on the opinion would have done."""
-        return harm_of(self.verdict, self.opinion, self.ruling)
+        """Return what acting on the shadow verdict would have done."""
+        return harm_of(self.verdict, self.shadow_verdict, self.ruling)
 
     @property
     def distance(self) -> float:
