@@ -27,7 +27,7 @@ from service.moderation.learning.rebuild import rebuild_if_blank
 from service.moderation.learning.remember import remember_open
 from service.moderation.learning.tidy_retrainings import tidy_retrainings
 from service.moderation.privacy.prune import prune_comments, prune_deliveries
-from service.moderation.review.search import take_in_search
+from service.moderation.review.search import update_search_index
 from service.processes.operating import expose, show_model, show_shadow
 from service.processes.starting import start
 from service.tasks.back_scoring import register_back_scoring
@@ -35,9 +35,9 @@ from service.tasks.broker import open_client
 from service.tasks.celery_app import (
     COUNT_FOR_SECONDS,
     GROUP_FOR_SECONDS,
+    INDEX_FOR_SECONDS,
     PRUNE_FOR_SECONDS,
     REBUILD_FOR_SECONDS,
-    TAKE_IN_FOR_SECONDS,
     make_celery,
 )
 from service.tasks.heartbeat import WORKERS, Signs, own_name, register_heartbeat
@@ -141,8 +141,8 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
             TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(
                 services, goes_on=_for_seconds(REBUILD_FOR_SECONDS)
             ),
-            TaskName.TAKE_IN_SEARCH: lambda: take_in_search(
-                services, goes_on=_for_seconds(TAKE_IN_FOR_SECONDS)
+            TaskName.UPDATE_SEARCH_INDEX: lambda: update_search_index(
+                services, goes_on=_for_seconds(INDEX_FOR_SECONDS)
             ),
             TaskName.GROUP_FRESH: group,
             TaskName.COUNT_TRAFFIC: lambda: count_traffic(

@@ -26,7 +26,7 @@ class TaskName(StrEnum):
     PRUNE_DELIVERIES = "slopsieve.prune_deliveries"
     REMEMBER_OPEN = "slopsieve.remember_open"
     REBUILD_HISTORY = "slopsieve.rebuild_history"
-    TAKE_IN_SEARCH = "slopsieve.take_in_search"
+    UPDATE_SEARCH_INDEX = "slopsieve.take_in_search"
     GROUP_FRESH = "slopsieve.group_fresh"
     COUNT_TRAFFIC = "slopsieve.count_traffic"
     PRUNE_COMMENTS = "slopsieve.prune_comments"

@@ -19,7 +19,7 @@ UPKEEP_TASKS = (
     TaskName.PRUNE_SESSIONS,
     TaskName.REMEMBER_OPEN,
     TaskName.REBUILD_HISTORY,
-    TaskName.TAKE_IN_SEARCH,
+    TaskName.UPDATE_SEARCH_INDEX,
     TaskName.GROUP_FRESH,
     TaskName.PRUNE_RETRAININGS,
     TaskName.COUNT_TRAFFIC,

@@ -37,7 +37,7 @@ from service.domain.decision import Decision, Ruling
 from service.domain.record import comment_from_record
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.review.search import take_in_search
+from service.moderation.review.search import update_search_index
 from service.ports.campaigns import Placement
 from service.ports.comments import NewComment
 from service.ports.services import Services
@@ -117,7 +117,7 @@ def fill(services: Services, n_comments: int, n_campaigns: int, *, seed: int = 5
                 services.decisions.add(_decision(one.id, ruling, one.received_at))
 
     _group(services, not_ham, n_campaigns, draw)
-    take_in_search(services, goes_on=lambda: True)
+    update_search_index(services, goes_on=lambda: True)
 
 
 def authored_rows() -> list[dict[str, object]]:

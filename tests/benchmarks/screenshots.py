@@ -23,10 +23,10 @@ from waitress.server import create_server
 from models.registry import (
     SHIPPED_DIR,
     check_version,
+    import_version,
     load_current,
     promote,
     read_current_name,
-    take_in,
 )
 from service.domain.back_scoring import BackScoring, JobState
 from service.domain.bulk_decision import ChosenBy
@@ -225,7 +225,7 @@ def work(services: Services) -> str:
     """Do what people do beside deciding one comment; return the id of a campaign."""
     add_user("Mara Lindqvist", services, actor="Ola Brandt")
     group_fresh(services, GroupingMemory("script"), goes_on=lambda: True)
-    services.search.take_in(limit=1_000)
+    services.search.index_due(limit=1_000)
     [ola] = [user for user in services.users.all() if user.name == "Ola Brandt"]
     for name, line in (("Boilers", "boiler outcome:unsure"), ("Overruled", "decision:reject")):
         save_view(name, line, services, user=ola, shared=name == "Boilers")
@@ -387,7 +387,7 @@ def drifted(version: str) -> TrafficStore:
 def shelf_in(folder: Path) -> FolderVersionShelf:
     """Return a folder's versions: the shipped one, current, and one that is called a candidate."""
     shipped = SHIPPED_DIR / read_current_name()
-    take_in(folder, shipped)
+    import_version(folder, shipped)
     shutil.copytree(shipped, folder / CANDIDATE)
     promote(folder, CANDIDATE, check=check_version)
     promote(folder, shipped.name, check=check_version)

@@ -130,7 +130,7 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
     ),
     "old spam": lambda s: s.personal_data.find_old(received_before=_OLD, spam_only=True, limit=200),
     "comments to group": lambda s: s.campaigns.fresh(limit=100),
-    "comments to take in": lambda s: s.search.take_in(limit=200),
+    "comments to index": lambda s: s.search.index_due(limit=200),
 }
 
 

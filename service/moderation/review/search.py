@@ -24,7 +24,7 @@ MAX_COUNTED = 10_000
 MAX_DECIDED = 5_000
 _EXPORTED_AT_ONCE = 250
 _MAX_EXPORTED = 1_000_000
-# A comment takes 0.1 to 0.4 ms to be taken in: a portion keeps other writers waiting for less
+# A comment takes 0.1 to 0.4 ms to be indexed: a portion keeps other writers waiting for less
 # than a tenth of a second.
 _PORTION = 200
 # What was received at the very moment of asking is found.
@@ -171,7 +171,7 @@ def read_line(line: str, services: Services, *, user: User) -> Scope:
     return Scope(query=query.without(Field.SITE), site_ids=tuple(sorted(kept)))
 
 
-def take_in_search(services: Services, *, goes_on: Callable[[], bool]) -> int:
+def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> int:
     """Let comments be found that were kept or judged lately; return how many.
 
     A portion at a time for as long as it may go on. Safe to run at any time, twice too. Raises
@@ -179,7 +179,7 @@ def take_in_search(services: Services, *, goes_on: Callable[[], bool]) -> int:
     """
     taken = 0
     while goes_on():
-        portion = services.search.take_in(limit=_PORTION)
+        portion = services.search.index_due(limit=_PORTION)
         taken += portion
         if portion < _PORTION:
             break

@@ -43,7 +43,7 @@ from service.stores.sql.schema.tables import (
     sites,
     waits_for_verdict,
 )
-from service.stores.sql.search_index import ask_to_take_in, leave_out
+from service.stores.sql.search_index import leave_out, mark_for_index
 from service.stores.sql.shadow_verdicts import drop_shadow_verdicts
 from service.stores.sql.standing import place_waiting
 from service.stores.withdrawal import blanked
@@ -315,7 +315,7 @@ def _add(connection: sa.Connection, claimed: Sequence[tuple[NewComment, Claims]]
                 rows.append(comment_values(new, claims))
         savepoint = connection.begin_nested()
         if _insert(connection, rows) == len(rows):
-            ask_to_take_in(connection, [CommentId(str(row["id"])) for row in rows])
+            mark_for_index(connection, [CommentId(str(row["id"])) for row in rows])
             savepoint.commit()
             return answers
         # Another process has just kept an equal key; look again, now it can be seen.

@@ -20,7 +20,7 @@ from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
 from service.stores.sql.rings import insert_acts
 from service.stores.sql.schema.tables import comments, verdicts, waits_for_verdict
-from service.stores.sql.search_index import ask_to_take_in
+from service.stores.sql.search_index import mark_for_index
 from service.stores.sql.standing import STANDING, modes_of, rank_of, review_at_of
 from service.stores.sql.traffic import ask_to_count
 
@@ -111,6 +111,6 @@ def _add(
             for key, row in standing.items()
         ],
     )
-    ask_to_take_in(connection, list(standing))
+    mark_for_index(connection, list(standing))
     ask_to_count(connection, list(standing))
     return standing

@@ -92,7 +92,7 @@ def _fill(services: Services) -> dict[str, str]:
         # What is added up says so, too: it is told anew by what was learnt.
         keep(services, one, p_spam=0.001, score=-6.9, base=-7.9)
     hand_over(aside.id, "Ola", services, by=mara, note="Please look")
-    services.search.take_in(limit=100)
+    services.search.index_due(limit=100)
     _list_and_save(services)
     _retrain(services, comment.id)
     _keep_shadow_verdicts(services, [*members[:2], comment.id])

@@ -176,7 +176,7 @@ def test_no_hostile_comment_runs_or_breaks_the_layout(services, open_page):
 def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_page):
     kept = [_keep_campaign(services, lot, number) for number, lot in enumerate(_groups()[:3])]
     campaign_id, _ = _keep_campaign(services, list(HOSTILE.values()), len(kept))
-    services.search.take_in(limit=1_000)
+    services.search.index_due(limit=1_000)
     for number, (_, comment_id) in enumerate(kept):
         by = list(HOSTILE.values())[number]
         decide_together(

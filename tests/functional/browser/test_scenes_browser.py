@@ -88,7 +88,7 @@ def test_selected_comments_are_rejected_in_one_bulk_decision_and_undone(
 
 def test_a_saved_view_is_kept_opened_and_exported(services, queue, open_page):
     keep(services, make_comment("something else"))
-    services.search.take_in(limit=100)
+    services.search.index_due(limit=100)
     watched = open_page()
     page = watched.page
 
