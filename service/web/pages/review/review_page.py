@@ -49,8 +49,8 @@ from service.web.pages.review.claiming import (
     skipped,
     skipped_last,
 )
-from service.web.pages.review.distrust import distrust_view, instruction_view
 from service.web.pages.review.live import find_newcomers
+from service.web.pages.review.reject_and_block import instruction_view, reject_and_block_view
 from service.web.pages.review.scan_page import BandView, band_views
 from service.web.pages.review.sender_notes_page import notes_view
 from service.web.pages.review.similar import StripView, campaign_strip_view, similar_view
@@ -416,7 +416,7 @@ class _Desk:
         return {
             "sender": _beside(case, lambda: about_sender_view(*around)),
             "similar": _beside(case, lambda: similar_view(*around, self._sites)),
-            "distrust": _beside(case, lambda: distrust_view(*around)),
+            "reject_and_block": _beside(case, lambda: reject_and_block_view(*around)),
             "instruction": _beside(case, lambda: instruction_view(case)),
             "behind": _beside(case, lambda: self._behind(case)),
             "aside": _beside(case, lambda: aside_view(case, self._services, self._asides)),

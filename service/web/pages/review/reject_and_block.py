@@ -17,12 +17,12 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import Effect, EntryKind, ListEntry
 from service.domain.user import Permission
-from service.moderation.review.distrust import (
+from service.moderation.review.reject_and_block import (
     Trait,
-    distrust,
+    approve_and_allow,
+    reject_and_block,
     traits_of,
-    trust,
-    undo_distrust,
+    undo_reject_and_block,
 )
 from service.ports.services import Services
 from service.web.edge.ids import is_id
@@ -63,7 +63,7 @@ class MenuView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DistrustView:
+class RejectAndBlockView:
     """The menus of one comment."""
 
     comment_id: str
@@ -92,7 +92,7 @@ class InstructionView:
     reason: tuple[Piece, ...]
 
 
-def add_distrust(pages: Blueprint, services: Services) -> None:
+def add_reject_and_block(pages: Blueprint, services: Services) -> None:
     """Add the routes that rule and list at once, and the one that takes both back.
 
     Templates find `just_listed()`, which gives what was done last, once.
@@ -100,9 +100,9 @@ def add_distrust(pages: Blueprint, services: Services) -> None:
 
     @pages.post("/review/comments/<comment_id>/distrust")
     @needs(Permission.LIST_SENDERS)
-    def distrust_comment(comment_id: str) -> ResponseReturnValue:
+    def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
         case = _case(comment_id, services)
-        act = trust if request.form.get("effect") == Effect.ALLOW else distrust
+        act = approve_and_allow if request.form.get("effect") == Effect.ALLOW else reject_and_block
         seen = request.form.get("seen", "")
         try:
             listed = act(
@@ -121,12 +121,12 @@ def add_distrust(pages: Blueprint, services: Services) -> None:
 
     @pages.post("/review/comments/<comment_id>/distrust/undo")
     @needs(Permission.LIST_SENDERS)
-    def undo_distrusted(comment_id: str) -> ResponseReturnValue:
+    def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
         case = _case(comment_id, services)
         seen = request.form.get("seen", "")
         ids = [entry for entry in request.form.getlist("entry")[:_MAX_ENTRIES] if is_id(entry)]
         try:
-            undo_distrust(
+            undo_reject_and_block(
                 case.comment.id, ids, services, by=moderator().name, seen_decision_id=seen
             )
         except ConflictError:
@@ -137,10 +137,10 @@ def add_distrust(pages: Blueprint, services: Services) -> None:
     pages.context_processor(lambda: {"just_listed": lambda: just_listed(services)})
 
 
-def distrust_view(
+def reject_and_block_view(
     case: Case, services: Services, _site_ids: Collection[SiteId] | None
-) -> DistrustView | None:
-    """Return the menus for `distrust.html`, None where whoever looks may not list senders."""
+) -> RejectAndBlockView | None:
+    """Return the menus for `reject_and_block.html`, None for whoever may not list senders."""
     site_id = case.comment.site_id
     if case.withdrawn_at is not None or not moderator().may(Permission.LIST_SENDERS, site_id):
         return None
@@ -153,7 +153,7 @@ def distrust_view(
     ]
     if not menus:
         return None
-    return DistrustView(
+    return RejectAndBlockView(
         comment_id=case.comment.id, seen=decision.id if decision else "", menus=tuple(menus)
     )
 

@@ -68,7 +68,7 @@ def traits_of(comment: Comment, effect: Effect, services: Services) -> tuple[Tra
     return tuple(traits)
 
 
-def distrust(
+def reject_and_block(
     comment_id: CommentId,
     what: Collection[str],
     services: Services,
@@ -85,7 +85,7 @@ def distrust(
     return _rule(comment_id, Effect.BLOCK, what, services, by=by, seen=seen_decision_id)
 
 
-def trust(
+def approve_and_allow(
     comment_id: CommentId,
     what: Collection[str],
     services: Services,
@@ -93,11 +93,11 @@ def trust(
     by: str,
     seen_decision_id: str | None = None,
 ) -> Listed:
-    """Approve a comment and allow, at its site, these traits of it; otherwise as `distrust`."""
+    """Approve a comment and allow, at its site, these traits; otherwise as `reject_and_block`."""
     return _rule(comment_id, Effect.ALLOW, what, services, by=by, seen=seen_decision_id)
 
 
-def undo_distrust(
+def undo_reject_and_block(
     comment_id: CommentId,
     entry_ids: Sequence[str],
     services: Services,

@@ -17,7 +17,11 @@ from service.domain.user import Role
 from service.domain.verdict import Outcome
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment
-from service.web.pages.review.distrust import distrust_view, instruction_view, just_listed
+from service.web.pages.review.reject_and_block import (
+    instruction_view,
+    just_listed,
+    reject_and_block_view,
+)
 from tests.factories import make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import keep, make_app, signed_in
@@ -41,12 +45,12 @@ def client(services):
         return "".join(
             render_template(
                 name,
-                distrust=distrust_view(case, services, None),
+                reject_and_block=reject_and_block_view(case, services, None),
                 instruction=instruction_view(case),
                 just_listed=lambda: just_listed(services),
                 place=None,
             )
-            for name in ("instruction.html", "distrust.html", "distrusted.html")
+            for name in ("instruction.html", "reject_and_block.html", "rejected_and_blocked.html")
         )
 
     return signed_in(services, app=app)
