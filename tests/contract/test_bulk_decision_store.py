@@ -392,10 +392,10 @@ def test_what_waited_behind_a_message_that_is_withdrawn_is_next_in_line(stores):
     assert (held, try_to_send(stores, NOW)) == ([], ["m2"])
 
 
-def test_undoing_many_at_once_withdraws_what_is_untold_and_tells_the_rest(stores):
-    untold, known = keep(stores, 2)
+def test_undoing_many_at_once_cancels_what_is_unsent_and_corrects_the_rest(stores):
+    unsent, known = keep(stores, 2)
     stores.bulk_decisions.begin(make_bulk_decision())
-    new = make_decisions([untold, known])
+    new = make_decisions([unsent, known])
     late = make_message(new[0], "m1", next_try_at=LATER)
     stores.decisions.add_many(new, deliveries=[late, make_message(new[1], "m2")])
     try_to_send(stores, IN_TIME)

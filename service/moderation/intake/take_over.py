@@ -54,15 +54,15 @@ def _record(
     ]
     ruled = [replace(cases[one.comment_id], decisions=(one,)) for one in decisions]
     # Of the site itself, whose undo time nobody waits for.
-    told = write_ruling_messages(ruled, services, at_once=True)
+    messages = write_ruling_messages(ruled, services, at_once=True)
     # Who decides one meanwhile is not overruled.
     made = services.decisions.add_many(
-        decisions, deliveries=told, acts=acts_on_comments, open_only=True
+        decisions, deliveries=messages, acts=acts_on_comments, open_only=True
     )
     remember(
         [Precedent(decision=one, comment=cases[one.comment_id].comment) for one in made], services
     )
-    if told:
+    if messages:
         seen = {one.comment_id: cases[one.comment_id] for one in made}
         tell_of_decisions(seen, services, at_once=True)
     return len(made)

@@ -140,9 +140,9 @@ def _decide_portion(
         for comment_id in cases
     ]
     ruled = [replace(cases[one.comment_id], decisions=(one,)) for one in decisions]
-    told = write_ruling_messages(ruled, services)
-    changed = services.decisions.add_many(decisions, deliveries=told, open_only=open_only)
-    if told:
+    messages = write_ruling_messages(ruled, services)
+    changed = services.decisions.add_many(decisions, deliveries=messages, open_only=open_only)
+    if messages:
         tell_of_decisions({one.comment_id: cases[one.comment_id] for one in changed}, services)
     return [Precedent(decision=one, comment=cases[one.comment_id].comment) for one in changed]
 
@@ -176,11 +176,13 @@ def _undo_portion(
         and case.decision.bulk_decision_id == bulk_decision.id
     }
     decisions = [case.decision for case in known.values() if case.decision]
-    told = write_ruling_messages([replace(case, decisions=()) for case in known.values()], services)
-    undone = services.decisions.undo_many(
-        decisions, by=undone_by, at=services.clock(), deliveries=told
+    messages = write_ruling_messages(
+        [replace(case, decisions=()) for case in known.values()], services
     )
-    if told:
+    undone = services.decisions.undo_many(
+        decisions, by=undone_by, at=services.clock(), deliveries=messages
+    )
+    if messages:
         tell_of_decisions({one.comment_id: known[one.comment_id] for one in undone}, services)
     return [Precedent(decision=one, comment=known[one.comment_id].comment) for one in undone]
 

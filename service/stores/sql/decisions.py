@@ -26,7 +26,7 @@ from service.stores.sql.base.rows import (
     decision_values,
 )
 from service.stores.sql.base.statements import chunks, insert_if_free
-from service.stores.sql.deliveries import insert_deliveries, withdraw_untold
+from service.stores.sql.deliveries import cancel_unsent, insert_deliveries
 from service.stores.sql.schema.acts import stroke_sites, strokes
 from service.stores.sql.schema.tables import (
     audit_log,
@@ -97,8 +97,8 @@ class SqlDecisionStore:
             if not new:
                 return []
             ids = {one.comment_id for one in new}
-            told = [one for one in deliveries if one.comment_id in ids]
-            replaced = _append(connection, new, standing, told)
+            messages = [one for one in deliveries if one.comment_id in ids]
+            replaced = _append(connection, new, standing, messages)
             if bulk_decision_id is not None:
                 _count(connection, bulk_decision_id, [standing[key] for key in ids])
             _log(connection, [*replaced, *new], acts)
@@ -148,9 +148,9 @@ class SqlDecisionStore:
             standing = _lock_comments(connection, [one.comment_id for one in decisions])
             undone = _take_back(connection, _id.in_(wanted), by=by, at=at)
             ids = {one.comment_id for one in undone}
-            told = [one for one in deliveries if one.comment_id in ids]
+            messages = [one for one in deliveries if one.comment_id in ids]
             if undone:
-                _let_undone(connection, undone, standing, told)
+                _let_undone(connection, undone, standing, messages)
                 _log(connection, undone, acts)
             return undone
 
@@ -301,7 +301,7 @@ def _append(
     connection: sa.Connection,
     new: Sequence[Decision],
     standing: Mapping[CommentId, Row],
-    told: Sequence[Delivery],
+    messages: Sequence[Delivery],
 ) -> list[Decision]:
     """Put new decisions in force, all made by one person at one moment; return what they replace.
 
@@ -314,18 +314,18 @@ def _append(
         by=new[0].decided_by,
         at=new[0].decided_at,
     )
-    withdrawn = withdraw_untold(connection, replaced)
+    cancelled = cancel_unsent(connection, replaced)
     taken = sa.select(decisions.c.id).where(decisions.c.id.in_([one.id for one in new]))
     if connection.execute(taken.limit(1)).all():
         raise ConflictError("there is a decision of this id already")
     connection.execute(sa.insert(decisions), [decision_values(one) for one in new])
     _keep_in_step(connection, [standing[key] for key in ids], decided=True)
-    corrects = {one.comment_id for one in replaced if one.id not in withdrawn.unheard}
+    corrects = {one.comment_id for one in replaced if one.id not in cancelled.unsent}
     insert_deliveries(
         connection,
         [
             replace(one, corrects_told=one.comment_id in corrects)
-            for one in kept_of(told, withdrawn)
+            for one in kept_of(messages, cancelled)
         ],
     )
     return replaced
@@ -335,13 +335,13 @@ def _let_undone(
     connection: sa.Connection,
     undone: Sequence[Decision],
     standing: Mapping[CommentId, Row],
-    told: Sequence[Delivery],
+    messages: Sequence[Delivery],
 ) -> None:
     """Let everything follow from decisions that were taken back; their comments must be locked."""
-    withdrawn = withdraw_untold(connection, undone)
+    cancelled = cancel_unsent(connection, undone)
     _keep_in_step(connection, [standing[one.comment_id] for one in undone], decided=False)
-    silent = {one.comment_id for one in undone if one.id in withdrawn.unheard}
-    insert_deliveries(connection, kept_of(told, withdrawn, silent=silent))
+    silent = {one.comment_id for one in undone if one.id in cancelled.unsent}
+    insert_deliveries(connection, kept_of(messages, cancelled, silent=silent))
 
 
 def _take_back(

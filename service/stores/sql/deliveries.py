@@ -12,7 +12,7 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, EventKind
 from service.domain.errors import NotFoundError
-from service.stores.deliveries import Withdrawn, after_attempt, revived
+from service.stores.deliveries import Cancelled, after_attempt, revived
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import (
     attempt_from,
@@ -33,7 +33,7 @@ from service.stores.sql.schema.tables import (
 
 _d = deliveries.c
 # What is lent may be on its way this moment, and what was replayed counts its attempts anew.
-is_untold = sa.and_(
+is_unsent = sa.and_(
     is_waiting,
     _d.lent_until.is_(None),
     _d.attempts == 0,
@@ -158,7 +158,7 @@ class SqlDeliveryStore:
     def told_at(self, decision_id: str) -> datetime | None:
         """See `DeliveryStore.told_at`."""
         query = sa.select(sa.func.min(_d.next_try_at)).where(
-            _d.decision_id == decision_id, is_untold
+            _d.decision_id == decision_id, is_unsent
         )
         with reading(self._engine) as connection:
             found: datetime | None = connection.execute(query).scalar_one()
@@ -205,7 +205,7 @@ def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> Non
     _let_first_in_line_be_due(connection, sorted({delivery.comment_id for delivery in new}))
 
 
-def withdraw_untold(connection: sa.Connection, undone: Sequence[Decision]) -> Withdrawn:
+def cancel_unsent(connection: sa.Connection, undone: Sequence[Decision]) -> Cancelled:
     """Delete what was to tell these decisions and nobody has tried to send yet.
 
     Their comments must be locked.
@@ -214,20 +214,20 @@ def withdraw_untold(connection: sa.Connection, undone: Sequence[Decision]) -> Wi
     known = set(ids)
     lack_verdict: set[CommentId] = set()
     for some in chunks(undone):
-        untold = connection.execute(
+        unsent = connection.execute(
             sa.delete(deliveries)
-            .where(_d.decision_id.in_([one.id for one in some]), is_untold)
+            .where(_d.decision_id.in_([one.id for one in some]), is_unsent)
             .returning(_d.decision_id, _d.comment_id, _d.event, _d.corrects_told)
         ).all()
-        if not untold:
+        if not unsent:
             continue
-        rulings = [row for row in untold if row.event == EventKind.DECISION.value]
+        rulings = [row for row in unsent if row.event == EventKind.DECISION.value]
         known -= {row.decision_id for row in rulings if not row.corrects_told}
-        lack_verdict |= {row.comment_id for row in untold if row.event != EventKind.DECISION.value}
+        lack_verdict |= {row.comment_id for row in unsent if row.event != EventKind.DECISION.value}
         left = sa.select(_d.decision_id).where(_d.decision_id.in_([one.id for one in some]))
         known |= set(connection.scalars(left))
         _let_first_in_line_be_due(connection, [one.comment_id for one in some])
-    return Withdrawn(unheard=frozenset(ids) - known, lack_verdict=frozenset(lack_verdict))
+    return Cancelled(unsent=frozenset(ids) - known, lack_verdict=frozenset(lack_verdict))
 
 
 def _lock_comments(connection: sa.Connection, new: Sequence[Delivery]) -> None:
