@@ -11,8 +11,8 @@ def _standing_still() -> float:
     return 0.0
 
 
-class Laps:
-    """Adds the time since the last lap's end to the stage that ends now.
+class StageTimer:
+    """Adds the time since the last stage's end to the stage that ends now.
 
     `monotonic` returns the seconds of a clock that never goes back; without one nothing takes time.
     """
@@ -23,7 +23,7 @@ class Laps:
         self.seconds: dict[Stage, float] = {}
 
     def end(self, stage: Stage) -> None:
-        """End a lap, which was spent on this stage."""
+        """End this stage, or a part of it."""
         now = self._monotonic()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._last
         self._last = now
