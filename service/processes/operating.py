@@ -15,7 +15,7 @@ from service.moderation.insight.figures import FigureBook
 from service.scoring.drift import Level, Of
 from service.stores.files.model_versions import NO_VERSION
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import BEATS, COURIERS, TRAINERS, WORKERS, live_workers
+from service.tasks.heartbeat import BEATS, DISPATCHERS, TRAINERS, WORKERS, live_workers
 from service.tasks.spare_time import SpareTime
 from service.watching.exposition import Exposition
 from service.watching.readings import Kind, Part, Read, Reading
@@ -228,7 +228,7 @@ def _processes(wired: Wired) -> Part:
     def read() -> Iterator[Reading]:
         signs = {
             "worker": live_workers(client, WORKERS),
-            "callbacks": live_workers(client, COURIERS),
+            "callbacks": live_workers(client, DISPATCHERS),
             "trainer": live_workers(client, TRAINERS),
             "beat": live_workers(client, BEATS),
         }

@@ -327,8 +327,8 @@ def test_it_is_known_until_when_a_site_can_be_kept_from_a_decision(stores):
 
 
 def test_what_is_lent_now_or_was_replayed_counts_as_tried(stores):
-    lent, replayed = keep(stores, 2)
-    first, second = make_decisions([lent, replayed], None)
+    leased, replayed = keep(stores, 2)
+    first, second = make_decisions([leased, replayed], None)
     for one, name in ((first, "m1"), (second, "m2")):
         stores.decisions.add(one, deliveries=[make_message(one, name)])
     stores.deliveries.take_due(IN_TIME, until=LATER, limit=9)
@@ -342,7 +342,7 @@ def test_what_is_lent_now_or_was_replayed_counts_as_tried(stores):
         undoing = make_message(one, f"u-{one.comment_id}", decision_id=None, next_try_at=None)
         stores.decisions.undo(one.comment_id, by="ada", at=LATER, deliveries=[undoing])
 
-    assert told(stores) == ["m1", "m2", f"u-{lent}", f"u-{replayed}"]
+    assert told(stores) == ["m1", "m2", f"u-{leased}", f"u-{replayed}"]
 
 
 def test_a_ruling_replaced_before_it_was_told_leaves_only_the_later_one_to_tell(stores):

@@ -32,7 +32,7 @@ from service.stores.sql.schema.tables import (
 )
 
 _d = deliveries.c
-# What is lent may be on its way this moment, and what was replayed counts its attempts anew.
+# What is leased may be on its way this moment, and what was replayed counts its attempts anew.
 is_unsent = sa.and_(
     is_waiting,
     _d.lent_until.is_(None),
@@ -110,16 +110,16 @@ class SqlDeliveryStore:
 
         return write(self._engine, record)
 
-    def postpone(self, delivery_id: str, *, until: datetime) -> None:
-        """See `DeliveryStore.postpone`."""
+    def release(self, delivery_id: str, *, until: datetime) -> None:
+        """See `DeliveryStore.release`."""
 
-        def postpone(connection: sa.Connection) -> None:
-            lent = _lock_line_of(connection, delivery_id, only_lent=True)
-            if lent is not None:
-                _replace(connection, replace(lent, next_try_at=until))
-                _let_first_in_line_be_due(connection, [lent.comment_id])
+        def release(connection: sa.Connection) -> None:
+            leased = _lock_line_of(connection, delivery_id, only_leased=True)
+            if leased is not None:
+                _replace(connection, replace(leased, next_try_at=until))
+                _let_first_in_line_be_due(connection, [leased.comment_id])
 
-        write(self._engine, postpone)
+        write(self._engine, release)
 
     def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
         """See `DeliveryStore.replay`."""
@@ -248,7 +248,7 @@ def _lock_comments(connection: sa.Connection, new: Sequence[Delivery]) -> None:
 
 
 def _lock_line_of(
-    connection: sa.Connection, delivery_id: str, *, only_lent: bool = False
+    connection: sa.Connection, delivery_id: str, *, only_leased: bool = False
 ) -> Delivery | None:
     """Return a delivery if it is kept, with its comment locked against changes of the line."""
     line = (
@@ -261,14 +261,14 @@ def _lock_line_of(
     query = (
         sa.select(deliveries).where(deliveries.c.id == delivery_id).with_for_update(key_share=True)
     )
-    if only_lent:
+    if only_leased:
         query = query.where(deliveries.c.lent_until.is_not(None))
     row = connection.execute(query).one_or_none()
     return None if row is None else delivery_from(row)
 
 
 def _replace(connection: sa.Connection, delivery: Delivery) -> None:
-    """Write what became of a delivery that is lent no more; the line must be looked at next."""
+    """Write what became of a delivery that is leased no more; the line must be looked at next."""
     connection.execute(
         sa.update(deliveries)
         .where(deliveries.c.seq == delivery.seq)

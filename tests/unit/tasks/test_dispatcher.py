@@ -11,7 +11,7 @@ import pytest
 from service.domain.comment import SiteId
 from service.domain.delivery import DeliveryAttempt, SendOutcome
 from service.domain.errors import StoreUnavailableError
-from service.tasks.courier import Courier, CourierPlan
+from service.tasks.dispatcher import Dispatcher, DispatchPlan
 from tests.factories import NOW
 from tests.unit.outbound.conftest import make_delivery
 
@@ -73,39 +73,39 @@ def post():
 
 
 @pytest.fixture
-def courier(post):
-    made = Courier(post.take, post.deliver, CourierPlan(at_once=8, a_site=2, rest_seconds=60))
+def dispatcher(post):
+    made = Dispatcher(post.take, post.deliver, DispatchPlan(at_once=8, a_site=2, rest_seconds=60))
     yield made
     post.let_go.set()
     made.close(seconds=DEADLINE_SECONDS)
 
 
-def test_everything_due_goes_out_though_set_out_is_called_once(post, courier):
+def test_everything_due_goes_out_though_dispatch_is_called_once(post, dispatcher):
     post.add(QUICK, 100)
 
-    courier.set_out()
+    dispatcher.dispatch()
 
     until(lambda: len(post.done) == 100)
     assert post.most[QUICK] <= 8
 
 
-def test_a_slow_site_leaves_places_to_the_others(post, courier):
+def test_a_slow_site_leaves_places_to_the_others(post, dispatcher):
     post.add(SLOW, 50)
     post.add(QUICK, 20)
 
-    courier.set_out()
+    dispatcher.dispatch()
 
     until(lambda: post.done.count(QUICK) == 20)
     assert SLOW not in post.done
     assert post.most[SLOW] <= 4
 
 
-def test_a_site_that_is_down_is_left_in_peace_for_a_while(post, courier):
+def test_a_site_that_is_down_is_left_in_peace_for_a_while(post, dispatcher):
     post.add(DOWN, 50)
 
-    courier.set_out()
+    dispatcher.dispatch()
     until(lambda: post.done and not post.under_way.total())
-    courier.set_out()
+    dispatcher.dispatch()
 
     assert len(post.done) <= 4
     assert len(post.due) >= 46
@@ -115,53 +115,53 @@ def test_a_message_that_raises_stops_nothing(post):
     def explode(_delivery):
         raise RuntimeError("unforeseen")
 
-    courier = Courier(post.take, explode, CourierPlan(at_once=2, a_site=1))
+    dispatcher = Dispatcher(post.take, explode, DispatchPlan(at_once=2, a_site=1))
     post.add(QUICK, 10)
 
-    courier.set_out()
+    dispatcher.dispatch()
 
     until(lambda: not post.due)
-    courier.close(seconds=DEADLINE_SECONDS)
+    dispatcher.close(seconds=DEADLINE_SECONDS)
 
 
-def test_a_store_that_goes_away_meanwhile_waits_for_the_next_call(post, courier):
+def test_a_store_that_goes_away_meanwhile_waits_for_the_next_call(post, dispatcher):
     post.add(SLOW, 1)
-    courier.set_out()
+    dispatcher.dispatch()
     post.fails = True
     post.let_go.set()
     until(lambda: post.done == [SLOW])
 
     with pytest.raises(StoreUnavailableError):
-        courier.set_out()
+        dispatcher.dispatch()
     post.fails = False
     post.add(QUICK, 1)
-    courier.set_out()
+    dispatcher.dispatch()
 
     until(lambda: post.done == [SLOW, QUICK])
 
 
-def test_closing_waits_for_what_is_under_way_and_starts_no_more(post, courier):
+def test_closing_waits_for_what_is_under_way_and_starts_no_more(post, dispatcher):
     post.add(SLOW, 1)
-    courier.set_out()
+    dispatcher.dispatch()
     until(lambda: post.under_way[SLOW] == 1)
 
-    closing = threading.Thread(target=courier.close, kwargs={"seconds": DEADLINE_SECONDS})
+    closing = threading.Thread(target=dispatcher.close, kwargs={"seconds": DEADLINE_SECONDS})
     closing.start()
     post.add(QUICK, 5)
     post.let_go.set()
     closing.join()
 
     assert post.done[0] == SLOW
-    assert courier.set_out() == 0
+    assert dispatcher.dispatch() == 0
     assert post.under_way.total() == 0
 
 
-def test_closing_does_not_wait_for_ever(post, courier):
+def test_closing_does_not_wait_for_ever(post, dispatcher):
     post.add(SLOW, 1)
-    courier.set_out()
+    dispatcher.dispatch()
     began = time.monotonic()
 
-    courier.close(seconds=0.1)
+    dispatcher.close(seconds=0.1)
 
     assert time.monotonic() - began < 5
     assert post.done == []
@@ -172,12 +172,14 @@ def test_a_site_whose_message_lacks_its_verdict_is_not_asked_about_again_and_aga
         post.done.append(delivery.site_id)
         post.due.append(delivery)
 
-    courier = Courier(post.take, deliver, CourierPlan(at_once=8, a_site=2, verdict_seconds=60))
+    dispatcher = Dispatcher(
+        post.take, deliver, DispatchPlan(at_once=8, a_site=2, verdict_seconds=60)
+    )
     post.add(SLOW, 20)
 
-    courier.set_out()
-    until(lambda: courier._busy.total() == 0)
-    courier.set_out()
-    courier.close(seconds=DEADLINE_SECONDS)
+    dispatcher.dispatch()
+    until(lambda: dispatcher._busy.total() == 0)
+    dispatcher.dispatch()
+    dispatcher.close(seconds=DEADLINE_SECONDS)
 
     assert 1 <= len(post.done) <= 4

@@ -19,14 +19,14 @@ log = logging.getLogger(__name__)
 
 
 class Take(Protocol):
-    """Lends due messages, none of the sites to be left out."""
+    """Leases due messages, none of the sites to be left out."""
 
     def __call__(self, *, limit: int, except_sites: Collection[SiteId]) -> Sequence[Delivery]:
         """Return at most `limit` of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CourierPlan:
+class DispatchPlan:
     """How much is done at once.
 
     Sites wait for their own messages alone: one that takes its time holds at most about twice
@@ -41,14 +41,14 @@ class CourierPlan:
     verdict_seconds: float = 1.0
 
 
-class Courier:
+class Dispatcher:
     """Takes what is due and delivers it, until nothing is due; safe to share between threads."""
 
     def __init__(
         self,
         take: Take,
         deliver: Callable[[Delivery], SendOutcome | None],
-        plan: CourierPlan = CourierPlan(),
+        plan: DispatchPlan = DispatchPlan(),
         *,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -56,14 +56,14 @@ class Courier:
         self._deliver = deliver
         self._plan = plan
         self._monotonic = monotonic
-        self._pool = ThreadPoolExecutor(plan.at_once, thread_name_prefix="courier")
+        self._pool = ThreadPoolExecutor(plan.at_once, thread_name_prefix="dispatcher")
         self._lock = threading.Lock()
         self._busy: Counter[SiteId] = Counter()
         self._resting: dict[SiteId, float] = {}
         self._running: set[Future[None]] = set()
         self._closed = False
 
-    def set_out(self) -> int:
+    def dispatch(self) -> int:
         """Start to deliver what is due as far as there is room; return how many were started.
 
         Does not wait for them: whoever comes back looks for the next. Raises
@@ -105,7 +105,7 @@ class Courier:
             if rest > 0:
                 self._resting[delivery.site_id] = self._monotonic() + rest
         try:
-            self.set_out()
+            self.dispatch()
         except StoreUnavailableError:
             log.warning("stores are away, deliveries wait for the clock")
 
@@ -113,7 +113,7 @@ class Courier:
         """Deliver; return for how many seconds the site is then left in peace."""
         try:
             outcome = self._deliver(delivery)
-        except Exception as error:  # noqa: BLE001  # it is lent for a time only and comes back
+        except Exception as error:  # noqa: BLE001  # it is leased for a time only and comes back
             log.error(  # noqa: TRY400  # a traceback could carry the message
                 "delivering failed",
                 extra={"delivery_id": delivery.id, "error": type(error).__name__},
