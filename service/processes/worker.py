@@ -41,9 +41,9 @@ from service.tasks.celery_app import (
     make_celery,
 )
 from service.tasks.heartbeat import WORKERS, Signs, own_name, register_heartbeat
+from service.tasks.idle_work import IdleWork
 from service.tasks.names import QueueName, TaskName
 from service.tasks.scoring import register_scoring
-from service.tasks.spare_time import SpareTime
 from service.tasks.upkeep import register_upkeep
 from service.wiring import Wired, wire
 
@@ -61,14 +61,14 @@ def main() -> None:
 
 def run_worker(wired: Wired) -> int:
     """Work until SIGTERM or SIGINT, then hand back what was not judged; return the exit code."""
-    worker, spare = make_worker(wired)
+    worker, idle = make_worker(wired)
     log.info(
         "worker started",
         extra={"pid": os.getpid(), "model": wired.services.current_model().version},
     )
     exposition = expose("worker", wired)
     exposition.also(show_model(wired))
-    exposition.also(show_shadow(wired, spare))
+    exposition.also(show_shadow(wired, idle))
     worker.start()
     exposition.close()
     wired.close()
@@ -76,8 +76,8 @@ def run_worker(wired: Wired) -> int:
     return int(worker.exitcode or 0)
 
 
-def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
-    """Return a Celery worker over these services, and what spends its spare time.
+def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
+    """Return a Celery worker over these services, and what spends its idle time.
 
     The model is loaded before it takes work.
     """
@@ -99,17 +99,17 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
             judged_at = time.time()
         # The verdicts are there for whoever waits; what the shadow says comes after.
         if has_shadow(services):
-            spare.remember(stored)
+            idle.remember(stored)
 
     waiting = register_scoring(app, judge, batch_size=wired.settings.batch_size)
-    spare = SpareTime(
+    idle = IdleWork(
         waiting=waiting,
         judge_in_shadow=lambda ids: judge_in_shadow(ids, services),
         back_score=lambda job_id, number, size: back_score_chunk(
             job_id, number, services, size=size
         ),
     )
-    register_back_scoring(app, spare)
+    register_back_scoring(app, idle)
     name = own_name()
     # A process may get the number of one that died: the id tells them apart.
     memory = GroupingMemory(f"{name}:{services.new_id('lease')}")
@@ -173,7 +173,7 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
         without_gossip=True,
         without_heartbeat=True,
     )
-    return worker, spare
+    return worker, idle
 
 
 def _days(number: int) -> timedelta | None:

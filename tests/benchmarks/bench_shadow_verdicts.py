@@ -25,7 +25,7 @@ from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine, sql_stores
-from service.tasks.spare_time import SLICE_SIZE
+from service.tasks.idle_work import SLICE_SIZE
 from tests.benchmarks.comment_mix import sample_records
 from tests.benchmarks.judging_model import current_folder, load_judging_model
 from tests.fakes import make_services
@@ -68,7 +68,7 @@ def keep(services: Services, site_id: SiteId) -> list[CommentId]:
 
 
 def slices(ids: Sequence[CommentId]) -> Iterator[Sequence[CommentId]]:
-    """Yield the ids in slices as a worker's spare time has them."""
+    """Yield the ids in slices as a worker's idle time has them."""
     for start in range(0, len(ids), SLICE_SIZE):
         yield ids[start : start + SLICE_SIZE]
 

@@ -41,7 +41,7 @@ class _Chunk:
     message: Message | None
 
 
-class SpareTime:
+class IdleWork:
     """Does work of no hurry in slices, each begun only while no comment waits in this worker.
 
     `waiting()` says how many comments wait. `judge_in_shadow` is called with ids of judged
