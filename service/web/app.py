@@ -8,7 +8,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from service.moderation.intake.submit import submit_comments
 from service.ports.comments import Added, NewComment
 from service.ports.services import Services
-from service.web.akismet.doorkeeper import Doorkeeper
+from service.web.akismet.key_cache import KeyCache
 from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.api.callbacks import callback_routes
 from service.web.api.comments import comment_routes
@@ -49,8 +49,8 @@ def create_app(
     register_headers(app, config, services.observer)
     register_errors(app, error_page)
     app.before_request(lambda: identify_site(services))
-    doorkeeper = Doorkeeper(services, memory_seconds=config.key_memory_seconds)
-    app.before_request(lambda: identify_akismet(services, doorkeeper))
+    key_cache = KeyCache(services, memory_seconds=config.key_memory_seconds)
+    app.before_request(lambda: identify_akismet(services, key_cache))
     app.before_request(lambda: identify_hook(services))
     register_limits(app, services, config)
     register_health(app, checks)

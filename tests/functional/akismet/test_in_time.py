@@ -15,7 +15,7 @@ from service.domain.delivery import DeliveryForm
 from service.moderation.intake.submit import submit_comments
 from service.moderation.telling.akismet_callback import is_own_address, write_callback
 from service.web.akismet import check
-from service.web.akismet.doorkeeper import Doorkeeper
+from service.web.akismet.key_cache import KeyCache
 from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
@@ -214,8 +214,8 @@ def flooded(services, key, behind) -> Akismet:
     services.queue.judges = False
     app = Flask("flooded")
     register_headers(app, WebConfig(secret_key=SECRET_KEY))
-    doorkeeper = Doorkeeper(services, memory_seconds=0.0)
-    app.before_request(lambda: identify_akismet(services, doorkeeper))
+    key_cache = KeyCache(services, memory_seconds=0.0)
+    app.before_request(lambda: identify_akismet(services, key_cache))
     submit = Together(lambda comments: submit_comments(comments, services))
     register_akismet(app, services, submit, behind)
     return Akismet(client=app.test_client(), key=key)

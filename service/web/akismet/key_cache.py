@@ -13,7 +13,7 @@ from service.ports.services import Services
 _MOST_KNOWN = 1_000
 
 
-class Doorkeeper:
+class KeyCache:
     """Recognises keys. A revoked key, or a changed setting, counts within `memory_seconds`.
 
     2026-11-20, 200 checks a second: asking the store each time took a tenth of the edge's time.
