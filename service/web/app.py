@@ -31,7 +31,7 @@ from service.web.edge.metrics import Metrics, register_metrics
 from service.web.edge.sessions import PageSessions
 from service.web.edge.static_files import register_static
 from service.web.edge.together import Together
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 from service.web.pages.common.pages import error_page
 from service.web.pages.every_page import register_pages
 from service.web.webhooks.server import identify_hook, register_webhooks
@@ -55,7 +55,7 @@ def create_app(
     register_limits(app, services, config)
     register_health(app, checks)
     register_metrics(app, metrics, token=config.metrics_token)
-    waiting = Waiting(services.cases.find_judged, max_waiting=config.max_waiting)
+    waiter = VerdictWaiter(services.cases.find_judged, max_waiting=config.max_waiting)
     together = Together[NewComment, Added](lambda comments: submit_comments(comments, services))
 
     def submit(new: NewComment) -> Added:
@@ -63,23 +63,23 @@ def create_app(
         note_comments([added.comment_id])
         return added
 
-    routes = api_routes(services, config, submit, waiting)
+    routes = api_routes(services, config, submit, waiter)
     register_api(app, routes)
     register_docs(app, describe(routes))
     register_try_page(app)
     register_pages(app, services, config)
-    register_akismet(app, services, submit, waiting)
-    register_webhooks(app, services, submit, waiting)
+    register_akismet(app, services, submit, waiter)
+    register_webhooks(app, services, submit, waiter)
     register_static(app)
     return app
 
 
 def api_routes(
-    services: Services, config: WebConfig, submit: Submit, waiting: Waiting
+    services: Services, config: WebConfig, submit: Submit, waiter: VerdictWaiter
 ) -> list[Route]:
     """Return every operation of the API."""
     return [
-        *intake_routes(services, config, submit, waiting),
+        *intake_routes(services, config, submit, waiter),
         *comment_routes(services),
         *site_routes(services),
         *figure_routes(services),

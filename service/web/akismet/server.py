@@ -22,7 +22,7 @@ from service.web.edge.auth import AKISMET, open_to_all
 from service.web.edge.errors import EdgeError
 from service.web.edge.limits import hashed_address
 from service.web.edge.line import Submit
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 
 log = logging.getLogger(__name__)
 
@@ -45,10 +45,10 @@ class _Operation:
     open: bool = False
 
 
-def register_akismet(app: Flask, services: Services, submit: Submit, waiting: Waiting) -> None:
+def register_akismet(app: Flask, services: Services, submit: Submit, waiter: VerdictWaiter) -> None:
     """Serve the calls under `/1.1/` and `/1.2/`; whatever host name they are asked under."""
     blueprint = Blueprint(AKISMET, __name__)
-    for name, operation in _operations(services, submit, waiting).items():
+    for name, operation in _operations(services, submit, waiter).items():
         view = _view_of(operation)
         if operation.open:
             open_to_all(view)
@@ -101,10 +101,12 @@ def _identify(name: str, services: Services, key_cache: KeyCache) -> AkismetCall
     )
 
 
-def _operations(services: Services, submit: Submit, waiting: Waiting) -> Mapping[str, _Operation]:
+def _operations(
+    services: Services, submit: Submit, waiter: VerdictWaiter
+) -> Mapping[str, _Operation]:
     either = ("GET", "POST")
 
-    checks = CommentCheck(services, submit, waiting)
+    checks = CommentCheck(services, submit, waiter)
 
     def check(call: AkismetCall) -> Response:
         return checks.answer(call, g.guid, arrived=g.get("started", time.perf_counter()))

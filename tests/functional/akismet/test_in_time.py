@@ -21,7 +21,7 @@ from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.web.edge.headers import ARRIVED, register_headers
 from service.web.edge.together import Together
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.functional.akismet.conftest import BLOG, HAM, SPAM, UNSURE, Akismet, kept_cases
 from tests.functional.akismet.conftest import akismet_headers as headers_of
 from tests.functional.conftest import SECRET_KEY
@@ -185,7 +185,7 @@ def test_a_late_test_promises_nothing_and_is_not_kept(late, services):
     assert (case.verdict, case.comment.text) == (None, "")
 
 
-class Behind(Waiting):
+class Behind(VerdictWaiter):
     """A server whose interactive lane is further behind than a client can wait."""
 
     def __init__(self, services) -> None:
@@ -194,11 +194,11 @@ class Behind(Waiting):
         self.awaited: list[str] = []
 
     def join(self, comment_id, *, seconds):
-        """See `Waiting.join`."""
+        """See `VerdictWaiter.join`."""
         return not self.behind and super().join(comment_id, seconds=seconds)
 
     def for_verdict(self, comment_id, *, seconds):
-        """See `Waiting.for_verdict`."""
+        """See `VerdictWaiter.for_verdict`."""
         self.awaited.append(comment_id)
         return super().for_verdict(comment_id, seconds=seconds)
 

@@ -24,7 +24,7 @@ _LOOK_SELDOM_SECONDS = 0.05
 _LINE_SHARE = 2
 
 
-class _Seat:
+class _Slot:
     """One request that waits for one verdict."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class _Seat:
         self.judged = threading.Event()
 
 
-class Waiting:
+class VerdictWaiter:
     """Lets a bounded number of requests wait for verdicts at once, with one look for them all.
 
     `find_judged` returns those of the ids' cases that have their verdict. While anybody waits, one
@@ -53,7 +53,7 @@ class Waiting:
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._backlog = Backlog(most=_LINE_SHARE * self._max_waiting)
-        self._seats: dict[CommentId, list[_Seat]] = {}
+        self._slots: dict[CommentId, list[_Slot]] = {}
         self._waiting = 0
         self._looker: threading.Thread | None = None
 
@@ -83,32 +83,32 @@ class Waiting:
 
         Where too many wait already, or no thread can be had to look for verdicts, that is at once.
         """
-        seat = self._sit_down(comment_id) if seconds > 0 else None
-        if seat is None:
+        slot = self._take_slot(comment_id) if seconds > 0 else None
+        if slot is None:
             return None
         try:
-            seat.judged.wait(seconds)
+            slot.judged.wait(seconds)
         finally:
-            self._stand_up(comment_id, seat)
-        return seat.case
+            self._free_slot(comment_id, slot)
+        return slot.case
 
-    def _sit_down(self, comment_id: CommentId) -> _Seat | None:
-        seat = _Seat()
+    def _take_slot(self, comment_id: CommentId) -> _Slot | None:
+        slot = _Slot()
         with self._lock:
             if self._waiting >= self._max_waiting or not self._look_on():
                 return None
             self._waiting += 1
-            self._seats.setdefault(comment_id, []).append(seat)
-        return seat
+            self._slots.setdefault(comment_id, []).append(slot)
+        return slot
 
-    def _stand_up(self, comment_id: CommentId, seat: _Seat) -> None:
+    def _free_slot(self, comment_id: CommentId, slot: _Slot) -> None:
         with self._lock:
             self._waiting -= 1
-            seats = self._seats.get(comment_id, [])
-            if seat in seats:
-                seats.remove(seat)
-            if not seats:
-                self._seats.pop(comment_id, None)
+            slots = self._slots.get(comment_id, [])
+            if slot in slots:
+                slots.remove(slot)
+            if not slots:
+                self._slots.pop(comment_id, None)
 
     def _look_on(self) -> bool:
         """Let a thread look, with the lock held, unless one does; return whether one looks now."""
@@ -130,16 +130,16 @@ class Waiting:
             with self._lock:
                 # Those that nobody waits for any more are looked for too: the line moves with them.
                 unjudged = self._backlog.unjudged(now=self._monotonic())
-                ids = list(dict.fromkeys([*self._seats, *unjudged]))
+                ids = list(dict.fromkeys([*self._slots, *unjudged]))
                 if not ids:
                     self._looker = None
                     return
-                since = [seat.since for seats in self._seats.values() for seat in seats]
+                since = [slot.since for slots in self._slots.values() for slot in slots]
             found = self._ask(ids)
             if found is None and not since:
                 # Whoever comes next looks again; nobody is kept waiting by a store that is away.
                 with self._lock:
-                    if not self._seats:
+                    if not self._slots:
                         self._looker = None
                         return
             self._hand_out(found or ())
@@ -163,6 +163,6 @@ class Waiting:
             now = self._monotonic()
             for case in cases:
                 self._backlog.leave(case.comment.id, now=now)
-                for seat in self._seats.pop(case.comment.id, ()):
-                    seat.case = case
-                    seat.judged.set()
+                for slot in self._slots.pop(case.comment.id, ()):
+                    slot.case = case
+                    slot.judged.set()

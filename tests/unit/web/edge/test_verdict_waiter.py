@@ -12,7 +12,7 @@ from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.decision import Mode
 from service.domain.errors import StoreUnavailableError
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.factories import make_comment, make_verdict
 
 
@@ -46,7 +46,7 @@ def looks() -> Looks:
 def test_a_verdict_that_is_there_is_returned_at_once(looks):
     looks.judged = {"c1"}
 
-    case = Waiting(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=5)
+    case = VerdictWaiter(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=5)
 
     assert case.comment.id == "c1"
 
@@ -54,19 +54,19 @@ def test_a_verdict_that_is_there_is_returned_at_once(looks):
 def test_without_a_verdict_nothing_is_returned_when_the_time_is_over(looks):
     started = time.monotonic()
 
-    case = Waiting(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=0.05)
+    case = VerdictWaiter(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=0.05)
 
     assert case is None
     assert 0.04 < time.monotonic() - started < 1.0
 
 
 def test_who_has_no_time_asks_nobody(looks):
-    assert Waiting(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=0) is None
+    assert VerdictWaiter(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=0) is None
     assert looks.asked == []
 
 
 def test_many_that_wait_are_looked_for_together(looks):
-    waiting = Waiting(looks, max_waiting=20)
+    waiting = VerdictWaiter(looks, max_waiting=20)
     ids = [f"c{n}" for n in range(20)]
 
     with ThreadPoolExecutor(20) as crowd:
@@ -80,7 +80,7 @@ def test_many_that_wait_are_looked_for_together(looks):
 
 
 def test_two_that_wait_for_one_comment_both_get_it(looks):
-    waiting = Waiting(looks, max_waiting=2)
+    waiting = VerdictWaiter(looks, max_waiting=2)
 
     with ThreadPoolExecutor(2) as crowd:
         answers = [crowd.submit(waiting.for_verdict, CommentId("c"), seconds=10) for _ in range(2)]
@@ -91,7 +91,7 @@ def test_two_that_wait_for_one_comment_both_get_it(looks):
 
 
 def test_one_more_than_may_wait_is_sent_away_at_once(looks):
-    waiting = Waiting(looks, max_waiting=1)
+    waiting = VerdictWaiter(looks, max_waiting=1)
 
     with ThreadPoolExecutor(1) as first:
         patient = first.submit(waiting.for_verdict, CommentId("c1"), seconds=10)
@@ -106,7 +106,7 @@ def test_one_more_than_may_wait_is_sent_away_at_once(looks):
 @pytest.mark.parametrize("error", [StoreUnavailableError("away"), RuntimeError("poison")])
 def test_a_look_that_fails_is_tried_again(looks, error):
     looks.error = error
-    waiting = Waiting(looks, max_waiting=1)
+    waiting = VerdictWaiter(looks, max_waiting=1)
 
     with ThreadPoolExecutor(1) as crowd:
         answer = crowd.submit(waiting.for_verdict, CommentId("c1"), seconds=10)
@@ -117,7 +117,7 @@ def test_a_look_that_fails_is_tried_again(looks, error):
 
 
 def test_nobody_is_looked_for_when_nobody_waits(looks):
-    waiting = Waiting(looks, max_waiting=1)
+    waiting = VerdictWaiter(looks, max_waiting=1)
     waiting.for_verdict(CommentId("c1"), seconds=0.02)
     until(lambda: waiting._looker is None)
 
@@ -147,7 +147,7 @@ def test_a_thread_that_cannot_be_started_sends_one_away_and_not_all_who_come_lat
     looks, monkeypatch
 ):
     refuse_threads(monkeypatch, times=1)
-    waiting = Waiting(looks, max_waiting=1)
+    waiting = VerdictWaiter(looks, max_waiting=1)
     looks.judged = {"c1"}
 
     sent_away = waiting.for_verdict(CommentId("c1"), seconds=10)
@@ -159,7 +159,7 @@ def test_a_thread_that_cannot_be_started_sends_one_away_and_not_all_who_come_lat
 
 def test_a_comment_joins_though_no_thread_can_be_started(looks, monkeypatch):
     refuse_threads(monkeypatch, times=1)
-    waiting = Waiting(looks, max_waiting=1)
+    waiting = VerdictWaiter(looks, max_waiting=1)
     looks.judged = {"c1"}
 
     joined = waiting.join(CommentId("c1"), seconds=10)
@@ -169,7 +169,7 @@ def test_a_comment_joins_though_no_thread_can_be_started(looks, monkeypatch):
 
 
 def test_a_thread_that_died_is_replaced_when_the_next_one_waits(looks):
-    waiting = Waiting(looks, max_waiting=1)
+    waiting = VerdictWaiter(looks, max_waiting=1)
     dead = threading.Thread(target=lambda: None)
     dead.start()
     dead.join()
@@ -182,7 +182,7 @@ def test_a_thread_that_died_is_replaced_when_the_next_one_waits(looks):
 
 
 def test_a_comment_that_nobody_waits_for_is_looked_for_until_it_is_judged(looks):
-    waiting = Waiting(looks, max_waiting=1)
+    waiting = VerdictWaiter(looks, max_waiting=1)
     waiting.join(CommentId("c1"), seconds=0.6)
     until(lambda: looks.asked)
 
@@ -194,7 +194,7 @@ def test_a_comment_that_nobody_waits_for_is_looked_for_until_it_is_judged(looks)
 
 def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
     looks.error = StoreUnavailableError("away")
-    waiting = Waiting(looks, max_waiting=1)
+    waiting = VerdictWaiter(looks, max_waiting=1)
 
     waiting.join(CommentId("c1"), seconds=0.6)
 
@@ -213,14 +213,14 @@ class Clock:
 
 
 def test_a_comment_joins_while_those_before_it_are_judged_in_time(looks):
-    waiting = Waiting(looks, max_waiting=4, monotonic=Clock())
+    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=Clock())
 
     assert all(waiting.join(CommentId(f"c{n}"), seconds=0.6) for n in range(4))
 
 
 def test_behind_one_that_waits_longer_than_a_comment_may_it_does_not_join(looks):
     clock = Clock()
-    waiting = Waiting(looks, max_waiting=4, monotonic=clock)
+    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
     waiting.join(CommentId("c1"), seconds=0.6)
     clock.now = 0.7
 
@@ -229,7 +229,7 @@ def test_behind_one_that_waits_longer_than_a_comment_may_it_does_not_join(looks)
 
 def test_a_comment_that_was_not_queued_after_all_is_in_nobodys_way(looks):
     clock = Clock()
-    waiting = Waiting(looks, max_waiting=4, monotonic=clock)
+    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
     waiting.join(CommentId("c1"), seconds=0.6)
     clock.now = 0.7
 
@@ -239,7 +239,7 @@ def test_a_comment_that_was_not_queued_after_all_is_in_nobodys_way(looks):
 
 
 def test_no_comment_joins_where_nobody_may_wait_any_more(looks):
-    waiting = Waiting(looks, max_waiting=1)
+    waiting = VerdictWaiter(looks, max_waiting=1)
 
     with ThreadPoolExecutor(1) as first:
         patient = first.submit(waiting.for_verdict, CommentId("c1"), seconds=10)
@@ -253,7 +253,7 @@ def test_no_comment_joins_where_nobody_may_wait_any_more(looks):
 
 def test_a_verdict_that_nobody_waits_for_any_more_moves_the_line_too(looks):
     clock = Clock()
-    waiting = Waiting(looks, max_waiting=4, monotonic=clock)
+    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
     waiting.join(CommentId("late"), seconds=0.6)
     waiting.for_verdict(CommentId("late"), seconds=0.01)
     clock.now = 0.7
