@@ -20,6 +20,7 @@ from service.web.api.route import Route, register_route
 from service.web.api.sites import site_routes
 from service.web.api.try_page import register_try_page
 from service.web.edge.auth import API, identify_site, require_site
+from service.web.edge.coalescer import Coalescer
 from service.web.edge.config import WebConfig
 from service.web.edge.errors import register_errors
 from service.web.edge.headers import note_comments, register_headers
@@ -30,7 +31,6 @@ from service.web.edge.line import Submit
 from service.web.edge.metrics import Metrics, register_metrics
 from service.web.edge.sessions import PageSessions
 from service.web.edge.static_files import register_static
-from service.web.edge.together import Together
 from service.web.edge.verdict_waiter import VerdictWaiter
 from service.web.pages.common.pages import error_page
 from service.web.pages.every_page import register_pages
@@ -56,10 +56,10 @@ def create_app(
     register_health(app, checks)
     register_metrics(app, metrics, token=config.metrics_token)
     waiter = VerdictWaiter(services.cases.find_judged, max_waiting=config.max_waiting)
-    together = Together[NewComment, Added](lambda comments: submit_comments(comments, services))
+    coalescer = Coalescer[NewComment, Added](lambda comments: submit_comments(comments, services))
 
     def submit(new: NewComment) -> Added:
-        added = together(new)
+        added = coalescer(new)
         note_comments([added.comment_id])
         return added
 

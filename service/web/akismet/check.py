@@ -27,8 +27,8 @@ from service.ports.services import Services
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall, shown
 from service.web.akismet.comment import new_comment
+from service.web.edge.coalescer import Coalescer
 from service.web.edge.line import Submit, keep_in_line
-from service.web.edge.together import Together
 from service.web.edge.verdict_waiter import VerdictWaiter
 
 log = logging.getLogger(__name__)
@@ -60,7 +60,7 @@ class CommentCheck:
         self._submit = submit
         self._waiter = waiter
         # Late answers come in crowds.
-        self._keep_deliveries = Together(self._add_deliveries)
+        self._keep_deliveries = Coalescer(self._add_deliveries)
 
     def answer(self, call: AkismetCall, guid: str, *, arrived: float) -> Response:
         """Return the answer; `arrived` is when the request did, by `time.perf_counter`.

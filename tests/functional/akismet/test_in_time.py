@@ -18,9 +18,9 @@ from service.web.akismet import check
 from service.web.akismet.key_cache import KeyCache
 from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.app import create_app
+from service.web.edge.coalescer import Coalescer
 from service.web.edge.config import WebConfig
 from service.web.edge.headers import ARRIVED, register_headers
-from service.web.edge.together import Together
 from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.functional.akismet.conftest import BLOG, HAM, SPAM, UNSURE, Akismet, kept_cases
 from tests.functional.akismet.conftest import akismet_headers as headers_of
@@ -216,7 +216,7 @@ def flooded(services, key, behind) -> Akismet:
     register_headers(app, WebConfig(secret_key=SECRET_KEY))
     key_cache = KeyCache(services, memory_seconds=0.0)
     app.before_request(lambda: identify_akismet(services, key_cache))
-    submit = Together(lambda comments: submit_comments(comments, services))
+    submit = Coalescer(lambda comments: submit_comments(comments, services))
     register_akismet(app, services, submit, behind)
     return Akismet(client=app.test_client(), key=key)
 
@@ -284,11 +284,11 @@ def test_a_request_that_waited_too_long_for_a_thread_is_answered_at_once(late, s
 def test_where_too_many_wait_the_others_are_answered_at_once(services, akismet, wait_budget):
     services.queue.judges = False
     app = create_app(services, WebConfig(secret_key=SECRET_KEY, max_waiting=1), {})
-    together = threading.Barrier(4)
+    coalescer = threading.Barrier(4)
 
     def check(_: int) -> tuple[bytes, float]:
         crowded = Akismet(client=app.test_client(), key=akismet.key)
-        together.wait(10)
+        coalescer.wait(10)
         started = time.monotonic()
         answer = crowded.check(SPAM)
         return answer.data, time.monotonic() - started

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from service.domain.errors import NotFoundError, StoreUnavailableError
-from service.web.edge.together import Together
+from service.web.edge.coalescer import Coalescer
 
 
 class Work:
@@ -37,11 +37,11 @@ def work() -> Work:
 
 def run_behind_the_first(work: Work, numbers):
     """Let these callers gather while a first one's work is under way; return what they got."""
-    together = Together(work)
+    coalescer = Coalescer(work)
 
     def call(number):
         try:
-            return together(number)
+            return coalescer(number)
         except (NotFoundError, StoreUnavailableError) as error:
             return type(error)
 
@@ -49,7 +49,7 @@ def run_behind_the_first(work: Work, numbers):
         first = crowd.submit(call, 1)
         assert work.begun.wait(10)
         others = [crowd.submit(call, number) for number in numbers]
-        while len(together._line) < len(numbers):
+        while len(coalescer._line) < len(numbers):
             assert not first.done()
         work.go.set()
         assert first.result(10) == 2
@@ -59,7 +59,7 @@ def run_behind_the_first(work: Work, numbers):
 def test_a_lone_call_is_answered_at_once(work):
     work.go.set()
 
-    assert Together(work)(21) == 42
+    assert Coalescer(work)(21) == 42
     assert work.batches == [[21]]
 
 

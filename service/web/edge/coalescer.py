@@ -19,7 +19,7 @@ _MOST_AT_ONCE = 64
 _GATHER_SECONDS = 0.015
 
 
-class _Place(Generic[T, R]):
+class _Call(Generic[T, R]):
     """One caller's place in line: what it brings, what came of it."""
 
     def __init__(self, item: T) -> None:
@@ -30,7 +30,7 @@ class _Place(Generic[T, R]):
         self.error: BaseException | None = None
 
 
-class Together(Generic[T, R]):
+class Coalescer(Generic[T, R]):
     """Does `work` for whatever gathered while the last `work` was under way.
 
     A lone caller's turn comes at once; in a crowd the next turn begins a moment later, so that
@@ -42,24 +42,24 @@ class Together(Generic[T, R]):
     def __init__(self, work: Callable[[Sequence[T]], Sequence[R]]) -> None:
         self._work = work
         self._lock = threading.Lock()
-        self._line: list[_Place[T, R]] = []
+        self._line: list[_Call[T, R]] = []
         self._busy = False
         self._crowded = False
 
     def __call__(self, item: T) -> R:
         """Return what `work` answers for this item. Raises what `work` raises."""
-        place: _Place[T, R] = _Place(item)
+        call: _Call[T, R] = _Call(item)
         with self._lock:
-            self._line.append(place)
-            place.leads = not self._busy
+            self._line.append(call)
+            call.leads = not self._busy
             self._busy = True
-        if not place.leads:
-            place.woken.wait()
-        if place.leads:
+        if not call.leads:
+            call.woken.wait()
+        if call.leads:
             self._lead()
-        if place.error is not None:
-            raise place.error
-        return place.answer  # type: ignore[return-value]  # set wherever no error is
+        if call.error is not None:
+            raise call.error
+        return call.answer  # type: ignore[return-value]  # set wherever no error is
 
     def _lead(self) -> None:
         """Serve the first in line, which the leader is one of; then let another one lead."""
@@ -76,21 +76,21 @@ class Together(Generic[T, R]):
                 if self._line:
                     self._line[0].leads = True
                     self._line[0].woken.set()
-            for place in batch:
-                place.woken.set()
+            for call in batch:
+                call.woken.set()
 
-    def _serve(self, batch: Sequence[_Place[T, R]]) -> None:
+    def _serve(self, batch: Sequence[_Call[T, R]]) -> None:
         try:
-            answers = self._work([place.item for place in batch])
+            answers = self._work([call.item for call in batch])
         except StoreUnavailableError as error:
-            for place in batch:
-                place.error = error
+            for call in batch:
+                call.error = error
         except Exception as error:  # noqa: BLE001  # it is raised again, to its own caller
             if len(batch) == 1:
                 batch[0].error = error
                 return
-            for place in batch:
-                self._serve([place])
+            for call in batch:
+                self._serve([call])
         else:
-            for place, answer in zip(batch, answers, strict=True):
-                place.answer = answer
+            for call, answer in zip(batch, answers, strict=True):
+                call.answer = answer
