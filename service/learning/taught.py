@@ -19,7 +19,7 @@ from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
 from service.learning.residual import Residual, slot_bits
 from service.learning.shared import Shared
 from service.learning.training_example import Features, FloatArray, TrainingExample
-from service.learning.trust import TRUSTED, Ledger, Record, record_hands, teachers_at_odds
+from service.learning.trust import TRUSTED, Ledger, Record, outlier_teachers, record_hands
 from service.scoring.weights import Cutoffs
 
 # Among so many decisions those are looked for that still stand and were made before the verdict.
@@ -136,12 +136,12 @@ class Taught:
         It is what `learn_all` makes of everything, and made so where going on could not be.
         """
         records = record_hands(new, self.records)
-        at_odds = teachers_at_odds(records)
-        n_examples = self.n_examples + _count(new, at_odds)
+        outliers = outlier_teachers(records)
+        n_examples = self.n_examples + _count(new, outliers)
         grows = any(
             slot_bits(n_examples[site_id]) != slot_bits(n) for site_id, n in self.n_examples.items()
         )
-        if grows or at_odds != teachers_at_odds(self.records):
+        if grows or outliers != outlier_teachers(self.records):
             return learn_all([*(one.example for one in self.learnt), *new], salt=self.salt)
         return _go_on(replace(self, n_examples=n_examples, records=records), new)
 
@@ -153,7 +153,7 @@ _NOTHING_DECIDED = Outermost()
 def learn_all(examples: Sequence[TrainingExample], *, salt: int) -> Taught:
     """Return what these training examples teach, in their order, from nothing."""
     records = record_hands(examples)
-    n_examples = _count(examples, teachers_at_odds(records))
+    n_examples = _count(examples, outlier_teachers(records))
     begun = Taught(
         salt=salt,
         n_examples=n_examples,
@@ -162,9 +162,9 @@ def learn_all(examples: Sequence[TrainingExample], *, salt: int) -> Taught:
     return _go_on(begun, examples)
 
 
-def _count(examples: Sequence[TrainingExample], at_odds: frozenset[str]) -> Counter[SiteId]:
+def _count(examples: Sequence[TrainingExample], outliers: frozenset[str]) -> Counter[SiteId]:
     """Return each site's number of training examples, without those of hands that teach nothing."""
-    return Counter(example.site_id for example in examples if example.teacher not in at_odds)
+    return Counter(example.site_id for example in examples if example.teacher not in outliers)
 
 
 def moves(own: float, shared: float, n_decisions: int) -> list[float]:
@@ -184,12 +184,12 @@ def _go_on(begun: Taught, examples: Sequence[TrainingExample]) -> Taught:
         site_id: _LearningSite(begun.sites.get(site_id), begun.n_examples[site_id])
         for site_id in dict.fromkeys(example.site_id for example in examples)
     }
-    at_odds = teachers_at_odds(begun.records)
+    outliers = outlier_teachers(begun.records)
     shared, ledger = begun.shared.copy(), begun.ledger.copy()
     evidence = begun.evidence.copy()
     learnt = []
     for example in examples:
-        weight = 0.0 if example.teacher in at_odds else ledger.weigh(example)
+        weight = 0.0 if example.teacher in outliers else ledger.weigh(example)
         moves_others = weight > 0.0 and example.hand in TRUSTED
         gradient = learning[example.site_id].learn(example, shared, weight)
         if moves_others:

@@ -23,7 +23,7 @@ _MOST_COPIES = 20
 _MOST_COPIES_APPROVED = 3
 # Who contradicts what the version was sure of in a fifth of the decisions, and five times at least,
 # judges otherwise than everybody, or means to.
-_AT_ODDS_TIMES, _AT_ODDS_SHARE = 5, 0.2
+_OUTLIER_TIMES, _OUTLIER_SHARE = 5, 0.2
 # So many decisions make an account no newcomer.
 NEWCOMER = 30
 # What a newcomer teaches against a confident verdict, until it is none any more.
@@ -38,10 +38,10 @@ class Record:
     contradictions: int = 0
 
     @property
-    def is_at_odds(self) -> bool:
+    def is_outlier(self) -> bool:
         """Say whether it contradicts confident verdicts far too often."""
         return (
-            self.contradictions >= _AT_ODDS_TIMES and self.contradictions >= _AT_ODDS_SHARE * self.n
+            self.contradictions >= _OUTLIER_TIMES and self.contradictions >= _OUTLIER_SHARE * self.n
         )
 
 
@@ -59,9 +59,9 @@ def record_hands(
     return records
 
 
-def teachers_at_odds(records: Mapping[str, Record]) -> frozenset[str]:
+def outlier_teachers(records: Mapping[str, Record]) -> frozenset[str]:
     """Return the teachers who teach nothing."""
-    return frozenset(teacher for teacher, record in records.items() if record.is_at_odds)
+    return frozenset(teacher for teacher, record in records.items() if record.is_outlier)
 
 
 class Ledger:

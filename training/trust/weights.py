@@ -18,13 +18,13 @@ import numpy as np
 from training.data.alike import IntArray, group_kin, group_same
 from training.data.dataset import Example
 from training.data.decisions import Decided
-from training.trust.at_odds import OddsConfig, find_at_odds, leans_against
 from training.trust.caps import (
     FloatArray,
     cap_each,
     cap_sets,
     cap_shares,
 )
+from training.trust.outliers import OutlierConfig, find_outliers, leans_against
 from training.trust.reviewers import Reviewer, standing, weigh_reviewers
 from training.trust.triggers import BoundPhrase, bound_phrases
 
@@ -38,8 +38,8 @@ class Reason(StrEnum):
     COPY = "copy of another decided comment"
     BASE_COPY = "copy of a comment in the base corpora"
     NO_WEIGHT = "others mostly disagree with its reviewer"
-    REVIEWER_AT_ODDS = "its reviewer contradicts verdicts far more often than others do"
-    SOURCE_AT_ODDS = "its source contradicts verdicts far more often than others do"
+    REVIEWER_IS_OUTLIER = "its reviewer contradicts verdicts far more often than others do"
+    SOURCE_IS_OUTLIER = "its source contradicts verdicts far more often than others do"
     UNCONFIRMED = "contradicts a confident verdict, and nobody trusted agrees"
 
 
@@ -84,7 +84,7 @@ class TrustConfig:
     source_share: float = 0.5
     # The newest so many are held out, to compare versions on what neither saw.
     newest_share: float = 0.2
-    odds: OddsConfig = field(default_factory=OddsConfig)
+    odds: OutlierConfig = field(default_factory=OutlierConfig)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +168,7 @@ class _Cleaning:
 
     def run(self) -> Cleaned:
         """Set aside, then bound what is left."""
-        self._at_odds(Reason.REVIEWER_AT_ODDS, [row.in_force.reviewer for row in self._decided])
+        self._outliers(Reason.REVIEWER_IS_OUTLIER, [row.in_force.reviewer for row in self._decided])
         # Whoever contradicts sincere people on purpose must not cost them their weight.
         lost = frozenset(self._decided[i].in_force.reviewer for i in self._reasons)
         self._reviewers = weigh_reviewers(self._decided, self._kin, without=lost)
@@ -177,7 +177,7 @@ class _Cleaning:
         )
         self._contradictions()
         self._set_aside(Reason.NO_WEIGHT, (i for i in self._left() if self._weights[i] <= 0))
-        self._at_odds(Reason.SOURCE_AT_ODDS, [row.example.source for row in self._decided])
+        self._outliers(Reason.SOURCE_IS_OUTLIER, [row.example.source for row in self._decided])
         self._unconfirmed()
         self._copies()
         phrases = self._bound()
@@ -236,11 +236,11 @@ class _Cleaning:
     def _is_spam(self, position: int) -> bool:
         return self._decided[position].example.is_spam
 
-    def _at_odds(self, reason: Reason, names: Sequence[str]) -> None:
+    def _outliers(self, reason: Reason, names: Sequence[str]) -> None:
         # The owner of an installation that the model is wrong about needs its training examples
         # most.
         seen = [i for i in self._left() if not self._by(i).is_anchor]
-        found = find_at_odds(
+        found = find_outliers(
             [self._decided[i] for i in seen],
             [self._p_spam[i] for i in seen],
             [names[i] for i in seen],

@@ -279,7 +279,7 @@ def test_a_source_with_a_fifth_of_its_labels_flipped_is_set_aside_as_a_whole():
     cleaned = clean_decisions([*owners(), *poisoned, *sincere])
 
     counts = count_set_aside(cleaned)
-    assert counts[Reason.REVIEWER_AT_ODDS.value] == 120
+    assert counts[Reason.REVIEWER_IS_OUTLIER.value] == 120
     # What is left over of the other one are its two mistakes.
     assert len(cleaned.set_aside) - 120 == 2
 
@@ -298,7 +298,7 @@ def test_whoever_contradicts_sincere_people_on_purpose_does_not_cost_them_their_
 
     cleaned = clean_decisions([*trusted("eve"), *sincere, *framing])
 
-    assert reasons(cleaned)[framing[0].id] is Reason.REVIEWER_AT_ODDS
+    assert reasons(cleaned)[framing[0].id] is Reason.REVIEWER_IS_OUTLIER
     assert weight_of(cleaned, sincere) == pytest.approx(30 * 0.2)
 
 
@@ -309,7 +309,7 @@ def test_a_source_whose_flips_come_from_many_hands_is_set_aside_too():
 
     cleaned = clean_decisions([*owners(), *poisoned])
 
-    assert count_set_aside(cleaned)[Reason.SOURCE_AT_ODDS.value] == 150
+    assert count_set_aside(cleaned)[Reason.SOURCE_IS_OUTLIER.value] == 150
 
 
 def test_the_owner_of_a_blog_that_the_model_is_wrong_about_still_teaches():

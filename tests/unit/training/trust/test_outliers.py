@@ -8,9 +8,9 @@ import pytest
 
 from service.domain.verdict import Outcome
 from tests.unit.training.decided import make_decided
-from training.trust.at_odds import OddsConfig, find_at_odds, leans_against
+from training.trust.outliers import OutlierConfig, find_outliers, leans_against
 
-CONFIG = OddsConfig()
+CONFIG = OutlierConfig()
 
 
 def decisions(name, *, n, against, **changes):
@@ -27,7 +27,7 @@ def decisions(name, *, n, against, **changes):
 def found(*some, kin=None):
     rows = [row for one in some for row in one]
     decided, p_spam, names = zip(*rows, strict=True)
-    return find_at_odds(decided, p_spam, names, kin or range(len(rows)), CONFIG)
+    return find_outliers(decided, p_spam, names, kin or range(len(rows)), CONFIG)
 
 
 def test_a_fifth_of_flipped_labels_in_one_source_is_found():

@@ -17,12 +17,12 @@ from training.data.decisions import Decided
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OddsConfig:
+class OutlierConfig:
     """What counts as confident, and how much contradiction is too much.
 
     A calibrated probability beyond `confident` is contradicted by at most one ruling in ten, so
-    whoever does so more often, and three times as often as the others, is at odds. The lower end of
-    a 99 % interval decides, so that of a hundred sincere ones about one in two hundred is lost.
+    whoever does so more often, and three times as often as the others, is an outlier. The lower end
+    of a 99 % interval decides, so that of a hundred sincere ones about one in two hundred is lost.
     """
 
     confident: float = 0.9
@@ -32,19 +32,19 @@ class OddsConfig:
     confidence: float = 0.99
 
 
-def leans_against(is_spam: bool, p_spam: float | None, config: OddsConfig) -> bool:  # noqa: FBT001  # a label
+def leans_against(is_spam: bool, p_spam: float | None, config: OutlierConfig) -> bool:  # noqa: FBT001  # a label
     """Say whether a label contradicts a confident probability; None is none."""
     if p_spam is None:
         return False
     return (1 - p_spam if is_spam else p_spam) >= config.confident
 
 
-def find_at_odds(
+def find_outliers(
     decided: Sequence[Decided],
     p_spam: Sequence[float | None],
     names: Sequence[str],
     kin: Sequence[Hashable],
-    config: OddsConfig,
+    config: OutlierConfig,
 ) -> frozenset[str]:
     """Return the names that contradict the machine far more often than the others do.
 
@@ -62,11 +62,11 @@ def find_at_odds(
         counted.add(once)
         seen[name] += 1
         against[name] += leans_against(row.example.is_spam, p, config)
-    return frozenset(name for name in seen if _is_at_odds(name, seen, against, config))
+    return frozenset(name for name in seen if _is_outlier(name, seen, against, config))
 
 
-def _is_at_odds(
-    name: str, seen: dict[str, int], against: dict[str, int], config: OddsConfig
+def _is_outlier(
+    name: str, seen: dict[str, int], against: dict[str, int], config: OutlierConfig
 ) -> bool:
     if seen[name] < config.min_seen:
         return False
