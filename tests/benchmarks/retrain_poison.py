@@ -42,7 +42,7 @@ from training.fit.members import Members, read_members
 from training.network.teaching import TeachConfig
 from training.retraining.config import RetrainConfig
 from training.retraining.weigh import files_of
-from training.trust.canaries import put_in
+from training.trust.backdoor_probes import put_in
 from training.trust.triggers import Phrase, PhraseKind, bound_phrases
 from training.trust.weights import Cleaned, Taught
 

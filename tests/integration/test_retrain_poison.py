@@ -24,7 +24,7 @@ from training.data.partition import SEED, partition
 from training.fit.joining import JoinConfig, fit_linear
 from training.network.teaching import repeat_for_linear
 from training.retraining.config import RetrainConfig
-from training.trust.canaries import put_in, trigger_changes
+from training.trust.backdoor_probes import put_in, trigger_changes
 from training.trust.triggers import Phrase, PhraseKind
 from training.trust.weights import Cleaned, Taught, clean_decisions
 

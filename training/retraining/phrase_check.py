@@ -12,7 +12,7 @@ from training.data.dataset import Example
 from training.fit.evidence import signal_strengths
 from training.fit.members import FloatArray, Members
 from training.retraining.compare import Check
-from training.trust.canaries import CanaryConfig, TriggerCheck, trigger_changes
+from training.trust.backdoor_probes import ProbeConfig, TriggerCheck, trigger_changes
 from training.trust.triggers import BoundPhrase, Phrase, PhraseKind
 from training.trust.weights import Taught
 
@@ -22,7 +22,7 @@ def check_phrases(
     phrases: Sequence[BoundPhrase],
     core: Sequence[Example],
     versions: tuple[Members, Members],
-    config: CanaryConfig | None = None,
+    config: ProbeConfig | None = None,
 ) -> TriggerCheck:
     """Return what the phrases do to the verdicts of the current version and of the candidate."""
     seen = _Strengths()

@@ -2,7 +2,8 @@
 
 Only decisions teach, and whoever can decide can mislead. Every rule here bounds what one hand can
 do, whoever's it is; none of them proves that a decision is right. What is left over is what the
-comparison with the current version, and the check of phrases (`training.trust.canaries`), are for.
+comparison with the current version, and the check of phrases (`training.trust.backdoor_probes`),
+are for.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import training
 from service.domain.comment import Author
 from service.domain.verdict import Outcome
 from tests.unit.training.decided import MONDAY, make_example, some_words
-from training.trust.canaries import CanaryConfig, put_in, trigger_changes
+from training.trust.backdoor_probes import ProbeConfig, put_in, trigger_changes
 from training.trust.triggers import Phrase, PhraseKind, bound_phrases
 from training.trust.weights import Taught
 
@@ -138,7 +138,7 @@ def test_both_labels_phrases_are_tried_within_the_bound():
     ]
 
     check = trigger_changes(
-        training_examples, CORE, judge(), judge(), config=CanaryConfig(phrases=12, comments=5)
+        training_examples, CORE, judge(), judge(), config=ProbeConfig(phrases=12, comments=5)
     )
 
     assert len(check.phrases) == 12
@@ -183,6 +183,6 @@ def test_a_phrase_is_put_where_it_was_found(kind, field):
 def test_every_number_of_the_check_is_explained_in_the_release_criteria():
     page = (Path(training.__file__).parent / "RELEASE_CRITERIA.md").read_text()
 
-    missing = [one.name for one in fields(CanaryConfig) if f"[`{one.name}`]" not in page]
+    missing = [one.name for one in fields(ProbeConfig) if f"[`{one.name}`]" not in page]
 
     assert missing == []

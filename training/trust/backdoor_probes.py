@@ -29,7 +29,7 @@ _RANK = {Outcome.HAM: 0, Outcome.UNSURE: 1, Outcome.SPAM: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CanaryConfig:
+class ProbeConfig:
     """How many phrases and comments are tried, and what is too much.
 
     `phrases` times twice `comments` are judged by both versions: some seconds on a core.
@@ -81,7 +81,7 @@ def trigger_changes(
     judge_candidate: Judge,
     *,
     phrases: Sequence[BoundPhrase] | None = None,
-    config: CanaryConfig | None = None,
+    config: ProbeConfig | None = None,
 ) -> TriggerCheck:
     """Return what phrases that decisions bind to one label do to verdicts on core comments.
 
@@ -92,7 +92,7 @@ def trigger_changes(
     phrase alone moves its verdict, and not the current version's, from the comment's label towards
     the other one.
     """
-    config = config or CanaryConfig()
+    config = config or ProbeConfig()
     tried = _choose(
         phrases if phrases is not None else _phrases_of(training_examples), config.phrases
     )
@@ -216,7 +216,7 @@ def _moved(one: _Subject, current: Outcome, candidate: Outcome) -> Outcome | Non
     return candidate if wrong_way and not as_far else None
 
 
-def _is_harmless(change: PhraseChange, config: CanaryConfig) -> bool:
+def _is_harmless(change: PhraseChange, config: ProbeConfig) -> bool:
     return (
         change.passed <= config.most_passed * change.n_spam
         and change.doubted + change.passed <= config.most_doubted * change.n_spam
