@@ -149,7 +149,7 @@ def _workers(
 
 
 def _histories(settings: Settings, folder: DataFolder, database: _Database) -> Finding:
-    decided = database.stores().decisions.find_in_force(after=0, limit=1).precedents
+    decided = database.stores().decisions.find_in_force(after=0, limit=1).decided_comments
     with closing(open_history(settings, find_valkey_url(settings, folder))) as history:
         return judge_histories(is_blank=history.is_blank(), has_decisions=bool(decided))
 

@@ -9,9 +9,9 @@ from typing import Protocol
 from service.domain.bulk_decision import BulkDecision
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
+from service.domain.decided_comment import DecidedComment, DecidedPage
 from service.domain.decision import Decision
 from service.domain.delivery import Delivery
-from service.domain.precedent import Precedent, PrecedentPage
 from service.ports.audit import Acts, BulkDecisionAct
 
 Tell = Callable[[Sequence[Case]], Sequence[Delivery]]
@@ -105,10 +105,10 @@ class DecisionStore(Protocol):
 
     def find_of_bulk_decision(
         self, bulk_decision_id: str, *, after: int, limit: int
-    ) -> PrecedentPage:
+    ) -> DecidedPage:
         """Return a bulk decision's decisions in force as `find_in_force` does."""
 
-    def find_unremembered(self, *, limit: int) -> list[Precedent]:
+    def find_unremembered(self, *, limit: int) -> list[DecidedComment]:
         """Return decisions whose making or undoing histories may not know of, the oldest first.
 
         `add` and `undo` put a decision here in their own transactions, `mark_remembered` takes it
@@ -121,7 +121,7 @@ class DecisionStore(Protocol):
         One that was undone since is left where it is: histories know of its making alone.
         """
 
-    def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
+    def find_in_force(self, *, after: int, limit: int) -> DecidedPage:
         """Return decisions in force in the order they were made in, from the first if `after` is 0.
 
         A page's `next_after` is the next one's `after`. What is decided meanwhile comes later.

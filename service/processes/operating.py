@@ -262,7 +262,7 @@ def _history(wired: Wired) -> Part:
             value=float(is_up),
         )
         if is_up:
-            decided = wired.services.decisions.find_in_force(after=0, limit=1).precedents
+            decided = wired.services.decisions.find_in_force(after=0, limit=1).decided_comments
             yield Reading(
                 name="slopsieve_history_blank",
                 about="Whether histories lack decisions that were made, until they are filled.",

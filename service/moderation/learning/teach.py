@@ -55,7 +55,7 @@ def decisions_for_training(
         page = services.decisions.find_in_force(after=after, limit=_PORTION)
         wanted = {
             one.decision.comment_id: one.decision.id
-            for one in page.precedents
+            for one in page.decided_comments
             if is_by_person(one.decision)
             and (sites is None or one.comment.site_id in sites)
             and (since is None or one.decision.decided_at >= since)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
+from service.domain.decided_comment import DecidedComment, DecidedPage
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import ConflictError
-from service.domain.precedent import Precedent, PrecedentPage
 from service.moderation.admin.acts import act_on_bulk_decision
 from service.moderation.learning.remember import remember
 from service.moderation.review.decide import refuse_note
@@ -66,7 +66,7 @@ def decide_together(
     ):
         msg = "this bulk decision was made before, in another way"
         raise ConflictError(msg)
-    changed_at_once: list[Precedent] = []
+    changed_at_once: list[DecidedComment] = []
     for some in _portions(wanted):
         cases = [
             case
@@ -94,9 +94,9 @@ def undo_bulk_decision(
     bulk_decision = services.bulk_decisions.take_back(
         bulk_decision_id, by=undone_by, at=now, act=act_on_bulk_decision
     )
-    changed_at_once: list[Precedent] = []
+    changed_at_once: list[DecidedComment] = []
     for page in _pages(bulk_decision_id, services):
-        cases = services.cases.find([one.comment.id for one in page.precedents])
+        cases = services.cases.find([one.comment.id for one in page.decided_comments])
         changed = _undo_portion(cases, bulk_decision, services, undone_by=undone_by)
         changed_at_once += changed[: _LEARNT_AT_ONCE - len(changed_at_once)]
     remember(changed_at_once, services)
@@ -121,7 +121,7 @@ def _decide_portion(
     *,
     note: str | None,
     open_only: bool,
-) -> list[Precedent]:
+) -> list[DecidedComment]:
     """Decide some comments in one transaction and return what changed."""
     if not open_ones:
         return []
@@ -144,7 +144,7 @@ def _decide_portion(
     changed = services.decisions.add_many(decisions, deliveries=messages, open_only=open_only)
     if messages:
         tell_of_decisions({one.comment_id: cases[one.comment_id] for one in changed}, services)
-    return [Precedent(decision=one, comment=cases[one.comment_id].comment) for one in changed]
+    return [DecidedComment(decision=one, comment=cases[one.comment_id].comment) for one in changed]
 
 
 def _is_open(case: Case, bulk_decision: BulkDecision) -> bool:
@@ -152,7 +152,7 @@ def _is_open(case: Case, bulk_decision: BulkDecision) -> bool:
     return case.withdrawn_at is None and not ruled_so
 
 
-def _pages(bulk_decision_id: str, services: Services) -> Iterator[PrecedentPage]:
+def _pages(bulk_decision_id: str, services: Services) -> Iterator[DecidedPage]:
     """Yield a bulk decision's decisions in force, by and by."""
     after: int | None = 0
     while after is not None:
@@ -160,13 +160,13 @@ def _pages(bulk_decision_id: str, services: Services) -> Iterator[PrecedentPage]
             bulk_decision_id, after=after, limit=PORTION
         )
         after = page.next_after
-        if page.precedents:
+        if page.decided_comments:
             yield page
 
 
 def _undo_portion(
     cases: Sequence[Case], bulk_decision: BulkDecision, services: Services, *, undone_by: str
-) -> list[Precedent]:
+) -> list[DecidedComment]:
     """Undo part of a bulk decision in one transaction and return what changed."""
     known = {
         case.comment.id: case
@@ -184,7 +184,7 @@ def _undo_portion(
     )
     if messages:
         tell_of_decisions({one.comment_id: known[one.comment_id] for one in undone}, services)
-    return [Precedent(decision=one, comment=known[one.comment_id].comment) for one in undone]
+    return [DecidedComment(decision=one, comment=known[one.comment_id].comment) for one in undone]
 
 
 def _portions(ids: Sequence[CommentId]) -> Iterator[Sequence[CommentId]]:

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
+from service.domain.decided_comment import DecidedComment
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
-from service.domain.precedent import Precedent
 from service.moderation.admin.acts import acts_on_comments
 from service.moderation.learning.remember import remember
 from service.moderation.telling.announce import (
@@ -68,7 +68,7 @@ def decide_comment(
         decision, deliveries=messages, acts=acts_on_comments, instead_of=instead_of
     )
     changed = [replaced, decision] if replaced is not None else [decision]
-    remember([Precedent(decision=one, comment=case.comment) for one in changed], services)
+    remember([DecidedComment(decision=one, comment=case.comment) for one in changed], services)
     return _tell(case, messages, services, at_once=at_once)
 
 
@@ -114,7 +114,7 @@ def undo_decision(
             raise
         # Somebody undid it a moment earlier.
         return services.cases.get(comment_id)
-    remember([Precedent(decision=undone, comment=case.comment)], services)
+    remember([DecidedComment(decision=undone, comment=case.comment)], services)
     return _tell(case, messages, services, at_once=True)
 
 

@@ -10,10 +10,10 @@ import sqlalchemy as sa
 
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import CommentId
+from service.domain.decided_comment import DecidedComment, DecidedPage
 from service.domain.decision import Decision
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.precedent import Precedent, PrecedentPage
 from service.ports.audit import Acts
 from service.stores.batches import refuse_mixed
 from service.stores.deliveries import kept_of
@@ -158,14 +158,14 @@ class SqlDecisionStore:
 
     def find_of_bulk_decision(
         self, bulk_decision_id: str, *, after: int, limit: int
-    ) -> PrecedentPage:
+    ) -> DecidedPage:
         """See `DecisionStore.find_of_bulk_decision`."""
         of_bulk_decision = sa.and_(
             decisions.c.stroke_id == bulk_decision_id, is_of_bulk_decision_in_force
         )
         return self._page(of_bulk_decision, after=after, limit=limit)
 
-    def find_unremembered(self, *, limit: int) -> list[Precedent]:
+    def find_unremembered(self, *, limit: int) -> list[DecidedComment]:
         """See `DecisionStore.find_unremembered`."""
         query = (
             sa.select(decisions)
@@ -180,7 +180,7 @@ class SqlDecisionStore:
         """See `DecisionStore.mark_remembered`."""
         write(self._engine, lambda connection: _mark_remembered(connection, decisions))
 
-    def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
+    def find_in_force(self, *, after: int, limit: int) -> DecidedPage:
         """See `DecisionStore.find_in_force`."""
         return self._page(decisions.c.undone_at.is_(None), after=after, limit=limit)
 
@@ -209,7 +209,7 @@ class SqlDecisionStore:
             row = connection.execute(sa.select(decision.label("decision"), act.label("act"))).one()
             return row.decision or 0, row.act or 0
 
-    def _page(self, wanted: sa.ColumnElement[bool], *, after: int, limit: int) -> PrecedentPage:
+    def _page(self, wanted: sa.ColumnElement[bool], *, after: int, limit: int) -> DecidedPage:
         query = (
             sa.select(decisions)
             .where(decisions.c.seq > after, wanted)
@@ -218,8 +218,8 @@ class SqlDecisionStore:
         )
         with reading(self._engine) as connection:
             rows = connection.execute(query).all()
-            return PrecedentPage(
-                precedents=tuple(_with_comments(connection, rows)),
+            return DecidedPage(
+                decided_comments=tuple(_with_comments(connection, rows)),
                 next_after=rows[-1].seq if rows else None,
             )
 
@@ -229,13 +229,15 @@ def _log(connection: sa.Connection, changed: Sequence[Decision], acts: Acts | No
         insert_entries(connection, acts(changed))
 
 
-def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[Precedent]:
+def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[DecidedComment]:
     """Return the decisions of these rows, in order, each with its comment."""
     found = {}
     for some in chunks(sorted({row.comment_id for row in rows})):
         query = sa.select(comments).where(comments.c.id.in_(some))
         found.update({row.id: comment_from(row) for row in connection.execute(query)})
-    return [Precedent(decision=decision_from(row), comment=found[row.comment_id]) for row in rows]
+    return [
+        DecidedComment(decision=decision_from(row), comment=found[row.comment_id]) for row in rows
+    ]
 
 
 def _mark_remembered(connection: sa.Connection, known: Sequence[Decision]) -> None:

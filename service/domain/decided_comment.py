@@ -9,7 +9,7 @@ from service.domain.decision import Decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Precedent:
+class DecidedComment:
     """A decision, in force or undone, and its comment as it is kept now."""
 
     decision: Decision
@@ -17,11 +17,11 @@ class Precedent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrecedentPage:
-    """Some precedents, oldest decision first, and where the next page begins.
+class DecidedPage:
+    """Some decided comments, oldest decision first, and where the next page begins.
 
     `next_after` is None where nothing was found: whoever reads to the end sees one empty page.
     """
 
-    precedents: tuple[Precedent, ...]
+    decided_comments: tuple[DecidedComment, ...]
     next_after: int | None = None
