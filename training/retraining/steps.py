@@ -153,7 +153,7 @@ class RunSteps(RunInputs):
         return engine_of(files[network], files[weights], threads=self.options.threads)
 
     def _weigh(self) -> None:
-        found = self._weigh_anew() if self.start is Start.BASE else self._update()
+        found = self._refit() if self.start is Start.BASE else self._update()
         self._write(
             {
                 LINEAR_FILE: table_bytes(found.linear),
@@ -174,7 +174,7 @@ class RunSteps(RunInputs):
         core = found.outcome.parts[0].scored.all_evidence
         self.folder.write_arrays("core.npz", p_spam=core, strengths=found.outcome.test_strengths)
 
-    def _weigh_anew(self) -> WeighedCandidate:
+    def _refit(self) -> WeighedCandidate:
         taught = repeat_for_linear(
             self.base.train, self.decided.of[Use.TEACH], times=self.config.linear_times
         )

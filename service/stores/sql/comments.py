@@ -222,10 +222,10 @@ class SqlCommentStore:
         with reading(self._engine) as connection:
             return list(connection.scalars(query))
 
-    def place_anew(
+    def reposition(
         self, site_id: SiteId, *, after: CommentId | None, limit: int
     ) -> CommentId | None:
-        """See `CommentStore.place_anew`."""
+        """See `CommentStore.reposition`."""
         return write(
             self._engine, lambda connection: place_waiting(connection, site_id, after, limit)
         )

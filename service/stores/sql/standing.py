@@ -81,7 +81,7 @@ def reported_review_at(connection: sa.Connection, standing: Row, label: Label) -
 def place_waiting(
     connection: sa.Connection, site_id: SiteId, after: CommentId | None, limit: int
 ) -> CommentId | None:
-    """Place some of a site's waiting comments anew; see `CommentStore.place_anew`."""
+    """Place some of a site's waiting comments anew; see `CommentStore.reposition`."""
     query = (
         sa.select(*STANDING, comments.c.p_spam)
         .where(comments.c.site_id == site_id, waits_for_review)
