@@ -58,9 +58,9 @@ def keep_ring(services, size, *, ties=("born", "target"), ring_id="ring_1", low=
     return ids
 
 
-def decide(client, ring_id="ring_1", ruling="reject", *, but=(), **fields):
+def decide(client, ring_id="ring_1", ruling="reject", *, excepted=(), **fields):
     form = form_of(client.get(f"{LIST}/{ring_id}"))
-    form["id"] = [one for one in form["id"] if one not in but]
+    form["id"] = [one for one in form["id"] if one not in excepted]
     return client.post(f"{LIST}/{ring_id}/decision", data={**form, "ruling": ruling, **fields})
 
 
@@ -91,7 +91,7 @@ def test_a_ring_shows_its_comments_and_every_tie_in_words(services, client):
 def test_a_ring_is_decided_with_exceptions_that_leave_and_undone(services, client):
     ids = keep_ring(services, 5)
 
-    decide(client, but=ids[:1], leave="yes")
+    decide(client, excepted=ids[:1], leave="yes")
     page = client.get(f"{LIST}/ring_1")
     bulk_decision = re.search(r'action="(/review/strokes/[^"]+/undo)"', page.text)
     decided = rulings(services, ids)
