@@ -112,9 +112,9 @@ from training.network.encoder import Network, read_tokeniser
 from training.network.exits import ExitNetwork
 from training.network.finetune import FineTuneConfig, Progress
 from training.network.from_version import load_from_version
-from training.network.on_grid import export_on_grid
 from training.network.packaged_e5 import E5
 from training.network.pooling import LAYER
+from training.network.quantisation_aware import export_quantisation_aware
 from training.network.tune import (
     Plan,
     TuneConfig,
@@ -457,7 +457,7 @@ def _make_version(run: Training) -> Made:
     if not config.reads_twice:
         networks = networks[:1]
     first, *more = (
-        export_on_grid(
+        export_quantisation_aware(
             one, taught, tokeniser, config.on_grid, windows=config.int8_windows, seed=config.seed
         )
         for one in networks

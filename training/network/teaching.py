@@ -16,7 +16,7 @@ from training.data.training_examples import TrainingExample, Variation, training
 from training.network.encoder import Network
 from training.network.finetune import FineTuneConfig, Progress, fine_tune
 from training.network.from_version import Served
-from training.network.on_grid import freeze_vocabulary
+from training.network.quantisation_aware import freeze_vocabulary
 from training.trust.weights import Taught
 
 # Replayed comments are cut into batches from runs of so many, sorted by length: little padding.
@@ -72,7 +72,7 @@ def teach(
     Resumes from the checkpoint; the same seed and training examples give the same network.
     """
     freeze_vocabulary(network)
-    served.keep_on_grid(network)
+    served.fake_quantise(network)
     training_examples = [training_example_of(one.example, weight=one.weight) for one in decided]
     batches, drawn = plan_batches(
         len(decided), [len(e.comment.text) for e in replayed], config, seed=seed

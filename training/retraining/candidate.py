@@ -33,7 +33,7 @@ from training.fit.simulate_histories import GroupCheck, HistoryFit
 from training.fit.weighing import Weighed
 from training.network.exits import ExitNetwork
 from training.network.finetune import Progress
-from training.network.on_grid import export_on_grid
+from training.network.quantisation_aware import export_quantisation_aware
 from training.network.tune import plan_training_examples, tune
 from training.retraining.config import RetrainConfig, Start
 from training.retraining.run_folder import RunFolder
@@ -197,7 +197,7 @@ def export_from_base(
     """Return graph and weights, in int8, of the network of each exit that serves."""
     exits = network.exits if config.train.reads_twice else network.exits[:1]
     return [
-        export_on_grid(
+        export_quantisation_aware(
             network.cut(after),
             parts.train,
             tokeniser,

@@ -113,7 +113,7 @@ def test_the_linear_member_reads_a_decision_as_often_as_it_may_teach():
 def test_with_nothing_but_what_it_said_before_a_network_stays_the_same(load, tokeniser):
     network, served = load()
     before, _ = load()
-    served.keep_on_grid(network)
+    served.fake_quantise(network)
     untaught = digest(network)
     training_examples = [
         TrainingExample(input=ModelInput(text=text), as_before=True) for text in HELD_SAME

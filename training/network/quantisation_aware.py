@@ -19,7 +19,7 @@ from training.network.finetune import FineTuneConfig, fine_tune
 from training.network.from_version import load_from_version
 
 
-def export_on_grid(
+def export_quantisation_aware(
     network: Network,
     train: Sequence[Example],
     tokeniser: CommentTokeniser,
@@ -43,7 +43,7 @@ def export_on_grid(
         files = Path(folder, NETWORK_FILE).read_bytes(), Path(folder, WEIGHTS_FILE).read_bytes()
     rounded, served = load_from_version(*files)
     freeze_vocabulary(rounded)
-    served.keep_on_grid(rounded)
+    served.fake_quantise(rounded)
     training_examples = [TrainingExample(input=e.input, as_before=True) for e in train]
     fine_tune(rounded, tokeniser, training_examples, config, seed=seed, before=network)
     return served.write(rounded)
