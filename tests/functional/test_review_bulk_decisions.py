@@ -88,7 +88,7 @@ def test_a_form_sent_twice_is_one_act(services, client):
     ids = [keep(services).id]
 
     for _ in range(2):
-        bulk(client, ids, bulk_decision="str_sent_twice")
+        bulk(client, ids, stroke="str_sent_twice")
 
     assert newest(services).n_decided == 1
     assert len(services.bulk_decisions.recent(site_ids=None, limit=9)) == 1
