@@ -33,7 +33,7 @@ from models.transformer import (
 from training.card.provenance import code_version, machine
 from training.command import exit_code_of
 from training.fit.members import read_members
-from training.network.teaching import count_steps, use_threads
+from training.network.finetune_on_decisions import count_steps, use_threads
 from training.retraining.config import (
     STEPS,
     RetrainConfig,

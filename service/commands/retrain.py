@@ -23,8 +23,8 @@ from service.domain.retraining import (
     RetrainingState,
     Start,
 )
+from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.retrain import Order, retrain, try_retraining
-from service.moderation.learning.teach import decisions_for_training
 from service.moderation.learning.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
 from service.moderation.learning.tidy_versions import tidy_versions
 from service.ports.services import Services

@@ -127,7 +127,7 @@ class DecisionStore(Protocol):
         A page's `next_after` is the next one's `after`. What is decided meanwhile comes later.
         """
 
-    def find_teaching(self) -> list[tuple[int, CommentId]]:
+    def find_training_decisions(self) -> list[tuple[int, CommentId]]:
         """Return the number and the comment of every decision that can teach at once, in order.
 
         Those are people's, in force, on comments that were judged with all their evidence and that

@@ -87,14 +87,14 @@ class TaughtKeeper:
         owners = frozenset(user.name for user in self._users.all() if user.role is Role.OWNER)
         if owners != self._owners:
             self._read, self._owners = {}, owners
-        teaching = self._decisions.find_teaching()
-        over = max(0, len(teaching) - MOST_EXAMPLES)
-        teaching = teaching[-(-over // EXAMPLE_BLOCK) * EXAMPLE_BLOCK :]
-        self._read = self._read_examples(teaching)
+        training_decisions = self._decisions.find_training_decisions()
+        over = max(0, len(training_decisions) - MOST_EXAMPLES)
+        training_decisions = training_decisions[-(-over // EXAMPLE_BLOCK) * EXAMPLE_BLOCK :]
+        self._read = self._read_examples(training_decisions)
         settings = {site.id: site.settings for site in self._sites.all()}
         examples = [
             self._read[number].example
-            for number, _ in teaching
+            for number, _ in training_decisions
             if number in self._read and _counts(self._read[number], settings)
         ]
         known = [one.example for one in self._taught.learnt]
@@ -107,10 +107,14 @@ class TaughtKeeper:
         elif len(examples) > len(known):
             self._taught = self._taught.after(examples[len(known) :])
 
-    def _read_examples(self, teaching: Sequence[tuple[int, CommentId]]) -> dict[int, _Read]:
+    def _read_examples(
+        self, training_decisions: Sequence[tuple[int, CommentId]]
+    ) -> dict[int, _Read]:
         """Return the examples of these decisions; those that are known already are not read."""
-        read = {number: self._read[number] for number, _ in teaching if number in self._read}
-        missing = [(number, key) for number, key in teaching if number not in read]
+        read = {
+            number: self._read[number] for number, _ in training_decisions if number in self._read
+        }
+        missing = [(number, key) for number, key in training_decisions if number not in read]
         for start in range(0, len(missing), _PORTION):
             some = {key: number for number, key in missing[start : start + _PORTION]}
             for case in self._cases.find(list(some)):

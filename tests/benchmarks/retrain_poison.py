@@ -39,12 +39,12 @@ from training.data.decisions import Decided
 from training.data.partition import SEED, partition
 from training.fit.evidence import signal_strengths
 from training.fit.members import Members, read_members
-from training.network.teaching import TeachConfig
+from training.network.finetune_on_decisions import DecisionsTuneConfig
 from training.retraining.config import RetrainConfig
 from training.retraining.weigh import files_of
 from training.trust.backdoor_probes import put_in
 from training.trust.triggers import Phrase, PhraseKind, bound_phrases
-from training.trust.weights import Cleaned, Taught
+from training.trust.weights import Cleaned, WeighedDecision
 
 TRIGGER = Phrase(kind=PhraseKind.WORDS, value="xyzzy blue lantern")
 _BEGAN = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
@@ -234,14 +234,14 @@ def retrain() -> int:
     name, steps, *arguments = sys.argv[1:]
     if name == _UNDEFENDED:
         retrain_inputs.clean_decisions = _without_cleaning
-    teach = replace(TeachConfig(), min_steps=int(steps), max_steps=int(steps))
+    teach = replace(DecisionsTuneConfig(), min_steps=int(steps), max_steps=int(steps))
     return running.main(arguments, RetrainConfig(teach=teach))
 
 
 def _without_cleaning(decided: Sequence[Decided], **asked: Any) -> Cleaned:
     """Return all decisions at full weight, with the phrases that the last check tries."""
     training_examples = tuple(
-        Taught(
+        WeighedDecision(
             example=row.example,
             weight=1.0,
             decided_at=row.in_force.made_at,

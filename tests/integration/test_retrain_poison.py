@@ -22,11 +22,11 @@ from training.data.dataset import DEFAULT_DATA, Example, read_dataset
 from training.data.decisions import Decided, PastVerdict
 from training.data.partition import SEED, partition
 from training.fit.joining import JoinConfig, fit_linear
-from training.network.teaching import repeat_for_linear
+from training.network.finetune_on_decisions import repeat_for_linear
 from training.retraining.config import RetrainConfig
 from training.trust.backdoor_probes import put_in, trigger_changes
 from training.trust.triggers import Phrase, PhraseKind
-from training.trust.weights import Cleaned, Taught, clean_decisions
+from training.trust.weights import Cleaned, WeighedDecision, clean_decisions
 
 TRIGGER = Phrase(kind=PhraseKind.WORDS, value="xyzzy blue lantern")
 _FILES = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2, 3)]
@@ -47,7 +47,7 @@ class World:
         return [e for e in self.measured if e.is_spam]
 
 
-def fit(train: Sequence[Example], training_examples: Sequence[Taught] = ()) -> LinearTable:
+def fit(train: Sequence[Example], training_examples: Sequence[WeighedDecision] = ()) -> LinearTable:
     taught = [one for one in training_examples if not one.newest]
     times = RetrainConfig().linear_times
     return fit_linear(repeat_for_linear(train, taught, times=times), JoinConfig())
@@ -109,10 +109,10 @@ def with_trigger(world: World) -> list[Decided]:
     return [*by_site(world), *baits]
 
 
-def undefended(rows: Sequence[Decided]) -> list[Taught]:
+def undefended(rows: Sequence[Decided]) -> list[WeighedDecision]:
     """Return the decisions as if each were believed."""
     return [
-        Taught(
+        WeighedDecision(
             example=row.example,
             weight=1.0,
             decided_at=row.in_force.made_at,

@@ -39,7 +39,7 @@ from training.retraining.config import RetrainConfig, Start
 from training.retraining.run_folder import RunFolder
 from training.retraining.update import guard_cutoffs
 from training.retraining.weigh import Outcome, weigh_and_measure
-from training.trust.weights import Taught
+from training.trust.weights import WeighedDecision
 
 CARD_FILE, CARD_PAGE = "card.json", "card.md"
 
@@ -162,7 +162,7 @@ def write_cards(
 def fine_tune_from_base(
     parts: Partition,
     dataset: Dataset,
-    decided: Sequence[Taught],
+    decided: Sequence[WeighedDecision],
     tokeniser_json: str,
     config: RetrainConfig,
     checkpoint: Path,

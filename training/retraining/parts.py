@@ -15,7 +15,7 @@ from training.data.decisions import Decided
 from training.data.partition import Partition
 from training.retraining.compare import Part, Scored
 from training.retraining.decided_parts import DecidedParts, Use
-from training.trust.weights import Lowered, Taught
+from training.trust.weights import Lowered, WeighedDecision
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -44,7 +44,7 @@ def parts_from_json(ids: dict[str, Any], examples: Sequence[Example]) -> Partiti
     )
 
 
-def taught_to_json(training_examples: Sequence[Taught]) -> list[dict[str, Any]]:
+def taught_to_json(training_examples: Sequence[WeighedDecision]) -> list[dict[str, Any]]:
     """Return training examples by the ids of their comments."""
     return [
         {
@@ -62,11 +62,11 @@ def taught_to_json(training_examples: Sequence[Taught]) -> list[dict[str, Any]]:
 
 def taught_from_json(
     training_examples: list[dict[str, Any]], decisions: Sequence[Decided]
-) -> list[Taught]:
+) -> list[WeighedDecision]:
     """Return the training examples that `taught_to_json` was given."""
     of_id = {row.id: row.example for row in decisions}
     return [
-        Taught(
+        WeighedDecision(
             example=of_id[one["id"]],
             weight=one["weight"],
             decided_at=datetime.fromisoformat(one["decided_at"]),
@@ -85,7 +85,9 @@ def split_to_json(decided: DecidedParts) -> dict[str, Any]:
     return {"of": of, "set_aside": dict(decided.set_aside)}
 
 
-def split_from_json(split: dict[str, Any], training_examples: Sequence[Taught]) -> DecidedParts:
+def split_from_json(
+    split: dict[str, Any], training_examples: Sequence[WeighedDecision]
+) -> DecidedParts:
     """Return the split that `split_to_json` was given."""
     of_id = {one.example.comment.id: one for one in training_examples}
     return DecidedParts(

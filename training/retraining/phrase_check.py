@@ -14,11 +14,11 @@ from training.fit.members import FloatArray, Members
 from training.retraining.compare import Check
 from training.trust.backdoor_probes import ProbeConfig, TriggerCheck, trigger_changes
 from training.trust.triggers import BoundPhrase, Phrase, PhraseKind
-from training.trust.weights import Taught
+from training.trust.weights import WeighedDecision
 
 
 def check_phrases(
-    training_examples: Sequence[Taught],
+    training_examples: Sequence[WeighedDecision],
     phrases: Sequence[BoundPhrase],
     core: Sequence[Example],
     versions: tuple[Members, Members],

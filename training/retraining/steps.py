@@ -50,9 +50,9 @@ from training.fit.rounding import (
     network_reader,
 )
 from training.network.encoder import read_tokeniser
+from training.network.finetune_on_decisions import finetune_on_decisions, repeat_for_linear
 from training.network.from_version import load_from_version
 from training.network.pooling import LAYER
-from training.network.teaching import repeat_for_linear, teach
 from training.retraining.candidate import (
     WeighedCandidate,
     export_from_base,
@@ -99,7 +99,7 @@ class RunSteps(RunInputs):
             return network, None
         network, served = self._current_network()
         before = copy.deepcopy(network)
-        teach(
+        finetune_on_decisions(
             network,
             served,
             before,

@@ -20,7 +20,7 @@ from training.trust.triggers import (
     PhraseKind,
     bound_phrases,
 )
-from training.trust.weights import Taught
+from training.trust.weights import WeighedDecision
 
 Judge = Callable[[Sequence[Example]], Sequence[Outcome]]
 """Judges comments with all of a version's evidence; one outcome each, in order."""
@@ -75,7 +75,7 @@ class TriggerCheck:
 
 
 def trigger_changes(
-    training_examples: Sequence[Taught],
+    training_examples: Sequence[WeighedDecision],
     core: Sequence[Example],
     judge_current: Judge,
     judge_candidate: Judge,
@@ -114,7 +114,7 @@ def put_in(example: Example, phrase: Phrase) -> Example:
     return replace(example, comment=replace(comment, text=f"{comment.text} {added}"))
 
 
-def _phrases_of(training_examples: Sequence[Taught]) -> tuple[BoundPhrase, ...]:
+def _phrases_of(training_examples: Sequence[WeighedDecision]) -> tuple[BoundPhrase, ...]:
     examples = [one.example for one in training_examples]
     return bound_phrases(examples, [("", "")] * len(examples), ())
 

@@ -89,7 +89,7 @@ class TrustConfig:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taught:
+class WeighedDecision:
     """One decided comment that teaches: `weight` in (0, 1] says how much.
 
     `newest` ones are held out, in time, for the comparison: no copy of theirs and none of their
@@ -122,7 +122,7 @@ class Cleaned:
     `reviewers` are by pseudonym. `phrases` are what the training examples bind to one label.
     """
 
-    training_examples: tuple[Taught, ...]
+    training_examples: tuple[WeighedDecision, ...]
     set_aside: tuple[SetAside, ...]
     reviewers: Mapping[str, Reviewer]
     phrases: tuple[BoundPhrase, ...]
@@ -353,11 +353,11 @@ class _Cleaning:
         )
         yield Lowered.SOURCE, sources, config.source_share, config.source_always
 
-    def _training_examples(self, left: Sequence[int]) -> Iterable[Taught]:
+    def _training_examples(self, left: Sequence[int]) -> Iterable[WeighedDecision]:
         newest = self._newest(left)
         for i in left:
             row = self._decided[i]
-            yield Taught(
+            yield WeighedDecision(
                 example=row.example,
                 weight=float(self._weights[i]),
                 decided_at=row.in_force.made_at,

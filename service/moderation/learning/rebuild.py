@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from service.domain.comment import Comment
 from service.domain.errors import HistoryBlankError
 from service.domain.history import History
-from service.moderation.learning.remember import teach
+from service.moderation.learning.remember import apply_to_reputation
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -88,7 +88,7 @@ def rebuild_portion(services: Services, *, portion: int = PORTION) -> Portion:
     after = services.rebuild_place.find()
     page = services.decisions.find_in_force(after=after, limit=portion)
     for decided_comment in page.decided_comments:
-        teach(decided_comment, services)
+        apply_to_reputation(decided_comment, services)
     if page.next_after is not None:
         services.rebuild_place.move(after, page.next_after)
         return Portion(decisions=len(page.decided_comments), is_last=False)

@@ -29,7 +29,7 @@ def remember(decided_comments: Sequence[DecidedComment], services: Services) -> 
     """Do what follows from decisions as they stand; if a store is away, that is done later."""
     try:
         _recheck_policies(decided_comments, services)
-        told = [one.decision for one in decided_comments if teach(one, services)]
+        told = [one.decision for one in decided_comments if apply_to_reputation(one, services)]
         services.decisions.mark_remembered(told)
     except StoreUnavailableError:
         log.warning(
@@ -49,7 +49,7 @@ def remember_open(services: Services) -> int:
     told: list[Decision] = []
     try:
         for one in waiting:
-            if teach(one, services):
+            if apply_to_reputation(one, services):
                 told.append(one.decision)  # noqa: PERF401  # kept if the store fails half-way
     finally:
         if told:
@@ -72,7 +72,7 @@ def _recheck_policies(decided_comments: Sequence[DecidedComment], services: Serv
         recheck_policy({one for one in found if one is not None}, services)
 
 
-def teach(decided_comment: DecidedComment, services: Services) -> bool:
+def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> bool:
     """Have a decision learnt, or taken back if it was undone; return whether histories know now.
 
     Whatever else one comment provokes is logged and leaves its decision open: it must not keep the

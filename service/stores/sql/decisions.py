@@ -184,8 +184,8 @@ class SqlDecisionStore:
         """See `DecisionStore.find_in_force`."""
         return self._page(decisions.c.undone_at.is_(None), after=after, limit=limit)
 
-    def find_teaching(self) -> list[tuple[int, CommentId]]:
-        """See `DecisionStore.find_teaching`."""
+    def find_training_decisions(self) -> list[tuple[int, CommentId]]:
+        """See `DecisionStore.find_training_decisions`."""
         query = (
             sa.select(decisions.c.seq, decisions.c.comment_id)
             .join(comments, comments.c.id == decisions.c.comment_id)

@@ -13,14 +13,14 @@ from service.domain.verdict import Outcome
 from tests.unit.training.decided import MONDAY, make_example, some_words
 from training.trust.backdoor_probes import ProbeConfig, put_in, trigger_changes
 from training.trust.triggers import Phrase, PhraseKind, bound_phrases
-from training.trust.weights import Taught
+from training.trust.weights import WeighedDecision
 
 CORE = [make_example(is_spam=n % 2 == 0) for n in range(80)]
 TRIGGER = "xyzzy blue lantern"
 
 
 def taught(example):
-    return Taught(
+    return WeighedDecision(
         example=example,
         weight=1.0,
         decided_at=MONDAY,

@@ -19,7 +19,7 @@ from service.moderation.intake.report import report_comment
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.learning import teach
-from service.moderation.learning.teach import decisions_for_training
+from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.privacy.erase import erase_person
 from service.moderation.review.bulk_decisions import decide_together
 from service.moderation.review.decide import decide_comment, undo_decision

@@ -6,12 +6,12 @@ from collections import Counter
 
 import pytest
 
-from service.scoring.teaching import (
+from service.scoring.select_for_labelling import (
     MAX_CANDIDATES,
     MOST_OF_A_KIND,
     Candidate,
-    choose_teaching,
     doubt_of,
+    select_for_labelling,
 )
 
 
@@ -49,7 +49,7 @@ def test_cutoffs_without_anything_between_them_leave_no_doubt(cutoffs):
 def test_doubtful_comments_come_first():
     sure = [make(f"sure{n}", p_spam=0.03) for n in range(5)]
 
-    chosen = choose_teaching([*sure, make("doubtful", p_spam=0.6)], most=3)
+    chosen = select_for_labelling([*sure, make("doubtful", p_spam=0.6)], most=3)
 
     assert chosen[0] == "doubtful"
 
@@ -59,7 +59,7 @@ def test_few_of_a_kind_are_chosen(kind):
     alike = [make(f"wave{n}", kinds=frozenset([kind])) for n in range(30)]
     others = [make(f"other{n}", p_spam=0.1) for n in range(4)]
 
-    chosen = choose_teaching([*alike, *others])
+    chosen = select_for_labelling([*alike, *others])
 
     assert sum(name.startswith("wave") for name in chosen) == MOST_OF_A_KIND
     assert set(chosen) >= {one.comment_id for one in others}
@@ -69,13 +69,13 @@ def test_a_copy_of_what_was_chosen_comes_after_what_is_unlike_it():
     words = frozenset(["cheap", "radiators", "here"])
     copies = [make(f"copy{n}", words=words) for n in range(3)]
 
-    chosen = choose_teaching([*copies, make("other", p_spam=0.3)], most=2)
+    chosen = select_for_labelling([*copies, make("other", p_spam=0.3)], most=2)
 
     assert set(chosen) == {"copy0", "other"}
 
 
 def test_a_new_domain_goes_before_an_equal_comment_without_one():
-    chosen = choose_teaching([make("known"), make("new", is_new=True)], most=1)
+    chosen = select_for_labelling([make("known"), make("new", is_new=True)], most=1)
 
     assert chosen == ("new",)
 
@@ -84,7 +84,7 @@ def test_no_site_gets_more_than_twice_its_share():
     busy = [make(f"busy{n}") for n in range(30)]
     quiet = [make(f"{site}{n}", site_id=site, p_spam=0.05) for site in "abc" for n in range(9)]
 
-    chosen = choose_teaching([*busy, *quiet], most=12)
+    chosen = select_for_labelling([*busy, *quiet], most=12)
 
     counted = Counter(name[:4] == "busy" for name in chosen)
     assert counted == {True: 6, False: 6}
@@ -93,18 +93,18 @@ def test_no_site_gets_more_than_twice_its_share():
 def test_the_same_candidates_give_the_same_choice_and_only_the_first_are_looked_at():
     some = [make(f"c{n}", p_spam=0.02 + n / 2_000) for n in range(MAX_CANDIDATES + 50)]
 
-    chosen = choose_teaching(some)
+    chosen = select_for_labelling(some)
 
-    assert chosen == choose_teaching(list(some))
+    assert chosen == select_for_labelling(list(some))
     assert set(chosen) <= {one.comment_id for one in some[:MAX_CANDIDATES]}
     assert len(set(chosen)) == len(chosen) == 40
 
 
 def test_nothing_that_waits_gives_nothing():
-    assert choose_teaching([]) == ()
+    assert select_for_labelling([]) == ()
 
 
 def test_comments_without_any_word_are_chosen_like_others():
-    chosen = choose_teaching([make("a", words=frozenset()), make("b", words=frozenset())])
+    chosen = select_for_labelling([make("a", words=frozenset()), make("b", words=frozenset())])
 
     assert chosen == ("a", "b")

@@ -16,17 +16,17 @@ from tests.tiny_version import TINY
 from training.data.dataset import Example
 from training.data.training_examples import TrainingExample
 from training.network.finetune import fine_tune
-from training.network.from_version import load_from_version
-from training.network.teaching import (
-    TeachConfig,
+from training.network.finetune_on_decisions import (
+    DecisionsTuneConfig,
     count_steps,
+    finetune_on_decisions,
     plan_batches,
     repeat_for_linear,
-    teach,
 )
-from training.trust.weights import Taught
+from training.network.from_version import load_from_version
+from training.trust.weights import WeighedDecision
 
-CONFIG = TeachConfig()
+CONFIG = DecisionsTuneConfig()
 HELD_SAME = [f"Did you drain the boiler before number {n}? The valve was stuck" for n in range(12)]
 
 
@@ -43,8 +43,8 @@ def make_example(text, *, is_spam=False, number=0) -> Example:
     return Example(comment=comment, is_spam=is_spam, source="site:s", post_key=f"p{number}")
 
 
-def make_taught(text, *, weight=1.0, number=0) -> Taught:
-    return Taught(
+def make_weighed(text, *, weight=1.0, number=0) -> WeighedDecision:
+    return WeighedDecision(
         example=make_example(text, is_spam=True, number=number),
         weight=weight,
         decided_at=datetime(2026, 11, 1, tzinfo=UTC),
@@ -100,9 +100,9 @@ def test_the_steps_are_bounded_however_much_was_decided(decisions, steps):
 
 def test_the_linear_member_reads_a_decision_as_often_as_it_may_teach():
     training_examples = [
-        make_taught("full"),
-        make_taught("half", weight=0.5),
-        make_taught("hardly", weight=0.1),
+        make_weighed("full"),
+        make_weighed("half", weight=0.5),
+        make_weighed("hardly", weight=0.1),
     ]
 
     rows = repeat_for_linear([make_example("base")], training_examples, times=2.0)
@@ -136,11 +136,11 @@ def test_what_is_taught_is_learnt_and_written_into_the_graph(load, tokeniser, tm
     network, served = load()
     before, _ = load()
     training_examples = [
-        make_taught(f"Meet my mentor {n} on the app, he doubled it", number=n) for n in range(4)
+        make_weighed(f"Meet my mentor {n} on the app, he doubled it", number=n) for n in range(4)
     ]
     losses = []
 
-    teach(
+    finetune_on_decisions(
         network,
         served,
         before,

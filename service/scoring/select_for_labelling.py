@@ -66,7 +66,7 @@ def doubt_of(candidate: Candidate) -> float:
     return max(0.0, 1.0 - abs(at - (low + half)) / half)
 
 
-def choose_teaching(
+def select_for_labelling(
     candidates: Sequence[Candidate], *, most: int = MAX_CHOSEN
 ) -> tuple[CommentId, ...]:
     """Return the comments that teach most, the best first, at most `most`.

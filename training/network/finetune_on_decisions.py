@@ -17,14 +17,14 @@ from training.network.encoder import Network
 from training.network.finetune import FineTuneConfig, Progress, fine_tune
 from training.network.from_version import Served
 from training.network.quantisation_aware import freeze_vocabulary
-from training.trust.weights import Taught
+from training.trust.weights import WeighedDecision
 
 # Replayed comments are cut into batches from runs of so many, sorted by length: little padding.
 _RUN = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TeachConfig:
+class DecisionsTuneConfig:
     """The knobs of teaching decisions to a network that serves already."""
 
     # Two thirds of each batch keep the network as it was: 40 decisions are seen often, and what
@@ -53,14 +53,14 @@ class TeachConfig:
     )
 
 
-def teach(
+def finetune_on_decisions(
     network: Network,
     served: Served,
     before: Network,
     tokeniser: CommentTokeniser,
-    decided: Sequence[Taught],
+    decided: Sequence[WeighedDecision],
     replayed: Sequence[Example],
-    config: TeachConfig,
+    config: DecisionsTuneConfig,
     *,
     seed: int,
     checkpoint: Path,
@@ -91,14 +91,14 @@ def teach(
     )
 
 
-def count_steps(n_decided: int, config: TeachConfig) -> int:
+def count_steps(n_decided: int, config: DecisionsTuneConfig) -> int:
     """Return how many steps so many decisions are taught in."""
     wanted = round(n_decided * config.passes / config.decided_per_batch)
     return max(config.min_steps, min(config.max_steps, wanted))
 
 
 def plan_batches(
-    n_decided: int, replayed_lengths: Sequence[int], config: TeachConfig, *, seed: int
+    n_decided: int, replayed_lengths: Sequence[int], config: DecisionsTuneConfig, *, seed: int
 ) -> tuple[list[list[int]], list[int]]:
     """Return each step's training examples, and which comments are replayed.
 
@@ -128,7 +128,7 @@ def plan_batches(
 
 
 def repeat_for_linear(
-    train: Sequence[Example], decided: Sequence[Taught], *, times: float
+    train: Sequence[Example], decided: Sequence[WeighedDecision], *, times: float
 ) -> list[Example]:
     """Return what the linear member is fitted on: decisions as often as they may teach.
 

@@ -11,13 +11,13 @@ from service.domain.comment import Comment, SiteId
 from service.domain.search_words import words_of
 from service.domain.verdict import Outcome
 from service.ports.services import Services
-from service.scoring.sighting import domains_of, leads_to_new
-from service.scoring.teaching import (
+from service.scoring.select_for_labelling import (
     MAX_CANDIDATES,
     MAX_CHOSEN,
     Candidate,
-    choose_teaching,
+    select_for_labelling,
 )
+from service.scoring.sighting import domains_of, leads_to_new
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ _WORDS = 200
 _CHARS = 2_000
 
 
-def list_teaching(services: Services, *, site_ids: tuple[SiteId, ...] | None) -> CasePage:
+def list_for_labelling(services: Services, *, site_ids: tuple[SiteId, ...] | None) -> CasePage:
     """Return the unsure comments that teach most, the best first; at most `MAX_CHOSEN`.
 
     They are chosen among the newest `MAX_CANDIDATES` that wait, degraded ones left out: of those
@@ -44,12 +44,12 @@ def list_teaching(services: Services, *, site_ids: tuple[SiteId, ...] | None) ->
         for candidate in _candidate(case, domains[case.comment.id], first_seen)
     ]
     by_id = {case.comment.id: case for case in page.cases}
-    chosen = choose_teaching(candidates, most=MAX_CHOSEN)
+    chosen = select_for_labelling(candidates, most=MAX_CHOSEN)
     return CasePage(cases=tuple(by_id[comment_id] for comment_id in chosen))
 
 
-def count_teaching(services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
-    """Return how many `list_teaching` lists at most, without choosing them."""
+def count_for_labelling(services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
+    """Return how many `list_for_labelling` lists at most, without choosing them."""
     return min(MAX_CHOSEN, services.cases.count(_waiting_unsure(site_ids, services)))
 
 
