@@ -154,7 +154,7 @@ class Newcomer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class RowState:
     """What may change of a comment's row in a list, but for who looks at it."""
 
     decision_id: str | None = None
@@ -170,7 +170,7 @@ class Standing:
 class ReviewWatch(Protocol):
     """Tells pages that are open what changed; each call is cheap enough to be made every second."""
 
-    def standings(self, ids: Sequence[CommentId]) -> Mapping[CommentId, Standing]:
+    def row_states(self, ids: Sequence[CommentId]) -> Mapping[CommentId, RowState]:
         """Return how these comments stand now; unknown ids are left out."""
 
     def newcomers(self, *, received_after: datetime, limit: int) -> list[Newcomer]:

@@ -82,7 +82,7 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
     ),
     "one comment": lambda s: s.cases.get(comment_id(77)),
     "who began to wait": lambda s: s.watch.newcomers(received_after=_RECENT, limit=100),
-    "how open comments stand": lambda s: s.watch.standings([comment_id(n) for n in range(25)]),
+    "how open comments stand": lambda s: s.watch.row_states([comment_id(n) for n in range(25)]),
     "a sender's record": lambda s: s.sender_records.look_up(
         make_comment(id=comment_id(5), sender=sender_of(5)), site_ids=None
     ),

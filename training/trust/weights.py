@@ -26,7 +26,7 @@ from training.trust.caps import (
     cap_shares,
 )
 from training.trust.outliers import OutlierConfig, find_outliers, leans_against
-from training.trust.reviewers import Reviewer, standing, weigh_reviewers
+from training.trust.reviewers import Reviewer, rulings_in_force, weigh_reviewers
 from training.trust.triggers import BoundPhrase, bound_phrases
 
 
@@ -254,7 +254,7 @@ class _Cleaning:
         """Set aside what turns a confident verdict round on an untrusted word alone."""
         trusted: defaultdict[tuple[int, bool], set[str]] = defaultdict(set)
         for i in self._left():
-            for name, ruling in standing(self._decided[i].rulings).items():
+            for name, ruling in rulings_in_force(self._decided[i].rulings).items():
                 if self._reviewers[name].is_trusted:
                     trusted[(int(self._kin[i]), ruling.value == "reject")].add(name)
         self._set_aside(

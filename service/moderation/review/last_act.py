@@ -30,13 +30,13 @@ def find_last_act(name: str, services: Services) -> Case | BulkDecision | None:
     ruled = [CommentId(one.subject) for one in page.entries if one.act in _RULED]
     cases = {case.comment.id: case for case in services.cases.find(ruled)}
     for entry in page.entries:
-        found = _standing(entry, cases.get(CommentId(entry.subject)), services)
+        found = _in_force(entry, cases.get(CommentId(entry.subject)), services)
         if found is not None:
             return found
     return None
 
 
-def _standing(
+def _in_force(
     entry: AuditEntry, case: Case | None, services: Services
 ) -> Case | BulkDecision | None:
     if entry.act in _RULED:

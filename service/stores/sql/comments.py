@@ -34,6 +34,7 @@ from service.stores.sql.base.rows import (
 )
 from service.stores.sql.base.statements import chunks, insert_if_free, insert_rows
 from service.stores.sql.campaigns import delete_traits
+from service.stores.sql.queue_position import place_waiting
 from service.stores.sql.rings import delete_acts
 from service.stores.sql.schema.desk import asides
 from service.stores.sql.schema.tables import (
@@ -45,7 +46,6 @@ from service.stores.sql.schema.tables import (
 )
 from service.stores.sql.search_index import leave_out, mark_for_index
 from service.stores.sql.shadow_verdicts import drop_shadow_verdicts
-from service.stores.sql.standing import place_waiting
 from service.stores.withdrawal import blanked
 
 # Each try sees at least one equal key more that another process kept meanwhile.

@@ -27,6 +27,7 @@ from service.stores.sql.base.rows import (
 )
 from service.stores.sql.base.statements import chunks, insert_if_free
 from service.stores.sql.deliveries import cancel_unsent, insert_deliveries
+from service.stores.sql.queue_position import POSITION_COLUMNS, rank_of
 from service.stores.sql.schema.acts import stroke_sites, strokes
 from service.stores.sql.schema.tables import (
     audit_log,
@@ -35,7 +36,6 @@ from service.stores.sql.schema.tables import (
     is_of_bulk_decision_in_force,
     is_unremembered,
 )
-from service.stores.sql.standing import STANDING, rank_of
 
 _id = decisions.c.id
 
@@ -57,13 +57,13 @@ class SqlDecisionStore:
         """See `DecisionStore.add`."""
 
         def append(connection: sa.Connection) -> Decision | None:
-            standing = _lock_comments(connection, [decision.comment_id])
-            if not standing:
+            positions = _lock_comments(connection, [decision.comment_id])
+            if not positions:
                 msg = f"there is no comment {decision.comment_id!r}"
                 raise NotFoundError(msg)
             if instead_of is not None:
                 _refuse_another(connection, decision.comment_id, instead_of)
-            replaced = _append(connection, [decision], standing, deliveries)
+            replaced = _append(connection, [decision], positions, deliveries)
             _log(connection, [*replaced, decision], acts)
             return replaced[0] if replaced else None
 
@@ -87,20 +87,20 @@ class SqlDecisionStore:
             ):
                 return []
             wanted = [one.comment_id for one in decisions]
-            standing = {
+            positions = {
                 key: row
                 for key, row in _lock_comments(connection, wanted).items()
                 if row.withdrawn_at is None
             }
-            ruled = _ruled_so(connection, decisions[0], list(standing), or_otherwise=open_only)
-            new = [one for one in decisions if one.comment_id in standing.keys() - ruled]
+            ruled = _ruled_so(connection, decisions[0], list(positions), or_otherwise=open_only)
+            new = [one for one in decisions if one.comment_id in positions.keys() - ruled]
             if not new:
                 return []
             ids = {one.comment_id for one in new}
             messages = [one for one in deliveries if one.comment_id in ids]
-            replaced = _append(connection, new, standing, messages)
+            replaced = _append(connection, new, positions, messages)
             if bulk_decision_id is not None:
-                _count(connection, bulk_decision_id, [standing[key] for key in ids])
+                _count(connection, bulk_decision_id, [positions[key] for key in ids])
             _log(connection, [*replaced, *new], acts)
             return [*replaced, *new]
 
@@ -119,14 +119,14 @@ class SqlDecisionStore:
         """See `DecisionStore.undo`."""
 
         def undo(connection: sa.Connection) -> Decision:
-            standing = _lock_comments(connection, [comment_id])
+            positions = _lock_comments(connection, [comment_id])
             if decision_id is not None:
                 _refuse_another(connection, comment_id, [decision_id])
             undone = _take_back(connection, decisions.c.comment_id == comment_id, by=by, at=at)
             if not undone:
                 msg = f"comment {comment_id!r} has no decision in force"
                 raise NotFoundError(msg)
-            _let_undone(connection, undone, standing, deliveries)
+            _let_undone(connection, undone, positions, deliveries)
             _log(connection, undone, acts)
             return undone[0]
 
@@ -145,12 +145,12 @@ class SqlDecisionStore:
         wanted = [one.id for one in decisions]
 
         def undo(connection: sa.Connection) -> list[Decision]:
-            standing = _lock_comments(connection, [one.comment_id for one in decisions])
+            positions = _lock_comments(connection, [one.comment_id for one in decisions])
             undone = _take_back(connection, _id.in_(wanted), by=by, at=at)
             ids = {one.comment_id for one in undone}
             messages = [one for one in deliveries if one.comment_id in ids]
             if undone:
-                _let_undone(connection, undone, standing, messages)
+                _let_undone(connection, undone, positions, messages)
                 _log(connection, undone, acts)
             return undone
 
@@ -267,7 +267,7 @@ def _lock_comments(connection: sa.Connection, ids: Sequence[CommentId]) -> dict[
     """Return what the review queue needs of comments, locked against other decisions."""
     # In order, so that two that decide the same ones never wait for each other.
     query = (
-        sa.select(*STANDING)
+        sa.select(*POSITION_COLUMNS)
         .where(comments.c.id.in_(ids))
         .order_by(comments.c.id)
         .with_for_update(key_share=True)
@@ -302,7 +302,7 @@ def _ruled_so(
 def _append(
     connection: sa.Connection,
     new: Sequence[Decision],
-    standing: Mapping[CommentId, Row],
+    positions: Mapping[CommentId, Row],
     messages: Sequence[Delivery],
 ) -> list[Decision]:
     """Put new decisions in force, all made by one person at one moment; return what they replace.
@@ -321,7 +321,7 @@ def _append(
     if connection.execute(taken.limit(1)).all():
         raise ConflictError("there is a decision of this id already")
     connection.execute(sa.insert(decisions), [decision_values(one) for one in new])
-    _keep_in_step(connection, [standing[key] for key in ids], decided=True)
+    _keep_in_step(connection, [positions[key] for key in ids], decided=True)
     corrects = {one.comment_id for one in replaced if one.id not in cancelled.unsent}
     insert_deliveries(
         connection,
@@ -336,12 +336,12 @@ def _append(
 def _let_undone(
     connection: sa.Connection,
     undone: Sequence[Decision],
-    standing: Mapping[CommentId, Row],
+    positions: Mapping[CommentId, Row],
     messages: Sequence[Delivery],
 ) -> None:
     """Let everything follow from decisions that were taken back; their comments must be locked."""
     cancelled = cancel_unsent(connection, undone)
-    _keep_in_step(connection, [standing[one.comment_id] for one in undone], decided=False)
+    _keep_in_step(connection, [positions[one.comment_id] for one in undone], decided=False)
     silent = {one.comment_id for one in undone if one.id in cancelled.unsent}
     insert_deliveries(connection, kept_of(messages, cancelled, silent=silent))
 
@@ -360,13 +360,13 @@ def _take_back(
     return [decision_from(row) for row in rows]
 
 
-def _keep_in_step(connection: sa.Connection, standing: Sequence[Row], *, decided: bool) -> None:
+def _keep_in_step(connection: sa.Connection, positions: Sequence[Row], *, decided: bool) -> None:
     """Let the comments' rows say whether they are decided."""
     connection.execute(
         sa.update(comments)
         .where(comments.c.id == sa.bindparam("decided_id"))
         .values(decided=decided, review_rank=sa.bindparam("rank")),
-        [{"decided_id": row.id, "rank": rank_of(row, decided=decided)} for row in standing],
+        [{"decided_id": row.id, "rank": rank_of(row, decided=decided)} for row in positions],
     )
 
 

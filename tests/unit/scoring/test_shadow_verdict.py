@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from models.inputs import ModelOutput
 from service.domain.comment import Sender
-from service.domain.history import History, Record, Standing
+from service.domain.history import History, Record, TrackRecord
 from service.domain.list_entry import Effect, EntryKind, Instruction
 from service.domain.shadow_verdict import Harm, Origin, harm_of
 from service.domain.verdict import Outcome
@@ -103,7 +103,7 @@ def fixed(p_spam=0.5, **weights):
 def test_signals_of_histories_count_as_they_were_recorded():
     comment = make_comment(sender=Sender(address_key="a1"))
     rejected = Record(rejected=4)
-    history = History(address=Standing(here=rejected, everywhere=rejected))
+    history = History(address=TrackRecord(here=rejected, everywhere=rejected))
     verdict = judge(comment, fixed(), histories=[history])
 
     shadow_verdict = shadow_verdict_of(comment, verdict, fixed(rejected_address_before=9.0))

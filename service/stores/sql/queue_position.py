@@ -23,7 +23,7 @@ from service.stores.sql.schema.tables import (
 )
 
 # What a transaction must read, and lock, of a comment before it may change the comment's place.
-STANDING = (
+POSITION_COLUMNS = (
     comments.c.id,
     comments.c.site_id,
     comments.c.received_at,
@@ -36,7 +36,7 @@ STANDING = (
 
 
 def rank_of(
-    standing: Row,
+    position: Row,
     *,
     outcome: Outcome | None = None,
     audit: bool | None = None,
@@ -44,35 +44,35 @@ def rank_of(
     reported_as: Label | None = None,
 ) -> int:
     """Return the `review_rank` of a comment of which this much changes now."""
-    if outcome is None and standing.outcome is not None:
-        outcome = Outcome(standing.outcome)
-    if reported_as is None and standing.reported_as is not None:
-        reported_as = Label(standing.reported_as)
+    if outcome is None and position.outcome is not None:
+        outcome = Outcome(position.outcome)
+    if reported_as is None and position.reported_as is not None:
+        reported_as = Label(position.reported_as)
     return review_rank(
         outcome,
-        audit=standing.audit if audit is None else audit,
-        decided=standing.decided if decided is None else decided,
+        audit=position.audit if audit is None else audit,
+        decided=position.decided if decided is None else decided,
         reported_as=reported_as,
-        withdrawn=standing.withdrawn_at is not None,
+        withdrawn=position.withdrawn_at is not None,
     )
 
 
-def review_at_of(standing: Row, *, mode: Mode, outcome: Outcome, p_spam: float) -> datetime:
+def review_at_of(position: Row, *, mode: Mode, outcome: Outcome, p_spam: float) -> datetime:
     """Return the `review_at` of a comment whose verdict comes now."""
-    reported_as = Label(standing.reported_as) if standing.reported_as else None
+    reported_as = Label(position.reported_as) if position.reported_as else None
     return review_at(
-        standing.received_at, mode=mode, outcome=outcome, p_spam=p_spam, reported_as=reported_as
+        position.received_at, mode=mode, outcome=outcome, p_spam=p_spam, reported_as=reported_as
     )
 
 
-def reported_review_at(connection: sa.Connection, standing: Row, label: Label) -> datetime:
+def reported_review_at(connection: sa.Connection, position: Row, label: Label) -> datetime:
     """Return the `review_at` of a comment that is reported now."""
-    query = sa.select(verdicts.c.p_spam).where(verdicts.c.comment_id == standing.id)
+    query = sa.select(verdicts.c.p_spam).where(verdicts.c.comment_id == position.id)
     p_spam: float | None = connection.scalar(query)
     return review_at(
-        standing.received_at,
-        mode=modes_of(connection, [standing.site_id])[standing.site_id],
-        outcome=Outcome(standing.outcome) if standing.outcome else None,
+        position.received_at,
+        mode=modes_of(connection, [position.site_id])[position.site_id],
+        outcome=Outcome(position.outcome) if position.outcome else None,
         p_spam=p_spam or 0.0,
         reported_as=label,
     )
@@ -83,7 +83,7 @@ def place_waiting(
 ) -> CommentId | None:
     """Place some of a site's waiting comments anew; see `CommentStore.reposition`."""
     query = (
-        sa.select(*STANDING, comments.c.p_spam)
+        sa.select(*POSITION_COLUMNS, comments.c.p_spam)
         .where(comments.c.site_id == site_id, waits_for_review)
         .order_by(comments.c.id)
         .limit(limit)
