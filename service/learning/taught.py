@@ -19,7 +19,7 @@ from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
 from service.learning.residual import Residual, slot_bits
 from service.learning.shared import Shared
 from service.learning.training_example import Features, FloatArray, TrainingExample
-from service.learning.trust import TRUSTED, Ledger, Record, outlier_teachers, record_hands
+from service.learning.trust import TRUSTED, HandRecord, Ledger, outlier_teachers, record_hands
 from service.scoring.weights import Cutoffs
 
 # Among so many decisions those are looked for that still stand and were made before the verdict.
@@ -71,7 +71,7 @@ class Taught:
     sites: Mapping[SiteId, SiteTaught] = field(default_factory=dict)
     shared: Shared = field(default_factory=Shared)
     n_examples: Counter[SiteId] = field(default_factory=Counter)
-    records: Mapping[str, Record] = field(default_factory=dict)
+    records: Mapping[str, HandRecord] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
     evidence: LocalEvidence = field(default_factory=LocalEvidence)
 

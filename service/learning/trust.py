@@ -31,7 +31,7 @@ _AGAINST_CONFIDENT = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class HandRecord:
     """What one hand has decided."""
 
     n: int = 0
@@ -46,20 +46,20 @@ class Record:
 
 
 def record_hands(
-    examples: Iterable[TrainingExample], before: Mapping[str, Record] | None = None
-) -> Mapping[str, Record]:
+    examples: Iterable[TrainingExample], before: Mapping[str, HandRecord] | None = None
+) -> Mapping[str, HandRecord]:
     """Return what each teacher but owners has decided, `before` and in these training examples."""
     records = dict(before or {})
     for example in examples:
         if example.hand not in TRUSTED:
-            so_far = records.get(example.teacher, Record())
-            records[example.teacher] = Record(
+            so_far = records.get(example.teacher, HandRecord())
+            records[example.teacher] = HandRecord(
                 n=so_far.n + 1, contradictions=so_far.contradictions + example.contradicts
             )
     return records
 
 
-def outlier_teachers(records: Mapping[str, Record]) -> frozenset[str]:
+def outlier_teachers(records: Mapping[str, HandRecord]) -> frozenset[str]:
     """Return the teachers who teach nothing."""
     return frozenset(teacher for teacher, record in records.items() if record.is_outlier)
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from models.features import hash_words
 from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Decision, Ruling
 from service.domain.history import History
-from service.domain.record import comment_from_record
 from service.domain.verdict import Verdict
 from service.learning.features import copy_keys, count_features
 from service.learning.judging import lean_on, make_example
@@ -49,9 +49,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--decisions", type=int, default=10_000)
     options = parser.parse_args()
-    comments = [
-        replace(comment_from_record(row), site_id=_SITE) for row in sample_records(_COMMENTS)
-    ]
+    comments = [replace(comment_from_row(row), site_id=_SITE) for row in sample_records(_COMMENTS)]
     model = load_judging_model(current_folder())
     verdicts = judge(comments, model, None)
     examples = make_examples(comments, verdicts, options.decisions)

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from service.domain.comment import CommentId, Lane, SiteId
-from service.domain.record import comment_from_record
+from service.domain.dataset_row import comment_from_row
 from service.moderation.admin.sites import add_site
 from service.moderation.judging.judge import judge_batch
 from service.moderation.judging.shadow import judge_in_shadow
@@ -60,7 +60,7 @@ def on_sqlite(folder: str) -> Iterator[Services]:
 def keep(services: Services, site_id: SiteId) -> list[CommentId]:
     """Keep the comments that are to be judged."""
     comments = [
-        replace(comment_from_record(row), id=CommentId(services.new_id("com")), site_id=site_id)
+        replace(comment_from_row(row), id=CommentId(services.new_id("com")), site_id=site_id)
         for row in sample_records(_COMMENTS)
     ]
     services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])

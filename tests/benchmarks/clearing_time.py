@@ -29,8 +29,8 @@ from playwright.sync_api import Page, sync_playwright
 from models.registry import load_current
 from service.domain.case import Case, CaseFilter
 from service.domain.comment import Author, Comment, CommentId, Lane, Post
+from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Ruling
-from service.domain.record import comment_from_record
 from service.domain.site import SiteSettings
 from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.group import GroupingMemory, group_fresh
@@ -85,7 +85,7 @@ def make_thousand(seed: int = 8) -> Iterator[tuple[Comment, bool]]:
     ]
     draw.shuffle(chosen)
     for number, row in enumerate(chosen):
-        comment = comment_from_record(row)
+        comment = comment_from_row(row)
         yield (
             make_comment(
                 comment.text,
@@ -112,7 +112,7 @@ def make_comments(seed: int = 8) -> Iterator[tuple[Comment, bool]]:
     rows = _authored()
     alone = [row for row in rows if row["campaign"] is None and row["lang"] == "en"]
     labelled = [
-        (comment_from_record(row), row["label"] == "spam")
+        (comment_from_row(row), row["label"] == "spam")
         for label in ("spam", "ham")
         for row in draw.sample([row for row in alone if row["label"] == label], 20)
     ]

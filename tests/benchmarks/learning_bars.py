@@ -25,8 +25,8 @@ from models.inputs import ModelInput, ModelOutput
 from models.registry import load_version
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Ruling
-from service.domain.record import comment_from_record
 from service.domain.report import Label
 from service.domain.site import SiteSettings
 from service.domain.user import Role
@@ -143,7 +143,7 @@ class Installation:
         site_id = SiteId(row["source"])
         # A row may be judged anew, before and after decisions.
         comment = replace(
-            comment_from_record(row),
+            comment_from_row(row),
             id=CommentId(as_id or row["id"]),
             text=f"{row['text']} {more}" if more else row["text"],
             site_id=site_id,

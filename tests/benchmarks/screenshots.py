@@ -32,10 +32,10 @@ from service.domain.back_scoring import BackScoring, JobState
 from service.domain.bulk_decision import ChosenBy
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import Author, Comment, CommentId, Lane
+from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Mode, Ruling
 from service.domain.delivery import DeliveryAttempt, DeliveryState, Endpoint
 from service.domain.list_entry import Effect, EntryKind
-from service.domain.record import comment_from_record
 from service.domain.report import Label, Report
 from service.domain.retraining import (
     Check,
@@ -161,7 +161,7 @@ def authored() -> list[Comment]:
 
 def dress(row: dict[str, object], index: int, draw: random.Random) -> Comment:
     """Give an authored comment a site and the time of its arrival."""
-    comment = comment_from_record(row)
+    comment = comment_from_row(row)
     site = SITES[index % len(SITES)]
     days = max(0, index - SHARE) // 2
     at = NOW - timedelta(days=days, minutes=3 + index * 7 + draw.randrange(6))

@@ -15,8 +15,8 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from service.domain.comment import MAX_TEXT_BYTES, Comment
+from service.domain.dataset_row import comment_from_row
 from service.domain.errors import InvalidInputError, Problem
-from service.domain.record import comment_from_record
 
 STDIN = "-"
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -28,7 +28,7 @@ MAX_ID_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordLine:
+class DatasetLine:
     """One line that holds a comment. `row` has all its keys, for those who read labels."""
 
     number: int
@@ -44,7 +44,7 @@ class BrokenLine:
     problems: tuple[Problem, ...]
 
 
-class RecordFile:
+class DatasetFile:
     """One file of JSON lines, gzipped or not, or standard input; a context manager.
 
     Iterate once. Memory does not grow with the file.
@@ -70,7 +70,7 @@ class RecordFile:
             pass
         return self._counted.digest.hexdigest()
 
-    def __iter__(self) -> Iterator[RecordLine | BrokenLine]:
+    def __iter__(self) -> Iterator[DatasetLine | BrokenLine]:
         number = 0
         lines = _lines(self._stream)
         while True:
@@ -136,7 +136,7 @@ def _lines(raw: io.BufferedReader[_CountedReader]) -> Iterator[bytes]:
         first = False
 
 
-def _read_line(number: int, line: bytes) -> RecordLine | BrokenLine:
+def _read_line(number: int, line: bytes) -> DatasetLine | BrokenLine:
     if len(line) > MAX_LINE_BYTES:
         return _broken(
             number, f"is longer than {MAX_LINE_BYTES:,} bytes", "write one comment a line"
@@ -157,7 +157,7 @@ def _read_line(number: int, line: bytes) -> RecordLine | BrokenLine:
     if problems:
         return BrokenLine(number=number, problems=tuple(problems))
     try:
-        return RecordLine(number=number, comment=comment_from_record(row), row=row)
+        return DatasetLine(number=number, comment=comment_from_row(row), row=row)
     except InvalidInputError as error:
         return BrokenLine(number=number, problems=error.problems)
     except ValueError:

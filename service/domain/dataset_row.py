@@ -66,7 +66,7 @@ def _form(row: Mapping[str, object]) -> FormEvidence:
     )
 
 
-def comment_from_record(row: Mapping[str, object]) -> Comment:
+def comment_from_row(row: Mapping[str, object]) -> Comment:
     """Return the comment that a line of a data file describes; unknown keys are ignored.
 
     Labels, kinds, campaigns, boundaries and hardness are never read here: nothing that a site

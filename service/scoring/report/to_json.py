@@ -7,7 +7,7 @@ from dataclasses import asdict
 from service.scoring.report.markdown import Evaluation
 
 
-def evaluation_record(evaluation: Evaluation) -> dict[str, object]:
+def evaluation_to_json(evaluation: Evaluation) -> dict[str, object]:
     """Return everything that was found; None stands for every figure that there is not."""
     found = asdict(evaluation.measurements)
     return {
