@@ -18,7 +18,7 @@ from service.moderation.admin.users import add_user
 from service.moderation.intake.report import report_comment
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
-from service.moderation.learning import teach
+from service.moderation.learning import export_labelled
 from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.privacy.erase import erase_person
 from service.moderation.review.bulk_decisions import decide_together
@@ -235,7 +235,7 @@ def make_like(services, **changes):
 
 
 def test_rows_come_in_the_order_of_the_decisions_over_many_portions(services, clock, monkeypatch):
-    monkeypatch.setattr(teach, "_PORTION", 3)
+    monkeypatch.setattr(export_labelled, "_PORTION", 3)
     ids = [submit(services) for _ in range(10)]
     for comment_id in reversed(ids):
         clock.advance(minutes=1)
@@ -265,7 +265,7 @@ def test_sites_and_moments_narrow_what_is_handed_out(services, clock):
 
 
 def test_a_comment_that_is_ruled_on_anew_while_rows_are_read_comes_once(services, monkeypatch):
-    monkeypatch.setattr(teach, "_PORTION", 1)
+    monkeypatch.setattr(export_labelled, "_PORTION", 1)
     first, second = submit(services), submit(services)
     decide(first, services)
     decide(second, services)
