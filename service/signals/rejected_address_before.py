@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Comment
-from service.domain.history import History, Record, Standing
+from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
 from service.signals.earlier import SHARED, decided, is_known, rejected_before
@@ -40,8 +40,8 @@ REJECTED_ADDRESS_BEFORE = Detector(
         Example(
             text=_TEXT,
             history=History(
-                address=Standing(everywhere=Record(rejected=20)),
-                email=Standing(everywhere=Record(approved=1)),
+                address=TrackRecord(everywhere=Record(rejected=20)),
+                email=TrackRecord(everywhere=Record(approved=1)),
             ),
         ),
     ),

@@ -313,7 +313,7 @@ def _moderators(figures: Figures) -> list[ModeratorAnswer]:
         ModeratorAnswer(
             name=one.name,
             decisions=one.decisions,
-            in_strokes=one.in_strokes,
+            in_strokes=one.in_bulk,
             timed=one.timed,
             median_seconds=one.median_seconds,
             p90_seconds=one.p90_seconds,

@@ -294,7 +294,7 @@ def decision_values(decision: Decision) -> Values:
         "note": decision.note,
         "undone_at": decision.undone_at,
         "undone_by": decision.undone_by,
-        "stroke_id": decision.stroke_id,
+        "stroke_id": decision.bulk_decision_id,
         "seconds": decision.seconds,
         "unremembered_since": decision.decided_at,
     }
@@ -311,7 +311,7 @@ def decision_from(row: Row) -> Decision:
         note=row.note,
         undone_at=row.undone_at,
         undone_by=row.undone_by,
-        stroke_id=row.stroke_id,
+        bulk_decision_id=row.stroke_id,
         seconds=row.seconds,
     )
 
