@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
-from enum import Enum
-from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -43,10 +41,9 @@ from service.ports.audit import AuditEntry
 from service.ports.comments import NewComment
 from service.stores.cursor import REST_RANK
 from service.stores.repeats import Claims
+from service.stores.sql.base.mapping import Values, reader, writer
 
 Row = sa.Row[*tuple[Any, ...]]
-Values = dict[str, Any]
-Value = TypeVar("Value")
 
 _SENDER_KEYS = (
     "address_key",
@@ -61,56 +58,10 @@ _SETTINGS = tuple(field.name for field in fields(SiteSettings))
 _PREFERENCES = tuple(field.name for field in fields(Preferences))
 
 
-def _plain(value: object) -> object:
-    """Return what a column or JSON holds of a field: an enum's value, a list of a tuple."""
-    if isinstance(value, Enum):
-        return value.value
-    return [_plain(one) for one in value] if isinstance(value, tuple) else value
-
-
-def _writer(
-    of: type[Any], *, prefix: str = "", **writes: Callable[[Any], object]
-) -> Callable[[Any], Values]:
-    """Return how values of a data class become columns, each named for its field.
-
-    What a field of `writes` becomes, that function says; of any other `_plain` does.
-    """
-    columns = [
-        (field.name, prefix + field.name, writes.get(field.name, _plain)) for field in fields(of)
-    ]
-
-    def write(value: object) -> Values:
-        return {column: as_kept(getattr(value, name)) for name, column, as_kept in columns}
-
-    return write
-
-
-def _reader(
-    of: type[Value], *, prefix: str = "", **reads: Callable[[Any], Any]
-) -> Callable[[Any], Value]:
-    """Return how rows, or what has the same names, become values of a data class, field by field.
-
-    Each has a column of its name, after `prefix`. What a column of `reads` becomes, that function
-    says; any other stays as it is. Reading raises `AttributeError` where a column is missing.
-    """
-    names = tuple(field.name for field in fields(of))
-    columns = attrgetter(*(prefix + name for name in names))
-    changes = tuple(reads.items())
-
-    def read(row: object) -> Value:
-        # As many columns as names; to have that checked would take as long as all the rest.
-        found = dict(zip(names, columns(row), strict=False))
-        for name, made in changes:
-            found[name] = made(found[name])
-        return of(**found)
-
-    return read
-
-
-_post_values, _post_from = _writer(Post, prefix="post_"), _reader(Post, prefix="post_")
+_post_values, _post_from = writer(Post, prefix="post_"), reader(Post, prefix="post_")
 _author_values, _author_from = (
-    _writer(Author, prefix="author_"),
-    _reader(Author, prefix="author_"),
+    writer(Author, prefix="author_"),
+    reader(Author, prefix="author_"),
 )
 
 
@@ -297,14 +248,14 @@ def _events_from(values: Sequence[str]) -> tuple[EventKind, ...]:
     return tuple(EventKind(value) for value in values)
 
 
-_instruction_values = _writer(Instruction)
-verdict_values = _writer(
+_instruction_values = writer(Instruction)
+verdict_values = writer(
     Verdict,
     signals=lambda signals: [_signal_values(weighed) for weighed in signals],
     promo_spans=_span_values,
     instruction=lambda one: one and _instruction_values(one),
 )
-verdict_from = _reader(
+verdict_from = reader(
     Verdict,
     outcome=Outcome,
     signals=lambda signals: tuple(_signal_from(values) for values in signals),
@@ -313,25 +264,25 @@ verdict_from = _reader(
     instruction=_instruction_from,
 )
 
-_decision_values = _writer(Decision)
-decision_from = _reader(Decision, ruling=Ruling)
+_decision_values = writer(Decision)
+decision_from = reader(Decision, ruling=Ruling)
 
-settings_values = _writer(SiteSettings, learns_since=lambda at: at.isoformat() if at else None)
-site_values = _writer(Site, settings=settings_values)
-site_from = _reader(Site, settings=settings_from)
-key_values, key_from = _writer(SiteKey), _reader(SiteKey)
+settings_values = writer(SiteSettings, learns_since=lambda at: at.isoformat() if at else None)
+site_values = writer(Site, settings=settings_values)
+site_from = reader(Site, settings=settings_from)
+key_values, key_from = writer(SiteKey), reader(SiteKey)
 
-_user_values = _writer(User, preferences=_writer(Preferences))
-user_from = _reader(User, role=Role, site_ids=_tuple_or_none, preferences=_preferences_from)
-entry_values, entry_from = _writer(AuditEntry), _reader(AuditEntry)
-report_values, report_from = _writer(Report), _reader(Report, label=Label)
+_user_values = writer(User, preferences=writer(Preferences))
+user_from = reader(User, role=Role, site_ids=_tuple_or_none, preferences=_preferences_from)
+entry_values, entry_from = writer(AuditEntry), reader(AuditEntry)
+report_values, report_from = writer(Report), reader(Report, label=Label)
 
-endpoint_values = _writer(Endpoint)
-endpoint_from = _reader(Endpoint, secrets=tuple, events=_events_from)
-_delivery_values = _writer(Delivery)
-delivery_from = _reader(Delivery, event=EventKind, form=DeliveryForm, state=DeliveryState)
-attempt_values, attempt_from = _writer(DeliveryAttempt), _reader(DeliveryAttempt)
-hook_values, hook_from = _writer(InboundHook), _reader(InboundHook, platform=Platform)
+endpoint_values = writer(Endpoint)
+endpoint_from = reader(Endpoint, secrets=tuple, events=_events_from)
+_delivery_values = writer(Delivery)
+delivery_from = reader(Delivery, event=EventKind, form=DeliveryForm, state=DeliveryState)
+attempt_values, attempt_from = writer(DeliveryAttempt), reader(DeliveryAttempt)
+hook_values, hook_from = writer(InboundHook), reader(InboundHook, platform=Platform)
 
 
 def decision_values(decision: Decision) -> Values:
