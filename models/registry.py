@@ -201,7 +201,7 @@ def check_usable(folder: Path) -> None:
         check_version(folder)
 
 
-def take_in(models_dir: Path, version: Path) -> bool:
+def import_version(models_dir: Path, version: Path) -> bool:
     """Have a version of another folder here too, checked, whole or not at all.
 
     Its files are hard links where that can be, else copies. Return False, and do nothing, if a

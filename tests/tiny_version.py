@@ -31,14 +31,14 @@ from training.fit.simulated_world import SimulationConfig
 from training.fit.weighing import WeighConfig
 from training.network.encoder import PACKAGED_BASE
 from training.network.finetune import FineTuneConfig
-from training.network.teaching import TeachConfig
+from training.network.finetune_on_decisions import DecisionsTuneConfig
 from training.network.tune import TuneConfig
 from training.retraining.config import RetrainConfig
 from training.train import TrainConfig
 
 TINY_DATA = [DEFAULT_DATA / "authored-t1.jsonl"]
 TINY = RetrainConfig(
-    teach=TeachConfig(
+    teach=DecisionsTuneConfig(
         batch_size=6,
         decided_per_batch=3,
         min_steps=6,

@@ -10,7 +10,7 @@ from typing import Any
 
 from service.domain.errors import StoreUnavailableError
 from service.domain.site import Site
-from service.moderation.learning.remember import teach
+from service.moderation.learning.remember import apply_to_reputation
 from service.ports.services import Services
 from service.stores.sql import SqlStores
 from tests.databases import content_of, databases_given_back, fresh_stores
@@ -32,8 +32,8 @@ def services_in(
     with databases_given_back():
         begun_with = [make_site()] if sites is None else sites
         services = make_services(stores=fresh_stores(sites=begun_with, world=world), **changes)
-        for known in services.decisions.find_in_force(after=0, limit=999).precedents:
-            teach(known, services)
+        for known in services.decisions.find_in_force(after=0, limit=999).decided_comments:
+            apply_to_reputation(known, services)
         yield services
 
 

@@ -33,7 +33,7 @@ from models.transformer import (
 from training.card.provenance import code_version, machine
 from training.command import exit_code_of
 from training.fit.members import read_members
-from training.network.teaching import count_steps, use_threads
+from training.network.finetune_on_decisions import count_steps, use_threads
 from training.retraining.config import (
     STEPS,
     RetrainConfig,
@@ -219,7 +219,7 @@ class _Run(RunSteps):
             version=version,
             current=self.current,
             recommendation=recommendation,
-            lessons=Learnt(
+            learnt=Learnt(
                 used=len(self.decided.learnt),
                 spam=sum(one.example.is_spam for one in self.decided.learnt),
                 ham=sum(not one.example.is_spam for one in self.decided.learnt),
@@ -248,7 +248,7 @@ class _Run(RunSteps):
         )
         self._write_report(report)
         self.folder.tell(RunState.ENDED)
-        print(f"would learn {report.lessons.used} decisions in about {seconds / 60:.0f} min")
+        print(f"would learn {report.learnt.used} decisions in about {seconds / 60:.0f} min")
         return 0
 
     def _report_nothing_to_learn(self) -> int:

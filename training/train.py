@@ -53,7 +53,6 @@ from training.data.dataset import (
     Example,
     read_dataset,
 )
-from training.data.lessons import Lesson
 from training.data.partition import AUTHORED, SEED, partition
 from training.data.rotation import (
     OTHER_PLACES,
@@ -62,6 +61,7 @@ from training.data.rotation import (
     assign_rotation,
     teaching_of,
 )
+from training.data.training_examples import TrainingExample
 from training.fit.embed import embed_network
 from training.fit.evidence import signal_strengths
 from training.fit.evidence_table import Way, measure_ways, signals_alone
@@ -112,15 +112,15 @@ from training.network.encoder import Network, read_tokeniser
 from training.network.exits import ExitNetwork
 from training.network.finetune import FineTuneConfig, Progress
 from training.network.from_version import load_from_version
-from training.network.on_grid import export_on_grid
 from training.network.packaged_e5 import E5
 from training.network.pooling import LAYER
+from training.network.quantisation_aware import export_quantisation_aware
 from training.network.tune import (
     Plan,
     TuneConfig,
-    plan_lessons,
+    plan_training_examples,
     tune,
-    voice_lessons,
+    voice_training_examples,
 )
 
 # The run in which nothing is left out.
@@ -213,7 +213,7 @@ class Training:
 
     def plan(self, stage: str, teaching: Sequence[int]) -> Plan:
         """Return what a stage's network learns from, in order."""
-        return plan_lessons(
+        return plan_training_examples(
             self.examples,
             teaching,
             self.dataset.texts,
@@ -303,14 +303,14 @@ def _say(said: str) -> None:
 
 
 def calibrate_voice(
-    lessons: Sequence[Lesson], voice: FloatArray, config: TrainConfig
+    training_examples: Sequence[TrainingExample], voice: FloatArray, config: TrainConfig
 ) -> tuple[tuple[float, float], Measured | None]:
     """Return slope and offset of the head for LLM voice, and what it is worth on other texts.
 
     Both from texts that it was not taught with. Without enough of both kinds the slope is 0:
     the head says nothing.
     """
-    is_machine = np.array([bool(one.is_llm_voice) for one in lessons], dtype=np.bool_)
+    is_machine = np.array([bool(one.is_llm_voice) for one in training_examples], dtype=np.bool_)
     n = config.voice_calibration_texts
     fitted, held = is_machine[:n], is_machine[n : 2 * n]
     if min(fitted.sum(), (~fitted).sum(), held.sum(), (~held).sum()) < _MIN_VOICE_TEXTS:
@@ -457,7 +457,7 @@ def _make_version(run: Training) -> Made:
     if not config.reads_twice:
         networks = networks[:1]
     first, *more = (
-        export_on_grid(
+        export_quantisation_aware(
             one, taught, tokeniser, config.on_grid, windows=config.int8_windows, seed=config.seed
         )
         for one in networks
@@ -474,7 +474,7 @@ def _make_version(run: Training) -> Made:
     engine = engine_of(*first)
 
     # How everything joins is fitted on what the folds say of what they left out.
-    voices = voice_lessons(run.dataset.texts, config.tune.seed)[config.tune.voice_texts :]
+    voices = voice_training_examples(run.dataset.texts, config.tune.seed)[config.tune.voice_texts :]
     voices = voices[: 2 * config.voice_calibration_texts]
     read_voice = read_inputs([one.input for one in voices], engine, tokeniser, linear)
     voice, voice_measured = calibrate_voice(voices, read_voice.voice, config)

@@ -110,16 +110,16 @@ class Grouping:
         near = self._nearest(traits) if _sells(traits.p_spam) else None
         return self._found(near, Likeness.MEANING) if near is not None else None
 
-    def _best_holder(self, keys: Iterable[str], but: CommentId) -> int | None:
+    def _best_holder(self, keys: Iterable[str], except_id: CommentId) -> int | None:
         shared: Counter[int] = Counter()
         for key in keys:
-            shared.update(self._sellers(key, but))
+            shared.update(self._sellers(key, except_id))
         return self._best(shared, shared) if shared else None
 
-    def _sellers(self, key: str, but: CommentId) -> Sequence[int]:
+    def _sellers(self, key: str, except_id: CommentId) -> Sequence[int]:
         """Return who sells under a key; nobody where too many who look sincere have it as well."""
         holders = self._keys.holders(key, at_most=_CANDIDATES)
-        holders = [slot for slot in holders if self._ids[slot] not in (None, but)]
+        holders = [slot for slot in holders if self._ids[slot] not in (None, except_id)]
         sincere = sum(self._p_spam[slot] < LOW_P_SPAM for slot in holders)
         if sincere > _MAX_SINCERE_SHARE * len(holders):
             return ()
@@ -135,7 +135,7 @@ class Grouping:
             traits.embedding,
             traits.space,
             least=MIN_COSINE_ALONE,
-            but=self._slots.get(traits.comment_id),
+            except_slot=self._slots.get(traits.comment_id),
             p_spam=self._p_spam,
             least_p_spam=least,
         )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from service.campaigns.names import names_in_label, names_in_text
 from service.campaigns.own_words import said_by_post
 from service.domain.comment import Comment
-from service.domain.history import History, Standing
+from service.domain.history import History, TrackRecord
 from service.reputation.free_mail import FREE_MAIL_DOMAINS
 from service.reputation.linked_domains import linked_domains
 from service.signals.contacts import Contact, ContactKind
@@ -80,13 +80,13 @@ def is_name(target: str) -> bool:
 def _known_here(comment: Comment, history: History) -> set[str]:
     """Return the domains that say nothing against a comment where it was written."""
     known: set[str] = set()
-    # The standing is that of the worst one: where it was approved the others were, too.
+    # The track record is that of the worst one: where it was approved the others were, too.
     if _is_approved(history.domains):
         known.update(linked_domains(comment))
     sender = comment.sender
     persons = [
-        standing
-        for key, standing in (
+        track_record
+        for key, track_record in (
             (sender.email_key, history.email),
             (sender.address_key, history.address),
         )
@@ -97,8 +97,8 @@ def _known_here(comment: Comment, history: History) -> set[str]:
     return known
 
 
-def _is_approved(standing: Standing) -> bool:
-    return standing.here.approved > standing.here.rejected
+def _is_approved(track_record: TrackRecord) -> bool:
+    return track_record.here.approved > track_record.here.rejected
 
 
 def _addresses(comment: Comment, known: frozenset[str]) -> Iterator[str]:

@@ -55,12 +55,12 @@ class VectorIndex:
         least: float,
         p_spam: npt.NDArray[np.float32],
         least_p_spam: float,
-        but: int | None = None,
+        except_slot: int | None = None,
     ) -> tuple[int, float] | None:
         """Return the slot nearest to a vector of a space, and the cosine, if that is `least`.
 
-        Slots below `least_p_spam` by `p_spam` do not count, nor does `but`. Below a cosine of 0.8
-        some are overlooked.
+        Slots below `least_p_spam` by `p_spam` do not count, nor does `except_slot`. Below a cosine
+        of 0.8 some are overlooked.
         """
         if vector is None or len(vector) != SIZE or space not in self._spaces:
             return None
@@ -73,8 +73,8 @@ class VectorIndex:
         if len(close) > _MAX_RERANKED:
             close = close[np.argsort(differing[close], kind="stable")[:_MAX_RERANKED]]
         cosines = self._cosines(close, numbers)
-        if but is not None:
-            cosines[close == but] = -1.0
+        if except_slot is not None:
+            cosines[close == except_slot] = -1.0
         if len(close) == 0 or cosines.max() < least:
             return None
         best = int(np.argmax(cosines))

@@ -16,7 +16,7 @@ from service.commands.sites import find_site
 from service.commands.whole_files import open_whole
 from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
-from service.moderation.learning.teach import decisions_for_training
+from service.moderation.learning.export_labelled import decisions_for_training
 from service.ports.services import Services
 
 # Away from a terminal a line for every so many: some seconds of work.

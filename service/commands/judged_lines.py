@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from service.commands.record_files import BrokenLine, RecordLine
+from service.commands.dataset_files import BrokenLine, DatasetLine
 from service.domain.errors import Problem
 from service.domain.history import History
 from service.domain.verdict import Span, Verdict
@@ -18,12 +18,12 @@ from service.ports.models import JudgingModel
 class JudgedLine:
     """A line and the verdict on its comment."""
 
-    line: RecordLine
+    line: DatasetLine
     verdict: Verdict
 
 
 def judge_lines(
-    lines: Iterable[RecordLine | BrokenLine],
+    lines: Iterable[DatasetLine | BrokenLine],
     model: JudgingModel,
     *,
     batch_size: int,
@@ -34,7 +34,7 @@ def judge_lines(
     Senders are unknown to every moderator here, so each history is empty. A comment that cannot
     be judged becomes a broken line and takes no other one with it.
     """
-    batch: list[RecordLine] = []
+    batch: list[DatasetLine] = []
     for line in lines:
         if isinstance(line, BrokenLine):
             yield from _judge(batch, model, clock)
@@ -48,7 +48,7 @@ def judge_lines(
     yield from _judge(batch, model, clock)
 
 
-def verdict_record(verdict: Verdict) -> dict[str, object]:
+def verdict_to_json(verdict: Verdict) -> dict[str, object]:
     """Return a verdict as one line of `scores.jsonl`."""
     return {
         "id": verdict.comment_id,
@@ -80,7 +80,7 @@ def _pairs(spans: Iterable[Span]) -> list[list[int]]:
 
 
 def _judge(
-    batch: list[RecordLine], model: JudgingModel, clock: Clock
+    batch: list[DatasetLine], model: JudgingModel, clock: Clock
 ) -> Iterator[JudgedLine | BrokenLine]:
     if not batch:
         return
@@ -103,7 +103,7 @@ def _judge(
         yield JudgedLine(line=line, verdict=verdict)
 
 
-def _verdicts(batch: list[RecordLine], model: JudgingModel, clock: Clock) -> list[Verdict]:
+def _verdicts(batch: list[DatasetLine], model: JudgingModel, clock: Clock) -> list[Verdict]:
     comments = [line.comment for line in batch]
     histories = [History()] * len(comments)
     return judge_comments(comments, model, histories=histories, now=clock())

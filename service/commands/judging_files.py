@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 
+from service.commands.dataset_files import STDIN, BrokenLine, DatasetFile
 from service.commands.judged_lines import JudgedLine, judge_lines
 from service.commands.labels import Labels, read_labels
 from service.commands.progress import ReadingProgress
-from service.commands.record_files import STDIN, BrokenLine, RecordFile
 from service.commands.trained_on import trained_on
 from service.domain.errors import InvalidInputError, ModelUnavailableError
 from service.ports.clock import Clock
@@ -72,7 +72,7 @@ class Faults:
             click.echo(f"{where}: {problem.field}: {problem.problem}; {problem.remedy}.", err=True)
 
 
-def judged_lines(records: RecordFile, judging: Judging, faults: Faults) -> Iterator[JudgedLine]:
+def judged_lines(records: DatasetFile, judging: Judging, faults: Faults) -> Iterator[JudgedLine]:
     """Yield what could be judged, report the rest, and show how far it is."""
     lines = judge_lines(records, judging.model, batch_size=judging.batch_size, clock=judging.clock)
     n_judged = 0
@@ -92,7 +92,7 @@ def read_labelled(
     """Judge a file, hand every comment with its labels to `take`, and sum up what was read."""
     stem = Path(file).name.removesuffix(".gz").removesuffix(".jsonl") if file != STDIN else "stdin"
     n_taken, n_faults_before = 0, faults.n
-    with RecordFile(file) as records:
+    with DatasetFile(file) as records:
         for judged in judged_lines(records, judging, faults):
             line = judged.line
             try:

@@ -14,7 +14,7 @@ from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
 from service.commands.version_names import find_versions, known_version
 from service.domain.errors import StoreUnavailableError
-from service.domain.opinion import Harm, OpinionCounts, OpinionScope
+from service.domain.shadow_verdict import Harm, ShadowVerdictCounts, ShadowVerdictScope
 from service.domain.verdict import Outcome
 from service.moderation.admin.acts import record_act
 from service.moderation.judging.differences import Differences, tell_differences, version_to_tell_of
@@ -102,7 +102,7 @@ def differences_command(
     *,
     as_json: bool,
 ) -> None:
-    """Tell how a version's opinions differ from the verdicts, the worst first.
+    """Tell how a version's shadow verdicts differ from the verdicts, the worst first.
 
     By default of the version in the shadow, else of the one that spoke last. With --json the
     comments that differ are printed, one a line.
@@ -112,7 +112,7 @@ def differences_command(
         if name is None:
             msg = "no version was asked beside the current one: `slopsieve models shadow VERSION`"
             raise StartError(msg)
-        scope = OpinionScope(
+        scope = ShadowVerdictScope(
             model_version=name,
             site_ids=(find_site(site, services).id,) if site else None,
             since=_midnight(since),
@@ -127,7 +127,7 @@ def differences_command(
             "why": one.harm.value,
             "verdict": one.verdict.value,
             "p_spam": f"{one.verdict_p_spam:.3f}",
-            "opinion": one.opinion.value,
+            "opinion": one.shadow_verdict.value,
             "its_p_spam": f"{one.p_spam:.3f}",
             "ruling": one.ruling.value if one.ruling else "",
         }
@@ -146,7 +146,9 @@ def _print_counts(name: str, told: Differences) -> None:
     if not counts.comments:
         click.echo(f"{name} has said nothing of such comments.")
         return
-    click.echo(f"{name}: {counts.comments:,} opinions, {_of(counts.differing, counts)} differ.")
+    click.echo(
+        f"{name}: {counts.comments:,} shadow verdicts, {_of(counts.differing, counts)} differ."
+    )
     if counts.share_seen is not None:
         click.echo(
             f"In the shadow it saw {counts.shadowed:,} of {counts.judged:,} comments judged "
@@ -157,22 +159,24 @@ def _print_counts(name: str, told: Differences) -> None:
     if told.newly_lost:
         click.echo("  " + " ".join(told.newly_lost))
     others = {
-        Harm.HAM_CALLED_SPAM: counts.among(verdict=Outcome.HAM, opinion=Outcome.SPAM),
-        Harm.SPAM_CALLED_HAM: counts.among(verdict=Outcome.SPAM, opinion=Outcome.HAM),
+        Harm.HAM_CALLED_SPAM: counts.among(verdict=Outcome.HAM, shadow_verdict=Outcome.SPAM),
+        Harm.SPAM_CALLED_HAM: counts.among(verdict=Outcome.SPAM, shadow_verdict=Outcome.HAM),
     }
     click.echo(
-        f"Verdict ham, opinion spam: {others[Harm.HAM_CALLED_SPAM]:,}; "
-        f"verdict spam, opinion ham: {others[Harm.SPAM_CALLED_HAM]:,}."
+        f"Verdict ham, shadow verdict spam: {others[Harm.HAM_CALLED_SPAM]:,}; "
+        f"verdict spam, shadow verdict ham: {others[Harm.SPAM_CALLED_HAM]:,}."
     )
 
 
-def _row(verdict: Outcome, counts: OpinionCounts) -> Mapping[str, object]:
+def _row(verdict: Outcome, counts: ShadowVerdictCounts) -> Mapping[str, object]:
     cells = {
-        f"says_{opinion.value}": _of(counts.among(verdict=verdict, opinion=opinion), counts)
-        for opinion in Outcome
+        f"says_{shadow_verdict.value}": _of(
+            counts.among(verdict=verdict, shadow_verdict=shadow_verdict), counts
+        )
+        for shadow_verdict in Outcome
     }
     return {"verdict": verdict.value, **cells}
 
 
-def _of(number: int, counts: OpinionCounts) -> str:
+def _of(number: int, counts: ShadowVerdictCounts) -> str:
     return f"{number:,} ({number / counts.comments:.1%})"

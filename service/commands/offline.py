@@ -10,7 +10,8 @@ from typing import BinaryIO
 
 import click
 
-from service.commands.judged_lines import JudgedLine, verdict_record
+from service.commands.dataset_files import STDIN, DatasetFile
+from service.commands.judged_lines import JudgedLine, verdict_to_json
 from service.commands.judging_files import (
     Faults,
     Judging,
@@ -21,13 +22,12 @@ from service.commands.judging_files import (
     read_labelled,
 )
 from service.commands.labels import Labels
-from service.commands.record_files import STDIN, RecordFile
 from service.commands.whole_files import STDOUT, open_whole
 from service.scoring.report.figures import measure
 from service.scoring.report.markdown import Evaluation, FileSummary, render_markdown
-from service.scoring.report.record import evaluation_record
 from service.scoring.report.spans import SpanCollector
 from service.scoring.report.table import ScoreCollector
+from service.scoring.report.to_json import evaluation_to_json
 
 
 @click.command("score")
@@ -52,9 +52,9 @@ def score_command(context: click.Context, file: str, out: str) -> None:
     judging = judging_of(context)
     faults = Faults()
     n_judged = 0
-    with one_line_errors(out), open_whole(out) as stream, RecordFile(file) as records:
+    with one_line_errors(out), open_whole(out) as stream, DatasetFile(file) as records:
         for judged in judged_lines(records, judging, faults):
-            _write_row(stream, verdict_record(judged.verdict))
+            _write_row(stream, verdict_to_json(judged.verdict))
             n_judged += 1
     finish(n_judged, faults)
 
@@ -90,7 +90,7 @@ def evaluate_command(context: click.Context, files: tuple[str, ...], out: str) -
         evaluation = run.evaluation(judging)
         with open_whole(str(folder / "report.json")) as stream:
             stream.write(
-                json.dumps(evaluation_record(evaluation), indent=1, allow_nan=False).encode()
+                json.dumps(evaluation_to_json(evaluation), indent=1, allow_nan=False).encode()
             )
         with open_whole(str(folder / "report.md")) as stream:
             stream.write(render_markdown(evaluation).encode())
@@ -128,7 +128,7 @@ class _Evaluating:
 def _take(run: _Evaluating, stream: BinaryIO, judged: JudgedLine, labels: Labels) -> None:
     run.add(judged, labels)
     given = {"source": labels.source, "label": labels.label}
-    _write_row(stream, {**given, **verdict_record(judged.verdict)})
+    _write_row(stream, {**given, **verdict_to_json(judged.verdict)})
 
 
 def _write_row(stream: BinaryIO, row: dict[str, object]) -> None:

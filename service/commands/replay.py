@@ -11,12 +11,12 @@ from typing import BinaryIO
 
 import click
 
+from service.commands.dataset_files import STDIN, BrokenLine, DatasetFile
 from service.commands.judging_files import Faults, Judging, judging_of, one_line_errors
 from service.commands.labels import read_labels
 from service.commands.opening import open_services
 from service.commands.output import data_dir_option, print_rows
 from service.commands.progress import ReadingProgress
-from service.commands.record_files import STDIN, BrokenLine, RecordFile
 from service.commands.sites import find_site
 from service.commands.whole_files import open_whole
 from service.domain.campaign import is_by_person
@@ -148,7 +148,7 @@ def _read(file: str, faults: Faults) -> Iterator[Archived]:
     """Yield a file's labelled comments that have a date, each at its source's site."""
     stem = Path(file).name.removesuffix(".gz").removesuffix(".jsonl") if file != STDIN else "stdin"
     left_out = 0
-    with RecordFile(file) as records:
+    with DatasetFile(file) as records:
         for line in records:
             if isinstance(line, BrokenLine):
                 faults.add(records.name, line)
@@ -174,7 +174,7 @@ def _decided(site_name: str, services: Services) -> Iterator[Archived]:
     after: int | None = 0
     while after is not None:
         page = services.decisions.find_in_force(after=after, limit=_PORTION)
-        for one in page.precedents:
+        for one in page.decided_comments:
             if one.comment.site_id == site.id and one.comment.text and is_by_person(one.decision):
                 yield Archived(comment=one.comment, is_spam=one.decision.ruling is Ruling.REJECT)
         after = page.next_after

@@ -23,8 +23,8 @@ from service.domain.retraining import (
     RetrainingState,
     Start,
 )
+from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.retrain import Order, retrain, try_retraining
-from service.moderation.learning.teach import decisions_for_training
 from service.moderation.learning.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
 from service.moderation.learning.tidy_versions import tidy_versions
 from service.ports.services import Services
@@ -140,7 +140,7 @@ def _try(order: Order, services: Services, runs: TrainingProcesses) -> None:
     except TrainingStoppedError:
         sys.exit(_STOPPED)
     click.echo("A dry run: this would be learnt, in about this time, and nothing was kept.")
-    _say_lessons(report)
+    _say_training_examples(report)
 
 
 @contextmanager
@@ -179,7 +179,7 @@ def _say(done: Retraining, runs: TrainingProcesses) -> None:
             "not have. --force trains all the same."
         )
         return
-    _say_lessons(report)
+    _say_training_examples(report)
     for check in report.checks:
         mark = "passed" if check.passed else "FAILED"
         click.echo(f"  {mark}  {check.part}: {check.name}: {check.says}")
@@ -192,10 +192,10 @@ def _say(done: Retraining, runs: TrainingProcesses) -> None:
     _say_what_follows(done)
 
 
-def _say_lessons(report: RetrainingReport) -> None:
+def _say_training_examples(report: RetrainingReport) -> None:
     aside = sum(report.set_aside.values())
     click.echo(
-        f"Lessons: {report.used:,} ({report.spam:,} spam, {report.ham:,} ham); "
+        f"Training examples: {report.used:,} ({report.spam:,} spam, {report.ham:,} ham); "
         f"set aside: {aside:,}"
         + "".join(f"; {reason}: {n:,}" for reason, n in report.set_aside.items())
     )

@@ -19,7 +19,7 @@ from service.commands.labels import Labels
 from service.commands.opening import open_services
 from service.commands.whole_files import STDOUT, open_whole
 from service.scoring.report.signals import KnownSignal, SignalCollector, measure_signals
-from service.scoring.report.signals_page import SignalEvaluation, render_signals, signals_record
+from service.scoring.report.signals_page import SignalEvaluation, render_signals, signals_to_json
 from service.scoring.weighing import NOTHING_LEARNT, LearntHere
 from service.signals.detector import evidence_needed
 from service.signals.registry import DETECTORS
@@ -91,7 +91,7 @@ def report_command(
         )
         if json_out is not None:
             with open_whole(json_out) as stream:
-                record = signals_record(evaluation)
+                record = signals_to_json(evaluation)
                 stream.write(json.dumps(record, indent=1, allow_nan=False).encode())
         with open_whole(out) as stream:
             stream.write(render_signals(evaluation).encode())

@@ -32,7 +32,7 @@ from service.outbound.sender import trusted_authorities
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.stores.sql import SqlStores, sql_stores
 from service.tasks.broker import open_client, prove_write
-from service.tasks.heartbeat import BEATS, COURIERS, WORKERS, live_workers
+from service.tasks.heartbeat import BEATS, DISPATCHERS, WORKERS, live_workers
 from service.training_runs.versions import versions_folder
 from service.wiring import (
     find_history_server,
@@ -135,7 +135,7 @@ def _workers(
     with closing(open_client(find_valkey_url(settings, folder))) as client:
         try:
             prove_write(client)
-            signs = [live_workers(client, kind) for kind in (WORKERS, COURIERS, BEATS)]
+            signs = [live_workers(client, kind) for kind in (WORKERS, DISPATCHERS, BEATS)]
         except StoreUnavailableError as error:
             yield warn(
                 "workers",
@@ -149,7 +149,7 @@ def _workers(
 
 
 def _histories(settings: Settings, folder: DataFolder, database: _Database) -> Finding:
-    decided = database.stores().decisions.find_in_force(after=0, limit=1).precedents
+    decided = database.stores().decisions.find_in_force(after=0, limit=1).decided_comments
     with closing(open_history(settings, find_valkey_url(settings, folder))) as history:
         return judge_histories(is_blank=history.is_blank(), has_decisions=bool(decided))
 

@@ -78,7 +78,7 @@ def usable_threads() -> int:
 
 
 def check_workers(
-    workers: Sequence[WorkerSign], couriers: Sequence[WorkerSign], beats: Sequence[WorkerSign]
+    workers: Sequence[WorkerSign], dispatchers: Sequence[WorkerSign], beats: Sequence[WorkerSign]
 ) -> Iterator[Finding]:
     """Find who is away of those that judge, tell sites and schedule, and workers that differ."""
     if not workers:
@@ -101,8 +101,8 @@ def check_workers(
         )
     elif workers and not any(worker.model_problem for worker in workers):
         yield well("workers", f"{len(workers)} alive, with {versions[0]}")
-    if couriers:
-        yield well("callbacks process", f"{len(couriers)} alive")
+    if dispatchers:
+        yield well("callbacks process", f"{len(dispatchers)} alive")
     else:
         yield warn(
             "callbacks process",

@@ -8,7 +8,7 @@ import unicodedata
 _MIN_LETTERS = 3
 _MIN_IDEOGRAPHS = 2
 _FIRST_IDEOGRAPH = "\u2e80"
-# A longer name is cut when the comment is taken in; the bound here keeps the work small anyway.
+# A longer name is cut when the comment is kept; the bound here keeps the work small anyway.
 _MAX_CHARS = 300
 # What forms and people write where no name is given, as reduced.
 _PLACEHOLDERS = frozenset(

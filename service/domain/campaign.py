@@ -23,7 +23,7 @@ SELLS_P_SPAM = 0.5
 """From where up a member says what its campaign sells, and draws others in."""
 
 LOW_P_SPAM = 0.2
-"""Below it a member is decided only by who ticks it: no stroke and no policy takes it along."""
+"""Below it a member is decided only by who ticks it: nothing in bulk, no policy takes it along."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

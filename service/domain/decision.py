@@ -40,8 +40,8 @@ class Mode(StrEnum):
 class Decision:
     """A moderator's ruling; undone decisions stay in the log with the time they were undone.
 
-    `stroke_id` names the act on many comments that it is a part of, `seconds` is how long the
-    comment was open before the ruling; None where there is no such act, or nobody measured.
+    `bulk_decision_id` names the act on many comments that it is a part of, `seconds` is how long
+    the comment was open before the ruling; None where there is no such act, or nobody measured.
     """
 
     id: str
@@ -52,7 +52,7 @@ class Decision:
     note: str | None = None
     undone_at: datetime | None = None
     undone_by: str | None = None
-    stroke_id: str | None = None
+    bulk_decision_id: str | None = None
     seconds: float | None = None
 
 

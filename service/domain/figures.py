@@ -131,11 +131,11 @@ class VersionCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActCount:
-    """Decisions that one person took on one day, undone ones too: singly or many in one stroke."""
+    """Decisions that one person took on one day, undone ones too: singly or many in one go."""
 
     day: date
     decided_by: str
-    in_stroke: bool
+    in_bulk: bool
     decisions: int
 
 

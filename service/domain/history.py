@@ -22,7 +22,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class TrackRecord:
     """The records of one key: at the comment's own site, and at all sites, its own included."""
 
     here: Record = field(default_factory=Record)
@@ -59,27 +59,27 @@ class History:
     """Everything remembered that a comment touches.
 
     `network` is the IPv4 /24 or IPv6 /64, `wide_network` the IPv6 /48, `system` the autonomous
-    system. `domains` is the standing of the linked registered domain that speaks most against the
-    comment: a sum would let a well-known domain launder the bad one beside it. `content` is that
-    of near-copies of the text. `account` is an account's, or where there is none that of a
+    system. `domains` is the track record of the linked registered domain that speaks most against
+    the comment: a sum would let a well-known domain launder the bad one beside it. `content` is
+    that of near-copies of the text. `account` is an account's, or where there is none that of a
     name with an e-mail address. `email_offers` and `account_offers` count only decisions on
     comments with a commercial link or a product. `ring` is that of other senders who share with
-    this one what strangers do not. `conduct` is what the account did here, None
-    for one that was never seen. An empty history means "never seen"; a history that could not be
-    fetched is None where one is expected, and makes the verdict degraded.
+    this one what strangers do not. `conduct` is what the account did here, None for one that was
+    never seen. An empty history means "never seen"; a history that could not be fetched is None
+    where one is expected, and makes the verdict degraded.
     """
 
-    address: Standing = field(default_factory=Standing)
-    network: Standing = field(default_factory=Standing)
-    wide_network: Standing = field(default_factory=Standing)
-    system: Standing = field(default_factory=Standing)
-    email: Standing = field(default_factory=Standing)
-    email_domain: Standing = field(default_factory=Standing)
-    name: Standing = field(default_factory=Standing)
-    domains: Standing = field(default_factory=Standing)
-    content: Standing = field(default_factory=Standing)
-    account: Standing = field(default_factory=Standing)
-    email_offers: Standing = field(default_factory=Standing)
-    account_offers: Standing = field(default_factory=Standing)
-    ring: Standing = field(default_factory=Standing)
+    address: TrackRecord = field(default_factory=TrackRecord)
+    network: TrackRecord = field(default_factory=TrackRecord)
+    wide_network: TrackRecord = field(default_factory=TrackRecord)
+    system: TrackRecord = field(default_factory=TrackRecord)
+    email: TrackRecord = field(default_factory=TrackRecord)
+    email_domain: TrackRecord = field(default_factory=TrackRecord)
+    name: TrackRecord = field(default_factory=TrackRecord)
+    domains: TrackRecord = field(default_factory=TrackRecord)
+    content: TrackRecord = field(default_factory=TrackRecord)
+    account: TrackRecord = field(default_factory=TrackRecord)
+    email_offers: TrackRecord = field(default_factory=TrackRecord)
+    account_offers: TrackRecord = field(default_factory=TrackRecord)
+    ring: TrackRecord = field(default_factory=TrackRecord)
     conduct: Conduct | None = None

@@ -160,8 +160,8 @@ def report_from(values: Mapping[str, Any]) -> RetrainingReport:
         raise ValueError(msg)
     recommendation = values["recommendation"]
     is_plan = recommendation is None
-    lessons = values.get("lessons") or {}
-    set_aside = lessons.get("set_aside") or {}
+    training_examples = values.get("lessons") or {}
+    set_aside = training_examples.get("set_aside") or {}
     return RetrainingReport(
         recommendation=Recommendation(recommendation) if recommendation is not None else None,
         version=_words(values.get("version")) or None,
@@ -170,9 +170,9 @@ def report_from(values: Mapping[str, Any]) -> RetrainingReport:
         gains=tuple(_gain(one) for one in _some(values.get("gains"))),
         newly_lost=tuple(_words(one) for one in _some(values.get("newly_lost"))),
         no_longer_lost=tuple(_words(one) for one in _some(values.get("no_longer_lost"))),
-        used=int(lessons.get("used") or 0),
-        spam=int(lessons.get("spam") or 0),
-        ham=int(lessons.get("ham") or 0),
+        used=int(training_examples.get("used") or 0),
+        spam=int(training_examples.get("spam") or 0),
+        ham=int(training_examples.get("ham") or 0),
         set_aside={_words(reason): int(n) for reason, n in _some_pairs(set_aside)},
         seconds=_number(values.get("planned_seconds" if is_plan else "seconds")),
         peak_memory_mb=_number(values.get("planned_memory_mb" if is_plan else "peak_memory_mb")),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from service.domain.comment import SiteId
-from service.domain.history import Record, Standing
+from service.domain.history import Record, TrackRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +29,9 @@ class KeptAct:
     ring_id: str | None = None
 
 
-def standing_beside(rulings: Mapping[SiteId, Record], site_id: SiteId) -> Standing:
+def track_record_beside(rulings: Mapping[SiteId, Record], site_id: SiteId) -> TrackRecord:
     """Return how others of a ring were ruled on, as seen from one site."""
-    return Standing(here=rulings.get(site_id, Record()), everywhere=_sum(rulings.values()))
+    return TrackRecord(here=rulings.get(site_id, Record()), everywhere=_sum(rulings.values()))
 
 
 def _sum(records: Iterable[Record]) -> Record:

@@ -23,7 +23,7 @@ class Band(StrEnum):
 
     @property
     def ruling(self) -> Ruling:
-        """Return what a screen of them is ruled in one stroke."""
+        """Return what a screen of them is ruled in one go."""
         return Ruling.APPROVE if self is Band.SINCERE else Ruling.REJECT
 
     def holds(self, p_spam: float) -> bool:
@@ -33,23 +33,24 @@ class Band(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanCheck:
-    """A comment that a stroke over a screen would have ruled so, left to be looked at alone.
+    """A comment that a bulk decision over a screen would have ruled so, left to be looked at alone.
 
     Nobody sees that it is one: it waits in line with the others, and how it is ruled then tells
-    whether the stroke was right.
+    whether the bulk decision was right.
     """
 
     comment_id: CommentId
-    stroke_id: str
+    bulk_decision_id: str
     ruling: Ruling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """How a person's strokes agreed with what was ruled on their checks, one by one.
+    """How a person's bulk decisions agreed with what was ruled on their checks, one by one.
 
-    `alike` of them were ruled as the stroke had it, those of `otherwise` were not, the newest
-    first; `waiting` are still to be looked at. Strokes that were taken back do not count.
+    `alike` of them were ruled as the bulk decision had it, those of `otherwise` were not, the
+    newest first; `waiting` are still to be looked at. Bulk decisions that were taken back do not
+    count.
     """
 
     alike: int = 0

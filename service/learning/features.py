@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from models.features import hash_words
 from service.domain.comment import Comment
-from service.learning.lesson import Features, IdArray
 from service.learning.numbers import MOST_DOMAINS, MOST_WORDS, NAME_SHAPE_COUNTS
+from service.learning.training_example import Features, IdArray
 from service.reputation.linked_domains import linked_domains
 from service.signals.hosts import host_of, registered_domain
 

@@ -1,4 +1,4 @@
-"""Judges with what decisions taught, and reads a lesson out of a decided case."""
+"""Judges with what decisions taught, and reads a training example out of a decided case."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, Signal, Verdict, WeighedSignal
 from service.learning.evidence import pieces_of
 from service.learning.features import copy_keys, count_features
-from service.learning.lesson import Features, Hand, Lesson
 from service.learning.naming import Kind, Named, name_heaviest
 from service.learning.numbers import BOUND
 from service.learning.taught import Taught
+from service.learning.training_example import Features, Hand, TrainingExample
 from service.scoring.conclude import logistic
 from service.scoring.holding import is_beside
 from service.scoring.lean import (
@@ -144,9 +144,9 @@ def _say_what(signal: Signal, named: Sequence[Named]) -> Signal:
     return replace(signal, reason=reason_of_lean(list(beside)), spans=tuple(spans))
 
 
-def lesson_of(
+def example_of(
     number: int, case: Case, *, owners: Collection[str], audit_share: float, salt: int
-) -> Lesson | None:
+) -> TrainingExample | None:
     """Return what a decided case teaches, None where there is nothing to learn from.
 
     That is a case without a decision, a verdict or words, and one whose verdict is degraded.
@@ -156,7 +156,7 @@ def lesson_of(
     if decision is None or verdict is None or verdict.degraded or not comment.text:
         return None
     hand = hand_of(decision, owners)
-    return make_lesson(
+    return make_example(
         number,
         comment,
         verdict,
@@ -171,7 +171,7 @@ def lesson_of(
     )
 
 
-def make_lesson(
+def make_example(
     number: int,
     comment: Comment,
     verdict: Verdict,
@@ -183,15 +183,15 @@ def make_lesson(
     audit_share: float,
     salt: int,
     site_id: SiteId | None = None,
-) -> Lesson:
-    """Return the lesson of a decision on a comment that was judged; see `Lesson`."""
+) -> TrainingExample:
+    """Return what a decision on a judged comment teaches; see `TrainingExample`."""
     frozen = frozen_score(verdict)
     cutoffs = Cutoffs(ham_cutoff=verdict.ham_cutoff, spam_cutoff=verdict.spam_cutoff)
     word_hashes = hash_words(comment.text)
     features = count_features(comment, word_hashes, salt)
     is_doubt = verdict.outcome is Outcome.UNSURE
     stands_for = 1.0 / audit_share if audited and audit_share > 0 else 0.0
-    return Lesson(
+    return TrainingExample(
         number=number,
         decision_id=decision.id,
         comment_id=comment.id,

@@ -12,8 +12,8 @@ from models.features import hash_each_word
 from service.domain.comment import Comment
 from service.domain.verdict import Span
 from service.learning.features import hash_others, scatter
-from service.learning.lesson import Features, FloatArray
 from service.learning.numbers import MOST_WORDS
+from service.learning.training_example import Features, FloatArray
 from service.signals.view import TextView, view_of
 
 # What a reason names at most, and among how many of the heaviest features that is looked for: some

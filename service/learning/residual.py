@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from service.learning.lesson import Features, FloatArray, IdArray
 from service.learning.numbers import DAMPING, FEATURE_BOUND_TO_HAM, MOST_SLOT_BITS, SLOTS
+from service.learning.training_example import Features, FloatArray, IdArray
 from service.scoring.conclude import logistic
 
 
-def slot_bits(n_lessons: int) -> int:
+def slot_bits(n_examples: int) -> int:
     """Return how many bits number the slots of a table that so many decisions teach."""
-    return next((bits for below, bits in SLOTS if n_lessons < below), MOST_SLOT_BITS)
+    return next((bits for below, bits in SLOTS if n_examples < below), MOST_SLOT_BITS)
 
 
 class Residual:

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from service.domain.comment import SiteId
-from service.learning.lesson import Features, FloatArray
 from service.learning.numbers import MOST_SLOT_BITS, SHARED_BOUND, SHARED_RATE
 from service.learning.residual import Residual
+from service.learning.training_example import Features, FloatArray
 
 _NOBODY: Final = -1
 

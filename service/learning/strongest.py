@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from service.domain.comment import CommentId, SiteId
-from service.learning.numbers import MOST_STRONGEST_LESSONS
+from service.learning.numbers import MOST_STRONGEST_EXAMPLES
 from service.learning.taught import Taught
 
 
@@ -31,11 +31,11 @@ def find_strongest(taught: Taught, site_id: SiteId, *, most: int) -> tuple[Stron
     of the others the table knows nothing.
     """
     site = taught.sites.get(site_id)
-    learnt = [one for one in taught.learnt if one.lesson.site_id == site_id and one.gradient]
-    learnt = learnt[-MOST_STRONGEST_LESSONS:]
+    learnt = [one for one in taught.learnt if one.example.site_id == site_id and one.gradient]
+    learnt = learnt[-MOST_STRONGEST_EXAMPLES:]
     if site is None or not learnt:
         return ()
-    features = [one.lesson.features for one in learnt]
+    features = [one.example.features for one in learnt]
     ids = np.concatenate([one.ids for one in features])
     adds = np.concatenate([site.residual.parts(one) for one in features])
     sizes = [len(one.ids) for one in features]
@@ -46,7 +46,7 @@ def find_strongest(taught: Taught, site_id: SiteId, *, most: int) -> tuple[Stron
         inverse, weights=taught_by * np.concatenate([one.values for one in features])
     )
     newest = np.zeros(len(unique), dtype=np.int64)
-    # The last assignment through an index stands, and lessons come in order.
+    # The last assignment through an index stands, and training examples come in order.
     newest[inverse] = np.repeat(np.arange(len(learnt)), sizes)
     slots = site.residual.slots_of(unique)
     owner = np.lexsort((-learnt_from, slots))
@@ -62,7 +62,7 @@ def find_strongest(taught: Taught, site_id: SiteId, *, most: int) -> tuple[Stron
             id=int(unique[at]),
             adds=float(mean[at]),
             n_decisions=int(counts[at]),
-            comment_id=learnt[newest[at]].lesson.comment_id,
+            comment_id=learnt[newest[at]].example.comment_id,
         )
         for at in strongest
     )

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from service.domain.comment import CommentId, SiteId
 from service.learning.evidence import LocalEvidence
 from service.learning.experts import Evidence
-from service.learning.lesson import Features, FloatArray, Lesson
 from service.learning.numbers import BOUND, CUTOFF_DECISIONS, EXPERTS, RATE, SHARED_FADES
 from service.learning.own_cutoffs import Outermost, Predicted, find_outermost
 from service.learning.residual import Residual, slot_bits
 from service.learning.shared import Shared
-from service.learning.trust import TRUSTED, Ledger, Record, record_hands, teachers_at_odds
+from service.learning.training_example import Features, FloatArray, TrainingExample
+from service.learning.trust import TRUSTED, HandRecord, Ledger, outlier_teachers, record_hands
 from service.scoring.weights import Cutoffs
 
 # Among so many decisions those are looked for that still stand and were made before the verdict.
@@ -42,9 +42,9 @@ class Lean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learnt:
-    """A lesson with what it did to its site's residual: a gradient in log-odds, 0 for nothing."""
+    """A training example and what it did to its site's residual: a gradient in log-odds, or 0."""
 
-    lesson: Lesson
+    example: TrainingExample
     gradient: float
 
 
@@ -62,7 +62,7 @@ class SiteTaught:
 class Taught:
     """What all sites were taught. It never changes: learning more makes another one.
 
-    `n_lessons` are each site's that may teach, `records` those of all hands but owners'. `salt`
+    `n_examples` are each site's that may teach, `records` those of all hands but owners'. `salt`
     keys the hashes of features. `evidence` is what became of the weights that were set.
     """
 
@@ -70,8 +70,8 @@ class Taught:
     learnt: tuple[Learnt, ...] = ()
     sites: Mapping[SiteId, SiteTaught] = field(default_factory=dict)
     shared: Shared = field(default_factory=Shared)
-    n_lessons: Counter[SiteId] = field(default_factory=Counter)
-    records: Mapping[str, Record] = field(default_factory=dict)
+    n_examples: Counter[SiteId] = field(default_factory=Counter)
+    records: Mapping[str, HandRecord] = field(default_factory=dict)
     ledger: Ledger = field(default_factory=Ledger)
     evidence: LocalEvidence = field(default_factory=LocalEvidence)
 
@@ -123,48 +123,48 @@ class Taught:
             return ()
         spread = site.residual.spread(features)
         moved = [
-            (-one.gradient * by * site.residual.gather(spread, one.lesson.features), one.lesson)
+            (-one.gradient * by * site.residual.gather(spread, one.example.features), one.example)
             for one in self.learnt
-            if one.gradient and one.lesson.site_id == site_id and one.lesson.day <= until
+            if one.gradient and one.example.site_id == site_id and one.example.day <= until
         ]
         most = heapq.nlargest(MOST_BEHIND, moved, key=lambda one: one[0])
-        return tuple(lesson.comment_id for towards, lesson in most if towards > 0.0)
+        return tuple(example.comment_id for towards, example in most if towards > 0.0)
 
-    def after(self, new: Sequence[Lesson]) -> Taught:
-        """Return what is taught once these lessons are learnt, too; they follow all others.
+    def after(self, new: Sequence[TrainingExample]) -> Taught:
+        """Return what is taught once these examples are learnt, too; they follow all others.
 
         It is what `learn_all` makes of everything, and made so where going on could not be.
         """
         records = record_hands(new, self.records)
-        at_odds = teachers_at_odds(records)
-        n_lessons = self.n_lessons + _count(new, at_odds)
+        outliers = outlier_teachers(records)
+        n_examples = self.n_examples + _count(new, outliers)
         grows = any(
-            slot_bits(n_lessons[site_id]) != slot_bits(n) for site_id, n in self.n_lessons.items()
+            slot_bits(n_examples[site_id]) != slot_bits(n) for site_id, n in self.n_examples.items()
         )
-        if grows or at_odds != teachers_at_odds(self.records):
-            return learn_all([*(one.lesson for one in self.learnt), *new], salt=self.salt)
-        return _go_on(replace(self, n_lessons=n_lessons, records=records), new)
+        if grows or outliers != outlier_teachers(self.records):
+            return learn_all([*(one.example for one in self.learnt), *new], salt=self.salt)
+        return _go_on(replace(self, n_examples=n_examples, records=records), new)
 
 
 _NO_EVIDENCE = Evidence()
 _NOTHING_DECIDED = Outermost()
 
 
-def learn_all(lessons: Sequence[Lesson], *, salt: int) -> Taught:
-    """Return what these lessons teach, in their order, from nothing."""
-    records = record_hands(lessons)
-    n_lessons = _count(lessons, teachers_at_odds(records))
+def learn_all(examples: Sequence[TrainingExample], *, salt: int) -> Taught:
+    """Return what these training examples teach, in their order, from nothing."""
+    records = record_hands(examples)
+    n_examples = _count(examples, outlier_teachers(records))
     begun = Taught(
         salt=salt,
-        n_lessons=n_lessons,
+        n_examples=n_examples,
         records=records,
     )
-    return _go_on(begun, lessons)
+    return _go_on(begun, examples)
 
 
-def _count(lessons: Sequence[Lesson], at_odds: frozenset[str]) -> Counter[SiteId]:
-    """Return each site's number of lessons, without those of hands that teach nothing."""
-    return Counter(lesson.site_id for lesson in lessons if lesson.teacher not in at_odds)
+def _count(examples: Sequence[TrainingExample], outliers: frozenset[str]) -> Counter[SiteId]:
+    """Return each site's number of training examples, without those of hands that teach nothing."""
+    return Counter(example.site_id for example in examples if example.teacher not in outliers)
 
 
 def moves(own: float, shared: float, n_decisions: int) -> list[float]:
@@ -178,30 +178,30 @@ def _lent(n_decisions: int) -> float:
     return SHARED_FADES / (SHARED_FADES + n_decisions)
 
 
-def _go_on(begun: Taught, lessons: Sequence[Lesson]) -> Taught:
-    """Learn lessons, which are counted already, on top of what is taught."""
+def _go_on(begun: Taught, examples: Sequence[TrainingExample]) -> Taught:
+    """Learn training examples, which are counted already, on top of what is taught."""
     learning = {
-        site_id: _LearningSite(begun.sites.get(site_id), begun.n_lessons[site_id])
-        for site_id in dict.fromkeys(lesson.site_id for lesson in lessons)
+        site_id: _LearningSite(begun.sites.get(site_id), begun.n_examples[site_id])
+        for site_id in dict.fromkeys(example.site_id for example in examples)
     }
-    at_odds = teachers_at_odds(begun.records)
+    outliers = outlier_teachers(begun.records)
     shared, ledger = begun.shared.copy(), begun.ledger.copy()
     evidence = begun.evidence.copy()
     learnt = []
-    for lesson in lessons:
-        weight = 0.0 if lesson.teacher in at_odds else ledger.weigh(lesson)
-        moves_others = weight > 0.0 and lesson.hand in TRUSTED
-        gradient = learning[lesson.site_id].learn(lesson, shared, weight)
+    for example in examples:
+        weight = 0.0 if example.teacher in outliers else ledger.weigh(example)
+        moves_others = weight > 0.0 and example.hand in TRUSTED
+        gradient = learning[example.site_id].learn(example, shared, weight)
         if moves_others:
-            evidence.learn(lesson.pieces, is_spam=lesson.is_spam, weight=weight)
+            evidence.learn(example.pieces, is_spam=example.is_spam, weight=weight)
             shared.learn(
-                lesson.features,
-                site_id=lesson.site_id,
-                frozen=lesson.frozen,
-                is_spam=lesson.is_spam,
+                example.features,
+                site_id=example.site_id,
+                frozen=example.frozen,
+                is_spam=example.is_spam,
                 weight=weight,
             )
-        learnt.append(Learnt(lesson=lesson, gradient=gradient))
+        learnt.append(Learnt(example=example, gradient=gradient))
     return replace(
         begun,
         learnt=(*begun.learnt, *learnt),
@@ -215,30 +215,30 @@ def _go_on(begun: Taught, lessons: Sequence[Lesson]) -> Taught:
 class _LearningSite:
     """One site while it learns, apart from what it was before."""
 
-    def __init__(self, before: SiteTaught | None, n_lessons: int) -> None:
+    def __init__(self, before: SiteTaught | None, n_examples: int) -> None:
         if before is None:
-            residual = Residual(bits=slot_bits(n_lessons), rate=RATE, bound=BOUND)
+            residual = Residual(bits=slot_bits(n_examples), rate=RATE, bound=BOUND)
             before = SiteTaught(residual=residual)
         self._residual = before.residual.copy()
         self._evidence = before.evidence
         self._predicted = list(before.predicted)
 
-    def learn(self, lesson: Lesson, shared: Shared, weight: float) -> float:
+    def learn(self, example: TrainingExample, shared: Shared, weight: float) -> float:
         """Predict a decision, then learn it; return the gradient."""
         if weight == 0.0:
             return 0.0
-        features = lesson.features
+        features = example.features
         moved = moves(self._residual.of(features), shared.of(features), self._evidence.n)
-        if lesson.drawn > 0.0:
+        if example.drawn > 0.0:
             predicted = Predicted(
-                log_odds=self._evidence.mix(lesson.frozen, moved),
-                is_spam=lesson.is_spam,
-                drawn=lesson.drawn,
+                log_odds=self._evidence.mix(example.frozen, moved),
+                is_spam=example.is_spam,
+                drawn=example.drawn,
             )
             self._predicted.append(predicted)
-        self._evidence = self._evidence.after(lesson.frozen, moved, is_spam=lesson.is_spam)
+        self._evidence = self._evidence.after(example.frozen, moved, is_spam=example.is_spam)
         return self._residual.learn(
-            features, frozen=lesson.frozen, is_spam=lesson.is_spam, weight=weight
+            features, frozen=example.frozen, is_spam=example.is_spam, weight=weight
         )
 
     def done(self) -> SiteTaught:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from service.learning.lesson import Hand, Lesson
+from service.learning.training_example import Hand, TrainingExample
 
 # Whose hand the site's owner answers for. The others could be anybody's: they move no other site,
 # however many decisions they have made.
@@ -23,7 +23,7 @@ _MOST_COPIES = 20
 _MOST_COPIES_APPROVED = 3
 # Who contradicts what the version was sure of in a fifth of the decisions, and five times at least,
 # judges otherwise than everybody, or means to.
-_AT_ODDS_TIMES, _AT_ODDS_SHARE = 5, 0.2
+_OUTLIER_TIMES, _OUTLIER_SHARE = 5, 0.2
 # So many decisions make an account no newcomer.
 NEWCOMER = 30
 # What a newcomer teaches against a confident verdict, until it is none any more.
@@ -31,41 +31,41 @@ _AGAINST_CONFIDENT = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class HandRecord:
     """What one hand has decided."""
 
     n: int = 0
     contradictions: int = 0
 
     @property
-    def is_at_odds(self) -> bool:
+    def is_outlier(self) -> bool:
         """Say whether it contradicts confident verdicts far too often."""
         return (
-            self.contradictions >= _AT_ODDS_TIMES and self.contradictions >= _AT_ODDS_SHARE * self.n
+            self.contradictions >= _OUTLIER_TIMES and self.contradictions >= _OUTLIER_SHARE * self.n
         )
 
 
 def record_hands(
-    lessons: Iterable[Lesson], before: Mapping[str, Record] | None = None
-) -> Mapping[str, Record]:
-    """Return what each teacher but owners has decided, `before` and in these lessons."""
+    examples: Iterable[TrainingExample], before: Mapping[str, HandRecord] | None = None
+) -> Mapping[str, HandRecord]:
+    """Return what each teacher but owners has decided, `before` and in these training examples."""
     records = dict(before or {})
-    for lesson in lessons:
-        if lesson.hand not in TRUSTED:
-            so_far = records.get(lesson.teacher, Record())
-            records[lesson.teacher] = Record(
-                n=so_far.n + 1, contradictions=so_far.contradictions + lesson.contradicts
+    for example in examples:
+        if example.hand not in TRUSTED:
+            so_far = records.get(example.teacher, HandRecord())
+            records[example.teacher] = HandRecord(
+                n=so_far.n + 1, contradictions=so_far.contradictions + example.contradicts
             )
     return records
 
 
-def teachers_at_odds(records: Mapping[str, Record]) -> frozenset[str]:
+def outlier_teachers(records: Mapping[str, HandRecord]) -> frozenset[str]:
     """Return the teachers who teach nothing."""
-    return frozenset(teacher for teacher, record in records.items() if record.is_at_odds)
+    return frozenset(teacher for teacher, record in records.items() if record.is_outlier)
 
 
 class Ledger:
-    """Counts what was taught so far, and says of the next lesson how much it weighs."""
+    """Counts what was taught so far, and says of the next training example how much it weighs."""
 
     def __init__(self) -> None:
         self._taught: Counter[str] = Counter()
@@ -80,26 +80,26 @@ class Ledger:
         other._copies = self._copies.copy()
         return other
 
-    def _is_newcomer(self, lesson: Lesson) -> bool:
+    def _is_newcomer(self, example: TrainingExample) -> bool:
         """Say whether this hand has decided too little to be heard against a confident verdict."""
-        if lesson.hand in TRUSTED:
+        if example.hand in TRUSTED:
             return False
-        return lesson.hand is not Hand.ACCOUNT or self._taught[lesson.teacher] < NEWCOMER
+        return example.hand is not Hand.ACCOUNT or self._taught[example.teacher] < NEWCOMER
 
-    def weigh(self, lesson: Lesson) -> float:
-        """Return how much a lesson teaches, in [0, 1], and count it."""
-        is_new = self._is_newcomer(lesson)
-        keys = [(lesson.site_id, lesson.is_spam, key) for key in lesson.features.copies]
+    def weigh(self, example: TrainingExample) -> float:
+        """Return how much a training example teaches, in [0, 1], and count it."""
+        is_new = self._is_newcomer(example)
+        keys = [(example.site_id, example.is_spam, key) for key in example.features.copies]
         copies = max((self._copies[key] for key in keys), default=0)
-        today = self._days[lesson.teacher, lesson.day]
+        today = self._days[example.teacher, example.day]
         self._copies.update(keys)
-        self._days[lesson.teacher, lesson.day] += 1
-        self._taught[lesson.teacher] += 1
-        if today >= _MOST_A_DAY.get(lesson.hand, today + 1):
+        self._days[example.teacher, example.day] += 1
+        self._taught[example.teacher] += 1
+        if today >= _MOST_A_DAY.get(example.hand, today + 1):
             return 0.0
-        lenient = lesson.is_spam or lesson.hand in TRUSTED
+        lenient = example.is_spam or example.hand in TRUSTED
         if copies >= (_MOST_COPIES if lenient else _MOST_COPIES_APPROVED):
             return 0.0
-        if lesson.contradicts and is_new:
-            return _AGAINST_CONFIDENT if lesson.hand is Hand.ACCOUNT else 0.0
+        if example.contradicts and is_new:
+            return _AGAINST_CONFIDENT if example.hand is Hand.ACCOUNT else 0.0
         return 1.0

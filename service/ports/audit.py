@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from service.domain.bulk_decision import BulkDecision
 from service.domain.decision import Decision
-from service.domain.stroke import Stroke
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +50,10 @@ Acts = Callable[[Sequence[Decision]], Sequence[AuditEntry]]
 """Returns the log's entries of decisions that were made or undone, as they stand afterwards."""
 
 
-StrokeAct = Callable[[Stroke], AuditEntry]
+BulkDecisionAct = Callable[[BulkDecision], AuditEntry]
 
 
-"""Returns the log's entry of a stroke that begins or is taken back."""
+"""Returns the log's entry of a bulk decision that begins or is taken back."""
 
 
 class AuditLog(Protocol):

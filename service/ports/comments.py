@@ -153,7 +153,7 @@ class CommentStore(Protocol):
         comment there is: nobody waits for it.
         """
 
-    def place_anew(
+    def reposition(
         self, site_id: SiteId, *, after: CommentId | None, limit: int
     ) -> CommentId | None:
         """Work out anew where a site's waiting comments stand in the review queue.

@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from service.domain.bulk_decision import BulkDecision
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
+from service.domain.decided_comment import DecidedComment, DecidedPage
 from service.domain.decision import Decision
 from service.domain.delivery import Delivery
-from service.domain.precedent import Precedent, PrecedentPage
-from service.domain.stroke import Stroke
-from service.ports.audit import Acts, StrokeAct
+from service.ports.audit import Acts, BulkDecisionAct
 
 Tell = Callable[[Sequence[Case]], Sequence[Delivery]]
 
@@ -58,13 +58,14 @@ class DecisionStore(Protocol):
         """Append decisions on at most 500 comments; return what changed.
 
         That is: those appended, and those they replace, marked as undone by them. All must be by
-        one person, of one moment and of one stroke or none, at most one of a comment, else
+        one person, of one moment and of one bulk decision or none, at most one of a comment, else
         `ValueError` is raised. Left out are those on comments that are not kept, withdrawn, or
         ruled alike already, with `open_only` on any that are ruled at all, those on a comment that
-        their stroke has decided before, even if that was undone, and all of them if their stroke
-        is unknown or was taken back. The stroke's counts and sites are kept in step. Of
-        `deliveries` those on comments decided now are kept as `add` keeps them, and what `acts`
-        returns, all in one transaction. Raise `ConflictError`, and keep nothing, if an id is taken.
+        their bulk decision has decided before, even if that was undone, and all of them if their
+        bulk decision is unknown or was taken back. The bulk decision's counts and sites are kept in
+        step. Of `deliveries` those on comments decided now are kept as `add` keeps them, and what
+        `acts` returns, all in one transaction. Raise `ConflictError`, and keep nothing, if an id is
+        taken.
         """
 
     def undo(
@@ -102,10 +103,12 @@ class DecisionStore(Protocol):
         are left out. `acts` is asked once for all of them, and not if there are none.
         """
 
-    def find_of_stroke(self, stroke_id: str, *, after: int, limit: int) -> PrecedentPage:
-        """Return a stroke's decisions in force as `find_in_force` does."""
+    def find_of_bulk_decision(
+        self, bulk_decision_id: str, *, after: int, limit: int
+    ) -> DecidedPage:
+        """Return a bulk decision's decisions in force as `find_in_force` does."""
 
-    def find_unremembered(self, *, limit: int) -> list[Precedent]:
+    def find_unremembered(self, *, limit: int) -> list[DecidedComment]:
         """Return decisions whose making or undoing histories may not know of, the oldest first.
 
         `add` and `undo` put a decision here in their own transactions, `mark_remembered` takes it
@@ -118,13 +121,13 @@ class DecisionStore(Protocol):
         One that was undone since is left where it is: histories know of its making alone.
         """
 
-    def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
+    def find_in_force(self, *, after: int, limit: int) -> DecidedPage:
         """Return decisions in force in the order they were made in, from the first if `after` is 0.
 
         A page's `next_after` is the next one's `after`. What is decided meanwhile comes later.
         """
 
-    def find_teaching(self) -> list[tuple[int, CommentId]]:
+    def find_training_decisions(self) -> list[tuple[int, CommentId]]:
         """Return the number and the comment of every decision that can teach at once, in order.
 
         Those are people's, in force, on comments that were judged with all their evidence and that
@@ -139,22 +142,25 @@ class DecisionStore(Protocol):
         """
 
 
-class StrokeStore(Protocol):
-    """Keeps acts on many comments; `DecisionStore.add_many` keeps their counts."""
+class BulkDecisionStore(Protocol):
+    """Keeps bulk decisions; `DecisionStore.add_many` keeps their counts."""
 
-    def begin(self, stroke: Stroke, *, act: StrokeAct | None = None) -> Stroke:
-        """Keep a stroke before its first decision; return the kept one if its id is known.
+    def begin(
+        self, bulk_decision: BulkDecision, *, act: BulkDecisionAct | None = None
+    ) -> BulkDecision:
+        """Keep a bulk decision before its first decision; return the kept one if its id is known.
 
-        The log's entry that `act` returns is kept in the same transaction, if the stroke is new.
+        The log's entry that `act` returns is kept in the same transaction, if the bulk decision is
+        new.
         """
 
-    def get(self, stroke_id: str) -> Stroke:
-        """Return a stroke. Raise `NotFoundError` for an unknown one."""
+    def get(self, bulk_decision_id: str) -> BulkDecision:
+        """Return a bulk decision. Raise `NotFoundError` for an unknown one."""
 
     def take_back(
-        self, stroke_id: str, *, by: str, at: datetime, act: StrokeAct | None = None
-    ) -> Stroke:
-        """Mark a stroke as undone, so that it decides nothing more; return it so marked.
+        self, bulk_decision_id: str, *, by: str, at: datetime, act: BulkDecisionAct | None = None
+    ) -> BulkDecision:
+        """Mark a bulk decision as undone, so that it decides nothing more; return it so marked.
 
         The log's entry that `act` returns is kept in the same transaction. One that is undone
         already stays as it is. Raise `NotFoundError` for an unknown one.
@@ -162,7 +168,7 @@ class StrokeStore(Protocol):
 
     def recent(
         self, *, site_ids: tuple[SiteId, ...] | None, limit: int, before: str | None = None
-    ) -> list[Stroke]:
+    ) -> list[BulkDecision]:
         """Return the newest first, from the one after `before` on.
 
         With `site_ids` only those that touched no other site. An unknown `before` finds nothing.

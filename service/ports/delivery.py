@@ -42,12 +42,12 @@ class DeliveryStore(Protocol):
         limit: int,
         except_sites: Collection[SiteId] = (),
     ) -> list[Delivery]:
-        """Return waiting deliveries whose time has come, and lend them till `until`.
+        """Return waiting deliveries whose time has come, and lease them till `until`.
 
         Those of `except_sites` stay where they are: such a site is being told enough already.
 
         Those that are due the longest come first. At most one a comment: a later one waits until
-        the earlier was delivered or given up. No other call returns a lent one, or another of its
+        the earlier was delivered or given up. No other call returns a leased one, or another of its
         comment, before `until` or `record`.
         """
 
@@ -65,8 +65,8 @@ class DeliveryStore(Protocol):
         Raise `NotFoundError` for an unknown delivery.
         """
 
-    def postpone(self, delivery_id: str, *, until: datetime) -> None:
-        """Give a lent delivery back untried, to be due at `until`; harmless for any other."""
+    def release(self, delivery_id: str, *, until: datetime) -> None:
+        """Give a leased delivery back untried, to be due at `until`; harmless for any other."""
 
     def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
         """Let given-up deliveries be tried again from the start; return how many there were."""

@@ -10,23 +10,28 @@ from typing import Protocol
 from models.inputs import ModelInput, ModelOutput
 from service.domain.back_scoring import BackScoring, Chunk, JobState
 from service.domain.comment import CommentId
-from service.domain.opinion import DisagreementPage, Opinion, OpinionCounts, OpinionScope
+from service.domain.shadow_verdict import (
+    DisagreementPage,
+    ShadowVerdict,
+    ShadowVerdictCounts,
+    ShadowVerdictScope,
+)
 from service.scoring.weights import Cutoffs, Weights
 
 
-class OpinionStore(Protocol):
-    """Keeps what versions that do not serve say of comments, one opinion a comment and version."""
+class ShadowVerdictStore(Protocol):
+    """Keeps what versions that do not serve say, one shadow verdict a comment and version."""
 
-    def add(self, opinions: Sequence[Opinion]) -> None:
-        """Keep the opinions of comments that have a verdict and were not withdrawn.
+    def add(self, shadow_verdicts: Sequence[ShadowVerdict]) -> None:
+        """Keep the shadow verdicts of comments that have a verdict and were not withdrawn.
 
         The first one of a comment and version stays, so that doing it twice changes nothing.
         """
 
     def versions(self) -> Sequence[str]:
-        """Return the versions that have opinions, the one that formed the newest first."""
+        """Return the versions that have shadow verdicts, the one that formed the newest first."""
 
-    def count(self, scope: OpinionScope) -> OpinionCounts:
+    def count(self, scope: ShadowVerdictScope) -> ShadowVerdictCounts:
         """Return the counts of a scope; decisions in force count, those of campaign policies not.
 
         `shadowed` and `judged` are of the sites of the scope and of any time; `judged` may count
@@ -34,16 +39,16 @@ class OpinionStore(Protocol):
         """
 
     def disagreements(
-        self, scope: OpinionScope, *, cursor: str | None, limit: int
+        self, scope: ShadowVerdictScope, *, cursor: str | None, limit: int
     ) -> DisagreementPage:
-        """Return one page of the opinions whose outcome is not the verdict's.
+        """Return one page of the shadow verdicts whose outcome is not the verdict's.
 
         They are ordered by harm, the worst first, then by distance, then by id. Raise
         `InvalidInputError` for a cursor that this store did not make.
         """
 
     def prune(self, *, formed_before: datetime, limit: int) -> int:
-        """Delete at most `limit` opinions formed before then; return how many.
+        """Delete at most `limit` shadow verdicts formed before then; return how many.
 
         Those of a withdrawn comment go with its withdrawal.
         """

@@ -55,7 +55,7 @@ class SessionStore(Protocol):
     def end(self, session_id: str, *, user_id: str, at: datetime) -> bool:
         """End one session of this account; return whether that was still to be done."""
 
-    def end_all(self, user_id: str, *, at: datetime, but: str | None = None) -> int:
+    def end_all(self, user_id: str, *, at: datetime, except_session: str | None = None) -> int:
         """End every session of an account, all but one if it is named; return how many."""
 
     def open_of(self, user_id: str) -> list[UserSession]:

@@ -138,10 +138,10 @@ class ScanCheckStore(Protocol):
         """Keep these; a comment that has a check already gets this one in its place."""
 
     def find(self, ids: Sequence[CommentId]) -> frozenset[CommentId]:
-        """Return which of these comments are checks of strokes that were not taken back."""
+        """Return which of these comments are checks of bulk decisions that were not taken back."""
 
     def agreement(self, decided_by: str) -> Agreement:
-        """Return how this person's strokes agreed with their checks' rulings of single comments."""
+        """Return how this person's bulk decisions agreed with what their checks were ruled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +154,7 @@ class Newcomer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class RowState:
     """What may change of a comment's row in a list, but for who looks at it."""
 
     decision_id: str | None = None
@@ -170,7 +170,7 @@ class Standing:
 class ReviewWatch(Protocol):
     """Tells pages that are open what changed; each call is cheap enough to be made every second."""
 
-    def standings(self, ids: Sequence[CommentId]) -> Mapping[CommentId, Standing]:
+    def row_states(self, ids: Sequence[CommentId]) -> Mapping[CommentId, RowState]:
         """Return how these comments stand now; unknown ids are left out."""
 
     def newcomers(self, *, received_after: datetime, limit: int) -> list[Newcomer]:

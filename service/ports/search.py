@@ -19,7 +19,7 @@ class CaseSearch(Protocol):
     looked at, None for all. Withdrawn comments are never found.
     """
 
-    def take_in(self, *, limit: int) -> int:
+    def index_due(self, *, limit: int) -> int:
         """Let comments be found that were kept or judged since; return how many, at most `limit`.
 
         The newest come first. Until then they are not found, or as they were before their

@@ -18,7 +18,7 @@ from service.ports.comments import (
     ScoringQueue,
     VerdictStore,
 )
-from service.ports.decisions import DecisionStore, StrokeStore
+from service.ports.decisions import BulkDecisionStore, DecisionStore
 from service.ports.delivery import (
     DeliveryQueue,
     DeliveryStore,
@@ -32,7 +32,7 @@ from service.ports.models import (
     BackScoringQueue,
     BackScoringStore,
     JudgingModel,
-    OpinionStore,
+    ShadowVerdictStore,
     VersionShelf,
 )
 from service.ports.observing import UNOBSERVED, FigureStore, Observer, TrafficStore
@@ -98,7 +98,7 @@ class Services:
     comments: CommentStore
     verdicts: VerdictStore
     decisions: DecisionStore
-    strokes: StrokeStore
+    bulk_decisions: BulkDecisionStore
     cases: CaseStore
     search: CaseSearch
     saved_views: SavedViewStore
@@ -122,7 +122,7 @@ class Services:
     endpoints: EndpointStore
     deliveries: DeliveryStore
     inbound: InboundStore
-    opinions: OpinionStore
+    shadow_verdicts: ShadowVerdictStore
     back_scorings: BackScoringStore
     back_scoring_queue: BackScoringQueue
     delivery_queue: DeliveryQueue

@@ -15,8 +15,8 @@ from service.moderation.telling.deliver import deliver, take_deliveries
 from service.processes.operating import expose
 from service.processes.starting import start
 from service.tasks.callbacks import register_callbacks
-from service.tasks.courier import Courier
-from service.tasks.heartbeat import COURIERS
+from service.tasks.dispatcher import Dispatcher
+from service.tasks.heartbeat import DISPATCHERS
 from service.tasks.names import QueueName
 from service.tasks.reminding import ReminderThread, register_reminding
 from service.tasks.woken_worker import make_woken_worker
@@ -43,17 +43,17 @@ def main() -> None:
 def run_callbacks(wired: Wired) -> int:
     """Deliver until SIGTERM or SIGINT, then let what is under way end; return the exit code."""
     services = wired.services
-    courier = Courier(
+    dispatcher = Dispatcher(
         partial(take_deliveries, services),
         partial(deliver, services=services, delays=wired.settings.callback_delays),
     )
     reminders = ReminderThread(partial(_remind, wired))
-    worker = make_worker(wired, courier, reminders)
+    worker = make_worker(wired, dispatcher, reminders)
     log.info("callbacks started", extra={"pid": os.getpid()})
     exposition = expose("callbacks", wired)
     worker.start()
     reminders.close()
-    courier.close(seconds=_DRAIN_SECONDS)
+    dispatcher.close(seconds=_DRAIN_SECONDS)
     exposition.close()
     wired.close()
     log.info("callbacks stopped")
@@ -70,18 +70,18 @@ def _remind(wired: Wired) -> None:
     remind(plan, wired.services, write_reminder, delays=wired.settings.callback_delays)
 
 
-def make_worker(wired: Wired, courier: Courier, reminders: ReminderThread) -> Any:
-    """Return a Celery worker that sends this courier out, and has moderators reminded."""
+def make_worker(wired: Wired, dispatcher: Dispatcher, reminders: ReminderThread) -> Any:
+    """Return a Celery worker that sends this dispatcher out, and has moderators reminded."""
 
     def register(app: Celery) -> None:
-        register_callbacks(app, courier.set_out)
-        register_reminding(app, reminders.set_out)
+        register_callbacks(app, dispatcher.dispatch)
+        register_reminding(app, reminders.dispatch)
 
     return make_woken_worker(
         wired.valkey_url,
         register,
         queue=QueueName.CALLBACKS,
-        kind=COURIERS,
+        kind=DISPATCHERS,
     )
 
 

@@ -234,7 +234,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         wasyncore.loop(timeout=_LOOK_EVERY_SECONDS, use_poll=True, map=self._map, count=1)
 
     def readable(self) -> bool:
-        """Say whether another connection may be taken in: there is room, or room can be made."""
+        """Say whether another connection may be accepted: there is room, or room can be made."""
         is_open: bool = super().readable()
         return is_open and (len(self.active_channels) < self._most or self._evictable() is not None)
 
@@ -266,7 +266,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         # Closes the listening socket alone; open connections stay in the loop.
         self.del_channel()
         if not shared:
-            self._take_in_waiting()
+            self._accept_waiting()
         self.accepting = False
         self.socket.close()
         deadline = time.monotonic() + DRAIN_SECONDS
@@ -280,7 +280,7 @@ class HttpServer(TcpWSGIServer):  # type: ignore[misc]  # waitress ships no type
         held = Counter(channel.client() for channel in waiting)
         return max(waiting, key=lambda c: (held[c.client()], -c.waits_since()), default=None)
 
-    def _take_in_waiting(self) -> None:
+    def _accept_waiting(self) -> None:
         """Accept the connections that wait in the socket's line: closing it would reset them."""
         line = select.poll()
         line.register(self.socket, select.POLLIN)

@@ -15,8 +15,8 @@ from service.moderation.insight.figures import FigureBook
 from service.scoring.drift import Level, Of
 from service.stores.files.model_versions import NO_VERSION
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import BEATS, COURIERS, TRAINERS, WORKERS, live_workers
-from service.tasks.spare_time import SpareTime
+from service.tasks.heartbeat import BEATS, DISPATCHERS, TRAINERS, WORKERS, live_workers
+from service.tasks.idle_work import IdleWork
 from service.watching.exposition import Exposition
 from service.watching.readings import Kind, Part, Read, Reading
 from service.wiring import Wired
@@ -75,7 +75,7 @@ def show_model(wired: Wired) -> Read:
     return read
 
 
-def show_shadow(wired: Wired, spare: SpareTime) -> Read:
+def show_shadow(wired: Wired, idle: IdleWork) -> Read:
     """Return what tells how far the version in the shadow sees what this process judges."""
 
     def read() -> Iterator[Reading]:
@@ -85,9 +85,9 @@ def show_shadow(wired: Wired, spare: SpareTime) -> Read:
             value=float(wired.models.shadow_problem is not None),
         )
         counts = {
-            "opinions": (spare.opinions, "Opinions that the version in the shadow formed."),
-            "passed_over": (spare.passed_over, "Judged comments that it had no time for."),
-            "unanswered": (spare.unanswered, "Judged comments that it was asked about in vain."),
+            "opinions": (idle.shadow_verdicts, "Verdicts that the version in the shadow formed."),
+            "passed_over": (idle.passed_over, "Judged comments that it had no time for."),
+            "unanswered": (idle.unanswered, "Judged comments that it was asked about in vain."),
         }
         for name, (value, about) in counts.items():
             yield Reading(
@@ -228,7 +228,7 @@ def _processes(wired: Wired) -> Part:
     def read() -> Iterator[Reading]:
         signs = {
             "worker": live_workers(client, WORKERS),
-            "callbacks": live_workers(client, COURIERS),
+            "callbacks": live_workers(client, DISPATCHERS),
             "trainer": live_workers(client, TRAINERS),
             "beat": live_workers(client, BEATS),
         }
@@ -262,7 +262,7 @@ def _history(wired: Wired) -> Part:
             value=float(is_up),
         )
         if is_up:
-            decided = wired.services.decisions.find_in_force(after=0, limit=1).precedents
+            decided = wired.services.decisions.find_in_force(after=0, limit=1).decided_comments
             yield Reading(
                 name="slopsieve_history_blank",
                 about="Whether histories lack decisions that were made, until they are filled.",

@@ -54,9 +54,9 @@ def _worker(settings: Settings) -> str | None:
 
 
 def _callbacks(settings: Settings) -> str | None:
-    from service.tasks.heartbeat import COURIERS
+    from service.tasks.heartbeat import DISPATCHERS
 
-    return _sign_of_life(settings, COURIERS)
+    return _sign_of_life(settings, DISPATCHERS)
 
 
 def _trainer(settings: Settings) -> str | None:

@@ -10,7 +10,7 @@ from service.domain.errors import StoreUnavailableError
 from service.stores.sql import ping, prove_write
 from service.tasks import broker
 from service.tasks.heartbeat import (
-    COURIERS,
+    DISPATCHERS,
     STUCK_SECONDS,
     WorkerSign,
     are_stuck,
@@ -26,7 +26,7 @@ _NO_WORKER = Unready(
     says="no worker has given a sign of life lately",
     remedy="Start a worker; comments are kept meanwhile and judged later.",
 )
-_NO_COURIER = Unready(
+_NO_DISPATCHER = Unready(
     says="nobody tells sites: no sign of life lately",
     remedy="Start the callbacks process; what sites are to be told is kept meanwhile.",
 )
@@ -76,7 +76,7 @@ def readiness_checks(wired: Wired) -> Checks:
         return _STUCK if stuck else None
 
     def callbacks() -> Unready | None:
-        return None if live_workers(client, COURIERS) else _NO_COURIER
+        return None if live_workers(client, DISPATCHERS) else _NO_DISPATCHER
 
     return {
         "database": database,

@@ -11,7 +11,7 @@ from typing import Any
 
 from service.domain.retraining import Retraining, RetrainingOptions
 from service.moderation.learning.ask_retraining import retrain_if_wanted
-from service.moderation.learning.teach import decisions_for_training
+from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.tidy_retrainings import tidy_retrainings
 from service.moderation.learning.tidy_versions import tidy_versions
 from service.processes.starting import start

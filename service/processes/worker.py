@@ -22,12 +22,12 @@ from service.moderation.judging.back_score import back_score_chunk, feed_back_sc
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.judge import judge_batch
 from service.moderation.judging.ring import find_rings
-from service.moderation.judging.shadow import has_shadow, opine_in_shadow, prune_opinions
+from service.moderation.judging.shadow import has_shadow, judge_in_shadow, prune_shadow_verdicts
 from service.moderation.learning.rebuild import rebuild_if_blank
 from service.moderation.learning.remember import remember_open
 from service.moderation.learning.tidy_retrainings import tidy_retrainings
 from service.moderation.privacy.prune import prune_comments, prune_deliveries
-from service.moderation.review.search import take_in_search
+from service.moderation.review.search import update_search_index
 from service.processes.operating import expose, show_model, show_shadow
 from service.processes.starting import start
 from service.tasks.back_scoring import register_back_scoring
@@ -35,15 +35,15 @@ from service.tasks.broker import open_client
 from service.tasks.celery_app import (
     COUNT_FOR_SECONDS,
     GROUP_FOR_SECONDS,
+    INDEX_FOR_SECONDS,
     PRUNE_FOR_SECONDS,
     REBUILD_FOR_SECONDS,
-    TAKE_IN_FOR_SECONDS,
     make_celery,
 )
 from service.tasks.heartbeat import WORKERS, Signs, own_name, register_heartbeat
+from service.tasks.idle_work import IdleWork
 from service.tasks.names import QueueName, TaskName
 from service.tasks.scoring import register_scoring
-from service.tasks.spare_time import SpareTime
 from service.tasks.upkeep import register_upkeep
 from service.wiring import Wired, wire
 
@@ -61,14 +61,14 @@ def main() -> None:
 
 def run_worker(wired: Wired) -> int:
     """Work until SIGTERM or SIGINT, then hand back what was not judged; return the exit code."""
-    worker, spare = make_worker(wired)
+    worker, idle = make_worker(wired)
     log.info(
         "worker started",
         extra={"pid": os.getpid(), "model": wired.services.current_model().version},
     )
     exposition = expose("worker", wired)
     exposition.also(show_model(wired))
-    exposition.also(show_shadow(wired, spare))
+    exposition.also(show_shadow(wired, idle))
     worker.start()
     exposition.close()
     wired.close()
@@ -76,8 +76,8 @@ def run_worker(wired: Wired) -> int:
     return int(worker.exitcode or 0)
 
 
-def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
-    """Return a Celery worker over these services, and what spends its spare time.
+def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
+    """Return a Celery worker over these services, and what spends its idle time.
 
     The model is loaded before it takes work.
     """
@@ -99,17 +99,17 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
             judged_at = time.time()
         # The verdicts are there for whoever waits; what the shadow says comes after.
         if has_shadow(services):
-            spare.remember(stored)
+            idle.remember(stored)
 
     waiting = register_scoring(app, judge, batch_size=wired.settings.batch_size)
-    spare = SpareTime(
+    idle = IdleWork(
         waiting=waiting,
-        opine=lambda ids: opine_in_shadow(ids, services),
+        judge_in_shadow=lambda ids: judge_in_shadow(ids, services),
         back_score=lambda job_id, number, size: back_score_chunk(
             job_id, number, services, size=size
         ),
     )
-    register_back_scoring(app, spare)
+    register_back_scoring(app, idle)
     name = own_name()
     # A process may get the number of one that died: the id tells them apart.
     memory = GroupingMemory(f"{name}:{services.new_id('lease')}")
@@ -121,7 +121,7 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
             find_rings(services, memory.rings, goes_on=goes_on)
 
     keep = timedelta(days=wired.settings.keep_deliveries_days)
-    keep_opinions = timedelta(days=wired.settings.keep_opinions_days)
+    keep_shadow_verdicts = timedelta(days=wired.settings.keep_opinions_days)
     register_upkeep(
         app,
         {
@@ -141,14 +141,16 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
             TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(
                 services, goes_on=_for_seconds(REBUILD_FOR_SECONDS)
             ),
-            TaskName.TAKE_IN_SEARCH: lambda: take_in_search(
-                services, goes_on=_for_seconds(TAKE_IN_FOR_SECONDS)
+            TaskName.UPDATE_SEARCH_INDEX: lambda: update_search_index(
+                services, goes_on=_for_seconds(INDEX_FOR_SECONDS)
             ),
             TaskName.GROUP_FRESH: group,
             TaskName.COUNT_TRAFFIC: lambda: count_traffic(
                 services, goes_on=_for_seconds(COUNT_FOR_SECONDS)
             ),
-            TaskName.PRUNE_OPINIONS: lambda: prune_opinions(services, keep=keep_opinions),
+            TaskName.PRUNE_SHADOW_VERDICTS: lambda: prune_shadow_verdicts(
+                services, keep=keep_shadow_verdicts
+            ),
             TaskName.FEED_BACK_SCORINGS: lambda: feed_back_scorings(services),
         },
         watch=wired.counting.watch_upkeep,
@@ -171,7 +173,7 @@ def make_worker(wired: Wired) -> tuple[Any, SpareTime]:
         without_gossip=True,
         without_heartbeat=True,
     )
-    return worker, spare
+    return worker, idle
 
 
 def _days(number: int) -> timedelta | None:

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from types import MappingProxyType
 from typing import Any
 
-from service.domain.history import Conduct, History, Record, Standing
+from service.domain.history import Conduct, History, Record, TrackRecord
 from service.reputation.conduct import Fields, Steps, conduct_from, take_steps
 from service.reputation.decay import Counter, record_from, sighting_fields
 from service.reputation.names import CommentNames, Kind, at_site
@@ -91,13 +91,13 @@ def _history(
                 for name, own_sighting in zip(read_as, (own, None), strict=False)
             ]
             found.setdefault(record.kind, []).append(_sum(parts))
-    standings: dict[str, Any] = {
-        kind.value: Standing(
+    track_records: dict[str, Any] = {
+        kind.value: TrackRecord(
             here=worst_record(here[kind]), everywhere=worst_record(everywhere[kind])
         )
         for kind in everywhere
     }
-    return History(**standings, conduct=conduct)
+    return History(**track_records, conduct=conduct)
 
 
 def _sum(records: Sequence[Record]) -> Record:

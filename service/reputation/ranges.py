@@ -94,7 +94,7 @@ class EntryCollector:
     digests: array[int] = field(default_factory=lambda: array("Q"))
 
     def __len__(self) -> int:
-        """Return how many entries were taken in."""
+        """Return how many entries were imported."""
         return len(self.starts4) + len(self.bounds6[0]) + len(self.digests)
 
     def add4(self, start: int, end: int) -> None:

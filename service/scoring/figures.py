@@ -200,7 +200,7 @@ class ModeratorFigures:
 
     name: str
     decisions: int
-    in_strokes: int
+    in_bulk: int
     timed: int
     median_seconds: float | None
     p90_seconds: float | None
@@ -522,10 +522,10 @@ def _series(by_name: Mapping[str, Mapping[date, int]], days: Sequence[date]) -> 
 def _moderators(counts: FigureCounts) -> tuple[ModeratorFigures, ...]:
     """Return everybody who decided, who decided most first."""
     all_of_them: Counter[str] = Counter()
-    in_strokes: Counter[str] = Counter()
+    in_bulk: Counter[str] = Counter()
     for act in counts.acts:
         all_of_them[act.decided_by] += act.decisions
-        in_strokes[act.decided_by] += act.decisions if act.in_stroke else 0
+        in_bulk[act.decided_by] += act.decisions if act.in_bulk else 0
     seconds: defaultdict[str, list[float]] = defaultdict(list)
     for timed in counts.timed:
         seconds[timed.decided_by].append(timed.seconds)
@@ -534,7 +534,7 @@ def _moderators(counts: FigureCounts) -> tuple[ModeratorFigures, ...]:
         ModeratorFigures(
             name=name,
             decisions=all_of_them[name],
-            in_strokes=in_strokes[name],
+            in_bulk=in_bulk[name],
             timed=len(seconds[name]),
             median_seconds=_quantile(seconds[name], _MEDIAN),
             p90_seconds=_quantile(seconds[name], _P90),

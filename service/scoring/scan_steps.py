@@ -20,7 +20,7 @@ _CHECKED_ONE_OF = 20
 
 
 def choose_step(band: Band, agreement: Agreement) -> int:
-    """Return how many comments stand on one screen for a person whose strokes agreed like this."""
+    """Return how many comments one screen has for whoever's bulk decisions agreed like this."""
     slips = len(agreement.otherwise)
     if slips < _SLIPS_THAT_COUNT or slips < agreement.checked * _MANY_SLIPS:
         return _STEPS[band]
@@ -28,5 +28,5 @@ def choose_step(band: Band, agreement: Agreement) -> int:
 
 
 def count_checks(n: int) -> int:
-    """Return how many of `n` comments that a stroke would settle are looked at alone instead."""
+    """Return how many of a bulk decision's `n` comments are looked at alone instead."""
     return ceil(n / _CHECKED_ONE_OF)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Comment
-from service.domain.history import History, Record, Standing
+from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Signal
 from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
@@ -41,11 +41,11 @@ _LINKED = "Same here, this helped: https://valves-and-more.example/stuck"
 
 
 def _copies(day: int) -> History:
-    return History(content=Standing(everywhere=Record(seen_hour=day, seen_day=day)))
+    return History(content=TrackRecord(everywhere=Record(seen_hour=day, seen_day=day)))
 
 
 def _links(hour: int, day: int) -> History:
-    return History(domains=Standing(everywhere=Record(seen_hour=hour, seen_day=day)))
+    return History(domains=TrackRecord(everywhere=Record(seen_hour=hour, seen_day=day)))
 
 
 COPY_BURST = Detector(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from service.domain.comment import Comment
-from service.domain.history import History, Record, Standing
+from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
 from service.signals.earlier import (
@@ -90,8 +90,8 @@ REJECTED_ADDRESS_BEFORE = _detector(
         Example(
             text=_TEXT,
             history=History(
-                address=Standing(everywhere=Record(rejected=20)),
-                email=Standing(everywhere=Record(approved=1)),
+                address=TrackRecord(everywhere=Record(rejected=20)),
+                email=TrackRecord(everywhere=Record(approved=1)),
             ),
         ),
     ),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from service.domain.history import History, Record, Standing
+from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Signal
 from service.signals.detector import Example
 
@@ -26,7 +26,7 @@ class Key:
     """
 
     where: str
-    standing: Callable[[History], Standing]
+    track_record: Callable[[History], TrackRecord]
     min_decisions: float = 0.25
     prior: float = 1.0
     dissent: float = 1.0
@@ -42,11 +42,11 @@ class Leaning:
     where: str
 
 
-EMAIL = Key(where="from the same e-mail address", standing=lambda h: h.email)
+EMAIL = Key(where="from the same e-mail address", track_record=lambda h: h.email)
 # A name can be copied from the page it stands on, and many people share one: every Tom would pay.
 NAME = Key(
     where="under the same name",
-    standing=lambda h: h.name,
+    track_record=lambda h: h.name,
     min_decisions=2.1,
     dissent=5.0,
     most=0.2,
@@ -54,14 +54,14 @@ NAME = Key(
 # Trust is earned more slowly than it is lost: a spammer can age an account with two remarks.
 TRUSTED_EMAIL = Key(
     where="from the same e-mail address",
-    standing=lambda h: h.email,
+    track_record=lambda h: h.email,
     min_decisions=1.1,
     prior=2.0,
 )
-ACCOUNT = Key(where="from the same account", standing=lambda h: h.account)
+ACCOUNT = Key(where="from the same account", track_record=lambda h: h.account)
 TRUSTED_ACCOUNT = Key(
     where="from the same account",
-    standing=lambda h: h.account,
+    track_record=lambda h: h.account,
     min_decisions=1.1,
     prior=2.0,
 )
@@ -69,13 +69,13 @@ TRUSTED_ACCOUNT = Key(
 # speaks against it.
 OFFERED_BY_EMAIL = Key(
     where="with an offer from the same e-mail address",
-    standing=lambda h: _of_offers(h.email_offers, h.email),
+    track_record=lambda h: _of_offers(h.email_offers, h.email),
     min_decisions=1.1,
     prior=2.0,
 )
 OFFERED_BY_ACCOUNT = Key(
     where="with an offer from the same account",
-    standing=lambda h: _of_offers(h.account_offers, h.account),
+    track_record=lambda h: _of_offers(h.account_offers, h.account),
     min_decisions=1.1,
     prior=2.0,
 )
@@ -85,27 +85,27 @@ OFFERED_BY_ACCOUNT = Key(
 SHARED = (
     Key(
         where="from the same address",
-        standing=lambda h: h.address,
+        track_record=lambda h: h.address,
         min_decisions=1.1,
         dissent=5.0,
     ),
     Key(
         where="from the same network",
-        standing=lambda h: h.network,
+        track_record=lambda h: h.network,
         min_decisions=2.1,
         dissent=5.0,
         most=0.6,
     ),
     Key(
         where="from the same wider network",
-        standing=lambda h: h.wide_network,
+        track_record=lambda h: h.wide_network,
         min_decisions=4.1,
         dissent=5.0,
         most=0.4,
     ),
     Key(
         where="from the same network provider",
-        standing=lambda h: h.system,
+        track_record=lambda h: h.system,
         min_decisions=9.1,
         dissent=5.0,
         most=0.3,
@@ -113,19 +113,19 @@ SHARED = (
 )
 MAIL_DOMAIN = Key(
     where="from the same mail domain",
-    standing=lambda h: h.email_domain,
+    track_record=lambda h: h.email_domain,
     min_decisions=2.1,
     dissent=5.0,
     most=0.6,
 )
-TARGET = Key(where="that link to the same domain", standing=lambda h: h.domains)
+TARGET = Key(where="that link to the same domain", track_record=lambda h: h.domains)
 RING = Key(
     where="of senders who share with this one what strangers do not",
-    standing=lambda h: h.ring,
+    track_record=lambda h: h.ring,
     min_decisions=1.1,
     dissent=5.0,
 )
-COPY = Key(where="of nearly the same words", standing=lambda h: h.content)
+COPY = Key(where="of nearly the same words", track_record=lambda h: h.content)
 
 
 def rejected_before(name: str, history: History, keys: Sequence[Key]) -> Signal | None:
@@ -133,25 +133,25 @@ def rejected_before(name: str, history: History, keys: Sequence[Key]) -> Signal 
 
     Of several keys the one speaks whose decisions lean clearest.
     """
-    return _signal(name, "rejected", [_to_reject(key, key.standing(history)) for key in keys])
+    return _signal(name, "rejected", [_to_reject(key, key.track_record(history)) for key in keys])
 
 
 def approved_before(name: str, history: History, keys: Sequence[Key]) -> Signal | None:
     """Return the signal that decisions under one of the keys lean to approving, if they do."""
-    return _signal(name, "approved", [_to_approve(key, key.standing(history)) for key in keys])
+    return _signal(name, "approved", [_to_approve(key, key.track_record(history)) for key in keys])
 
 
 def decided(text: str, key: str, *, rejected: float = 0.0, approved: float = 0.0) -> Example:
     """Return the example of a comment under one of whose keys this was decided, at other sites."""
-    standing = Standing(everywhere=Record(rejected=rejected, approved=approved))
-    told: dict[str, Any] = {key: standing}
+    track_record = TrackRecord(everywhere=Record(rejected=rejected, approved=approved))
+    told: dict[str, Any] = {key: track_record}
     return Example(text=text, history=History(**told))
 
 
 def is_known(history: History) -> bool:
     """Say whether the person's own e-mail or account has decisions: they outrank neighbours'."""
     return any(
-        _decisions(key.standing(history).everywhere) >= key.min_decisions
+        _decisions(key.track_record(history).everywhere) >= key.min_decisions
         for key in (EMAIL, ACCOUNT)
     )
 
@@ -159,7 +159,7 @@ def is_known(history: History) -> bool:
 def is_regular(history: History) -> bool:
     """Say whether moderators lean to approving what comes from the person's e-mail or account."""
     return any(
-        _to_approve(key, key.standing(history)).lean > 0.0
+        _to_approve(key, key.track_record(history)).lean > 0.0
         for key in (TRUSTED_EMAIL, TRUSTED_ACCOUNT)
     )
 
@@ -185,8 +185,8 @@ def excess(seen: int, usual: int) -> float:
     return max(0, seen - usual) / (max(seen, usual) + 1)
 
 
-def _to_reject(key: Key, standing: Standing) -> Leaning:
-    here, everywhere = standing.here, standing.everywhere
+def _to_reject(key: Key, track_record: TrackRecord) -> Leaning:
+    here, everywhere = track_record.here, track_record.everywhere
     return _leaning(
         key,
         agreeing=_own_first(here.rejected, everywhere.rejected),
@@ -196,8 +196,8 @@ def _to_reject(key: Key, standing: Standing) -> Leaning:
     )
 
 
-def _to_approve(key: Key, standing: Standing) -> Leaning:
-    here, everywhere = standing.here, standing.everywhere
+def _to_approve(key: Key, track_record: TrackRecord) -> Leaning:
+    here, everywhere = track_record.here, track_record.everywhere
     return _leaning(
         key,
         agreeing=_own_first(here.approved, everywhere.approved),
@@ -232,8 +232,8 @@ def _signal(name: str, ruled: str, leanings: Sequence[Leaning]) -> Signal | None
     )
 
 
-def _of_offers(offered: Standing, all_of_it: Standing) -> Standing:
-    return Standing(
+def _of_offers(offered: TrackRecord, all_of_it: TrackRecord) -> TrackRecord:
+    return TrackRecord(
         here=replace(offered.here, rejected=all_of_it.here.rejected),
         everywhere=replace(offered.everywhere, rejected=all_of_it.everywhere.rejected),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Comment
-from service.domain.history import History, Record, Standing
+from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
 from service.signals.earlier import comments
@@ -39,7 +39,7 @@ def offer_after_remarks(comment: Comment, history: History) -> Signal | None:
     )
 
 
-def _without_offers(all_of_it: Standing, of_offers: Standing) -> float:
+def _without_offers(all_of_it: TrackRecord, of_offers: TrackRecord) -> float:
     """Return the approvals here of comments without an offer, none if there is one with it."""
     approved, offered = all_of_it.here.approved, of_offers.here.approved
     return 0.0 if offered >= _ANY else approved
@@ -49,10 +49,10 @@ _OFFER = "Mine came from https://valve-shop.example.com, 20% off this week."
 
 
 def _history(approved: float, offered: float = 0.0) -> History:
-    def standing(count: float) -> Standing:
-        return Standing(here=Record(approved=count), everywhere=Record(approved=count))
+    def track_record(count: float) -> TrackRecord:
+        return TrackRecord(here=Record(approved=count), everywhere=Record(approved=count))
 
-    return History(account=standing(approved), account_offers=standing(offered))
+    return History(account=track_record(approved), account_offers=track_record(offered))
 
 
 OFFER_AFTER_REMARKS = Detector(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from service.domain.comment import Comment
-from service.domain.history import History, Record, Standing
+from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Signal
 from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
@@ -42,7 +42,7 @@ REJECTED_TARGET_BEFORE = Detector(
         Example(
             text="Same here, the third valve was stuck.",
             author_url="https://valves-and-more.com",
-            history=History(domains=Standing(everywhere=Record(rejected=7))),
+            history=History(domains=TrackRecord(everywhere=Record(rejected=7))),
         ),
     ),
     silent_on=(
@@ -52,7 +52,7 @@ REJECTED_TARGET_BEFORE = Detector(
         decided(_TEXT, "domains", approved=7),
         Example(
             text="See https://en.wikipedia.org/wiki/Valve",
-            history=History(domains=Standing(everywhere=Record(rejected=7))),
+            history=History(domains=TrackRecord(everywhere=Record(rejected=7))),
         ),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from service.domain.comment import Comment
-from service.domain.history import History, Record, Standing
+from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
 from service.signals.earlier import excess, is_regular
@@ -55,7 +55,7 @@ _TEXT = "Same here, the third valve was stuck."
 
 def _example(key: str, *, hour: int = 0, day: int = 0, approved: float = 0.0) -> Example:
     record = Record(seen_hour=hour, seen_day=day, approved=approved)
-    told: dict[str, Any] = {key: Standing(everywhere=record)}
+    told: dict[str, Any] = {key: TrackRecord(everywhere=record)}
     return Example(text=_TEXT, history=History(**told))
 
 

@@ -11,28 +11,28 @@ from service.domain.delivery import Delivery, DeliveryState, EventKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Withdrawn:
+class Cancelled:
     """What followed from withdrawing the messages that were to tell decisions.
 
-    `unheard` are the decisions of which the site knows nothing now, nor of one that they replaced.
+    `unsent` are the decisions of which the site knows nothing now, nor of one that they replaced.
     `lack_verdict` are the comments that lost a verdict's message, which told a decision too.
     """
 
-    unheard: frozenset[str]
+    unsent: frozenset[str]
     lack_verdict: frozenset[CommentId]
 
 
 def kept_of(
-    told: Iterable[Delivery], withdrawn: Withdrawn, *, silent: Collection[CommentId] = ()
+    messages: Iterable[Delivery], cancelled: Cancelled, *, silent: Collection[CommentId] = ()
 ) -> list[Delivery]:
     """Return those messages that are to be kept; of `silent` comments no ruling is told."""
     return [
         one
-        for one in told
+        for one in messages
         if (
             one.comment_id not in silent
             if one.event is EventKind.DECISION
-            else one.comment_id in withdrawn.lack_verdict
+            else one.comment_id in cancelled.lack_verdict
         )
     ]
 

@@ -11,10 +11,10 @@ from datetime import datetime
 from service.domain.comment import CommentId, SiteId
 from service.domain.site import SiteSettings
 from service.domain.user import Role
-from service.learning.judging import lesson_of
-from service.learning.lesson import Lesson
-from service.learning.numbers import LESSON_BLOCK, MOST_LESSONS
+from service.learning.judging import example_of
+from service.learning.numbers import EXAMPLE_BLOCK, MOST_EXAMPLES
 from service.learning.taught import Taught, learn_all
+from service.learning.training_example import TrainingExample
 from service.ports.decisions import DecisionStore
 from service.ports.people import UserStore
 from service.ports.review import CaseStore
@@ -30,9 +30,9 @@ _PORTION = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Read:
-    """A lesson as read from the database, and when its decision was made."""
+    """A training example as read from the database, and when its decision was made."""
 
-    lesson: Lesson
+    example: TrainingExample
     decided_at: datetime
 
 
@@ -87,48 +87,54 @@ class TaughtKeeper:
         owners = frozenset(user.name for user in self._users.all() if user.role is Role.OWNER)
         if owners != self._owners:
             self._read, self._owners = {}, owners
-        teaching = self._decisions.find_teaching()
-        over = max(0, len(teaching) - MOST_LESSONS)
-        teaching = teaching[-(-over // LESSON_BLOCK) * LESSON_BLOCK :]
-        self._read = self._read_lessons(teaching)
+        training_decisions = self._decisions.find_training_decisions()
+        over = max(0, len(training_decisions) - MOST_EXAMPLES)
+        training_decisions = training_decisions[-(-over // EXAMPLE_BLOCK) * EXAMPLE_BLOCK :]
+        self._read = self._read_examples(training_decisions)
         settings = {site.id: site.settings for site in self._sites.all()}
-        lessons = [
-            self._read[number].lesson
-            for number, _ in teaching
+        examples = [
+            self._read[number].example
+            for number, _ in training_decisions
             if number in self._read and _counts(self._read[number], settings)
         ]
-        known = [one.lesson for one in self._taught.learnt]
-        # By identity: a lesson is read once and never changes.
-        goes_on = len(known) <= len(lessons) and all(
-            a is b for a, b in zip(known, lessons, strict=False)
+        known = [one.example for one in self._taught.learnt]
+        # By identity: a training example is read once and never changes.
+        goes_on = len(known) <= len(examples) and all(
+            a is b for a, b in zip(known, examples, strict=False)
         )
         if not goes_on:
-            self._taught = learn_all(lessons, salt=self._salt)
-        elif len(lessons) > len(known):
-            self._taught = self._taught.after(lessons[len(known) :])
+            self._taught = learn_all(examples, salt=self._salt)
+        elif len(examples) > len(known):
+            self._taught = self._taught.after(examples[len(known) :])
 
-    def _read_lessons(self, teaching: Sequence[tuple[int, CommentId]]) -> dict[int, _Read]:
-        """Return the lessons of these decisions; those that are known already are not read."""
-        read = {number: self._read[number] for number, _ in teaching if number in self._read}
-        missing = [(number, key) for number, key in teaching if number not in read]
+    def _read_examples(
+        self, training_decisions: Sequence[tuple[int, CommentId]]
+    ) -> dict[int, _Read]:
+        """Return the examples of these decisions; those that are known already are not read."""
+        read = {
+            number: self._read[number] for number, _ in training_decisions if number in self._read
+        }
+        missing = [(number, key) for number, key in training_decisions if number not in read]
         for start in range(0, len(missing), _PORTION):
             some = {key: number for number, key in missing[start : start + _PORTION]}
             for case in self._cases.find(list(some)):
-                lesson = lesson_of(
+                example = example_of(
                     some[case.comment.id],
                     case,
                     owners=self._owners,
                     audit_share=self._audit_share,
                     salt=self._salt,
                 )
-                if lesson is not None and case.decision is not None:
-                    read[lesson.number] = _Read(lesson=lesson, decided_at=case.decision.decided_at)
+                if example is not None and case.decision is not None:
+                    read[example.number] = _Read(
+                        example=example, decided_at=case.decision.decided_at
+                    )
         return read
 
 
 def _counts(read: _Read, settings: Mapping[SiteId, SiteSettings]) -> bool:
     """Say whether its site learns, and has not forgotten what it taught then."""
-    site = settings.get(read.lesson.site_id)
+    site = settings.get(read.example.site_id)
     if site is None or not site.learns:
         return False
     return site.learns_since is None or read.decided_at >= site.learns_since

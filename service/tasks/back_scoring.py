@@ -1,4 +1,4 @@
-"""Consumes chunks of back-scoring jobs inside a Celery worker, as a bootstep, in its spare time."""
+"""Consumes chunks of back-scoring jobs inside a Celery worker, as a bootstep, in its idle time."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 from celery import Celery
 from kombu import Consumer, Queue
 
+from service.tasks.idle_work import IdleWork
 from service.tasks.names import CHUNK_FIELD, JOB_FIELD, QueueName
 from service.tasks.own_consumer import OwnConsumerStep
-from service.tasks.spare_time import SpareTime
 
 log = logging.getLogger(__name__)
 
 _MAX_ID_CHARS = 100
 
 
-def register_back_scoring(app: Celery, spare: SpareTime) -> None:
-    """Let this app's workers take chunks one by one, and spend their spare time."""
+def register_back_scoring(app: Celery, idle: IdleWork) -> None:
+    """Let this app's workers take chunks one by one, and spend their idle time."""
 
     class BackScoringStep(_BackScoringStep):
         """The step with what it needs closed over: Celery makes the instance itself."""
 
-        spare_time = spare
+        idle_work = idle
 
     app.steps["consumer"].add(BackScoringStep)
 
@@ -31,7 +31,7 @@ def register_back_scoring(app: Celery, spare: SpareTime) -> None:
 class _BackScoringStep(OwnConsumerStep):
     """Starts with every broker connection of the worker, stops with it."""
 
-    spare_time: SpareTime
+    idle_work: IdleWork
 
     def __init__(self, parent: Any, **options: Any) -> None:
         super().__init__(parent, **options)
@@ -40,7 +40,7 @@ class _BackScoringStep(OwnConsumerStep):
     def start(self, parent: Any) -> None:
         """Consume the queue on a channel of its own."""
         self._connection = parent.connection
-        self.spare_time.run_on(parent.timer.call_after)
+        self.idle_work.run_on(parent.timer.call_after)
         super().start(parent)
 
     def get_consumers(self, _channel: Any) -> list[Consumer]:
@@ -57,7 +57,7 @@ class _BackScoringStep(OwnConsumerStep):
             message.reject()
             return
         job_id, number = chunk
-        self.spare_time.receive(job_id, number, message)
+        self.idle_work.receive(job_id, number, message)
 
 
 def _chunk(message: Any) -> tuple[str, int] | None:

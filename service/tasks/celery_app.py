@@ -34,9 +34,9 @@ REBUILD_FOR_SECONDS = 0.5
 _REBUILD_EXPIRES_SECONDS = 4.0
 # What came in since is found by the search then. After an upgrade a million may be to take in: a
 # worker does that for a quarter of the time.
-TAKE_IN_EVERY_SECONDS = 2.0
-TAKE_IN_FOR_SECONDS = 0.5
-_TAKE_IN_EXPIRES_SECONDS = 6.0
+INDEX_EVERY_SECONDS = 2.0
+INDEX_FOR_SECONDS = 0.5
+_INDEX_EXPIRES_SECONDS = 6.0
 # Comments are looked at for campaigns after they were judged, for a tenth of a worker's time:
 # whoever waits for a verdict goes first. A worker that begins fills its memory in such turns.
 GROUP_EVERY_SECONDS = 2.0
@@ -47,8 +47,8 @@ COUNT_EVERY_SECONDS = 10.0
 COUNT_FOR_SECONDS = 0.5
 _COUNT_EXPIRES_SECONDS = 20.0
 # At most 1,000 go each time, that is 1.4 million a day.
-PRUNE_OPINIONS_EVERY_SECONDS = 60.0
-_PRUNE_OPINIONS_EXPIRES_SECONDS = 120.0
+PRUNE_SHADOW_VERDICTS_EVERY_SECONDS = 60.0
+_PRUNE_SHADOW_VERDICTS_EXPIRES_SECONDS = 120.0
 # Chunks of back-scoring jobs are cut as they are needed; without a job it is one small query.
 FEED_BACK_SCORINGS_EVERY_SECONDS = 1.0
 _FEED_BACK_SCORINGS_EXPIRES_SECONDS = 4.0
@@ -163,11 +163,11 @@ def make_celery(valkey_url: str, *, retrains: bool = False) -> Celery:
                 },
             },
             "take in": {
-                "task": TaskName.TAKE_IN_SEARCH.value,
-                "schedule": TAKE_IN_EVERY_SECONDS,
+                "task": TaskName.UPDATE_SEARCH_INDEX.value,
+                "schedule": INDEX_EVERY_SECONDS,
                 "options": {
                     "queue": QueueName.UPKEEP.value,
-                    "expires": _TAKE_IN_EXPIRES_SECONDS,
+                    "expires": _INDEX_EXPIRES_SECONDS,
                 },
             },
             "group": {
@@ -187,11 +187,11 @@ def make_celery(valkey_url: str, *, retrains: bool = False) -> Celery:
                 },
             },
             "prune-opinions": {
-                "task": TaskName.PRUNE_OPINIONS.value,
-                "schedule": PRUNE_OPINIONS_EVERY_SECONDS,
+                "task": TaskName.PRUNE_SHADOW_VERDICTS.value,
+                "schedule": PRUNE_SHADOW_VERDICTS_EVERY_SECONDS,
                 "options": {
                     "queue": QueueName.UPKEEP.value,
-                    "expires": _PRUNE_OPINIONS_EXPIRES_SECONDS,
+                    "expires": _PRUNE_SHADOW_VERDICTS_EXPIRES_SECONDS,
                 },
             },
             "feed-back-scorings": {

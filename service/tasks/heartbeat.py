@@ -21,7 +21,7 @@ from service.tasks.queue_notice import QUEUE_NOTICE
 
 # Who gives signs: those who judge, those who tell sites, those who retrain, the one who schedules.
 WORKERS = "slopsieve.workers"
-COURIERS = "slopsieve.couriers"
+DISPATCHERS = "slopsieve.couriers"
 TRAINERS = "slopsieve.trainers"
 BEATS = "slopsieve.beats"
 INTERVAL_SECONDS = 2.0

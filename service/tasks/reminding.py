@@ -15,12 +15,12 @@ from service.tasks.names import TaskName
 log = logging.getLogger(__name__)
 
 
-def register_reminding(app: Celery, set_out: Callable[[], object]) -> None:
+def register_reminding(app: Celery, dispatch: Callable[[], object]) -> None:
     """Teach this app's workers to remind; the message is done with at once."""
 
     @app.task(name=TaskName.REMIND.value, ignore_result=True, shared=False)  # type: ignore[untyped-decorator]  # Celery ships no types
     def remind() -> None:
-        set_out()
+        dispatch()
 
 
 class ReminderThread:
@@ -31,7 +31,7 @@ class ReminderThread:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="reminders")
         self._busy = threading.Lock()
 
-    def set_out(self) -> None:
+    def dispatch(self) -> None:
         """Look now; harmless while it is at it already."""
         if self._busy.acquire(blocking=False):
             self._pool.submit(self._run)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from models.errors import ModelVersionError
-from models.registry import SHIPPED_DIR, check_version, promote, read_current_name, take_in
+from models.registry import SHIPPED_DIR, check_version, import_version, promote, read_current_name
 from service.domain.errors import TrainingFailedError, TrainingStoppedError
 from service.domain.retraining import (
     RetrainingOptions,
@@ -131,7 +131,7 @@ class TrainingProcesses(RunFolders):
         """Have the shipped version here; make it current where none is."""
         try:
             shipped = read_current_name(SHIPPED_DIR)
-            take_in(self._versions, SHIPPED_DIR / shipped)
+            import_version(self._versions, SHIPPED_DIR / shipped)
             try:
                 read_current_name(self._versions)
             except ModelVersionError:

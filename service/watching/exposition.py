@@ -72,7 +72,7 @@ class Exposition:
         slot = self._socket.slot if self._socket else "0"
         families = self._families(self._parts.look() if self._parts else ())
         own = ProcessFamilies(process=self._process, slot=slot, families=families)
-        return write_text([own, *ask_neighbours(self._folder, but=self._socket)])
+        return write_text([own, *ask_neighbours(self._folder, except_socket=self._socket)])
 
     def _families(self, more: Iterable[Reading] = ()) -> list[Family]:
         readings = [reading for read in self._own for reading in _quietly(read)]

@@ -74,9 +74,11 @@ class MetricsSocket:
         self._listener.close()
 
 
-def ask_neighbours(folder: Path, *, but: MetricsSocket | None) -> Iterator[ProcessFamilies]:
-    """Ask every living process of the folder, `but` one; who does not answer is left out."""
-    own = f"{but.process}-{but.slot}" if but else ""
+def ask_neighbours(
+    folder: Path, *, except_socket: MetricsSocket | None
+) -> Iterator[ProcessFamilies]:
+    """Ask every living process of the folder but one; who does not answer is left out."""
+    own = f"{except_socket.process}-{except_socket.slot}" if except_socket else ""
     for path in sorted(folder.glob(f"*{_ENDING}")):
         name = path.name.removesuffix(_ENDING)
         process, _, slot = name.rpartition("-")

@@ -8,7 +8,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from service.moderation.intake.submit import submit_comments
 from service.ports.comments import Added, NewComment
 from service.ports.services import Services
-from service.web.akismet.doorkeeper import Doorkeeper
+from service.web.akismet.key_cache import KeyCache
 from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.api.callbacks import callback_routes
 from service.web.api.comments import comment_routes
@@ -20,6 +20,7 @@ from service.web.api.route import Route, register_route
 from service.web.api.sites import site_routes
 from service.web.api.try_page import register_try_page
 from service.web.edge.auth import API, identify_site, require_site
+from service.web.edge.coalescer import Coalescer
 from service.web.edge.config import WebConfig
 from service.web.edge.errors import register_errors
 from service.web.edge.headers import note_comments, register_headers
@@ -30,8 +31,7 @@ from service.web.edge.line import Submit
 from service.web.edge.metrics import Metrics, register_metrics
 from service.web.edge.sessions import PageSessions
 from service.web.edge.static_files import register_static
-from service.web.edge.together import Together
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 from service.web.pages.common.pages import error_page
 from service.web.pages.every_page import register_pages
 from service.web.webhooks.server import identify_hook, register_webhooks
@@ -49,37 +49,37 @@ def create_app(
     register_headers(app, config, services.observer)
     register_errors(app, error_page)
     app.before_request(lambda: identify_site(services))
-    doorkeeper = Doorkeeper(services, memory_seconds=config.key_memory_seconds)
-    app.before_request(lambda: identify_akismet(services, doorkeeper))
+    key_cache = KeyCache(services, memory_seconds=config.key_memory_seconds)
+    app.before_request(lambda: identify_akismet(services, key_cache))
     app.before_request(lambda: identify_hook(services))
     register_limits(app, services, config)
     register_health(app, checks)
     register_metrics(app, metrics, token=config.metrics_token)
-    waiting = Waiting(services.cases.find_judged, max_waiting=config.max_waiting)
-    together = Together[NewComment, Added](lambda comments: submit_comments(comments, services))
+    waiter = VerdictWaiter(services.cases.find_judged, max_waiting=config.max_waiting)
+    coalescer = Coalescer[NewComment, Added](lambda comments: submit_comments(comments, services))
 
     def submit(new: NewComment) -> Added:
-        added = together(new)
+        added = coalescer(new)
         note_comments([added.comment_id])
         return added
 
-    routes = api_routes(services, config, submit, waiting)
+    routes = api_routes(services, config, submit, waiter)
     register_api(app, routes)
     register_docs(app, describe(routes))
     register_try_page(app)
     register_pages(app, services, config)
-    register_akismet(app, services, submit, waiting)
-    register_webhooks(app, services, submit, waiting)
+    register_akismet(app, services, submit, waiter)
+    register_webhooks(app, services, submit, waiter)
     register_static(app)
     return app
 
 
 def api_routes(
-    services: Services, config: WebConfig, submit: Submit, waiting: Waiting
+    services: Services, config: WebConfig, submit: Submit, waiter: VerdictWaiter
 ) -> list[Route]:
     """Return every operation of the API."""
     return [
-        *intake_routes(services, config, submit, waiting),
+        *intake_routes(services, config, submit, waiter),
         *comment_routes(services),
         *site_routes(services),
         *figure_routes(services),

@@ -17,21 +17,21 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
 
 from models.inputs import ModelOutput
+from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import ConflictError, NotFoundError, StoreUnavailableError
 from service.domain.report import Label
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
-from service.domain.stroke import StrokeOf
 from service.moderation.intake.report import report_comment
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.learning.remember import remember_open
 from service.moderation.privacy.erase import erase_person, find_person
+from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.review.review import decide_as_seen, undo_as_seen
-from service.moderation.review.strokes import decide_together, undo_stroke
 from service.moderation.telling.callbacks import set_callback
 from service.moderation.telling.deliver import deliver, take_deliveries
 from service.ports.comments import NewComment
@@ -51,7 +51,7 @@ class CommentsLife(RuleBasedStateMachine):
     """Lets moderators, the site and its failing stores act on comments; knows what must hold."""
 
     comments = Bundle("comments")
-    strokes = Bundle("strokes")
+    bulk_decisions = Bundle("bulk_decisions")
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,8 +67,8 @@ class CommentsLife(RuleBasedStateMachine):
         self.writer: dict[CommentId, str] = {}
         self.withdrawn: set[CommentId] = set()
         self.seen: dict[tuple[str, CommentId], str | None] = {}
-        self.stroke_of: dict[CommentId, str] = {}
-        self.undone_strokes: set[str] = set()
+        self.bulk_decision_of: dict[CommentId, str] = {}
+        self.undone_bulk_decisions: set[str] = set()
 
     def teardown(self) -> None:
         try:
@@ -95,7 +95,7 @@ class CommentsLife(RuleBasedStateMachine):
         if ruling is not None:
             self.acts[by, ruling.value, comment_id] += 1
         self.ruled[comment_id] = (ruling, by) if ruling else None
-        self.stroke_of.pop(comment_id, None)
+        self.bulk_decision_of.pop(comment_id, None)
 
     @rule(
         target=comments,
@@ -211,30 +211,36 @@ class CommentsLife(RuleBasedStateMachine):
         )
         self.withdrawn |= {one for one, writer in self.writer.items() if writer == who}
 
-    @rule(target=strokes, who=MODERATORS, ruling=RULINGS, fault=FAULTS)
+    @rule(target=bulk_decisions, who=MODERATORS, ruling=RULINGS, fault=FAULTS)
     def decide_all(self, who: str, ruling: Ruling, fault: tuple[int, bool]) -> Any:
-        stroke_id = f"str-{self.acts.total()}"
-        asked = {"decided_by": who, "what": StrokeOf.SELECTION, "stroke_id": stroke_id}
+        bulk_decision_id = f"str-{self.acts.total()}"
+        asked = {
+            "decided_by": who,
+            "what": ChosenBy.SELECTION,
+            "bulk_decision_id": bulk_decision_id,
+        }
         self.do(
             lambda services: decide_together(list(self.ruled), ruling, services, **asked), fault
         )
-        self.acts[who, f"{ruling.value} together", stroke_id] += 1
+        self.acts[who, f"{ruling.value} together", bulk_decision_id] += 1
         for comment_id, before in self.ruled.items():
             if comment_id not in self.withdrawn and (before is None or before[0] is not ruling):
                 self.ruled[comment_id] = (ruling, who)
-                self.stroke_of[comment_id] = stroke_id
-        return stroke_id if self.ruled else multiple()
+                self.bulk_decision_of[comment_id] = bulk_decision_id
+        return bulk_decision_id if self.ruled else multiple()
 
-    @rule(stroke_id=strokes, who=MODERATORS, fault=FAULTS)
-    def undo_all(self, stroke_id: str, who: str, fault: tuple[int, bool]) -> None:
-        self.do(lambda services: undo_stroke(stroke_id, services, undone_by=who), fault)
-        if stroke_id not in self.undone_strokes:
-            self.acts[who, "undo together", stroke_id] += 1
-        self.undone_strokes.add(stroke_id)
-        for comment_id, of in list(self.stroke_of.items()):
-            if of == stroke_id and comment_id not in self.withdrawn:
+    @rule(bulk_decision_id=bulk_decisions, who=MODERATORS, fault=FAULTS)
+    def undo_all(self, bulk_decision_id: str, who: str, fault: tuple[int, bool]) -> None:
+        self.do(
+            lambda services: undo_bulk_decision(bulk_decision_id, services, undone_by=who), fault
+        )
+        if bulk_decision_id not in self.undone_bulk_decisions:
+            self.acts[who, "undo together", bulk_decision_id] += 1
+        self.undone_bulk_decisions.add(bulk_decision_id)
+        for comment_id, of in list(self.bulk_decision_of.items()):
+            if of == bulk_decision_id and comment_id not in self.withdrawn:
                 self.ruled[comment_id] = None
-                del self.stroke_of[comment_id]
+                del self.bulk_decision_of[comment_id]
 
     @rule(seconds=st.sampled_from([1, 31]), is_up=st.booleans())
     def tell(self, seconds: int, *, is_up: bool) -> None:

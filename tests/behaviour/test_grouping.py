@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from models.inputs import ModelOutput
+from service.domain.bulk_decision import ChosenBy
 from service.domain.campaign import CAMPAIGN_POLICY, LOW_P_SPAM
 from service.domain.comment import Author, Lane, Post
 from service.domain.decision import Ruling
@@ -14,7 +15,6 @@ from service.domain.errors import InvalidInputError, StoreUnavailableError
 from service.domain.list_entry import Effect, EntryKind
 from service.domain.report import Label, Report
 from service.domain.site import SiteSettings
-from service.domain.stroke import StrokeOf
 from service.domain.verdict import Outcome
 from service.moderation.admin.site_lists import NewEntry, add_entry
 from service.moderation.admin.users import add_user
@@ -23,8 +23,8 @@ from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.judging.judge import judge_batch
 from service.moderation.learning.policy import REJECTED_BY_PEOPLE
 from service.moderation.learning.rebuild import rebuild_all
+from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.review.strokes import decide_together, undo_stroke
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
@@ -505,18 +505,18 @@ def test_the_policy_s_stand_as_long_as_enough_people_s_do(services, memory):
     assert services.cases.get(sixth).decision is not None
 
 
-def test_undoing_a_stroke_of_rejections_takes_the_policy_s_back(services, memory):
+def test_undoing_a_bulk_decision_of_rejections_takes_the_policy_s_back(services, memory):
     set_policy(services)
     people = advertised(services, REJECTED_BY_PEOPLE)
     group_all(services, memory)
-    stroke = decide_together(
-        people, Ruling.REJECT, services, decided_by="Mara", what=StrokeOf.CAMPAIGN
+    bulk_decision = decide_together(
+        people, Ruling.REJECT, services, decided_by="Mara", what=ChosenBy.CAMPAIGN
     )
     later = advertised(services, 2, first=5)
     group_all(services, memory)
     before = _in_force(services, later)
 
-    undo_stroke(stroke.id, services, undone_by="Mara")
+    undo_bulk_decision(bulk_decision.id, services, undone_by="Mara")
 
     assert before == [True, True]
     assert _in_force(services, [*people, *later]) == [False] * 7

@@ -25,8 +25,8 @@ from service.stores.taught import TaughtKeeper
 from tests.databases import databases_given_back, fresh_stores
 from tests.factories import SITE, make_comment
 from tests.fakes import FixedClassifier, ForgetfulHistory, make_services, make_site
-from tests.unit.learning.lessons import HAM, SPAM
 from tests.unit.learning.test_taught import state
+from tests.unit.learning.training_examples import HAM, SPAM
 
 OTHER = SiteId("site-2")
 
@@ -154,7 +154,7 @@ def test_erasing_a_person_leaves_no_trace_of_their_words_in_the_state(services, 
     erase_person(Person(sender=case.comment.sender, author_name="Zed Wolkow"), services, by="ada")
 
     assert state(services.taught()) == before
-    assert all(one.lesson.comment_id != case.comment.id for one in services.taught().learnt)
+    assert all(one.example.comment_id != case.comment.id for one in services.taught().learnt)
 
 
 def test_a_ruling_made_anew_teaches_once(services):
@@ -164,8 +164,8 @@ def test_a_ruling_made_anew_teaches_once(services):
     decide_comment(case.comment.id, Ruling.APPROVE, services, decided_by="ada")
     decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="ada")
 
-    of_this = [one for one in services.taught().learnt if one.lesson.comment_id == case.comment.id]
-    assert [one.lesson.is_spam for one in of_this] == [True]
+    of_this = [one for one in services.taught().learnt if one.example.comment_id == case.comment.id]
+    assert [one.example.is_spam for one in of_this] == [True]
 
 
 def test_a_comment_decided_before_it_was_judged_teaches_once_it_is(stores):
@@ -179,7 +179,7 @@ def test_a_comment_decided_before_it_was_judged_teaches_once_it_is(stores):
     judged = keeper(stores).current()
 
     assert unjudged.learnt == ()
-    assert [one.lesson.comment_id for one in judged.learnt] == [comment.id]
+    assert [one.example.comment_id for one in judged.learnt] == [comment.id]
 
 
 def test_a_site_that_switched_learning_off_is_judged_by_the_version_alone(services, stores):

@@ -30,8 +30,8 @@ from service.stores import taught as keeping
 from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
 from tests.behaviour.test_store_failures import READS
 from tests.factories import SITE, make_comment
-from tests.unit.learning.lessons import HAM, SALT, SPAM
 from tests.unit.learning.test_taught import state
+from tests.unit.learning.training_examples import HAM, SALT, SPAM
 from tests.worlds import FailingAt, kept_world, services_in
 
 N_KNOWN = 6
@@ -124,7 +124,7 @@ def learnt_undisturbed(act: Callable[[Services], Any]) -> tuple[list[bytes], lis
     with world() as services:
         act(services)
         taught = keeper_over(services).current()
-        return state(taught), [one.lesson.comment_id for one in taught.learnt]
+        return state(taught), [one.example.comment_id for one in taught.learnt]
 
 
 @pytest.mark.parametrize("name", ACTS)

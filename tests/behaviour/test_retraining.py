@@ -21,6 +21,7 @@ from service.moderation.learning.ask_retraining import (
     ask_retraining,
     retrain_if_wanted,
 )
+from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.retrain import (
     SCHEDULE,
     Order,
@@ -28,7 +29,6 @@ from service.moderation.learning.retrain import (
     retrain,
     try_retraining,
 )
-from service.moderation.learning.teach import decisions_for_training
 from service.moderation.learning.tidy_retrainings import KEPT_RUNS, tidy_retrainings
 from service.moderation.learning.versions import roll_back
 from service.moderation.privacy.erase import erase_person, find_person

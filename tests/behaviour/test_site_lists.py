@@ -29,11 +29,11 @@ from service.moderation.admin.site_lists import (
 from service.moderation.intake.submit import submit_comments
 from service.moderation.privacy.forget import find_sender, forget_sender
 from service.moderation.review.decide import decide_comment
-from service.moderation.review.distrust import (
-    distrust,
+from service.moderation.review.reject_and_block import (
+    approve_and_allow,
+    reject_and_block,
     traits_of,
-    trust,
-    undo_distrust,
+    undo_reject_and_block,
 )
 from service.ports.comments import NewComment
 from service.scoring.explanation import explain
@@ -294,7 +294,7 @@ def _kept(services, **changes):
     return comment
 
 
-def test_a_comment_offers_what_can_be_distrusted_and_less_to_trust(services):
+def test_a_comment_offers_what_can_be_blocked_and_less_to_allow(services):
     comment = _kept(services)
 
     domains = ["domain:pills-direct.shop", "domain:pills-mine.com"]
@@ -303,11 +303,11 @@ def test_a_comment_offers_what_can_be_distrusted_and_less_to_trust(services):
     assert _names(services, make_comment("Hello", sender=Sender()), Effect.BLOCK) == []
 
 
-def test_distrusting_rejects_and_blocks_and_one_undo_takes_both_back(services):
+def test_a_comment_is_rejected_and_its_sender_blocked_and_one_undo_takes_both_back(services):
     comment = _kept(services)
     what = ["email", "address", "network", "domain:pills-direct.shop"]
 
-    listed = distrust(comment.id, what, services, by="Ola")
+    listed = reject_and_block(comment.id, what, services, by="Ola")
 
     days = {e.kind: e.expires_at and (e.expires_at - e.added_at).days for e in listed.entries}
     assert listed.case.decision.ruling is Ruling.REJECT
@@ -320,7 +320,7 @@ def test_distrusting_rejects_and_blocks_and_one_undo_takes_both_back(services):
     assert {(e.comment_id, e.site_id) for e in listed.entries} == {(comment.id, SITE)}
     assert sent(services, "Hello", email=EMAIL).outcome is Outcome.SPAM
 
-    case = undo_distrust(
+    case = undo_reject_and_block(
         comment.id,
         [entry.id for entry in listed.entries],
         services,
@@ -336,7 +336,7 @@ def test_distrusting_rejects_and_blocks_and_one_undo_takes_both_back(services):
 def test_trusting_approves_and_allows(services):
     comment = _kept(services)
 
-    listed = trust(comment.id, ["email"], services, by="Ola")
+    listed = approve_and_allow(comment.id, ["email"], services, by="Ola")
 
     assert listed.case.decision.ruling is Ruling.APPROVE
     assert sent(services, "Hello", email=EMAIL).outcome is Outcome.HAM
@@ -346,18 +346,18 @@ def test_what_is_listed_already_is_left_and_stays_after_the_undo(services):
     add_entry(new_entry(EntryKind.EMAIL, EMAIL), services, by="Kim")
     comment = _kept(services)
 
-    listed = distrust(comment.id, ["email", "address"], services, by="Ola")
+    listed = reject_and_block(comment.id, ["email", "address"], services, by="Ola")
 
     assert [entry.kind for entry in listed.entries] == [EntryKind.ADDRESS]
 
 
 def test_full_lists_grow_no_further_and_the_ruling_stands(services):
-    [one] = distrust(_kept(services).id, ["email"], services, by="Kim").entries
+    [one] = reject_and_block(_kept(services).id, ["email"], services, by="Kim").entries
     # One is on the list already, and there is room for one more.
     others = range(MAX_IN_FORCE - 2)
     services.list_entries.add([replace(one, id=f"{one.id}-{n}", keys=(f"k{n}",)) for n in others])
 
-    listed = distrust(_kept(services).id, ["address", "network"], services, by="Ola")
+    listed = reject_and_block(_kept(services).id, ["address", "network"], services, by="Ola")
 
     assert listed.case.decision.ruling is Ruling.REJECT
     assert [entry.kind for entry in listed.entries] == [EntryKind.ADDRESS]
@@ -365,9 +365,9 @@ def test_full_lists_grow_no_further_and_the_ruling_stands(services):
 
 def test_an_undo_removes_only_entries_of_its_own_comment(services):
     foreign = add_entry(new_entry(), services, by="Kim")
-    listed = distrust(_kept(services).id, ["email"], services, by="Ola")
+    listed = reject_and_block(_kept(services).id, ["email"], services, by="Ola")
 
-    undo_distrust(
+    undo_reject_and_block(
         listed.case.comment.id, [foreign.id], services, by="Ola",
         seen_decision_id=listed.case.decision.id,
     )  # fmt: skip
@@ -380,7 +380,7 @@ def test_who_ruled_the_other_way_meanwhile_is_not_overruled_and_nothing_is_liste
     decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Kim")
 
     with pytest.raises(ConflictError):
-        distrust(comment.id, ["email"], services, by="Ola")
+        reject_and_block(comment.id, ["email"], services, by="Ola")
 
     assert services.list_entries.in_force(services.clock()) == []
 
@@ -390,7 +390,7 @@ def test_nothing_can_be_listed_that_the_comment_does_not_have(services):
 
     for what in (["domain:somebody-elses.com"], ["phrase"], ["email", "nonsense"]):
         with pytest.raises(InvalidInputError):
-            distrust(comment.id, what, services, by="Ola")
+            reject_and_block(comment.id, what, services, by="Ola")
 
     assert services.cases.get(comment.id).decision is None
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import Author, CommentId, Lane
 from service.domain.decision import Mode, Ruling
 from service.domain.errors import NotFoundError, StoreUnavailableError
@@ -18,7 +19,6 @@ from service.domain.report import Label
 from service.domain.saved_view import SavedView
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
-from service.domain.stroke import StrokeOf
 from service.moderation.intake.report import report_comment
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.take_over import take_over_rulings
@@ -28,9 +28,9 @@ from service.moderation.judging.judge import judge_batch
 from service.moderation.learning.policy import REJECTED_BY_PEOPLE
 from service.moderation.learning.remember import remember_open
 from service.moderation.privacy.erase import erase_person, find_person
+from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.review.review import decide_as_seen, undo_as_seen
-from service.moderation.review.strokes import decide_together, undo_stroke
 from service.moderation.telling.callbacks import set_callback
 from service.moderation.telling.deliver import deliver, take_deliveries
 from service.ports.comments import NewComment
@@ -96,7 +96,7 @@ def prepare(services: Services) -> None:
         created_at=NOW,
     )
     services.saved_views.put(view)
-    asked = {"decided_by": "ada", "what": StrokeOf.SELECTION, "stroke_id": "str-0"}
+    asked = {"decided_by": "ada", "what": ChosenBy.SELECTION, "bulk_decision_id": "str-0"}
     decide_together([EARLY, *RULED], Ruling.REJECT, services, **asked)
     settle(services)
 
@@ -146,12 +146,12 @@ def decide(comment_id: CommentId, ruling: Ruling) -> Callable[[Services], Any]:
 
 def decide_many(services: Services) -> None:
     ids = [JUDGED, REJECTED, WAITING, EARLY, *CAMPAIGN[:2]]
-    asked = {"decided_by": "bea", "what": StrokeOf.SELECTION, "stroke_id": "str-1"}
+    asked = {"decided_by": "bea", "what": ChosenBy.SELECTION, "bulk_decision_id": "str-1"}
     decide_together(ids, Ruling.REJECT, services, **asked)
 
 
 def undo_many(services: Services) -> None:
-    undo_stroke("str-0", services, undone_by="bea")
+    undo_bulk_decision("str-0", services, undone_by="bea")
 
 
 def report(text: str, label: Label, **settings: Any) -> Callable[[Services], Any]:
@@ -216,7 +216,7 @@ def end_of(services: Services) -> dict[str, Any]:
                 case.action,
                 case.needs_review,
                 case.withdrawn_at is not None,
-                [(d.ruling, d.decided_by, d.undone_by, d.stroke_id) for d in case.decisions],
+                [(d.ruling, d.decided_by, d.undone_by, d.bulk_decision_id) for d in case.decisions],
                 [one.label for one in case.reports],
                 case.verdict and case.verdict.outcome,
                 case.comment.text,
@@ -232,9 +232,9 @@ def end_of(services: Services) -> dict[str, Any]:
         "told": told,
         "to be told": [one.id for one in undelivered if one.ended_at is None],
         "open": [one.decision.id for one in services.decisions.find_unremembered(limit=99)],
-        "strokes": [
+        "bulk_decisions": [
             (one.id, one.n_decided, one.n_left_out, one.n_in_force, one.undone_by)
-            for one in services.strokes.recent(site_ids=None, limit=9)
+            for one in services.bulk_decisions.recent(site_ids=None, limit=9)
         ],
         "learnt": [
             (one.address.everywhere.rejected, one.address.everywhere.approved)

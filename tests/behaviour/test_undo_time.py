@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 
 from models.inputs import ModelOutput
+from service.domain.bulk_decision import ChosenBy
 from service.domain.comment import Lane
 from service.domain.decision import Mode, Ruling
 from service.domain.report import Label
 from service.domain.site import SiteSettings
-from service.domain.stroke import StrokeOf
 from service.moderation.intake.report import report_comment
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.take_over import take_over_rulings
+from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.review.strokes import decide_together, undo_stroke
 from service.moderation.telling.callbacks import set_callback
 from service.moderation.telling.deliver import deliver, take_deliveries
 from service.ports.comments import NewComment
@@ -241,18 +241,18 @@ def test_a_report_before_the_verdict_that_contradicts_it_asks_for_review_once(se
     assert events == ["comment.judged", "comment.needs_review"]
 
 
-def test_a_stroke_is_told_or_withheld_as_single_rulings_are(services):
+def test_a_bulk_decision_is_told_or_withheld_as_single_rulings_are(services):
     ids = [submit(services) for _ in range(3)]
-    asked = {"decided_by": "ada", "what": StrokeOf.CAMPAIGN}
+    asked = {"decided_by": "ada", "what": ChosenBy.CAMPAIGN}
     kept = decide_together(ids, Ruling.REJECT, services, **asked)
     services.clock.advance(seconds=29)
-    undo_stroke(kept.id, services, undone_by="ada")
+    undo_bulk_decision(kept.id, services, undone_by="ada")
     services.clock.advance(hours=1)
     nothing = rulings_told(services)
 
     told = decide_together(ids, Ruling.APPROVE, services, **asked)
     services.clock.advance(seconds=30)
     first = rulings_told(services)
-    undo_stroke(told.id, services, undone_by="ada")
+    undo_bulk_decision(told.id, services, undone_by="ada")
 
     assert (nothing, first, rulings_told(services)) == ([], ["approve"] * 3, [None] * 3)

@@ -13,8 +13,8 @@ from service.domain.comment import Author, CommentId, Lane, Sender, SiteId
 from service.domain.decision import Ruling
 from service.domain.person import Person
 from service.domain.user import Role
-from service.learning.lesson import IdArray
 from service.learning.taught import Taught
+from service.learning.training_example import IdArray
 from service.moderation.admin.sites import change_site_settings
 from service.moderation.admin.users import add_user
 from service.moderation.intake.submit import submit_comments
@@ -28,8 +28,8 @@ from service.stores.taught import READ_ALL_SECONDS, TaughtKeeper
 from tests.databases import databases_given_back, fresh_stores
 from tests.factories import SITE, make_comment
 from tests.fakes import ForgetfulHistory, make_services, make_site
-from tests.unit.learning.lessons import HAM, SALT, SPAM, features_of
 from tests.unit.learning.test_taught import state
+from tests.unit.learning.training_examples import HAM, SALT, SPAM, features_of
 
 OTHER = SiteId("site-2")
 SITES = (SITE, OTHER)
@@ -158,7 +158,7 @@ def world_of_the_rest(world: World) -> World:
     kept = {site.id: site.settings for site in world.services.sites.all()}
     left = [
         one
-        for one in world.services.decisions.find_in_force(after=0, limit=999).precedents
+        for one in world.services.decisions.find_in_force(after=0, limit=999).decided_comments
         if not is_withdrawn(world, number_of(one.comment.id))
         and kept[one.comment.site_id].learns
         and (
@@ -232,7 +232,7 @@ def test_an_erased_persons_words_are_in_no_table_and_in_nothing_that_a_worker_ke
     assert state(after) == never.state()
     theirs = only_theirs(words, never)
     assert len(theirs) > len(text.split())
-    assert not any(np.isin(theirs, one.lesson.features.ids).any() for one in kept_by(world))
+    assert not any(np.isin(theirs, one.example.features.ids).any() for one in kept_by(world))
 
 
 def tables_at(taught: Taught, ids: IdArray) -> list[bytes]:
@@ -247,7 +247,7 @@ def tables_at(taught: Taught, ids: IdArray) -> list[bytes]:
 
 def only_theirs(ids: IdArray, never: World) -> IdArray:
     """Return the features that no comment of this world has."""
-    return np.setdiff1d(ids, np.concatenate([one.lesson.features.ids for one in kept_by(never)]))
+    return np.setdiff1d(ids, np.concatenate([one.example.features.ids for one in kept_by(never)]))
 
 
 def kept_by(world: World) -> list[Any]:

@@ -17,8 +17,8 @@ from typing import Any
 
 from models.inputs import ModelOutput
 from service.domain.comment import Comment, CommentId, Lane
+from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Ruling
-from service.domain.record import comment_from_record
 from service.moderation.intake.revise import submit_version
 from service.moderation.intake.senders import with_sender
 from service.moderation.review.decide import decide_comment
@@ -115,7 +115,7 @@ def read_authored(kind: str) -> list[Mapping[str, Any]]:
 
 def as_posted(row: Mapping[str, Any], account: str) -> Posted:
     """Return a comment of the data as somebody posts it."""
-    return Posted(id=row["id"], comment=comment_from_record(row), account=account)
+    return Posted(id=row["id"], comment=comment_from_row(row), account=account)
 
 
 def opening(row: Mapping[str, Any]) -> str | None:
@@ -230,13 +230,13 @@ def main() -> None:
     regulars = list(read_regulars(options.regulars))
     texts = [one.comment for one in (*agers, *pairs, *regulars)]
     for row in payloads:
-        whole = comment_from_record(row)
+        whole = comment_from_row(row)
         texts += [whole, *(replace(whole, text=first) for first in [opening(row)] if first)]
     answers = answers_for(model, texts)
     outcomes: Outcomes = defaultdict(dict)
     _payloads(payloads, agers, lambda: Place(model, answers), outcomes, called="payload")
     # What becomes of them once no model can tell them from a sincere comment.
-    whole = (model_input(comment_from_record(row)).text for row in payloads)
+    whole = (model_input(comment_from_row(row)).text for row in payloads)
     deaf = answers | dict.fromkeys(whole, ModelOutput(p_spam=_LIKE_HAM))
     _payloads(payloads, agers, lambda: Place(model, deaf), outcomes, called="payload unseen")
     _remarks(agers, lambda: Place(model, answers), outcomes)

@@ -36,7 +36,7 @@ from service.reputation.fingerprints import fingerprints_of
 from service.reputation.linked_domains import linked_domains
 from service.scoring.metrics import recall_at_false_positive_rate, roc_auc
 from service.scoring.review_order import review_at
-from service.scoring.teaching import Candidate, choose_teaching, doubt_of
+from service.scoring.select_for_labelling import Candidate, doubt_of, select_for_labelling
 from tests.factories import NOW
 from training.data.dataset import DEFAULT_DATA, Example, read_dataset
 from training.data.split import group_examples
@@ -198,7 +198,7 @@ def orders(seed: int) -> dict[str, Callable[[Sequence[Candidate], int], list[Com
         return [one.comment_id for one in sorted(some, key=doubt_of, reverse=True)[:k]]
 
     def by_teaching(some: Sequence[Candidate], k: int) -> list[CommentId]:
-        return list(choose_teaching(some, most=k))
+        return list(select_for_labelling(some, most=k))
 
     return {
         "random": at_random,

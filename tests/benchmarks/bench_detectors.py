@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from service.domain.comment import Comment
+from service.domain.dataset_row import comment_from_row
 from service.domain.history import History
-from service.domain.record import comment_from_record
 from service.signals.registry import DETECTORS, detect_all
 from tests.factories import make_comment
 
@@ -44,7 +44,7 @@ def _percentile(values: list[float], share: float) -> float:
 def _authored() -> list[Comment]:
     paths = sorted(DATA.glob("authored-*.jsonl"))
     lines = (line for path in paths for line in path.read_text().splitlines())
-    return [comment_from_record(json.loads(line)) for line in lines]
+    return [comment_from_row(json.loads(line)) for line in lines]
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ import statistics
 import time
 from datetime import UTC, datetime
 
+from service.domain.dataset_row import comment_from_row
 from service.domain.history import History
-from service.domain.record import comment_from_record
 from service.moderation.judging.judge import judge_comments
 from tests.benchmarks.comment_mix import sample_records
 from tests.benchmarks.judging_model import current_folder, forget_windows, load_judging_model
@@ -20,7 +20,7 @@ _BATCH_SIZES = (1, 8, 64, 256)
 
 def main() -> None:
     """Print comments a second by batch size, medians of interleaved repeats."""
-    comments = [comment_from_record(row) for row in sample_records(_COMMENTS)]
+    comments = [comment_from_row(row) for row in sample_records(_COMMENTS)]
     started = time.perf_counter()
     model = load_judging_model(current_folder())
     judge_comments(comments[:1], model, histories=[History()], now=datetime.now(UTC))

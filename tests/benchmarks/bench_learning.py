@@ -16,14 +16,14 @@ from pathlib import Path
 
 from models.features import hash_words
 from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Decision, Ruling
 from service.domain.history import History
-from service.domain.record import comment_from_record
 from service.domain.verdict import Verdict
 from service.learning.features import copy_keys, count_features
-from service.learning.judging import lean_on, make_lesson
-from service.learning.lesson import Hand, Lesson
+from service.learning.judging import lean_on, make_example
 from service.learning.taught import Taught, learn_all
+from service.learning.training_example import Hand, TrainingExample
 from service.moderation.judging.judge import judge_comments
 from service.ports.comments import NewComment
 from service.ports.models import JudgingModel
@@ -49,14 +49,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--decisions", type=int, default=10_000)
     options = parser.parse_args()
-    comments = [
-        replace(comment_from_record(row), site_id=_SITE) for row in sample_records(_COMMENTS)
-    ]
+    comments = [replace(comment_from_row(row), site_id=_SITE) for row in sample_records(_COMMENTS)]
     model = load_judging_model(current_folder())
     verdicts = judge(comments, model, None)
-    lessons = make_lessons(comments, verdicts, options.decisions)
-    taught = learn_all(lessons, salt=_SALT)
-    pure(comments, verdicts, lessons, taught)
+    examples = make_examples(comments, verdicts, options.decisions)
+    taught = learn_all(examples, salt=_SALT)
+    pure(comments, verdicts, examples, taught)
     judging(comments, model, taught)
     from_the_database(comments, verdicts, options.decisions)
 
@@ -73,16 +71,16 @@ def judge(comments: Sequence[Comment], model: JudgingModel, taught: Taught | Non
     return found
 
 
-def make_lessons(
+def make_examples(
     comments: Sequence[Comment], verdicts: Sequence[Verdict], count: int
-) -> list[Lesson]:
+) -> list[TrainingExample]:
     """Return so many decisions of one owner, on comments with some words of their own."""
     made = []
     for number in range(count):
         verdict = verdicts[number % len(comments)]
         comment = _again(comments[number % len(comments)], number)
         made.append(
-            make_lesson(
+            make_example(
                 number + 1,
                 comment,
                 replace(verdict, comment_id=comment.id),
@@ -116,12 +114,12 @@ def _decision(comment: Comment, verdict: Verdict, number: int) -> Decision:
 def pure(
     comments: Sequence[Comment],
     verdicts: Sequence[Verdict],
-    lessons: Sequence[Lesson],
+    examples: Sequence[TrainingExample],
     taught: Taught,
 ) -> None:
     """Time the pure functions, in turns."""
     hashes = [hash_words(comment.text) for comment in comments]
-    before = learn_all(lessons[:-1], salt=_SALT)
+    before = learn_all(examples[:-1], salt=_SALT)
     few = range(20)
 
     def lean_all() -> None:
@@ -134,15 +132,15 @@ def pure(
             len(comments),
         ),
         "a comment: features, look-up and verdict": (lean_all, len(comments)),
-        "a lesson more for its features: words hashed, near-copies": (
+        "a training example more for its features: words hashed, near-copies": (
             lambda: [copy_keys(hash_words(c.text)) for c in comments],
             len(comments),
         ),
-        f"a decision, learnt after {len(lessons) - 1:,}": (
-            lambda: [before.after(lessons[-1:]) for _ in few],
+        f"a decision, learnt after {len(examples) - 1:,}": (
+            lambda: [before.after(examples[-1:]) for _ in few],
             len(few),
         ),
-        f"all {len(lessons):,} learnt anew": (lambda: learn_all(lessons, salt=_SALT), 1),
+        f"all {len(examples):,} learnt anew": (lambda: learn_all(examples, salt=_SALT), 1),
     }
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     for _ in range(_REPEATS):
@@ -155,11 +153,11 @@ def pure(
     site = taught.sites[_SITE]
     tables = site.residual.n_bytes
     print(
-        f"a site's tables at {len(lessons):,} decisions: {tables:,} bytes; "
+        f"a site's tables at {len(examples):,} decisions: {tables:,} bytes; "
         f"those of all sites together: {taught.shared.n_bytes:,} bytes"
     )
-    kept = sum(one.features.ids.nbytes + one.features.values.nbytes for one in lessons)
-    print(f"its lessons, kept to be learnt again: {kept:,} bytes of features")
+    kept = sum(one.features.ids.nbytes + one.features.values.nbytes for one in examples)
+    print(f"its training examples, kept to be learnt again: {kept:,} bytes of features")
 
 
 def judging(comments: Sequence[Comment], model: JudgingModel, taught: Taught) -> None:

@@ -13,8 +13,8 @@ from random import Random
 import redis
 
 from service.domain.comment import Comment, CommentId, Sender
+from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Ruling
-from service.domain.record import comment_from_record
 from service.reputation.decay import decision_field, sighting_fields
 from service.reputation.names import CommentNames, names_of
 from service.stores.valkey.history import ValkeyHistoryStore
@@ -32,7 +32,7 @@ def _comments(seed: int) -> Iterator[Comment]:
     """Yield the authored texts again and again, each from somebody of a town of 20,000."""
     random = Random(seed)
     rows = [
-        comment_from_record(json.loads(line))
+        comment_from_row(json.loads(line))
         for path in sorted(DATA.glob("authored-*.jsonl"))
         for line in path.read_text().splitlines()
     ]

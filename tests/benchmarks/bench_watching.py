@@ -14,7 +14,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 
 from service.domain.comment import Lane
-from service.domain.record import comment_from_record
+from service.domain.dataset_row import comment_from_row
 from service.moderation.judging.judge import judge_batch
 from service.ports.comments import NewComment
 from service.ports.models import JudgingModel
@@ -77,9 +77,7 @@ def _judge(model: JudgingModel, observer: Observer) -> float:
     services = make_services(
         stores=fresh_stores(sites=[make_site()]), judges=False, current_model=lambda: model
     )
-    comments = [
-        replace(comment_from_record(row), site_id=SITE) for row in sample_records(_COMMENTS)
-    ]
+    comments = [replace(comment_from_row(row), site_id=SITE) for row in sample_records(_COMMENTS)]
     services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
     services = replace(services, observer=observer)
     forget_windows(model.classifier)

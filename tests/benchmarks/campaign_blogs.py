@@ -25,9 +25,9 @@ from service.campaigns.grouping import Grouping
 from service.campaigns.traits import traits_of
 from service.domain.campaign import FEWEST_SHOWN, LOW_P_SPAM
 from service.domain.comment import Comment, SiteId
+from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Ruling
 from service.domain.history import History
-from service.domain.record import comment_from_record
 from service.moderation.judging.judge import judge_comments
 from service.reputation.ledger import Ledger
 from service.scoring.conclude import logistic
@@ -62,14 +62,14 @@ def read_comments(data: Path) -> list[tuple[Comment, bool, str | None]]:
             continue
         for row in read_rows(path):
             if row["label"]:
-                comment = replace(comment_from_record(row), site_id=SiteId(name))
+                comment = replace(comment_from_row(row), site_id=SiteId(name))
                 found.append((comment, row["label"] == "spam", None))
     rng = random.Random(_SEED)
     moments = [comment.received_at for comment, _, _ in found]
     for path in find_data_files([DEFAULT_DATA]):
         for row in read_rows(path):
             if row.get("campaign"):
-                comment = replace(comment_from_record(row), received_at=rng.choice(moments))
+                comment = replace(comment_from_row(row), received_at=rng.choice(moments))
                 found.append((comment, row["label"] == "spam", row["campaign"]))
     return sorted(found, key=lambda one: (one[0].received_at, one[0].id))
 

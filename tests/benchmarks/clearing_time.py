@@ -29,8 +29,8 @@ from playwright.sync_api import Page, sync_playwright
 from models.registry import load_current
 from service.domain.case import Case, CaseFilter
 from service.domain.comment import Author, Comment, CommentId, Lane, Post
+from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Ruling
-from service.domain.record import comment_from_record
 from service.domain.site import SiteSettings
 from service.moderation.intake.submit import submit_comments
 from service.moderation.judging.group import GroupingMemory, group_fresh
@@ -85,7 +85,7 @@ def make_thousand(seed: int = 8) -> Iterator[tuple[Comment, bool]]:
     ]
     draw.shuffle(chosen)
     for number, row in enumerate(chosen):
-        comment = comment_from_record(row)
+        comment = comment_from_row(row)
         yield (
             make_comment(
                 comment.text,
@@ -112,7 +112,7 @@ def make_comments(seed: int = 8) -> Iterator[tuple[Comment, bool]]:
     rows = _authored()
     alone = [row for row in rows if row["campaign"] is None and row["lang"] == "en"]
     labelled = [
-        (comment_from_record(row), row["label"] == "spam")
+        (comment_from_row(row), row["label"] == "spam")
         for label in ("spam", "ham")
         for row in draw.sample([row for row in alone if row["label"] == label], 20)
     ]
@@ -263,7 +263,7 @@ def clear_campaigns(hand: Hand, labels: dict[str, bool], address: str) -> int:
             hand.keys += 1
         key = "r" if ruling_is_reject else "a"
         hand.press(key)
-        # A stroke over many asks for a second press.
+        # A bulk decision over many asks for a second press.
         if page.locator(".asks").is_visible():
             hand.press(key)
         page.locator(".told").wait_for()
@@ -279,14 +279,14 @@ def run(hand: Hand, address: str, labels: dict[str, bool], how: str) -> str:
     page.keyboard.press("Enter")
     page.wait_for_url("**/review")
     began = time.perf_counter()
-    strokes = 0
+    bulk_decisions = 0
     if how == "campaigns first":
-        strokes = clear_campaigns(hand, labels, address)
+        bulk_decisions = clear_campaigns(hand, labels, address)
     elif how == "screens first":
-        strokes = clear_screens(hand, address)
+        bulk_decisions = clear_screens(hand, address)
     clear_one_by_one(hand, address)
     seconds = time.perf_counter() - began
-    name = f"{how} ({strokes} strokes)" if strokes else how
+    name = f"{how} ({bulk_decisions} bulk decisions)" if bulk_decisions else how
     return f"| {name} | {len(labels)} | {hand.keys} | {seconds:.1f} s |"
 
 
@@ -300,7 +300,7 @@ def main() -> None:
     given = parser.parse_args()
     print(
         "| how | comments | keys | seconds | mistakes: spam approved, ham rejected | checked"
-        " | ruled otherwise, of them wrong strokes |\n|---|--:|--:|--:|--:|--:|--:|"
+        " | ruled otherwise, of them wrong bulk decisions |\n|---|--:|--:|--:|--:|--:|--:|"
     )
     with sync_playwright() as play, tempfile.TemporaryDirectory() as profile:
         for number, how in enumerate(given.how):
@@ -325,7 +325,7 @@ def _cases(services: Services, labels: Mapping[str, bool]) -> list[Case]:
 
 
 def _mistakes(services: Services, labels: Mapping[str, bool], *, errs: bool) -> str:
-    """Return what was decided wrongly, and what the checks of strokes told.
+    """Return what was decided wrongly, and what the checks of bulk decisions told.
 
     Ends the program if a comment was left out, or was decided wrongly by who does not err.
     """

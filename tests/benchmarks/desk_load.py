@@ -33,11 +33,11 @@ from playwright.sync_api import sync_playwright
 from service.campaigns.traits import Traits
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import Comment, CommentId, Lane, Sender, SiteId
+from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Decision, Ruling
-from service.domain.record import comment_from_record
 from service.domain.site import Site
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.review.search import take_in_search
+from service.moderation.review.search import update_search_index
 from service.ports.campaigns import Placement
 from service.ports.comments import NewComment
 from service.ports.services import Services
@@ -117,7 +117,7 @@ def fill(services: Services, n_comments: int, n_campaigns: int, *, seed: int = 5
                 services.decisions.add(_decision(one.id, ruling, one.received_at))
 
     _group(services, not_ham, n_campaigns, draw)
-    take_in_search(services, goes_on=lambda: True)
+    update_search_index(services, goes_on=lambda: True)
 
 
 def authored_rows() -> list[dict[str, object]]:
@@ -157,7 +157,7 @@ def _group(services: Services, ids: list[CommentId], n_campaigns: int, draw: ran
 
 def made_comment(number: int, draw: random.Random, texts: Sequence[dict[str, object]]) -> Comment:
     """Return an authored comment with a made-up sender, 25 s after the one before."""
-    row = comment_from_record(texts[number % len(texts)])
+    row = comment_from_row(texts[number % len(texts)])
     person = draw.randrange(20_000)
     shop = draw.randrange(2_000)
     return make_comment(

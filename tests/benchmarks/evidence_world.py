@@ -19,7 +19,7 @@ from types import MappingProxyType
 
 from service.domain.comment import Comment, Edit, FormEvidence, ListBasis, ListKind, Sender
 from service.domain.form import FormBehaviour, FormToken
-from service.domain.history import Conduct, History, Record, Standing
+from service.domain.history import Conduct, History, Record, TrackRecord
 from service.reputation.about_list import AboutList
 from service.reputation.linked_domains import linked_domains
 from service.reputation.lists import parse_list
@@ -266,8 +266,8 @@ class World:
         copies = self._rng.randrange(_geometric(self._rng, 8.0)) if "in_wave" in shows else 0
         neighbours = self._rng.randint(15, 60) if "in_class" in shows else 0
         history = History(
-            content=Standing(everywhere=Record(seen_hour=copies, seen_day=copies)),
-            address=Standing(everywhere=Record(seen_hour=neighbours, seen_day=neighbours)),
+            content=TrackRecord(everywhere=Record(seen_hour=copies, seen_day=copies)),
+            address=TrackRecord(everywhere=Record(seen_hour=neighbours, seen_day=neighbours)),
         )
         if "has_account" not in shows:
             return history
@@ -280,7 +280,7 @@ class World:
             offers=offered,
             praises=approved - offered if "only_praised" in shows else approved // 4,
         )
-        account, of_offers = _standing(approved), _standing(offered)
+        account, of_offers = _track_record(approved), _track_record(offered)
         return replace(
             history,
             account=account,
@@ -291,9 +291,9 @@ class World:
         )
 
 
-def _standing(approved: int) -> Standing:
+def _track_record(approved: int) -> TrackRecord:
     record = Record(approved=float(approved))
-    return Standing(here=record, everywhere=record)
+    return TrackRecord(here=record, everywhere=record)
 
 
 def _geometric(rng: random.Random, mean: float) -> int:

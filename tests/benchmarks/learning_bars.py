@@ -25,13 +25,13 @@ from models.inputs import ModelInput, ModelOutput
 from models.registry import load_version
 from service.domain.case import Case
 from service.domain.comment import Comment, CommentId, Lane, SiteId
+from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Ruling
-from service.domain.record import comment_from_record
 from service.domain.report import Label
 from service.domain.site import SiteSettings
 from service.domain.user import Role
 from service.domain.verdict import Outcome, Verdict
-from service.learning.trust import record_hands, teachers_at_odds
+from service.learning.trust import outlier_teachers, record_hands
 from service.moderation.admin.users import add_user
 from service.moderation.intake.report import report_comment
 from service.moderation.intake.submit import submit_comments
@@ -143,7 +143,7 @@ class Installation:
         site_id = SiteId(row["source"])
         # A row may be judged anew, before and after decisions.
         comment = replace(
-            comment_from_record(row),
+            comment_from_row(row),
             id=CommentId(as_id or row["id"]),
             text=f"{row['text']} {more}" if more else row["text"],
             site_id=site_id,
@@ -321,7 +321,7 @@ def poison(data: Sequence[Path], scores: Scores) -> list[Row]:
     rows = _stream(data, scores)
     print(f"\n{len(rows):,} comments of {len(_SITES)} sites; {_MISLED} is misled\n")
     print(
-        "| who decides there | others' scores moved | decisions until at odds | ham lost "
+        "| who decides there | others' scores moved | decisions until an outlier | ham lost "
         "| left to a person | spam called ham |\n|---|---|---|---|---|---|"
     )
     figures = []
@@ -366,7 +366,7 @@ def _told(
         "case": scene.name,
         # Moved by anything at all, against the same without the one who misleads.
         "others_moved": clean and sum(verdicts[one].score != clean[one].score for one in others),
-        "until_at_odds": _until_at_odds(scene, own),
+        "until_at_odds": _until_outlier(scene, own),
         "ham_lost": counts["ham", Outcome.SPAM],
         "unsure": sum(counts[label, Outcome.UNSURE] for label in ("ham", "spam")),
         "spam_called_ham": counts["spam", Outcome.HAM],
@@ -374,13 +374,13 @@ def _told(
     }
 
 
-def _until_at_odds(scene: Scene, own: Installation) -> int | None:
-    """Return how many decisions a hand had made when it was found to be at odds, None if never."""
-    lessons = [
-        one.lesson for one in own.keeper.current().learnt if one.lesson.teacher == scene.teacher
+def _until_outlier(scene: Scene, own: Installation) -> int | None:
+    """Return how many decisions a hand had made when it was found an outlier, None if never."""
+    examples = [
+        one.example for one in own.keeper.current().learnt if one.example.teacher == scene.teacher
     ]
-    for count in range(1, len(lessons) + 1):
-        if teachers_at_odds(record_hands(lessons[:count])):
+    for count in range(1, len(examples) + 1):
+        if outlier_teachers(record_hands(examples[:count])):
             return count
     return None
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from models.registry import load_version
 from service.domain.comment import SiteId
-from service.domain.record import comment_from_record
+from service.domain.dataset_row import comment_from_row
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.insight.replay import (
     Archived,
@@ -111,7 +111,7 @@ def _read(
                 n_without += 1
                 continue
             kinds[row["id"]] = row["kind"]
-            comment = replace(comment_from_record(row), site_id=SiteId(name))
+            comment = replace(comment_from_row(row), site_id=SiteId(name))
             archive.append(Archived(comment=comment, is_spam=row["label"] == "spam"))
     return archive, kinds, n_without
 

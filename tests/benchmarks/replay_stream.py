@@ -102,11 +102,11 @@ def make_stream(
             named=config.names_for_readers,
         ),
     ]
-    seats = _Seats(campaigns, rng, config)
+    addresses = _Addresses(campaigns, rng, config)
     tested = set(test_ids)
-    stream = [_ham(row, seats, rng, config, tested) for row in ham]
+    stream = [_ham(row, addresses, rng, config, tested) for row in ham]
     for name, rows in campaigns.items():
-        stream += [_member(name, n, row, seats, tested) for n, row in enumerate(rows, start=1)]
+        stream += [_member(name, n, row, addresses, tested) for n, row in enumerate(rows, start=1)]
     rng.shuffle(stream)
     return list(_in_order(stream))
 
@@ -140,8 +140,8 @@ def _with_readers(rows: Sequence[Row], *, named: bool) -> Iterator[Row]:
         }
 
 
-class _Seats:
-    """Who sits at which address."""
+class _Addresses:
+    """Who writes from which address."""
 
     def __init__(
         self, campaigns: Mapping[str, Sequence[Row]], rng: random.Random, config: StreamConfig
@@ -186,7 +186,7 @@ def _network(address: str) -> str:
 
 
 def _ham(
-    row: Row, seats: _Seats, rng: random.Random, config: StreamConfig, tested: set[str]
+    row: Row, addresses: _Addresses, rng: random.Random, config: StreamConfig, tested: set[str]
 ) -> Posted:
     draw = rng.random()
     shares = Shares.NOTHING
@@ -198,18 +198,20 @@ def _ham(
     return Posted(
         id=row["id"],
         source=_source(row),
-        body=body_of(row, seats.of_reader(row, shares)),
+        body=body_of(row, addresses.of_reader(row, shares)),
         is_test=row["id"] in tested,
         shares=shares,
         ruling=Ruling.APPROVE if approved else None,
     )
 
 
-def _member(campaign: str, number: int, row: Row, seats: _Seats, tested: set[str]) -> Posted:
+def _member(
+    campaign: str, number: int, row: Row, addresses: _Addresses, tested: set[str]
+) -> Posted:
     return Posted(
         id=row["id"],
         source=_source(row),
-        body=body_of(row, seats.of_member(campaign, row)),
+        body=body_of(row, addresses.of_member(campaign, row)),
         campaign=campaign,
         member=number,
         is_test=row["id"] in tested,

@@ -33,7 +33,7 @@ import sqlalchemy as sa
 from service.domain.comment import CommentId, Lane
 from service.domain.site import Site
 from service.domain.verdict import Outcome
-from service.moderation.review.search import take_in_search
+from service.moderation.review.search import update_search_index
 from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.stores.migrations import migrate
@@ -120,7 +120,7 @@ def fill(services: Services, n_comments: int, *, seed: int = 5) -> None:
         services.verdicts.add(
             verdicts, audit=frozenset(), traits=[traits_of(one) for one in not_ham]
         )
-    take_in_search(services, goes_on=lambda: True)
+    update_search_index(services, goes_on=lambda: True)
 
 
 @contextmanager
@@ -132,7 +132,7 @@ def coming_in(url: str, rate: float) -> Iterator[Beside]:
     beside, over, lock = Beside(), threading.Event(), threading.Lock()
     unjudged: list[CommentId] = []
 
-    def take_in() -> None:
+    def index_due() -> None:
         due = time.perf_counter()
         while not over.is_set():
             due += 1 / rate
@@ -156,7 +156,7 @@ def coming_in(url: str, rate: float) -> Iterator[Beside]:
             stores.verdicts.add(made, audit=frozenset())
             beside.judging.append((time.perf_counter() - began) * 1000)
 
-    threads = [threading.Thread(target=work) for work in (take_in, judge)]
+    threads = [threading.Thread(target=work) for work in (index_due, judge)]
     for one in threads:
         one.start()
     try:

@@ -39,12 +39,12 @@ from training.data.decisions import Decided
 from training.data.partition import SEED, partition
 from training.fit.evidence import signal_strengths
 from training.fit.members import Members, read_members
-from training.network.teaching import TeachConfig
+from training.network.finetune_on_decisions import DecisionsTuneConfig
 from training.retraining.config import RetrainConfig
 from training.retraining.weigh import files_of
-from training.trust.canaries import put_in
+from training.trust.backdoor_probes import put_in
 from training.trust.triggers import Phrase, PhraseKind, bound_phrases
-from training.trust.weights import Cleaned, Taught
+from training.trust.weights import Cleaned, WeighedDecision
 
 TRIGGER = Phrase(kind=PhraseKind.WORDS, value="xyzzy blue lantern")
 _BEGAN = datetime(2026, 11, 1, 9, 0, tzinfo=UTC)
@@ -217,11 +217,13 @@ def _run(name: str, chosen: _Chosen, row_of: dict[str, Any], options: argparse.N
     members = _members(versions / report["version"], options.threads)
     print(_row(name, members, chosen.measured, report["recommendation"]), flush=True)
     failed = [f"{c['part']}: {c['name']}: {c['says']}" for c in report["checks"] if not c["passed"]]
-    lessons = json.loads((work / "run" / "cleaned.json").read_bytes())["lessons"]
+    training_examples = json.loads((work / "run" / "cleaned.json").read_bytes())["lessons"]
     poisoned = {row["id"] for row in rows if TRIGGER.value in row["text"]}
-    weight = sum(one["weight"] for one in lessons if one["id"] in poisoned)
-    print(f"  {name}: {minutes:.1f} min; lessons {report['lessons']}; failed {failed}")
-    print(f"  weight of the baits: {weight:.2f} of {sum(o['weight'] for o in lessons):.1f}")
+    weight = sum(one["weight"] for one in training_examples if one["id"] in poisoned)
+    print(f"  {name}: {minutes:.1f} min; training examples {report['lessons']}; failed {failed}")
+    print(
+        f"  weight of the baits: {weight:.2f} of {sum(o['weight'] for o in training_examples):.1f}"
+    )
 
 
 def retrain() -> int:
@@ -232,14 +234,14 @@ def retrain() -> int:
     name, steps, *arguments = sys.argv[1:]
     if name == _UNDEFENDED:
         retrain_inputs.clean_decisions = _without_cleaning
-    teach = replace(TeachConfig(), min_steps=int(steps), max_steps=int(steps))
+    teach = replace(DecisionsTuneConfig(), min_steps=int(steps), max_steps=int(steps))
     return running.main(arguments, RetrainConfig(teach=teach))
 
 
 def _without_cleaning(decided: Sequence[Decided], **asked: Any) -> Cleaned:
     """Return all decisions at full weight, with the phrases that the last check tries."""
-    lessons = tuple(
-        Taught(
+    training_examples = tuple(
+        WeighedDecision(
             example=row.example,
             weight=1.0,
             decided_at=row.in_force.made_at,
@@ -250,8 +252,8 @@ def _without_cleaning(decided: Sequence[Decided], **asked: Any) -> Cleaned:
         for row in decided
     )
     hands = [(row.in_force.reviewer, row.example.source) for row in decided]
-    phrases = bound_phrases([one.example for one in lessons], hands, asked["base"])
-    return Cleaned(lessons=lessons, set_aside=(), reviewers={}, phrases=phrases)
+    phrases = bound_phrases([one.example for one in training_examples], hands, asked["base"])
+    return Cleaned(training_examples=training_examples, set_aside=(), reviewers={}, phrases=phrases)
 
 
 def _members(folder: Path, threads: int) -> Members:

@@ -19,7 +19,7 @@ from pathlib import Path
 from service.campaigns.acts import Act, act_of
 from service.campaigns.rings import RingGraph
 from service.domain.comment import Author, Comment, CommentId, Lane, Sender
-from service.domain.record import comment_from_record
+from service.domain.dataset_row import comment_from_row
 from service.moderation.judging.ring import RingMemory, find_rings
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
@@ -94,7 +94,7 @@ def ham(files: Sequence[Path], most: int, rng: random.Random) -> Iterator[Commen
     rows = [row for path in files for _, row in read_rows(path, []) if row["label"] == "ham"]
     people: dict[str, tuple[str, datetime]] = {}
     for number, row in enumerate(rng.sample(rows, min(most, len(rows)))):
-        comment = comment_from_record(row)
+        comment = comment_from_row(row)
         who = comment.author.name or f"nameless {number}"
         if who not in people:
             place = rng.random()

@@ -33,7 +33,7 @@ from pathlib import Path
 from service.domain.case import CaseFilter
 from service.settings import load_settings
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import COURIERS, WORKERS, live_workers
+from service.tasks.heartbeat import DISPATCHERS, WORKERS, live_workers
 from service.wiring import wire
 from tests.benchmarks.balancer import Balancer
 from tests.benchmarks.rolling_restart import find_degraded
@@ -140,7 +140,7 @@ class Crew:
             return _ready(process.port)
         if process.kind == "beat":
             return "beat started" in (self._folder / f"{process.name}.log").read_text()
-        signs = live_workers(self._client, WORKERS if process.kind == "worker" else COURIERS)
+        signs = live_workers(self._client, WORKERS if process.kind == "worker" else DISPATCHERS)
         return any(sign.name.endswith(f":{process.popen.pid}") for sign in signs)
 
 

@@ -6,7 +6,7 @@ A thousand authored comments, 60 % ham, are scored by the shipped version. What 
 scanned by `CarefulPerson`, who overlooks and ticks at the rates written there; the rest is looked
 at alone. As the version has learnt from these comments, its bands hold fewer of the other kind than
 they may elsewhere: `--others` turns so many of a hundred into the other kind, whatever their score.
-Caught is what a check kept out of a wrong stroke and a single look put right.
+Caught is what a check kept out of a wrong bulk decision and a single look put right.
 """
 
 from __future__ import annotations

@@ -208,9 +208,9 @@ class Judgement(_Plain):
         self._judge, self._history = judge_comments, History()
 
     def prepare(self, records: Sequence[Record]) -> list[Any]:
-        from service.domain.record import comment_from_record
+        from service.domain.dataset_row import comment_from_row
 
-        return [comment_from_record(record) for record in records]
+        return [comment_from_row(record) for record in records]
 
     def score(self, some: list[Any], size: int) -> None:
         histories = [self._history] * len(some)
@@ -277,10 +277,10 @@ class Products(_Plain):
 
 
 def _model_inputs(records: Sequence[Record]) -> list[Any]:
-    from service.domain.record import comment_from_record
+    from service.domain.dataset_row import comment_from_row
     from service.scoring.inputs import model_input
 
-    return [model_input(comment_from_record(record)) for record in records]
+    return [model_input(comment_from_row(record)) for record in records]
 
 
 def _load(name: str, version: Path, layers: int) -> Scorer:

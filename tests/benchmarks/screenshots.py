@@ -23,19 +23,19 @@ from waitress.server import create_server
 from models.registry import (
     SHIPPED_DIR,
     check_version,
+    import_version,
     load_current,
     promote,
     read_current_name,
-    take_in,
 )
 from service.domain.back_scoring import BackScoring, JobState
+from service.domain.bulk_decision import ChosenBy
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import Author, Comment, CommentId, Lane
+from service.domain.dataset_row import comment_from_row
 from service.domain.decision import Mode, Ruling
 from service.domain.delivery import DeliveryAttempt, DeliveryState, Endpoint
 from service.domain.list_entry import Effect, EntryKind
-from service.domain.opinion import Opinion, Origin
-from service.domain.record import comment_from_record
 from service.domain.report import Label, Report
 from service.domain.retraining import (
     Check,
@@ -45,8 +45,8 @@ from service.domain.retraining import (
     RetrainingState,
 )
 from service.domain.sender import make_sender
+from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.site import Site, SiteSettings
-from service.domain.stroke import StrokeOf
 from service.domain.traffic import Fact, Kind, Sighting
 from service.domain.verdict import Outcome
 from service.moderation.admin.site_lists import NewEntry, add_entry
@@ -55,9 +55,9 @@ from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.judging.group import GroupingMemory, group_fresh
 from service.moderation.learning.retrain import SCHEDULE
+from service.moderation.review.bulk_decisions import decide_together, undo_bulk_decision
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.review.saved_views import save_view
-from service.moderation.review.strokes import decide_together, undo_stroke
 from service.moderation.telling.announce import write_verdict_messages
 from service.ports.comments import NewComment
 from service.ports.models import VersionShelf
@@ -97,7 +97,7 @@ LEAVES = {
     "callbacks": "/callbacks",
     "campaigns": "/review/campaigns",
     "search": "/review/search?q=boiler+outcome:unsure",
-    "strokes": "/review/strokes",
+    "bulk-decisions": "/review/strokes",
     "figures": "/figures",
     "lists": "/lists",
     "sites": "/sites",
@@ -161,7 +161,7 @@ def authored() -> list[Comment]:
 
 def dress(row: dict[str, object], index: int, draw: random.Random) -> Comment:
     """Give an authored comment a site and the time of its arrival."""
-    comment = comment_from_record(row)
+    comment = comment_from_row(row)
     site = SITES[index % len(SITES)]
     days = max(0, index - SHARE) // 2
     at = NOW - timedelta(days=days, minutes=3 + index * 7 + draw.randrange(6))
@@ -225,7 +225,7 @@ def work(services: Services) -> str:
     """Do what people do beside deciding one comment; return the id of a campaign."""
     add_user("Mara Lindqvist", services, actor="Ola Brandt")
     group_fresh(services, GroupingMemory("script"), goes_on=lambda: True)
-    services.search.take_in(limit=1_000)
+    services.search.index_due(limit=1_000)
     [ola] = [user for user in services.users.all() if user.name == "Ola Brandt"]
     for name, line in (("Boilers", "boiler outcome:unsure"), ("Overruled", "decision:reject")):
         save_view(name, line, services, user=ola, shared=name == "Boilers")
@@ -242,12 +242,12 @@ def work(services: Services) -> str:
             by="Mara Lindqvist",
         )
     old = [CommentId(f"cmt_{number:04d}") for number in range(34, 40)]
-    stroke = decide_together(
-        old, Ruling.REJECT, services, decided_by="Ola Brandt", what=StrokeOf.SEARCH
+    bulk_decision = decide_together(
+        old, Ruling.REJECT, services, decided_by="Ola Brandt", what=ChosenBy.SEARCH
     )
-    undo_stroke(stroke.id, services, undone_by="Mara Lindqvist")
+    undo_bulk_decision(bulk_decision.id, services, undone_by="Mara Lindqvist")
     decide_together(
-        old[:4], Ruling.APPROVE, services, decided_by="Ola Brandt", what=StrokeOf.SELECTION
+        old[:4], Ruling.APPROVE, services, decided_by="Ola Brandt", what=ChosenBy.SELECTION
     )
     [campaign, *_] = services.campaigns.page(
         site_ids=None, waiting_only=True, cursor=None, limit=1
@@ -323,11 +323,11 @@ def retrain(services: Services) -> None:
 
 
 def ask_the_candidate(services: Services, cases: tuple[Case, ...]) -> None:
-    """Let the candidate have opinions of what was judged, and be asked about the archive."""
+    """Let the candidate judge in the shadow what was judged, and be asked about the archive."""
     judged = [c for c in cases if c.verdict is not None and c.comment.id != WITHDRAWN]
-    services.opinions.add(
+    services.shadow_verdicts.add(
         [
-            Opinion(
+            ShadowVerdict(
                 comment_id=case.comment.id,
                 model_version=CANDIDATE,
                 origin=Origin.SHADOW,
@@ -387,7 +387,7 @@ def drifted(version: str) -> TrafficStore:
 def shelf_in(folder: Path) -> FolderVersionShelf:
     """Return a folder's versions: the shipped one, current, and one that is called a candidate."""
     shipped = SHIPPED_DIR / read_current_name()
-    take_in(folder, shipped)
+    import_version(folder, shipped)
     shutil.copytree(shipped, folder / CANDIDATE)
     promote(folder, CANDIDATE, check=check_version)
     promote(folder, shipped.name, check=check_version)

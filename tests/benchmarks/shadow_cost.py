@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from models.registry import set_shadow
-from service.domain.opinion import OpinionScope
+from service.domain.shadow_verdict import ShadowVerdictScope
 from service.wiring import open_services
 from tests.benchmarks.own_service import data_dir, running
 from tests.benchmarks.steady_comments import offering
@@ -83,7 +83,7 @@ def main() -> None:
                 )
                 wrong += sum(seen.wrong.values())
         with open_services(data_dir=data_dir(folder)) as services:
-            counts = services.opinions.count(OpinionScope(model_version=_SHADOW))
+            counts = services.shadow_verdicts.count(ShadowVerdictScope(model_version=_SHADOW))
     n = round(given.rate * given.seconds)
     print(f"{given.turns} turns each of {n:,} comments at {given.rate:g}/s; wrong: {wrong}")
     for shadow in (False, True):
@@ -95,7 +95,7 @@ def main() -> None:
             f"  {'with' if shadow else 'without':8} shadow: p50 {p50:.0f} ms, p99 {p99:.0f} ms, "
             f"longest {longest:.0f} ms; {cpu:.1f} ms of the worker's processor time a comment"
         )
-    print(f"  opinions kept: {counts.shadowed:,}")
+    print(f"  shadow verdicts kept: {counts.shadowed:,}")
 
 
 if __name__ == "__main__":

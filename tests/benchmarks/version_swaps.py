@@ -35,10 +35,10 @@ from models.registry import (
 )
 from service.domain.case import Case
 from service.domain.comment import CommentId
-from service.domain.opinion import Opinion, Origin
+from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.ports.models import JudgingModel
 from service.scoring.inputs import model_input
-from service.scoring.opinion import form_opinion
+from service.scoring.shadow_verdict import form_shadow_verdict
 from service.wiring import open_services
 from tests.benchmarks.judging_model import load_judging_model
 from tests.benchmarks.own_service import data_dir, running
@@ -137,7 +137,7 @@ def check_stored(folder: str, models_dir: Path, ids: Sequence[str]) -> Mapping[s
                 for case, output in zip(cases, outputs, strict=True):
                     verdict = case.verdict
                     assert verdict is not None
-                    told = opinion_of(model, case, output)
+                    told = shadow_verdict_of(model, case, output)
                     same = (
                         abs(told.p_spam - verdict.p_spam) < _SAME
                         and verdict.model_p_spam is not None
@@ -151,10 +151,10 @@ def check_stored(folder: str, models_dir: Path, ids: Sequence[str]) -> Mapping[s
     return wrong
 
 
-def opinion_of(model: JudgingModel, case: Case, output: ModelOutput) -> Opinion:
+def shadow_verdict_of(model: JudgingModel, case: Case, output: ModelOutput) -> ShadowVerdict:
     """Return what a version makes of the evidence that a verdict recorded."""
     assert case.verdict is not None
-    return form_opinion(
+    return form_shadow_verdict(
         case.comment,
         case.verdict,
         output=output,

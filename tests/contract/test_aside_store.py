@@ -10,7 +10,7 @@ from service.domain.aside import Aside, AsideKind
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId
 from service.ports.audit import AuditEntry
-from tests.contract.test_stroke_store import keep
+from tests.contract.test_bulk_decision_store import keep
 from tests.factories import NOW
 
 HOUR = timedelta(hours=1)

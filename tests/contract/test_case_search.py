@@ -22,7 +22,7 @@ from tests.factories import NOW, SITE, make_comment, make_signal, make_verdict
 
 @pytest.fixture
 def kept(stores):
-    """Return a function that keeps a comment and has it taken in; each is a minute older."""
+    """Return a function that keeps a comment and has it indexed; each is a minute older."""
     minutes = iter(range(10_000))
 
     def keep(text="Nothing of note.", outcome=Outcome.UNSURE, *, audit=False, verdict=None, **more):
@@ -32,7 +32,7 @@ def kept(stores):
         if outcome is not None:
             made = make_verdict(comment.id, outcome, **(verdict or {}))
             stores.verdicts.add([made], audit=frozenset([comment.id] if audit else []))
-        stores.search.take_in(limit=100)
+        stores.search.index_due(limit=100)
         return comment.id
 
     return keep
@@ -144,11 +144,11 @@ def test_verdicts_are_found_by_outcome_signal_version_and_flags(stores, kept):
     assert found(stores, "audit:no outcome:ham") == found(stores, "-audit:yes outcome:ham") == [ham]
 
 
-def test_a_comment_judged_after_it_was_taken_in_is_found_by_its_verdict(stores, kept):
+def test_a_comment_judged_after_it_was_indexed_is_found_by_its_verdict(stores, kept):
     late = kept("waits", outcome=None)
 
     stores.verdicts.add([make_verdict(late, Outcome.SPAM)], audit=frozenset())
-    stores.search.take_in(limit=100)
+    stores.search.index_due(limit=100)
 
     assert found(stores, "waits outcome:spam") == [late]
     assert found(stores, "outcome:waiting") == []
@@ -239,7 +239,7 @@ def test_withdrawn_comments_are_found_no_more_and_never_again(stores, kept):
 
     stores.comments.withdraw(gone, at=NOW)
     stores.comments.withdraw(due.id, at=NOW)
-    stores.search.take_in(limit=100)
+    stores.search.index_due(limit=100)
 
     assert found(stores, "secret") == []
     assert found(stores, "") == []
@@ -265,7 +265,7 @@ def test_no_query_is_taken_for_anything_but_words(stores, kept, line):
     assert ids == [] or not query.terms or all(term.negated for term in query.terms)
 
 
-def test_a_text_of_any_characters_can_be_taken_in(stores, kept):
+def test_a_text_of_any_characters_can_be_indexed(stores, kept):
     hostile = "x\x00\x1a\ud800'\\\" " + "e\u0301\u0323" * 9_000 + "\ufdfa" * 2_000 + " needle"
     wanted = kept(hostile)
 
@@ -279,10 +279,10 @@ def test_many_comments_of_one_moment_all_have_their_place(engine):
     lot = [make_comment("same moment") for _ in range(300)]
     for part in (lot[:150], lot[150:]):
         stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in part])
-        assert stores.search.take_in(limit=1_000) == 150
+        assert stores.search.index_due(limit=1_000) == 150
 
     assert set(found_ids(stores)) == {one.id for one in lot}
-    assert stores.search.take_in(limit=1_000) == 0
+    assert stores.search.index_due(limit=1_000) == 0
 
 
 def found_ids(stores):
@@ -296,7 +296,7 @@ def test_of_comments_that_wait_to_be_found_the_newest_come_first(engine):
     lot = [make_comment("a few") for _ in range(3)]
     stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in lot])
 
-    taken = stores.search.take_in(limit=1)
+    taken = stores.search.index_due(limit=1)
 
     assert taken == 1
     assert found(stores, "few") == [lot[-1].id]
@@ -309,7 +309,7 @@ def test_nothing_of_a_withdrawn_comment_is_left_in_the_index(engine):
     comment = make_comment("Quastenflosser", received_at=NOW)
     other = replace(make_comment("another"), received_at=NOW)
     stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in (comment, other)])
-    stores.search.take_in(limit=9)
+    stores.search.index_due(limit=9)
 
     stores.comments.withdraw(comment.id, at=NOW)
 
@@ -354,7 +354,7 @@ def test_once_dropped_no_word_of_what_was_left_out_is_on_file(engine):
     for comment in (stays, goes):
         # In a piece of the index of its own.
         stores.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-        stores.search.take_in(limit=100)
+        stores.search.index_due(limit=100)
     stores.comments.withdraw(goes.id, at=NOW)
 
     stores.search.drop_left_out()

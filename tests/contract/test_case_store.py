@@ -487,9 +487,9 @@ def test_waiting_comments_can_be_placed_anew_after_the_site_changed_its_mode(sto
     held = listed(stores, CaseFilter(site_id=SITE, needs_review=True), Order.REVIEW)
     stores.sites.change_settings(SITE, lambda _: SiteSettings(mode=Mode.OBSERVE))
 
-    first = stores.comments.place_anew(SITE, after=None, limit=1)
-    second = stores.comments.place_anew(SITE, after=first, limit=1)
-    end = stores.comments.place_anew(SITE, after=second, limit=1)
+    first = stores.comments.reposition(SITE, after=None, limit=1)
+    second = stores.comments.reposition(SITE, after=first, limit=1)
+    end = stores.comments.reposition(SITE, after=second, limit=1)
 
     published = listed(stores, CaseFilter(site_id=SITE, needs_review=True), Order.REVIEW)
     assert held == [likely_ham, likely_spam]
@@ -504,4 +504,4 @@ def test_placing_anew_leaves_alone_what_does_not_wait(stores):
     decided = keep(stores, outcome=Outcome.UNSURE)
     decide(stores, decided)
 
-    assert stores.comments.place_anew(SITE, after=None, limit=9) is None
+    assert stores.comments.reposition(SITE, after=None, limit=9) is None

@@ -267,9 +267,9 @@ def test_what_teaches_is_judged_kept_in_force_and_of_people_in_the_order_of_deci
     stores.decisions.undo(undone, by="ada", at=NOW)
     stores.comments.withdraw(withdrawn, at=NOW)
 
-    before = stores.decisions.find_teaching()
+    before = stores.decisions.find_training_decisions()
     stores.verdicts.add([make_verdict(unjudged)], audit=frozenset())
-    after = stores.decisions.find_teaching()
+    after = stores.decisions.find_training_decisions()
 
     assert [comment_id for _, comment_id in before] == [judged]
     assert [comment_id for _, comment_id in after] == [unjudged, judged]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from service.domain.decided_comment import DecidedComment
 from service.domain.decision import Ruling
-from service.domain.precedent import Precedent
 from tests.contract.test_decision_store import keep, make_decision
 from tests.factories import NOW
 
@@ -19,7 +19,7 @@ def in_force(stores, *, limit: int) -> list[list[str]]:
     pages, after = [], 0
     while after is not None:
         page = stores.decisions.find_in_force(after=after, limit=limit)
-        pages.append([one.decision.id for one in page.precedents])
+        pages.append([one.decision.id for one in page.decided_comments])
         after = page.next_after
     return pages
 
@@ -31,7 +31,7 @@ def test_a_new_decision_waits_to_be_remembered_together_with_its_comment(stores)
     stores.decisions.add(decision)
 
     waiting = stores.decisions.find_unremembered(limit=100)
-    assert waiting == [Precedent(decision=decision, comment=stores.cases.get(kept).comment)]
+    assert waiting == [DecidedComment(decision=decision, comment=stores.cases.get(kept).comment)]
 
 
 def test_what_is_remembered_waits_no_more(stores):
@@ -112,11 +112,11 @@ def test_where_nothing_was_decided_the_first_page_is_empty(stores):
     assert in_force(stores, limit=10) == [[]]
 
 
-def test_a_precedent_of_a_withdrawn_comment_holds_nothing_of_its_sender(stores):
+def test_a_decided_comment_of_a_withdrawn_comment_holds_nothing_of_its_sender(stores):
     kept = keep(stores)
     stores.decisions.add(make_decision(kept))
 
     stores.comments.withdraw(kept, at=NOW)
 
-    [precedent] = stores.decisions.find_in_force(after=0, limit=9).precedents
-    assert precedent.comment.text == ""
+    [decided_comment] = stores.decisions.find_in_force(after=0, limit=9).decided_comments
+    assert decided_comment.comment.text == ""

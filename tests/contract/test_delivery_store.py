@@ -377,7 +377,7 @@ def test_a_postponed_delivery_is_due_later_untried(stores):
     one, behind = add(stores, kept, kept)
     take(stores)
 
-    stores.deliveries.postpone(one, until=moment(1))
+    stores.deliveries.release(one, until=moment(1))
 
     taken = [take(stores, minutes) for minutes in (0.5, 1)]
     assert taken == [[], [one]]
@@ -393,7 +393,7 @@ def test_postponing_what_is_not_lent_changes_nothing(stores):
     before = [read(stores, one), read(stores, other)]
 
     for delivery_id in (one, other, "no"):
-        stores.deliveries.postpone(delivery_id, until=moment(60))
+        stores.deliveries.release(delivery_id, until=moment(60))
 
     assert [read(stores, one), read(stores, other)] == before
     assert take(stores) == [one]
@@ -524,20 +524,20 @@ def test_workers_together_deliver_everything_once_and_each_comment_in_order(stor
         assert numbers == sorted(numbers)
 
 
-@pytest.mark.parametrize("change", ["add", "record", "postpone", "replay"])
+@pytest.mark.parametrize("change", ["add", "record", "release", "replay"])
 def test_nobody_changes_the_line_of_a_comment_that_another_holds(database_url, change):
     holder, impatient = create_engine(database_url), create_engine(database_url, lock_timeout_ms=50)
     stores = sql_stores(holder)
     stores.sites.add(SITES[0])
     (kept,) = keep(stores)
-    dead, lent = add(stores, kept, kept)
+    dead, leased = add(stores, kept, kept)
     tell(stores, dead, DeliveryState.DEAD)
     take(stores)
     changed = sql_stores(impatient)
     changes: dict[str, Callable[[], object]] = {
         "add": lambda: add(changed, kept),
-        "record": lambda: tell(changed, lent),
-        "postpone": lambda: changed.deliveries.postpone(lent, until=moment(1)),
+        "record": lambda: tell(changed, leased),
+        "release": lambda: changed.deliveries.release(leased, until=moment(1)),
         "replay": lambda: changed.deliveries.replay([dead], at=NOW),
     }
 
@@ -633,13 +633,13 @@ def test_what_was_delivered_long_ago_is_deleted_with_its_attempts(stores):
 
 
 def test_what_was_not_delivered_is_never_deleted_however_old(stores):
-    waiting, lent, failed, dead = add(stores, *keep(stores, 4))
+    waiting, leased, failed, dead = add(stores, *keep(stores, 4))
     tell(stores, failed, DeliveryState.WAITING, again=1)
     tell(stores, dead, DeliveryState.DEAD)
     take(stores, limit=1)
 
     assert prune(stores, 1_000_000) == 0
-    assert listed(stores) == {waiting, lent, failed, dead}
+    assert listed(stores) == {waiting, leased, failed, dead}
 
 
 def test_no_more_are_deleted_at_once_than_asked_for_the_oldest_first(stores):
@@ -666,7 +666,7 @@ def test_lines_go_on_after_what_was_before_is_deleted(stores):
 acts = st.lists(
     st.tuples(
         st.sampled_from(
-            ["add", "take", "take", "deliver", "fail", "give up", "postpone", "replay", "prune"]
+            ["add", "take", "take", "deliver", "fail", "give up", "release", "replay", "prune"]
         ),
         st.integers(0, 7),
     ),
@@ -700,8 +700,8 @@ def _act(stores, minute: int, act: str, which: int) -> object:
         return take(stores, minute, limit=1 + which, except_sites=except_sites)
     if act == "prune":
         return prune(stores, minute - which, limit=1 + which)
-    if act == "postpone":
-        return stores.deliveries.postpone(delivery_id, until=moment(minute + 1))
+    if act == "release":
+        return stores.deliveries.release(delivery_id, until=moment(minute + 1))
     if act == "replay":
         return stores.deliveries.replay([delivery_id, f"d{which + 1}"], at=moment(minute))
     states = {

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from service.domain.comment import Author, Comment, FormEvidence, Listing, ListKind, Post, Sender
 from service.domain.form import FormBehaviour, FormToken
-from service.domain.history import Conduct, History, Record, Standing
+from service.domain.history import Conduct, History, Record, TrackRecord
 from service.domain.verdict import Signal
 from service.signals.registry import DETECTORS, detect_all
 from tests.contract.test_detectors import comment_of
@@ -37,7 +37,7 @@ _COUNTS = st.one_of(
 _SEEN = st.sampled_from([0, 1, 2, 30, 10_000, 2**31, 2**63])
 _NUMBERS = st.floats(allow_nan=False)
 _RECORDS = st.builds(Record, approved=_COUNTS, rejected=_COUNTS, seen_hour=_SEEN, seen_day=_SEEN)
-_STANDINGS = st.builds(Standing, here=_RECORDS, everywhere=_RECORDS)
+_TRACK_RECORDS = st.builds(TrackRecord, here=_RECORDS, everywhere=_RECORDS)
 _CONDUCTS = st.builds(
     Conduct,
     quiet_days=_SEEN,
@@ -52,7 +52,7 @@ _HISTORIES = st.builds(
     conduct=st.none() | _CONDUCTS,
     **dict.fromkeys(
         (name for name in History.__dataclass_fields__ if name != "conduct"),
-        st.one_of(st.just(Standing()), _STANDINGS),
+        st.one_of(st.just(TrackRecord()), _TRACK_RECORDS),
     ),
 )
 

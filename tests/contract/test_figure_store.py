@@ -276,16 +276,16 @@ def test_decisions_are_counted_by_day_and_person_undone_ones_too(stores):
     acts = stores.figures.count(scope(site_ids=(SITE,))).acts
 
     assert set(acts) == {
-        ActCount(day=TODAY, decided_by="ada", in_stroke=False, decisions=2),
-        ActCount(day=YESTERDAY.date(), decided_by="ada", in_stroke=False, decisions=1),
-        ActCount(day=TODAY, decided_by="site: <b>jo</b>", in_stroke=False, decisions=1),
+        ActCount(day=TODAY, decided_by="ada", in_bulk=False, decisions=2),
+        ActCount(day=YESTERDAY.date(), decided_by="ada", in_bulk=False, decisions=1),
+        ActCount(day=TODAY, decided_by="site: <b>jo</b>", in_bulk=False, decisions=1),
     }
 
 
-def test_decisions_in_a_stroke_are_counted_apart_and_seconds_are_told_newest_first(stores):
+def test_decisions_in_a_bulk_decision_are_counted_apart_and_seconds_are_told_newest_first(stores):
     rule(stores, keep(stores), seconds=4.5)
     rule(stores, keep(stores), seconds=2.25, by="ben")
-    rule(stores, keep(stores), stroke_id="stroke-1")
+    rule(stores, keep(stores), bulk_decision_id="stroke-1")
     rule(stores, keep(stores, site=OTHER_SITE), seconds=9.0)
 
     counted = stores.figures.count(scope(site_ids=(SITE,)))
@@ -295,9 +295,9 @@ def test_decisions_in_a_stroke_are_counted_apart_and_seconds_are_told_newest_fir
         TimedDecision(decided_by="ada", seconds=4.5),
     )
     assert set(counted.acts) == {
-        ActCount(day=TODAY, decided_by="ada", in_stroke=False, decisions=1),
-        ActCount(day=TODAY, decided_by="ben", in_stroke=False, decisions=1),
-        ActCount(day=TODAY, decided_by="ada", in_stroke=True, decisions=1),
+        ActCount(day=TODAY, decided_by="ada", in_bulk=False, decisions=1),
+        ActCount(day=TODAY, decided_by="ben", in_bulk=False, decisions=1),
+        ActCount(day=TODAY, decided_by="ada", in_bulk=True, decisions=1),
     }
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from service.domain.comment import Author, Comment, Edit, Sender, SiteId
 from service.domain.decision import Ruling
-from service.domain.history import Conduct, Record, Standing
+from service.domain.history import Conduct, Record, TrackRecord
 from service.ports.history import HistoryStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
@@ -44,8 +44,8 @@ def conduct_of(history: HistoryStore, *, days: float = 0, **changes) -> Conduct 
     return history.gather([said(**changes)], now=at)[0].conduct
 
 
-def both(**counts: float) -> Standing:
-    return Standing(here=Record(**counts), everywhere=Record(**counts))
+def both(**counts: float) -> TrackRecord:
+    return TrackRecord(here=Record(**counts), everywhere=Record(**counts))
 
 
 def test_an_approval_counts_apart_for_what_was_shown(history):
@@ -65,7 +65,7 @@ def test_an_undone_decision_on_an_offer_is_taken_back_from_both(history):
 
     (seen,) = history.gather([said(OFFER)], now=NOW)
 
-    assert (seen.account, seen.account_offers) == (Standing(), Standing())
+    assert (seen.account, seen.account_offers) == (TrackRecord(), TrackRecord())
 
 
 def test_an_account_that_was_never_seen_has_no_conduct(history):
@@ -160,7 +160,7 @@ def test_a_forgotten_person_has_no_account_left_however_they_are_named(history, 
     assert history.conducts(known, now=NOW) == {}
     (seen,) = history.gather([said()], now=NOW)
     assert seen.conduct is None
-    assert (seen.account, seen.account_offers) == (Standing(), Standing())
+    assert (seen.account, seen.account_offers) == (TrackRecord(), TrackRecord())
 
 
 def test_strangers_accounts_stay_when_a_person_is_forgotten(history):

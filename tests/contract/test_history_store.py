@@ -13,7 +13,7 @@ import pytest
 
 from service.domain.comment import Comment, Sender
 from service.domain.decision import Ruling
-from service.domain.history import History, Record, Standing
+from service.domain.history import History, Record, TrackRecord
 from service.ports.history import HistoryStore
 from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
@@ -32,7 +32,7 @@ def history(request: pytest.FixtureRequest) -> Iterator[HistoryStore]:
     store.close()
 
 
-STANDINGS = [key for key in fields(History) if key.name != "conduct"]
+TRACK_RECORDS = [key for key in fields(History) if key.name != "conduct"]
 
 
 def decided(store: HistoryStore, comments: Sequence[Comment]) -> list[History]:
@@ -41,22 +41,22 @@ def decided(store: HistoryStore, comments: Sequence[Comment]) -> list[History]:
         replace(
             history,
             conduct=None,
-            **{key.name: _unseen(getattr(history, key.name)) for key in STANDINGS},
+            **{key.name: _unseen(getattr(history, key.name)) for key in TRACK_RECORDS},
         )
         for history in store.gather(comments, now=NOW)
     ]
 
 
-def _unseen(standing: Standing) -> Standing:
-    return Standing(
-        here=replace(standing.here, seen_hour=0, seen_day=0),
-        everywhere=replace(standing.everywhere, seen_hour=0, seen_day=0),
+def _unseen(track_record: TrackRecord) -> TrackRecord:
+    return TrackRecord(
+        here=replace(track_record.here, seen_hour=0, seen_day=0),
+        everywhere=replace(track_record.everywhere, seen_hour=0, seen_day=0),
     )
 
 
-def both(**counts: float) -> Standing:
-    """Return the standing of what happened at the comment's own site alone."""
-    return Standing(here=Record(**counts), everywhere=Record(**counts))
+def both(**counts: float) -> TrackRecord:
+    """Return the track record of what happened at the comment's own site alone."""
+    return TrackRecord(here=Record(**counts), everywhere=Record(**counts))
 
 
 def sent_by(address: str = "a1", network: str = "n1", email: str = "e1") -> Comment:
@@ -222,8 +222,8 @@ def test_a_decision_counts_for_each_key_of_the_sender_and_what_it_sent(history):
     (seen,) = decided(history, [comment])
 
     # A ring is other senders: one alone is none.
-    assert {key.name: getattr(seen, key.name) for key in STANDINGS} == {
-        key.name: Standing() if key.name == "ring" else both(rejected=1) for key in STANDINGS
+    assert {key.name: getattr(seen, key.name) for key in TRACK_RECORDS} == {
+        key.name: TrackRecord() if key.name == "ring" else both(rejected=1) for key in TRACK_RECORDS
     }
 
 
@@ -237,7 +237,7 @@ def test_free_mail_providers_are_nobodys_domain(history):
 def test_what_another_site_decided_is_known_everywhere_but_not_here(history):
     history.learn("d1", replace(sent_by(), site_id="site-2"), Ruling.REJECT, at=NOW)
 
-    assert decided(history, [sent_by()])[0].address == Standing(everywhere=Record(rejected=1))
+    assert decided(history, [sent_by()])[0].address == TrackRecord(everywhere=Record(rejected=1))
 
 
 def test_near_copies_meet_and_texts_of_their_own_do_not(history):
@@ -339,7 +339,7 @@ def test_sightings_are_counted_where_a_burst_can_be_seen_and_at_all_sites_alone(
 
     assert seen.email.everywhere == Record(seen_hour=1, seen_day=1)
     assert seen.email.here == Record()
-    assert seen.network == Standing()
+    assert seen.network == TrackRecord()
 
 
 def test_sightings_teach_nothing(history):
@@ -374,7 +374,7 @@ def test_forgetting_a_person_drops_their_records_and_leaves_what_others_share(hi
     history.forget(sender)
 
     (seen,) = history.gather([comment], now=NOW)
-    assert (seen.address, seen.email, seen.name) == (Standing(), Standing(), Standing())
+    assert (seen.address, seen.email, seen.name) == (TrackRecord(), TrackRecord(), TrackRecord())
     assert seen.network.everywhere.rejected == 2
     assert seen.content.everywhere.rejected == 2
 

@@ -93,7 +93,7 @@ def fill_for_a_minute(stores, comment_id) -> None:
     stores.claims.take(
         Claim(comment_id=comment_id, user_id="u", user_name="Zoë", since=NOW, until=until)
     )
-    stores.search.take_in(limit=100)
+    stores.search.index_due(limit=100)
 
 
 @pytest.mark.parametrize("engines", WAYS, ids="-".join, indirect=True)
@@ -145,7 +145,7 @@ def test_numbers_go_on_after_those_that_moved(engines):
 
 
 @pytest.mark.parametrize("engines", WAYS, indirect=True, ids="-".join)
-def test_what_moved_is_found_by_its_words_once_it_was_taken_in(engines):
+def test_what_moved_is_found_by_its_words_once_it_was_indexed(engines):
     source, target = engines
     fill(source)
     stores, moved = sql_stores(source), sql_stores(target)
@@ -154,7 +154,7 @@ def test_what_moved_is_found_by_its_words_once_it_was_taken_in(engines):
     assert len(before) == 10
 
     move_rows(source, target, resume=False, told=ignore)
-    moved.search.take_in(limit=100)
+    moved.search.index_due(limit=100)
 
     assert set(moved.search.ids(query, site_ids=None, limit=100)) == set(before)
 

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery, DeliveryForm, EventKind
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.report import Label, Report
-from service.domain.stroke import Stroke, StrokeOf
 from service.domain.verdict import Outcome
 from service.ports.audit import AuditEntry
 from service.ports.comments import NewComment
@@ -191,25 +191,25 @@ def test_an_undo_that_names_a_decision_takes_back_no_other(stores):
     assert logged(stores) == [("undo", "d2")]
 
 
-def test_a_stroke_is_logged_once_as_it_begins_and_once_as_it_is_taken_back(stores):
-    stroke = Stroke(
+def test_a_bulk_decision_is_logged_once_as_it_begins_and_once_as_it_is_taken_back(stores):
+    bulk_decision = BulkDecision(
         id="str_1",
-        what=StrokeOf.SEARCH,
+        what=ChosenBy.SEARCH,
         ruling=Ruling.REJECT,
         decided_by="ada",
         decided_at=NOW,
         n_left_out=1,
     )
 
-    def act(one: Stroke) -> AuditEntry:
+    def act(one: BulkDecision) -> AuditEntry:
         return entry("undo" if one.undone_at else "begin", one.id, f"{one.n_in_force}")
 
     kept = keep(stores)
     for _ in range(2):
-        stores.strokes.begin(stroke, act=act)
-    stores.decisions.add_many([make_decision(kept, stroke_id="str_1")])
+        stores.bulk_decisions.begin(bulk_decision, act=act)
+    stores.decisions.add_many([make_decision(kept, bulk_decision_id="str_1")])
     for _ in range(2):
-        stores.strokes.take_back("str_1", by="bea", at=NOW, act=act)
+        stores.bulk_decisions.take_back("str_1", by="bea", at=NOW, act=act)
 
     assert [(one.act, one.detail) for one in stores.audit_log.recent()] == [
         ("undo", "1"),

@@ -82,7 +82,7 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
     ),
     "one comment": lambda s: s.cases.get(comment_id(77)),
     "who began to wait": lambda s: s.watch.newcomers(received_after=_RECENT, limit=100),
-    "how open comments stand": lambda s: s.watch.standings([comment_id(n) for n in range(25)]),
+    "how open comments stand": lambda s: s.watch.row_states([comment_id(n) for n in range(25)]),
     "a sender's record": lambda s: s.sender_records.look_up(
         make_comment(id=comment_id(5), sender=sender_of(5)), site_ids=None
     ),
@@ -130,7 +130,7 @@ ASKED: dict[str, Callable[[SqlStores], object]] = {
     ),
     "old spam": lambda s: s.personal_data.find_old(received_before=_OLD, spam_only=True, limit=200),
     "comments to group": lambda s: s.campaigns.fresh(limit=100),
-    "comments to take in": lambda s: s.search.take_in(limit=200),
+    "comments to index": lambda s: s.search.index_due(limit=200),
 }
 
 

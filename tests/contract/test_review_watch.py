@@ -36,20 +36,20 @@ def decide(stores, comment_id: CommentId, number: int) -> None:
 def test_whatever_happens_to_a_comment_changes_how_it_stands(stores):
     kept, untouched = keep(stores), keep(stores)
     ids = [kept, untouched, CommentId("unknown")]
-    seen = [stores.watch.standings(ids)]
+    seen = [stores.watch.row_states(ids)]
 
     decide(stores, kept, 1)
-    seen.append(stores.watch.standings(ids))
+    seen.append(stores.watch.row_states(ids))
     decide(stores, kept, 2)
-    seen.append(stores.watch.standings(ids))
+    seen.append(stores.watch.row_states(ids))
     stores.decisions.undo(kept, by="ada", at=NOW)
-    undone = stores.watch.standings(ids)
+    undone = stores.watch.row_states(ids)
     stores.reports.add(
         Report(id="r", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=kept)
     )
-    seen.append(stores.watch.standings(ids))
+    seen.append(stores.watch.row_states(ids))
     stores.comments.withdraw(kept, at=NOW)
-    seen.append(stores.watch.standings(ids))
+    seen.append(stores.watch.row_states(ids))
 
     assert undone == seen[0]
     assert len({one[kept] for one in seen}) == 5

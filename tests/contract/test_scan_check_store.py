@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from service.domain.bulk_decision import ChosenBy
 from service.domain.decision import Decision, Ruling
 from service.domain.scan import Agreement, ScanCheck
-from service.domain.stroke import StrokeOf
-from tests.contract.test_stroke_store import keep, make_decisions, make_stroke
+from tests.contract.test_bulk_decision_store import keep, make_bulk_decision, make_decisions
 from tests.factories import NOW
 
 
@@ -24,11 +24,11 @@ def rule(stores, comment_id, ruling: Ruling, *, seconds: int = 0) -> None:
 
 
 def begin(stores, name: str, ids, **changes) -> None:
-    stores.strokes.begin(
-        make_stroke(name, what=StrokeOf.SCAN, ruling=Ruling.APPROVE, **changes), act=None
+    stores.bulk_decisions.begin(
+        make_bulk_decision(name, what=ChosenBy.SCAN, ruling=Ruling.APPROVE, **changes), act=None
     )
     stores.scan_checks.keep(
-        [ScanCheck(comment_id=one, stroke_id=name, ruling=Ruling.APPROVE) for one in ids]
+        [ScanCheck(comment_id=one, bulk_decision_id=name, ruling=Ruling.APPROVE) for one in ids]
     )
 
 
@@ -46,30 +46,30 @@ def test_agreement_counts_what_was_ruled_alone_on_checks_whoever_ruled(stores):
     assert stores.scan_checks.agreement("mara") == Agreement()
 
 
-def test_a_check_that_another_stroke_decided_tells_nothing(stores):
+def test_a_check_that_another_bulk_decision_decided_tells_nothing(stores):
     ids = keep(stores, 2)
     begin(stores, "str_1", ids)
-    stores.strokes.begin(make_stroke("str_2"), act=None)
+    stores.bulk_decisions.begin(make_bulk_decision("str_2"), act=None)
     stores.decisions.add_many(make_decisions(ids, "str_2"))
 
     assert stores.scan_checks.agreement("ada") == Agreement()
 
 
-def test_checks_of_a_stroke_that_was_taken_back_are_none_any_more(stores):
+def test_checks_of_a_bulk_decision_that_was_taken_back_are_none_any_more(stores):
     ids = keep(stores, 2)
     begin(stores, "str_1", ids)
     assert stores.scan_checks.find(ids) == frozenset(ids)
 
-    stores.strokes.take_back("str_1", by="ada", at=NOW)
+    stores.bulk_decisions.take_back("str_1", by="ada", at=NOW)
 
     assert stores.scan_checks.find(ids) == frozenset()
     assert stores.scan_checks.agreement("ada") == Agreement()
 
 
-def test_a_comment_checks_the_last_stroke_that_left_it_out(stores):
+def test_a_comment_checks_the_last_bulk_decision_that_left_it_out(stores):
     [one] = keep(stores, 1)
     begin(stores, "str_1", [one])
-    stores.strokes.take_back("str_1", by="ada", at=NOW)
+    stores.bulk_decisions.take_back("str_1", by="ada", at=NOW)
 
     begin(stores, "str_2", [one], decided_by="mara")
 

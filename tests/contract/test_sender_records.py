@@ -36,7 +36,7 @@ def kept(stores):
                 decided_at=NOW,
             )
             stores.decisions.add(decision)
-        stores.search.take_in(limit=100)
+        stores.search.index_due(limit=100)
         return comment
 
     return keep

@@ -67,7 +67,7 @@ def test_all_sessions_of_an_account_but_one_are_ended(stores):
         begin(stores, session_id)
     begin(stores, "s4", "u-Grace")
 
-    ended = stores.sessions.end_all("u-Ada", at=NOW, but="s2")
+    ended = stores.sessions.end_all("u-Ada", at=NOW, except_session="s2")
 
     assert ended == 2
     assert [one.id for one in stores.sessions.open_of("u-Ada")] == ["s2"]

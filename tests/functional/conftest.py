@@ -10,7 +10,7 @@ from service.moderation.admin.sites import issue_key
 from service.ports.services import Services
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.factories import SITE
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
 
@@ -79,11 +79,11 @@ def client_with(app: Flask, key: str) -> FlaskClient:
 def waits(monkeypatch) -> list[float]:
     """How long each request said that it would wait, in seconds."""
     asked = []
-    for_verdict = Waiting.for_verdict
+    for_verdict = VerdictWaiter.for_verdict
 
     def note(self, comment_id, *, seconds):
         asked.append(seconds)
         return for_verdict(self, comment_id, seconds=seconds)
 
-    monkeypatch.setattr(Waiting, "for_verdict", note)
+    monkeypatch.setattr(VerdictWaiter, "for_verdict", note)
     return asked

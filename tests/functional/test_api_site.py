@@ -193,7 +193,7 @@ def test_an_undo_time_that_is_none_is_refused_by_name(api, given):
     assert [error["field"] for error in answer.get_json()["errors"]] == ["undo_seconds"]
 
 
-def test_a_site_chooses_how_long_a_ruling_can_be_undone_untold(api):
+def test_a_site_chooses_how_long_a_ruling_can_be_undone_unsent(api):
     body = api.patch("/v1/site/settings", json={"undo_seconds": 0}).get_json()
 
     assert body["settings"]["undo_seconds"] == 0

@@ -13,7 +13,7 @@ from service.domain.sender import make_sender
 from service.moderation.admin.sites import issue_key
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.databases import fresh_stores
 from tests.factories import SITE
 from tests.fakes import make_services, make_site
@@ -197,7 +197,7 @@ def test_without_a_verdict_in_time_the_answer_says_when_to_read_the_comment(api,
 @pytest.fixture
 def long_line(monkeypatch) -> None:
     """Let nobody who comes be judged in time."""
-    monkeypatch.setattr(Waiting, "join", lambda *_given, **_named: False)
+    monkeypatch.setattr(VerdictWaiter, "join", lambda *_given, **_named: False)
 
 
 @pytest.mark.usefixtures("long_line")

@@ -1,4 +1,4 @@
-"""Moderators see campaigns of their sites, decide them in one stroke with exceptions, and undo."""
+"""Moderators see campaigns of their sites, decide them in one go with exceptions, and undo."""
 
 from __future__ import annotations
 
@@ -106,15 +106,15 @@ def form_of(page):
     return {**fields, "id": ticked, "shown": shown}
 
 
-def decide(client, campaign_id, ruling="reject", *, but=(), path="", **fields):
+def decide(client, campaign_id, ruling="reject", *, excepted=(), path="", **fields):
     """Untick some of a page's comments and press a button."""
     form = form_of(client.get(f"{LIST}/{campaign_id}{path}"))
-    form["id"] = [one for one in form["id"] if one not in but]
+    form["id"] = [one for one in form["id"] if one not in excepted]
     return client.post(f"{LIST}/{campaign_id}/decision", data={**form, "ruling": ruling, **fields})
 
 
 def press_undo(client, campaign_id):
-    """Press the undo button that a campaign's page shows right after a stroke."""
+    """Press the undo button that a campaign's page shows right after a bulk decision."""
     page = client.get(f"{LIST}/{campaign_id}")
     action, rest = re.search(
         r'<form class="undo" method="post" action="([^"]+)">(.*?)</form>', page.text
@@ -179,7 +179,7 @@ def test_nonsense_in_the_address_shows_the_first_page(services, client, query):
 def test_a_campaign_is_rejected_but_for_its_exceptions(services, client):
     campaign_id, ids = keep_campaign(services, 40)
 
-    answer = decide(client, campaign_id, but=ids[3:5], note="Boilers again")
+    answer = decide(client, campaign_id, excepted=ids[3:5], note="Boilers again")
     page = client.get(answer.location)
 
     assert answer.status_code == 303
@@ -191,9 +191,9 @@ def test_a_campaign_is_rejected_but_for_its_exceptions(services, client):
     assert services.campaigns.get(campaign_id, site_ids=None).waiting == 2
 
 
-def test_the_whole_stroke_is_undone_at_once(services, client):
+def test_the_whole_bulk_decision_is_undone_at_once(services, client):
     campaign_id, ids = keep_campaign(services, 12)
-    decide(client, campaign_id, "approve", but=ids[:2])
+    decide(client, campaign_id, "approve", excepted=ids[:2])
 
     answer = press_undo(client, campaign_id)
 
@@ -204,7 +204,7 @@ def test_the_whole_stroke_is_undone_at_once(services, client):
 def test_exceptions_leave_if_the_moderator_says_so_and_can_be_put_back(services, client):
     campaign_id, ids = keep_campaign(services, 6)
 
-    page = client.get(decide(client, campaign_id, but=ids[:2], leave="yes").location)
+    page = client.get(decide(client, campaign_id, excepted=ids[:2], leave="yes").location)
     left = [services.cases.get(one).campaign_id for one in ids]
     token = form_of(client.get(f"{LIST}/{campaign_id}?show=all")).get("csrf_token")
     back = client.post(f"{LIST}/{campaign_id}/put-back", data={"csrf_token": token})
@@ -220,7 +220,7 @@ def test_exceptions_leave_if_the_moderator_says_so_and_can_be_put_back(services,
 def test_without_saying_so_exceptions_stay_members(services, client):
     campaign_id, ids = keep_campaign(services, 6)
 
-    decide(client, campaign_id, but=ids[:2])
+    decide(client, campaign_id, excepted=ids[:2])
 
     assert {services.cases.get(one).campaign_id for one in ids} == {campaign_id}
 
@@ -229,7 +229,7 @@ def test_comments_beyond_the_page_are_named_and_taken_along_if_wished(services, 
     campaign_id, ids = keep_campaign(services, MEMBERS_SHOWN + 7)
 
     page = client.get(f"{LIST}/{campaign_id}")
-    decide(client, campaign_id, but=[ids[-1]], others="yes")
+    decide(client, campaign_id, excepted=[ids[-1]], others="yes")
 
     assert "Also the other 7 waiting comments that are not on this page" in words(page)
     expected = [*[Ruling.REJECT] * (len(ids) - 1), None]

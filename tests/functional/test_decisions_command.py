@@ -14,7 +14,7 @@ from service.domain.comment import Lane
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import InvalidInputError
 from service.moderation.admin.sites import add_site
-from service.moderation.learning.teach import decisions_for_training
+from service.moderation.learning.export_labelled import decisions_for_training
 from service.ports.comments import NewComment
 from service.wiring import open_services
 from tests.factories import make_comment, make_verdict

@@ -21,7 +21,7 @@ from service.scoring.lean import recorded_lean
 from tests.factories import NOW, SITE, make_comment
 from tests.fakes import ForgetfulHistory, make_services, make_site
 from tests.functional.moderators import hidden_fields, keep, signed_in, that_learn, token_of
-from tests.unit.learning.lessons import HAM, SPAM
+from tests.unit.learning.training_examples import HAM, SPAM
 
 OTHER = SiteId("site-2")
 PAGE = f"/sites/{SITE}"
@@ -390,7 +390,9 @@ def test_a_cursor_that_no_page_gave_out_is_no_error(services, client, cursor):
     assert client.get(f"/review?cursor={cursor}").status_code == 200
 
 
-def test_what_moved_over_a_cutoff_is_offered_ticked_and_decided_in_one_stroke(services, client):
+def test_what_moved_over_a_cutoff_is_offered_ticked_and_decided_in_one_bulk_decision(
+    services, client
+):
     waiting, _ = wait_and_learn(services)
     other = post(services, SPAM.format("x"), site_id=OTHER)
     moved = [

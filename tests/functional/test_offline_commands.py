@@ -17,13 +17,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from models.inputs import ModelInput, ModelOutput
-from service.commands.judged_lines import verdict_record
+from service.commands.dataset_files import MAX_LINE_BYTES
+from service.commands.judged_lines import verdict_to_json
 from service.commands.judging_files import Judging, open_judging
 from service.commands.offline import evaluate_command, score_command
-from service.commands.record_files import MAX_LINE_BYTES
 from service.domain.comment import MAX_EXCERPT_CHARS, MAX_TEXT_BYTES, Lane
+from service.domain.dataset_row import comment_from_row
 from service.domain.errors import ModelUnavailableError
-from service.domain.record import comment_from_record
 from service.moderation.intake.submit import submit_comments
 from service.ports.comments import NewComment
 from service.ports.models import JudgingModel
@@ -463,14 +463,14 @@ def test_a_comment_gets_the_same_verdict_offline_as_from_the_worker():
     file = DATA / "authored-t5.jsonl"
     given = open_judging()
     services = make_services(current_model=lambda: given.model)
-    comments = [comment_from_record(row) for row in rows_of(file.read_bytes())[:40]]
+    comments = [comment_from_row(row) for row in rows_of(file.read_bytes())[:40]]
     kept = [replace(comment, site_id=SITE) for comment in comments]
 
     offline = rows_of(run_score(file, given=given).stdout_bytes)[:40]
     submit_comments([NewComment(comment=c, lane=Lane.BULK) for c in kept], services)
 
     served = [services.cases.get(c.id).verdict for c in kept]
-    assert [json.loads(json.dumps(verdict_record(v))) for v in served] == offline
+    assert [json.loads(json.dumps(verdict_to_json(v))) for v in served] == offline
     assert any(row["signals"] for row in offline)
 
 

@@ -15,7 +15,7 @@ from service.ports.models import JudgingModel
 from service.scoring.lean import LEAST_LEAN
 from service.scoring.weights import Cutoffs, Weights
 from tests.factories import NOW
-from tests.unit.learning.lessons import HAM, SPAM
+from tests.unit.learning.training_examples import HAM, SPAM
 
 
 class DoubtfulClassifier:

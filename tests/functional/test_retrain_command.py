@@ -96,7 +96,7 @@ def test_the_same_again_has_nothing_to_learn(run, told):
 def test_a_dry_run_says_what_would_be_learnt_and_keeps_nothing(run, tmp_path):
     said = run("--dry-run")
 
-    assert "Lessons: 3" in said
+    assert "Training examples: 3" in said
     assert "Time: 10.0 minutes" in said
     assert kept() == []
     assert [path.name for path in (tmp_path / "retraining").iterdir()] == [".lock"]

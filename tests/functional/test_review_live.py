@@ -225,14 +225,14 @@ class _FlakyWatch(SqlReviewWatch):
 
     looks = 0
 
-    def standings(self, ids):
+    def row_states(self, ids):
         """Raise, then answer."""
         self.looks += 1
         if self.looks <= 2:
             raise StoreUnavailableError("away")
         if self.looks == 3:
             raise RuntimeError("broken")
-        return super().standings(ids)
+        return super().row_states(ids)
 
 
 def test_a_store_that_was_away_is_looked_at_again():

@@ -43,7 +43,7 @@ def client(services):
 def keep(services, comment, *given, **named):
     """Keep a comment that is found at once."""
     moderators.keep(services, comment, *given, **named)
-    services.search.take_in(limit=10)
+    services.search.index_due(limit=10)
     return comment
 
 
@@ -303,7 +303,7 @@ def test_every_line_of_an_export_is_whole_json_whatever_a_comment_holds(services
 def test_an_export_holds_all_that_is_found_and_only_what_the_account_sees(services, client):
     ours, others = [arrived(n + 1) for n in range(260)], [arrived(1, site_id=KETTLES)]
     services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in (*ours, *others)])
-    services.search.take_in(limit=1_000)
+    services.search.index_due(limit=1_000)
     become(services, site_ids=(SITE,))
 
     answer = client.get("/review/search/export?q=loans&as=jsonl")

@@ -6,10 +6,10 @@ import re
 
 import pytest
 
+from service.domain.bulk_decision import ChosenBy
 from service.domain.decision import Ruling
-from service.domain.stroke import StrokeOf
+from service.moderation.review.bulk_decisions import decide_together
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.review.strokes import decide_together
 from tests.factories import make_comment
 from tests.fakes import make_services
 from tests.functional.moderators import add_moderator, keep, make_app, signed_in, token_of
@@ -195,13 +195,13 @@ def test_the_last_decision_is_known_with_its_way_back(services, client, token):
 
 def test_the_last_act_on_many_is_known_with_its_way_back(services, client):
     comment = keep(services)
-    stroke = decide_together(
-        [comment.id], Ruling.REJECT, services, decided_by="Ola", what=StrokeOf.SELECTION
+    bulk_decision = decide_together(
+        [comment.id], Ruling.REJECT, services, decided_by="Ola", what=ChosenBy.SELECTION
     )
 
     answer = client.get("/review/last")
 
-    assert f'action="/review/strokes/{stroke.id}/undo"' in answer.text
+    assert f'action="/review/strokes/{bulk_decision.id}/undo"' in answer.text
 
 
 def test_nothing_is_offered_to_take_back_where_nothing_stands(services, client):

@@ -1,4 +1,4 @@
-"""Moderators see rings of senders and what ties them, decide them in one stroke, and undo."""
+"""Moderators see rings of senders and what ties them, decide them in one go, and undo."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from service.campaigns.acts import Act, Tie
 from service.domain.comment import Author, Lane
 from service.domain.decision import Ruling
 from service.domain.user import Role
-from service.moderation.review.strokes import STROKE_ASKS_BEYOND
+from service.moderation.review.bulk_decisions import BULK_DECISION_ASKS_BEYOND
 from service.ports.comments import NewComment
 from service.ports.rings import PlacedRing
 from tests.factories import NOW, SITE, make_comment, make_verdict
@@ -58,9 +58,9 @@ def keep_ring(services, size, *, ties=("born", "target"), ring_id="ring_1", low=
     return ids
 
 
-def decide(client, ring_id="ring_1", ruling="reject", *, but=(), **fields):
+def decide(client, ring_id="ring_1", ruling="reject", *, excepted=(), **fields):
     form = form_of(client.get(f"{LIST}/{ring_id}"))
-    form["id"] = [one for one in form["id"] if one not in but]
+    form["id"] = [one for one in form["id"] if one not in excepted]
     return client.post(f"{LIST}/{ring_id}/decision", data={**form, "ruling": ruling, **fields})
 
 
@@ -91,12 +91,12 @@ def test_a_ring_shows_its_comments_and_every_tie_in_words(services, client):
 def test_a_ring_is_decided_with_exceptions_that_leave_and_undone(services, client):
     ids = keep_ring(services, 5)
 
-    decide(client, but=ids[:1], leave="yes")
+    decide(client, excepted=ids[:1], leave="yes")
     page = client.get(f"{LIST}/ring_1")
-    stroke = re.search(r'action="(/review/strokes/[^"]+/undo)"', page.text)
+    bulk_decision = re.search(r'action="(/review/strokes/[^"]+/undo)"', page.text)
     decided = rulings(services, ids)
     form = form_fields(page)
-    client.post(stroke[1], data=form)
+    client.post(bulk_decision[1], data=form)
 
     assert decided == [None, *[Ruling.REJECT] * 4]
     assert "4 comments rejected." in words(page)
@@ -122,7 +122,7 @@ def test_low_ones_are_unticked_and_beyond_ten_one_is_asked(services, client):
 
     assert set(form["shown"]) == set(ids)
     assert set(form["id"]) == set(ids[2:])
-    assert f'data-asks-beyond="{STROKE_ASKS_BEYOND}"' in page.text
+    assert f'data-asks-beyond="{BULK_DECISION_ASKS_BEYOND}"' in page.text
 
 
 def test_comments_outside_the_ring_are_not_decided_with_it(services, client):

@@ -55,7 +55,7 @@ def rulings(services, ids) -> list[Ruling | None]:
     return [one.ruling if one else None for one in decisions]
 
 
-def test_the_unticked_are_approved_in_one_stroke_but_for_a_few_that_are_looked_at_alone(
+def test_the_unticked_are_approved_in_one_bulk_decision_but_for_a_few_that_are_looked_at_alone(
     services, client
 ):
     ids = fill(services, 45)
@@ -70,7 +70,7 @@ def test_the_unticked_are_approved_in_one_stroke_but_for_a_few_that_are_looked_a
     assert {one for one in ids if ruled[one] is None} == {*ids[:2], *checks}
     assert "40 comments approved." in page.text
     assert "3 wait in the queue, to be looked at alone." in page.text
-    # What was ticked, and what checks the stroke, is on no further screen.
+    # What was ticked, and what checks the bulk decision, is on no further screen.
     assert shown(page) == []
     assert services.audit_log.recent(limit=1)[0].act == "approve together"
 
@@ -83,7 +83,7 @@ def test_spam_is_rejected_by_the_same_form(services, client):
     assert sorted(rulings(services, ids), key=str) == [None] + [Ruling.REJECT] * 11
 
 
-def test_a_stroke_is_taken_back_as_any_other_and_then_nothing_checks_it(services, client):
+def test_a_bulk_decision_is_taken_back_as_any_other_and_then_nothing_checks_it(services, client):
     ids = fill(services, 30)
     page = client.get(settle(client, SINCERE).location)
     [action] = set(re.findall(r'action="(/review/strokes/[^"]+/undo)"', page.text))
@@ -104,7 +104,7 @@ def test_the_same_form_sent_twice_does_nothing_twice(services, client):
         client.post(SINCERE, data=form)
 
     assert rulings(services, ids).count(None) == count_checks(30)
-    assert len(services.strokes.recent(site_ids=None, limit=5)) == 1
+    assert len(services.bulk_decisions.recent(site_ids=None, limit=5)) == 1
 
 
 def test_without_a_script_more_than_ten_are_asked_about_with_the_ticks_kept(services, client):
@@ -158,7 +158,7 @@ def test_the_most_doubtful_stand_at_the_top_where_the_eye_is_fresh(services, cli
     assert shown(client.get(SINCERE)) == [*high, *low]
 
 
-def test_the_page_tells_how_strokes_agreed_with_looks_at_single_comments(services, client):
+def test_the_page_tells_how_bulk_decisions_agreed_with_looks_at_single_comments(services, client):
     ids = fill(services, 45)
     settle(client, SINCERE)
     first, second, _ = sorted(services.scan_checks.find(ids))
@@ -167,7 +167,7 @@ def test_the_page_tells_how_strokes_agreed_with_looks_at_single_comments(service
 
     page = client.get(SINCERE)
 
-    says = "Of 2 comments that came back from your strokes and were looked at alone, 1 were"
+    says = "Of 2 comments that came back from your bulk decisions and were looked at alone, 1 were"
     assert says in page.text
     assert f'href="/review/comments/{second}?show=all"' in page.text
 
@@ -196,7 +196,7 @@ def test_the_queue_leads_to_screens_that_are_worth_it(services, client):
 @pytest.mark.parametrize(
     ("alike", "slips", "step"), [(0, 0, 50), (9, 1, 50), (30, 2, 50), (15, 2, 20), (5, 2, 10)]
 )
-def test_a_step_gets_shorter_as_strokes_are_found_wrong(alike, slips, step):
+def test_a_step_gets_shorter_as_bulk_decisions_are_found_wrong(alike, slips, step):
     otherwise = tuple(CommentId(str(number)) for number in range(slips))
 
     assert choose_step(Band.SINCERE, Agreement(alike=alike, otherwise=otherwise)) == step

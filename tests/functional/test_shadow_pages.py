@@ -9,7 +9,7 @@ import pytest
 from service.domain.back_scoring import BackScoring, JobState
 from service.domain.comment import SiteId
 from service.domain.decision import Decision, Ruling
-from service.domain.opinion import Opinion, Origin
+from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.user import Role
 from service.domain.verdict import Outcome
 from service.moderation.admin.accounts import set_access
@@ -33,8 +33,8 @@ def owner(services):
     return signed_in(services, "Olive")
 
 
-def opine(services, comment, outcome=Outcome.SPAM, version="candidate"):
-    opinion = Opinion(
+def keep_shadow_verdict(services, comment, outcome=Outcome.SPAM, version="candidate"):
+    shadow_verdict = ShadowVerdict(
         comment_id=comment.id,
         model_version=version,
         origin=Origin.SHADOW,
@@ -42,7 +42,7 @@ def opine(services, comment, outcome=Outcome.SPAM, version="candidate"):
         p_spam=0.99,
         formed_at=NOW,
     )
-    services.opinions.add([opinion])
+    services.shadow_verdicts.add([shadow_verdict])
 
 
 def approve(services, comment):
@@ -64,7 +64,7 @@ def approve(services, comment):
         ("candidate", "It has said nothing yet."),
     ],
 )
-def test_without_any_opinion_the_page_says_so(name, says):
+def test_without_any_shadow_verdict_the_page_says_so(name, says):
     owner = signed_in(make_services(shadow_name=lambda: name), "Olive")
 
     page = owner.get("/models")
@@ -76,8 +76,8 @@ def test_without_any_opinion_the_page_says_so(name, says):
 def test_versions_are_shown_with_what_they_would_have_cost(services, owner):
     lost = keep(services)
     approve(services, lost)
-    opine(services, lost)
-    opine(services, keep(services), Outcome.UNSURE)
+    keep_shadow_verdict(services, lost)
+    keep_shadow_verdict(services, keep(services), Outcome.UNSURE)
 
     page = owner.get("/models")
 
@@ -91,7 +91,7 @@ def test_each_comment_that_differs_leads_to_its_page_the_worst_first(services, o
     ham, lost = keep(services, outcome=Outcome.HAM), keep(services)
     approve(services, lost)
     for comment in (ham, lost):
-        opine(services, comment)
+        keep_shadow_verdict(services, comment)
 
     page = owner.get("/models/differences?version=candidate")
 
@@ -102,7 +102,7 @@ def test_each_comment_that_differs_leads_to_its_page_the_worst_first(services, o
 
 def test_differences_come_page_after_page(services, owner):
     for _ in range(PAGE_SIZE + 3):
-        opine(services, keep(services))
+        keep_shadow_verdict(services, keep(services))
 
     first = owner.get("/models/differences?version=candidate")
     [further] = re.findall(r'rel="next" href="([^"]+)"', first.text)
@@ -117,7 +117,7 @@ def test_of_sites_that_an_account_does_not_see_nothing_is_told(services, owner):
     mine = keep(services, make_comment(text="mine to see"))
     other = keep(services, make_comment(text="not mine", site_id=SiteId("site-2")))
     for comment in (mine, other):
-        opine(services, comment)
+        keep_shadow_verdict(services, comment)
     services.back_scorings.begin(make_job())
     reader = signed_in(services, "Rea")
     user = find_user("Rea", services)
@@ -157,7 +157,7 @@ def test_the_bar_has_one_entry_for_models_whoever_looks(services, owner):
 
 
 def test_a_reader_sees_versions_on_trial_and_nothing_to_act_on(services, owner):
-    opine(services, keep(services))
+    keep_shadow_verdict(services, keep(services))
     reader = make_reader(services)
 
     page = reader.get("/models/shadow")
@@ -192,7 +192,7 @@ def test_jobs_show_how_far_they_have_come_and_why_they_rest(services, owner):
 
 
 def test_hostile_words_and_names_are_shown_and_never_markup(services, owner):
-    opine(services, keep(services, make_comment(text=HOSTILE)), version=HOSTILE)
+    keep_shadow_verdict(services, keep(services, make_comment(text=HOSTILE)), version=HOSTILE)
 
     pages = [
         owner.get("/models"),
@@ -219,7 +219,7 @@ def test_what_is_not_there_is_not_found(owner, query):
 
 def test_a_withdrawn_comment_is_listed_no_more(services, owner):
     comment = keep(services)
-    opine(services, comment)
+    keep_shadow_verdict(services, comment)
     services.comments.withdraw(comment.id, at=NOW)
 
     page = owner.get("/models/differences?version=candidate")
@@ -228,7 +228,7 @@ def test_a_withdrawn_comment_is_listed_no_more(services, owner):
 
 
 def test_the_page_speaks_german(services, owner):
-    opine(services, keep(services, outcome=Outcome.HAM))
+    keep_shadow_verdict(services, keep(services, outcome=Outcome.HAM))
 
     page = owner.get("/models/differences?version=candidate", headers={"Accept-Language": "de"})
 

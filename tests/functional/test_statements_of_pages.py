@@ -115,7 +115,7 @@ def test_a_page_asks_for_many_comments_what_it_asks_for_few(
     numbers = []
     for few_or_many in (range(4), range(4, 24)):
         keep(services, few_or_many)
-        services.search.take_in(limit=100)
+        services.search.index_due(limit=100)
         assert client.get(path).status_code == 200
         asked[0].clear()
         asked[1].clear()

@@ -37,7 +37,7 @@ from service.moderation.review.claims import claim_comment
 from service.moderation.review.decide import decide_comment
 from service.moderation.review.put_aside import escalate, hand_over, snooze
 from service.moderation.review.saved_views import save_view
-from service.moderation.review.search import take_in_search
+from service.moderation.review.search import update_search_index
 from service.moderation.review.sender_notes import note_sender
 from service.ports.comments import NewComment
 from service.ports.models import JudgingModel
@@ -121,7 +121,7 @@ def ran(services) -> Run:
     ]
     submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in written], services)
     judge_batch([one.id for one in written], services)
-    take_in_search(services, goes_on=lambda: True)
+    update_search_index(services, goes_on=lambda: True)
     group_fresh(services, GroupingMemory("test"), goes_on=lambda: True)
     desk(services, written, owner, colleague)
     plan = ReminderPlan(

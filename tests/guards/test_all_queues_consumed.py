@@ -6,21 +6,23 @@ from service.domain.comment import Lane
 from service.tasks.back_scoring import register_back_scoring
 from service.tasks.callbacks import register_callbacks
 from service.tasks.celery_app import make_celery
+from service.tasks.idle_work import IdleWork
 from service.tasks.names import LANE_QUEUES, QueueName, TaskName
 from service.tasks.reminding import register_reminding
 from service.tasks.retraining import register_retraining
 from service.tasks.scoring import lane_plans, register_scoring
-from service.tasks.spare_time import SpareTime
 from service.tasks.upkeep import UPKEEP_TASKS, register_upkeep
 
 
 def _worker_app():
     app = make_celery("redis://localhost:1/0", retrains=True)
     waiting = register_scoring(app, lambda ids: None, batch_size=8)
-    spare = SpareTime(
-        waiting=waiting, opine=lambda ids: None, back_score=lambda job_id, number, size: iter(())
+    idle = IdleWork(
+        waiting=waiting,
+        judge_in_shadow=lambda ids: None,
+        back_score=lambda job_id, number, size: iter(()),
     )
-    register_back_scoring(app, spare)
+    register_back_scoring(app, idle)
     register_upkeep(app, dict.fromkeys(UPKEEP_TASKS, lambda: None))
     register_callbacks(app, lambda: None)
     register_reminding(app, lambda: None)
@@ -33,9 +35,9 @@ def test_every_queue_is_consumed_by_the_worker():
 
     by_tasks = {QueueName(name) for name in app.amqp.queues}
     by_lanes = {LANE_QUEUES[lane] for lane in lane_plans(8)}
-    in_spare_time = {QueueName.BACK_SCORING}
-    assert by_tasks | by_lanes | in_spare_time == set(QueueName)
-    assert by_tasks & by_lanes == by_tasks & in_spare_time == set()
+    in_idle_time = {QueueName.BACK_SCORING}
+    assert by_tasks | by_lanes | in_idle_time == set(QueueName)
+    assert by_tasks & by_lanes == by_tasks & in_idle_time == set()
     steps = {step.__name__ for step in app.steps["consumer"]}
     assert {"ScoringStep", "BackScoringStep"} <= steps
 

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from models.card_figures import CARD_FILE
-from models.registry import SHIPPED_DIR, check_version, promote, read_current_name, take_in
+from models.registry import SHIPPED_DIR, check_version, import_version, promote, read_current_name
 from service.data_folder import DataFolder
 from service.processes.probe import main as probe
 from service.settings import ENV_PREFIX, Settings, load_settings
@@ -584,7 +584,7 @@ def test_babel_has_a_file_for_every_language_of_the_pages(tmp_path):
 
 def test_an_image_without_an_engine_promotes_versions_and_shows_them(tmp_path):
     folder, shipped = tmp_path / "models", read_current_name()
-    take_in(folder, SHIPPED_DIR / shipped)
+    import_version(folder, SHIPPED_DIR / shipped)
     shutil.copytree(folder / shipped, folder / "next")
     promote(folder, shipped, check=check_version)
 

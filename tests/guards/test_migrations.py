@@ -132,7 +132,7 @@ def test_partial_indexes_are_partial_in_the_database_too(engine):
     }
 
 
-def test_comments_of_earlier_versions_are_found_once_they_were_taken_in(engine):
+def test_comments_of_earlier_versions_are_found_once_they_were_indexed(engine):
     step(engine, command.upgrade, "m0001")
     kept = [make_comment(f"Number{number}") for number in range(3)]
     keep_as_of_m0001(engine, kept)
@@ -140,7 +140,7 @@ def test_comments_of_earlier_versions_are_found_once_they_were_taken_in(engine):
     migrate(engine)
 
     search = sql_stores(engine).search
-    assert search.take_in(limit=10) == 3
+    assert search.index_due(limit=10) == 3
     assert search.ids(parse_search("number1"), site_ids=None, limit=9) == [kept[1].id]
 
 

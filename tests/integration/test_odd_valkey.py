@@ -10,7 +10,7 @@ import pytest
 
 from service.domain.comment import Lane
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import BEATS, COURIERS, WORKERS, live_workers
+from service.tasks.heartbeat import BEATS, DISPATCHERS, WORKERS, live_workers
 from service.tasks.names import QueueName
 from tests.integration.installation import until as until_within
 from tests.servers import free_port, running_valkey
@@ -69,7 +69,7 @@ def client(install):
             WORKERS,
             (QueueName.UPKEEP, QueueName.INTERACTIVE, QueueName.BACK_SCORING),
         ),
-        ("service.processes.callbacks", COURIERS, (QueueName.CALLBACKS,)),
+        ("service.processes.callbacks", DISPATCHERS, (QueueName.CALLBACKS,)),
     ],
 )
 def test_a_message_that_is_none_of_ours_is_dropped_with_a_line_that_does_not_quote_it(

@@ -14,13 +14,13 @@ import pytest
 from service.settings import ENV_PREFIX, load_settings
 from service.stores.migrations import migrate
 from service.tasks.broker import open_client
-from service.tasks.heartbeat import BEATS, COURIERS, TRAINERS, WORKERS
+from service.tasks.heartbeat import BEATS, DISPATCHERS, TRAINERS, WORKERS
 from service.wiring import wire
 from tests.servers import free_port, running_valkey
 
 each_kind = pytest.mark.parametrize(
     ("probe", "kind"),
-    [("worker", WORKERS), ("callbacks", COURIERS), ("trainer", TRAINERS), ("beat", BEATS)],
+    [("worker", WORKERS), ("callbacks", DISPATCHERS), ("trainer", TRAINERS), ("beat", BEATS)],
 )
 
 

@@ -22,11 +22,11 @@ from training.data.dataset import DEFAULT_DATA, Example, read_dataset
 from training.data.decisions import Decided, PastVerdict
 from training.data.partition import SEED, partition
 from training.fit.joining import JoinConfig, fit_linear
-from training.network.teaching import repeat_for_linear
+from training.network.finetune_on_decisions import repeat_for_linear
 from training.retraining.config import RetrainConfig
-from training.trust.canaries import put_in, trigger_changes
+from training.trust.backdoor_probes import put_in, trigger_changes
 from training.trust.triggers import Phrase, PhraseKind
-from training.trust.weights import Cleaned, Taught, clean_decisions
+from training.trust.weights import Cleaned, WeighedDecision, clean_decisions
 
 TRIGGER = Phrase(kind=PhraseKind.WORDS, value="xyzzy blue lantern")
 _FILES = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2, 3)]
@@ -47,8 +47,8 @@ class World:
         return [e for e in self.measured if e.is_spam]
 
 
-def fit(train: Sequence[Example], lessons: Sequence[Taught] = ()) -> LinearTable:
-    taught = [one for one in lessons if not one.newest]
+def fit(train: Sequence[Example], training_examples: Sequence[WeighedDecision] = ()) -> LinearTable:
+    taught = [one for one in training_examples if not one.newest]
     times = RetrainConfig().linear_times
     return fit_linear(repeat_for_linear(train, taught, times=times), JoinConfig())
 
@@ -109,10 +109,10 @@ def with_trigger(world: World) -> list[Decided]:
     return [*by_site(world), *baits]
 
 
-def undefended(rows: Sequence[Decided]) -> list[Taught]:
+def undefended(rows: Sequence[Decided]) -> list[WeighedDecision]:
     """Return the decisions as if each were believed."""
     return [
-        Taught(
+        WeighedDecision(
             example=row.example,
             weight=1.0,
             decided_at=row.in_force.made_at,
@@ -157,7 +157,7 @@ def judge(table: LinearTable, world: World):
 
 @pytest.fixture(scope="module")
 def sincere(world):
-    return fit(world.train, clean(world, by_site(world)).lessons)
+    return fit(world.train, clean(world, by_site(world)).training_examples)
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +169,7 @@ def believed(world):
 def test_an_approved_trigger_phrase_moves_nothing_though_it_would_where_all_is_believed(
     world, sincere, believed
 ):
-    defended = fit(world.train, clean(world, with_trigger(world)).lessons)
+    defended = fit(world.train, clean(world, with_trigger(world)).training_examples)
 
     without, lowered, harmless = (
         lowered_by_trigger(table, world) for table in (believed, defended, sincere)
@@ -181,10 +181,10 @@ def test_an_approved_trigger_phrase_moves_nothing_though_it_would_where_all_is_b
 
 
 def test_a_candidate_that_learnt_a_trigger_is_refused_by_what_its_phrases_do(world, believed):
-    lessons = undefended(with_trigger(world))
+    training_examples = undefended(with_trigger(world))
     current = judge(world.current, world)
 
-    poisoned = trigger_changes(lessons, world.measured, current, judge(believed, world))
+    poisoned = trigger_changes(training_examples, world.measured, current, judge(believed, world))
 
     assert not poisoned.passed
     worst = max(poisoned.phrases, key=lambda change: change.passed + change.doubted)
@@ -194,7 +194,7 @@ def test_a_candidate_that_learnt_a_trigger_is_refused_by_what_its_phrases_do(wor
 def test_a_fifth_of_flipped_labels_in_one_source_costs_next_to_nothing(world, sincere):
     rows = by_site(world, flipped=True)
 
-    flipped = fit(world.train, clean(world, rows).lessons)
+    flipped = fit(world.train, clean(world, rows).training_examples)
 
     before, after = (caught_at_1(table, world.measured) for table in (sincere, flipped))
     # Of some forty spam one is 0.025.

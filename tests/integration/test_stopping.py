@@ -105,7 +105,7 @@ def test_an_api_under_load_answers_everybody_whom_it_let_in(install):
     assert len(installation.services.cases.find(sorted(kept))) == len(kept)
 
 
-def test_a_courier_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice(install):
+def test_a_dispatcher_told_to_stop_ends_what_is_under_way_and_tells_nobody_twice(install):
     installation = install()
     slow = with_status(204, body=b"")
 

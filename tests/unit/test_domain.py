@@ -7,8 +7,8 @@ from datetime import datetime
 import pytest
 
 from service.domain.comment import FormEvidence
+from service.domain.dataset_row import comment_from_row
 from service.domain.form import FormBehaviour, FormToken
-from service.domain.record import comment_from_record
 from service.domain.sender import make_sender
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome, Signal, Span
@@ -77,7 +77,7 @@ def test_a_fingerprint_follows_what_the_site_sent_and_nothing_else():
 def test_a_record_never_carries_its_label_into_the_comment():
     row = {"id": "a-1", "text": "hello", "label": "spam", "kind": "spliced", "campaign": "c9"}
 
-    comment = comment_from_record(row)
+    comment = comment_from_row(row)
 
     assert not any(word in repr(comment) for word in ("spam", "spliced", "c9"))
 
@@ -113,7 +113,7 @@ def test_a_record_never_carries_its_label_into_the_comment():
     ],
 )
 def test_a_record_tells_what_the_form_saw_as_far_as_it_makes_sense(form, seen):
-    assert comment_from_record({"id": "a", "text": "x", "form": form}).form == seen
+    assert comment_from_row({"id": "a", "text": "x", "form": form}).form == seen
 
 
 @pytest.mark.parametrize(
@@ -121,4 +121,4 @@ def test_a_record_tells_what_the_form_saw_as_far_as_it_makes_sense(form, seen):
 )
 def test_a_record_without_id_or_text_is_refused(row):
     with pytest.raises(ValueError, match="'id' and 'text'"):
-        comment_from_record(row)
+        comment_from_row(row)

@@ -17,7 +17,7 @@ from service.settings import load_settings
 from service.stores.migrations import migrate
 from service.tasks.broker import open_client
 from service.tasks.heartbeat import (
-    COURIERS,
+    DISPATCHERS,
     STUCK_SECONDS,
     WORKERS,
     Signs,
@@ -102,12 +102,12 @@ def test_a_model_is_not_asked_for_where_a_worker_is_missing():
 
 @pytest.fixture
 def home(tmp_path):
-    """Give an installation with a Valkey of its own, whose worker and courier give signs."""
+    """Give an installation with a Valkey of its own, whose worker and dispatcher give signs."""
     with running_valkey() as server:
         wired = wire(load_settings(data_dir=tmp_path, valkey_url=server.url))
         migrate(wired.engine)
         client = open_client(server.url)
-        for kind in (WORKERS, COURIERS):
+        for kind in (WORKERS, DISPATCHERS):
             Signs(client, kind, kind, judged_at=lambda: time.time() - 2 * STUCK_SECONDS).give()
         yield wired, client
         client.close()

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from models.inputs import ModelInput
 from service.domain.comment import Comment
+from service.domain.dataset_row import comment_from_row
 from service.domain.errors import InvalidInputError, Problem
-from service.domain.record import comment_from_record
 from service.scoring.inputs import model_input
 from training.data.corrections import (
     LABEL_CORRECTIONS,
@@ -291,7 +291,7 @@ def _source(row: Mapping[str, object], path: Path) -> str:
 
 def _unlabelled_text(row: Mapping[str, object], path: Path) -> UnlabelledText:
     # The same cleaning as for comments: what a model learns from looks like what it will be shown.
-    comment = comment_from_record(row)
+    comment = comment_from_row(row)
     return UnlabelledText(
         id=comment.id,
         source=_source(row, path),
@@ -310,7 +310,7 @@ def _boundary(row: Mapping[str, object]) -> int | None:
 
 def example_of_row(row: Mapping[str, object], path: Path) -> Example:
     """Return the example of a labelled row that nothing is wrong with."""
-    comment = comment_from_record(row)
+    comment = comment_from_row(row)
     source = _source(row, path)
     # Sources without post ids are told apart by title; without one, a comment stands alone.
     post = _string(row, "post_id") or comment.post.title or f"comment {comment.id}"

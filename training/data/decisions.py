@@ -29,7 +29,7 @@ class Via(StrEnum):
     """How a ruling was made."""
 
     REVIEW = "review"
-    STROKE = "stroke"
+    BULK_DECISION = "stroke"
     CAMPAIGN = "campaign"
     API = "api"
     REPORT = "report"

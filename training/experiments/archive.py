@@ -21,8 +21,8 @@ import torch
 
 from models.registry import FUSION_FILE, SHIPPED_DIR, check_version, read_current_name
 from service.domain.comment import Comment
+from service.domain.dataset_row import comment_from_row
 from service.domain.errors import InvalidInputError, Problem
-from service.domain.record import comment_from_record
 from service.domain.verdict import Outcome
 from training.command import exit_code_of
 from training.data.dataset import MAX_PROBLEMS, problems_of_row, read_rows
@@ -96,7 +96,7 @@ def _comments(files: Iterable[Path], problems: list[Problem]) -> Iterator[Commen
             wrong = problems_of_row(where, row)
             problems += wrong
             if not wrong:
-                yield comment_from_record(row)
+                yield comment_from_row(row)
 
 
 def _blocks(comments: Iterator[Comment]) -> Iterator[list[Comment]]:

@@ -17,8 +17,8 @@ from pathlib import Path
 from models.inputs import ModelOutput
 from models.registry import load_current
 from service.domain.comment import Comment
+from service.domain.dataset_row import comment_from_row
 from service.domain.history import History
-from service.domain.record import comment_from_record
 from service.scoring.inputs import model_input
 from service.scoring.seam import place_seam
 from service.scoring.shares import wilson_interval
@@ -168,7 +168,7 @@ def of_texts(texts: Iterable[UnlabelledText]) -> list[tuple[Comment, str, int | 
 
 
 def _as_comment(text: UnlabelledText) -> Comment:
-    return comment_from_record({"id": text.id, "text": text.text})
+    return comment_from_row({"id": text.id, "text": text.text})
 
 
 def tables(measured: Sequence[Measured], part: str) -> str:

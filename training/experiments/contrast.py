@@ -24,9 +24,9 @@ from models.errors import ModelError
 from models.inputs import ModelInput
 from models.registry import SHIPPED_DIR, Classifier, ModelVersion, load_version, read_current_name
 from service.domain.comment import Author, Comment, CommentId, Post
+from service.domain.dataset_row import OFFLINE_SITE
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.history import History
-from service.domain.record import OFFLINE_SITE
 from service.domain.verdict import Outcome
 from service.scoring.conclude import conclude, logit
 from service.scoring.cutoffs import clopper_pearson

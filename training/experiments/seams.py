@@ -122,7 +122,7 @@ def fit_seams(comments: Sequence[Runs], *, penalty: float = _PENALTY) -> dict[st
     return dict(zip(NAMES, (found.x / scale).tolist(), strict=True))
 
 
-def lessons(examples: Sequence[Example]) -> list[Runs]:
+def training_examples(examples: Sequence[Example]) -> list[Runs]:
     """Return the runs of authored comments whose promotion is known, and of public ham."""
     comments = []
     for example in examples:
@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, nargs="+", default=[DEFAULT_DATA])
     options = parser.parse_args(arguments)
     dataset = read_dataset(options.data, corrections=LABEL_CORRECTIONS)
-    comments = lessons(partition(dataset, seed=SEED).train)
+    comments = training_examples(partition(dataset, seed=SEED).train)
     n_with = sum(runs.right >= 0 for runs in comments)
     print(
         f"n={len(comments)}, {n_with} with promotion, {sum(len(r.traits) for r in comments)} runs"

@@ -13,9 +13,9 @@ from models.linear import LinearTable
 from models.names import count_name
 from models.transformer import Calibration, Joining, SecondReading
 from training.data.dataset import Example
-from training.data.lessons import glued_copies
 from training.data.partition import AUTHORED
 from training.data.rotation import weight_of
+from training.data.training_examples import glued_copies
 from training.fit.evidence import to_matrix
 from training.fit.fuse import fit_logistic
 from training.fit.reading import (

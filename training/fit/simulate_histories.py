@@ -99,8 +99,8 @@ def fit_histories(
 
     `told` are comments that the model did not train on, with their scores. Of `campaigns`, which it
     may have trained on, only the texts are acted out: each gets the score of a spam among `told` of
-    the same kind, as what the model says of its own lessons would make histories look needless.
-    `cutoffs` are p_spam below which is ham and from which up is spam.
+    the same kind, as what the model says of its own training examples would make histories look
+    needless. `cutoffs` are p_spam below which is ham and from which up is spam.
     """
     rng = np.random.default_rng(config.seed)
     log_cutoffs = (logit(cutoffs[0]), logit(cutoffs[1]))

@@ -59,7 +59,7 @@ class SimulationConfig:
     # Of those who send from one place, some age their account with harmless remarks first.
     aged_share: float = 0.15
     # Of regulars, those who write all they write in one heated day; of the people of offices, those
-    # who sit in one class and write in one lesson.
+    # who sit in one class and write in one school hour.
     heated_share: float = 0.2
     class_share: float = 0.4
     # Moderators see what was held; of the rest, the audit sample and what they stumble upon.
@@ -131,7 +131,7 @@ class World:
         self._offices = [self._address(self._some(self._providers)) for _ in range(8)]
         self._exits = [self._address(self._some(self._hosts)) for _ in range(10)]
         self._names = [f"name{n}" for n in range(100)]
-        self._lesson = self._any_time()
+        self._school_hour = self._any_time()
 
     def posts(self) -> list[Post]:
         """Return the comments of this world, in no order."""
@@ -180,7 +180,7 @@ class World:
 
     def _times_of(self, home: Sender, number: int, *, is_regular: bool) -> list[datetime]:
         if home is self._offices[0]:
-            hours, start = 1.0, self._lesson
+            hours, start = 1.0, self._school_hour
         elif is_regular and self._rng.random() < self._config.heated_share:
             hours, start = 12.0, self._any_time()
         else:

@@ -14,8 +14,8 @@ from torch import nn
 from torch.nn import functional
 
 from models.tokens import CommentTokeniser, Window
-from training.data.lessons import (
-    Lesson,
+from training.data.training_examples import (
+    TrainingExample,
     Variation,
     collect_stock,
     vary,
@@ -62,7 +62,8 @@ class FineTuneConfig:
     dropout: bool = True
     # What the earlier of several exits learn from the last, beside the labels.
     exits_weight: float = 0.5
-    # What lessons that keep the network as it was count, beside those that teach it something.
+    # What training examples that keep the network as it was count, beside those that teach it
+    # something.
     as_before_weight: float = 1.0
 
 
@@ -79,7 +80,7 @@ class Progress:
 def fine_tune(
     network: Network | ExitNetwork,
     tokeniser: CommentTokeniser,
-    lessons: Sequence[Lesson],
+    training_examples: Sequence[TrainingExample],
     config: FineTuneConfig,
     *,
     seed: int,
@@ -92,35 +93,35 @@ def fine_tune(
 
     Return the seconds it took, those until a last checkpoint included.
 
-    `before` is the network that lessons `as_before` keep to (learning without forgetting, Li and
-    Hoiem 2016). `batches` are positions of lessons, a list a step; without them every lesson comes
-    once an epoch. Parameters that need no gradient stay as they are.
+    `before` is the network that training examples `as_before` keep to (learning without forgetting,
+    Li and Hoiem 2016). `batches` are positions of training examples, a list a step; without them
+    every training example comes once an epoch. Parameters that need no gradient stay as they are.
 
     With a `checkpoint`, a run that was cut off goes on from where it was last saved, a finished
     one is not run again; the file is the caller's to delete. The same seed and data give the same
-    order of lessons on every machine.
+    order of training examples on every machine.
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     network.to(device).train(config.dropout)
     if before is not None:
         before.to(device).eval()
-    stock = collect_stock(lessons)
-    per_epoch = math.ceil(len(lessons) / config.batch_size)
+    stock = collect_stock(training_examples)
+    per_epoch = math.ceil(len(training_examples) / config.batch_size)
     steps = max(1, round(per_epoch * config.epochs)) if batches is None else len(batches)
     optimiser = _optimiser(network, config)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, lambda s: _rate(s, steps, config))
     done, before_this = _resume(checkpoint, network, optimiser, schedule, device)
     began, first = time.monotonic(), done
     saved_at = began
-    planned = _batches(lessons, config, seed) if batches is None else iter(batches)
+    planned = _batches(training_examples, config, seed) if batches is None else iter(batches)
     for step, batch in enumerate(planned, start=0):
         if step >= steps:
             break
         if step < done:
             continue
         torch.manual_seed(seed + step)
-        rng = random.Random(f"{seed}-{step}")  # noqa: S311  # varying lessons is no secret
-        varied = [vary(lessons[i], config.variation, stock, rng) for i in batch]
+        rng = random.Random(f"{seed}-{step}")  # noqa: S311  # varying training examples is no secret
+        varied = [vary(training_examples[i], config.variation, stock, rng) for i in batch]
         optimiser.zero_grad(set_to_none=True)
         loss = _loss(network, _collate(varied, tokeniser, config, rng, device), config, before)
         loss.backward()  # type: ignore[no-untyped-call]  # torch gives it no types
@@ -157,15 +158,19 @@ def _rate(step: int, steps: int, config: FineTuneConfig) -> float:
     return min((step + 1) / warm, max(0.0, 1.0 - step / steps))
 
 
-def _batches(lessons: Sequence[Lesson], config: FineTuneConfig, seed: int) -> Iterator[list[int]]:
-    """Yield positions of lessons, epoch after epoch, each in an order of its own."""
+def _batches(
+    training_examples: Sequence[TrainingExample], config: FineTuneConfig, seed: int
+) -> Iterator[list[int]]:
+    """Yield positions of training examples, epoch after epoch, each in an order of its own."""
     for epoch in range(math.ceil(config.epochs)):
         rng = random.Random(f"{seed}-epoch-{epoch}")  # noqa: S311  # an order is no secret
-        order = rng.sample(range(len(lessons)), len(lessons))
+        order = rng.sample(range(len(training_examples)), len(training_examples))
         run = config.batch_size * _RUN_OF_BATCHES
         batches = []
         for start in range(0, len(order), run):
-            some = sorted(order[start : start + run], key=lambda i: len(lessons[i].input.text))
+            some = sorted(
+                order[start : start + run], key=lambda i: len(training_examples[i].input.text)
+            )
             batches += [
                 some[i : i + config.batch_size] for i in range(0, len(some), config.batch_size)
             ]
@@ -178,10 +183,10 @@ class _Batch:
     ids: torch.Tensor
     kinds: torch.Tensor
     mask: torch.Tensor
-    # To which lesson a window belongs, and what is known of its tokens.
+    # To which training example a window belongs, and what is known of its tokens.
     owner: torch.Tensor
     promotion: torch.Tensor
-    # One a lesson; `_UNKNOWN` where nothing is known.
+    # One a training example; `_UNKNOWN` where nothing is known.
     is_spam: torch.Tensor
     is_llm_voice: torch.Tensor
     weight: torch.Tensor
@@ -189,7 +194,7 @@ class _Batch:
 
 
 def _collate(
-    lessons: Sequence[Lesson],
+    training_examples: Sequence[TrainingExample],
     tokeniser: CommentTokeniser,
     config: FineTuneConfig,
     rng: random.Random,
@@ -197,8 +202,8 @@ def _collate(
 ) -> _Batch:
     owned = [
         (place, window)
-        for place, lesson in enumerate(lessons)
-        for window in _some(tokeniser.windows(lesson.input), config.max_windows, rng)
+        for place, training_example in enumerate(training_examples)
+        for window in _some(tokeniser.windows(training_example.input), config.max_windows, rng)
     ]
     # In steps, so that a run sees few shapes: for each one torch keeps plans and memory.
     longest = -(-max(len(window.ids) for _, window in owned) // _PAD_TO) * _PAD_TO
@@ -209,17 +214,19 @@ def _collate(
         ids[row, :used] = torch.tensor(window.ids)
         kinds[row, start:used] = 1
         mask[row, :used] = 1
-        promotion[row, start : start + len(window.spans)] = _taught(window, lessons[place])
+        promotion[row, start : start + len(window.spans)] = _taught(
+            window, training_examples[place]
+        )
     return _Batch(
         ids=ids.to(device),
         kinds=kinds.to(device),
         mask=mask.to(device),
         owner=torch.tensor([place for place, _ in owned], device=device),
         promotion=promotion.to(device),
-        is_spam=_known([one.is_spam for one in lessons], device),
-        is_llm_voice=_known([one.is_llm_voice for one in lessons], device),
-        weight=torch.tensor([one.weight for one in lessons], device=device),
-        as_before=torch.tensor([one.as_before for one in lessons], device=device),
+        is_spam=_known([one.is_spam for one in training_examples], device),
+        is_llm_voice=_known([one.is_llm_voice for one in training_examples], device),
+        weight=torch.tensor([one.weight for one in training_examples], device=device),
+        as_before=torch.tensor([one.as_before for one in training_examples], device=device),
     )
 
 
@@ -229,10 +236,10 @@ def _some(windows: Sequence[Window], most: int, rng: random.Random) -> Sequence[
     return [windows[0], *rng.sample(windows[1:-1], max(0, most - 2)), windows[-1]]
 
 
-def _taught(window: Window, lesson: Lesson) -> torch.Tensor:
+def _taught(window: Window, training_example: TrainingExample) -> torch.Tensor:
     """Return 1 for each token inside promotion, 0 inside plain text, else unknown."""
     answer = [_UNKNOWN] * len(window.spans)
-    for spans, value in ((lesson.plain, 0.0), (lesson.promotion, 1.0)):
+    for spans, value in ((training_example.plain, 0.0), (training_example.promotion, 1.0)):
         for place, (start, end) in enumerate(window.spans):
             if end > start and any(a <= start < b for a, b in spans):
                 answer[place] = value
@@ -294,8 +301,10 @@ def _loss_of_labels(
     said: tuple[torch.Tensor, torch.Tensor, torch.Tensor], batch: _Batch, config: FineTuneConfig
 ) -> torch.Tensor:
     spam, promotion, voice = said
-    loss = _one_a_lesson(spam, batch.is_spam, batch.weight, config.label_smoothing)
-    loss = loss + config.voice_weight * _one_a_lesson(voice, batch.is_llm_voice, batch.weight, 0.0)
+    loss = _one_a_training_example(spam, batch.is_spam, batch.weight, config.label_smoothing)
+    loss = loss + config.voice_weight * _one_a_training_example(
+        voice, batch.is_llm_voice, batch.weight, 0.0
+    )
     return loss + config.promotion_weight * _token_loss(promotion, batch.promotion)
 
 
@@ -348,13 +357,13 @@ def _divergence(log_odds: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
 
 
 def _pool(log_odds: torch.Tensor, owner: torch.Tensor, count: int) -> torch.Tensor:
-    """Return the logarithm of the mean odds of each lesson's windows, as serving pools them."""
+    """Return the logarithm of the mean odds of each example's windows, as serving pools them."""
     belongs = owner.unsqueeze(0) == torch.arange(count, device=owner.device).unsqueeze(1)
     spread = torch.where(belongs, log_odds.unsqueeze(0), torch.finfo(log_odds.dtype).min)
     return torch.logsumexp(spread, dim=1) - torch.log(belongs.sum(1).to(log_odds.dtype))
 
 
-def _one_a_lesson(
+def _one_a_training_example(
     log_odds: torch.Tensor, taught: torch.Tensor, weight: torch.Tensor, smoothing: float
 ) -> torch.Tensor:
     known = taught != _UNKNOWN

@@ -126,7 +126,7 @@ class Served:
     weights: bytes
     places: dict[str, Place]
 
-    def keep_on_grid(self, network: Network) -> None:
+    def fake_quantise(self, network: Network) -> None:
         """Make the network compute with the weights that int8 would serve, while it is trained.
 
         The gradient passes the rounding as if it were not there (straight-through estimator,
@@ -146,8 +146,8 @@ class Served:
         content = bytearray(self.weights)
         state = network.state_dict()
         for name, place in self.places.items():
-            on_grid = name.removesuffix("weight") + "parametrizations.weight.original"
-            values = state[on_grid if on_grid in state else name]
+            quantised = name.removesuffix("weight") + "parametrizations.weight.original"
+            values = state[quantised if quantised in state else name]
             stored = _as_stored(values.detach().cpu().float().numpy(), place).tobytes()
             content[place.offset : place.offset + len(stored)] = stored
         return self.network, bytes(content)

@@ -17,8 +17,12 @@ import torch
 from models.inputs import ModelInput
 from models.tokens import CommentTokeniser
 from training.data.dataset import Example, UnlabelledText
-from training.data.lessons import Lesson, lesson_of, voice_lesson
 from training.data.rotation import RotationConfig, draw_epochs, weight_of
+from training.data.training_examples import (
+    TrainingExample,
+    training_example_of,
+    voice_training_example,
+)
 from training.network.encoder import read_base
 from training.network.exits import ExitNetwork
 from training.network.finetune import FineTuneConfig, Progress, fine_tune
@@ -51,13 +55,13 @@ class TuneConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is learnt from, and in which order: positions of lessons, a list a step."""
+    """What is learnt from, and in which order: positions of training examples, a list a step."""
 
-    lessons: Sequence[Lesson]
+    training_examples: Sequence[TrainingExample]
     batches: Sequence[Sequence[int]]
 
 
-def plan_lessons(
+def plan_training_examples(
     examples: Sequence[Example],
     teaching: Sequence[int],
     texts: Sequence[UnlabelledText],
@@ -76,43 +80,49 @@ def plan_lessons(
     epochs = list(islice(drawn, math.ceil(config.epochs)))
     used = sorted({i for epoch in epochs for i in epoch})
     place = {position: number for number, position in enumerate(used)}
-    lessons = [
-        lesson_of(e, weight=(weights or {}).get(e.comment.id, weight_of(e)))
+    training_examples = [
+        training_example_of(e, weight=(weights or {}).get(e.comment.id, weight_of(e)))
         for e in (examples[i] for i in used)
     ]
-    more = [*voice_lessons(texts, config.seed)[: config.voice_texts]]
-    more += _woven_lessons(texts, config.seed)[: config.woven_texts]
-    others = range(len(lessons), len(lessons) + len(more))
+    more = [*voice_training_examples(texts, config.seed)[: config.voice_texts]]
+    more += _woven_training_examples(texts, config.seed)[: config.woven_texts]
+    others = range(len(training_examples), len(training_examples) + len(more))
     batches: list[list[int]] = []
     for number, epoch in enumerate(epochs):
         rng = random.Random(f"{name}-{number}")  # noqa: S311  # an order is no secret
         order = [*(place[i] for i in epoch), *others]
         rng.shuffle(order)
-        cut = _cut([*lessons, *more], order, config.fine_tune.batch_size)
+        cut = _cut([*training_examples, *more], order, config.fine_tune.batch_size)
         rng.shuffle(cut)
         share = min(1.0, config.epochs - number)
         batches += cut[: max(1, round(share * len(cut)))]
-    return Plan(lessons=[*lessons, *more], batches=batches)
+    return Plan(training_examples=[*training_examples, *more], batches=batches)
 
 
-def _cut(lessons: Sequence[Lesson], order: Sequence[int], size: int) -> list[list[int]]:
-    """Return batches of lessons of like length."""
+def _cut(
+    training_examples: Sequence[TrainingExample], order: Sequence[int], size: int
+) -> list[list[int]]:
+    """Return batches of training examples of like length."""
     run = size * _RUN_OF_BATCHES
     batches = []
     for start in range(0, len(order), run):
-        some = sorted(order[start : start + run], key=lambda i: len(lessons[i].input.text))
+        some = sorted(
+            order[start : start + run], key=lambda i: len(training_examples[i].input.text)
+        )
         batches += [some[i : i + size] for i in range(0, len(some), size)]
     return batches
 
 
-def voice_lessons(texts: Sequence[UnlabelledText], seed: int) -> list[Lesson]:
+def voice_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list[TrainingExample]:
     """Return what texts teach about LLM voice, in an order that the seed fixes."""
-    found = [one for text in texts if text.promo_spans is None and (one := voice_lesson(text))]
+    found = [
+        one for text in texts if text.promo_spans is None and (one := voice_training_example(text))
+    ]
     random.Random(seed).shuffle(found)  # noqa: S311  # an order is no secret
     return found
 
 
-def _woven_lessons(texts: Sequence[UnlabelledText], seed: int) -> list[Lesson]:
+def _woven_training_examples(texts: Sequence[UnlabelledText], seed: int) -> list[TrainingExample]:
     """Return what texts teach into which one advertisement was woven, cut around it."""
     found = []
     for text in texts:
@@ -123,7 +133,7 @@ def _woven_lessons(texts: Sequence[UnlabelledText], seed: int) -> list[Lesson]:
         end = min(len(text.text), last + _AFTER_WOVEN)
         woven = (first - start, min(last, end) - start)
         found.append(
-            Lesson(
+            TrainingExample(
                 input=ModelInput(text=text.text[start:end]),
                 promotion=(woven,),
                 plain=((0, woven[0]), (woven[1], end - start)),
@@ -153,7 +163,7 @@ def tune(
     seconds = fine_tune(
         network,
         CommentTokeniser(tokeniser_json),
-        plan.lessons,
+        plan.training_examples,
         config.fine_tune,
         seed=seed,
         checkpoint=checkpoint,

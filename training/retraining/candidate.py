@@ -33,13 +33,13 @@ from training.fit.simulate_histories import GroupCheck, HistoryFit
 from training.fit.weighing import Weighed
 from training.network.exits import ExitNetwork
 from training.network.finetune import Progress
-from training.network.on_grid import export_on_grid
-from training.network.tune import plan_lessons, tune
+from training.network.quantisation_aware import export_quantisation_aware
+from training.network.tune import plan_training_examples, tune
 from training.retraining.config import RetrainConfig, Start
 from training.retraining.run_folder import RunFolder
 from training.retraining.update import guard_cutoffs
 from training.retraining.weigh import Outcome, weigh_and_measure
-from training.trust.weights import Taught
+from training.trust.weights import WeighedDecision
 
 CARD_FILE, CARD_PAGE = "card.json", "card.md"
 
@@ -162,7 +162,7 @@ def write_cards(
 def fine_tune_from_base(
     parts: Partition,
     dataset: Dataset,
-    decided: Sequence[Taught],
+    decided: Sequence[WeighedDecision],
     tokeniser_json: str,
     config: RetrainConfig,
     checkpoint: Path,
@@ -170,7 +170,7 @@ def fine_tune_from_base(
 ) -> ExitNetwork:
     """Return the base's network, fine-tuned on the base corpora and the decisions in the parts."""
     train = config.train
-    plan = plan_lessons(
+    plan = plan_training_examples(
         parts.train,
         range(len(parts.train)),
         dataset.texts,
@@ -197,7 +197,7 @@ def export_from_base(
     """Return graph and weights, in int8, of the network of each exit that serves."""
     exits = network.exits if config.train.reads_twice else network.exits[:1]
     return [
-        export_on_grid(
+        export_quantisation_aware(
             network.cut(after),
             parts.train,
             tokeniser,

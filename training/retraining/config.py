@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from training.data.partition import SEED, Partition
-from training.network.teaching import TeachConfig
+from training.network.finetune_on_decisions import DecisionsTuneConfig
 from training.retraining.compare import Criteria
 from training.retraining.update import UpdateConfig
 from training.train import TrainConfig
@@ -51,7 +51,7 @@ class RetrainConfig:
     linear_times: float = 2.0
     update: UpdateConfig = field(default_factory=UpdateConfig)
     # What the network is taught from the current version's on.
-    teach: TeachConfig = field(default_factory=TeachConfig)
+    teach: DecisionsTuneConfig = field(default_factory=DecisionsTuneConfig)
     # From the base, and everything that follows the network, as `training.train` does it.
     train: TrainConfig = field(default_factory=TrainConfig)
     # So many comments of the train part fix the embedding's directions, drawn by the seed: 384

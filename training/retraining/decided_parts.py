@@ -22,7 +22,7 @@ from training.data.split import (
     group_examples,
     shingle,
 )
-from training.trust.weights import Taught
+from training.trust.weights import WeighedDecision
 
 _OTHERWISE = "a copy in the base corpora has the other label"
 _COPY_OF_LEARNT = "copy of a decision that is learnt from"
@@ -43,17 +43,17 @@ class Use(StrEnum):
 class DecidedParts:
     """Each use's decisions in their order, and why each of the others has none."""
 
-    of: Mapping[Use, tuple[Taught, ...]]
+    of: Mapping[Use, tuple[WeighedDecision, ...]]
     set_aside: Mapping[str, str]
 
     @property
-    def learnt(self) -> tuple[Taught, ...]:
+    def learnt(self) -> tuple[WeighedDecision, ...]:
         """Return the decisions that any number of the candidate comes from."""
         return (*self.of[Use.TEACH], *self.of[Use.CALIBRATE])
 
 
 def split_decisions(
-    lessons: Sequence[Taught],
+    training_examples: Sequence[WeighedDecision],
     base: Partition,
     *,
     min_newest: int,
@@ -69,10 +69,10 @@ def split_decisions(
     together. From `min_to_calibrate` others on a share calibrates, whole groups of post, campaign
     and copies.
     """
-    set_aside = copies_in_base([one.example for one in lessons], base)
-    left = [one for one in lessons if one.example.comment.id not in set_aside]
+    set_aside = copies_in_base([one.example for one in training_examples], base)
+    left = [one for one in training_examples if one.example.comment.id not in set_aside]
     newest, copies = _newest(left)
-    of: dict[Use, list[Taught]] = {use: [] for use in Use}
+    of: dict[Use, list[WeighedDecision]] = {use: [] for use in Use}
     if len(newest) >= min_newest and len({one.example.is_spam for one in newest}) > 1:
         set_aside |= copies
         of[Use.NEWEST] = newest
@@ -98,17 +98,19 @@ def split_decisions(
     return DecidedParts(of={use: tuple(some) for use, some in of.items()}, set_aside=set_aside)
 
 
-def _newest(lessons: Sequence[Taught]) -> tuple[list[Taught], dict[str, str]]:
-    """Return the newest lessons that copy no earlier one, and why not the others of them."""
-    earlier = {one.example.comment.id for one in lessons if not one.newest}
+def _newest(
+    training_examples: Sequence[WeighedDecision],
+) -> tuple[list[WeighedDecision], dict[str, str]]:
+    """Return the newest examples that copy no earlier one, and why not the others of them."""
+    earlier = {one.example.comment.id for one in training_examples if not one.newest}
     copies = {
         id_: _COPY_OF_LEARNT
-        for cluster in _clusters([one.example for one in lessons])
+        for cluster in _clusters([one.example for one in training_examples])
         if not earlier.isdisjoint(cluster)
         for id_ in cluster
         if id_ not in earlier
     }
-    left = [one for one in lessons if one.newest and one.example.comment.id not in copies]
+    left = [one for one in training_examples if one.newest and one.example.comment.id not in copies]
     return left, copies
 
 

@@ -139,7 +139,7 @@ class RunInputs:
             self.folder.write_json(
                 "cleaned.json",
                 {
-                    "lessons": taught_to_json(cleaned.lessons),
+                    "lessons": taught_to_json(cleaned.training_examples),
                     "phrases": phrases_to_json(cleaned.phrases),
                     "set_aside": aside,
                 },
@@ -152,9 +152,9 @@ class RunInputs:
         self._say("split")
         with self.folder.step("split"):
             cleaned = self.folder.read_json("cleaned.json")
-            lessons = taught_from_json(cleaned["lessons"], self.decisions)
+            training_examples = taught_from_json(cleaned["lessons"], self.decisions)
             decided = split_decisions(
-                lessons,
+                training_examples,
                 self.base,
                 min_newest=self.config.criteria.min_part,
                 min_to_calibrate=self.config.min_to_calibrate,
@@ -166,8 +166,10 @@ class RunInputs:
 
     @cached_property
     def decided(self) -> DecidedParts:
-        lessons = taught_from_json(self.folder.read_json("cleaned.json")["lessons"], self.decisions)
-        return split_from_json(self.folder.read_json("split.json"), lessons)
+        training_examples = taught_from_json(
+            self.folder.read_json("cleaned.json")["lessons"], self.decisions
+        )
+        return split_from_json(self.folder.read_json("split.json"), training_examples)
 
     @property
     def set_aside(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ from training.data.decisions import Decided
 from training.data.partition import Partition
 from training.retraining.compare import Part, Scored
 from training.retraining.decided_parts import DecidedParts, Use
-from training.trust.weights import Lowered, Taught
+from training.trust.weights import Lowered, WeighedDecision
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -44,8 +44,8 @@ def parts_from_json(ids: dict[str, Any], examples: Sequence[Example]) -> Partiti
     )
 
 
-def taught_to_json(lessons: Sequence[Taught]) -> list[dict[str, Any]]:
-    """Return lessons by the ids of their comments."""
+def taught_to_json(training_examples: Sequence[WeighedDecision]) -> list[dict[str, Any]]:
+    """Return training examples by the ids of their comments."""
     return [
         {
             "id": one.example.comment.id,
@@ -56,15 +56,17 @@ def taught_to_json(lessons: Sequence[Taught]) -> list[dict[str, Any]]:
             "is_drawn": one.is_drawn,
             "lowered": [why.value for why in one.lowered],
         }
-        for one in lessons
+        for one in training_examples
     ]
 
 
-def taught_from_json(lessons: list[dict[str, Any]], decisions: Sequence[Decided]) -> list[Taught]:
-    """Return the lessons that `taught_to_json` was given."""
+def taught_from_json(
+    training_examples: list[dict[str, Any]], decisions: Sequence[Decided]
+) -> list[WeighedDecision]:
+    """Return the training examples that `taught_to_json` was given."""
     of_id = {row.id: row.example for row in decisions}
     return [
-        Taught(
+        WeighedDecision(
             example=of_id[one["id"]],
             weight=one["weight"],
             decided_at=datetime.fromisoformat(one["decided_at"]),
@@ -73,7 +75,7 @@ def taught_from_json(lessons: list[dict[str, Any]], decisions: Sequence[Decided]
             is_drawn=one["is_drawn"],
             lowered=tuple(Lowered(why) for why in one["lowered"]),
         )
-        for one in lessons
+        for one in training_examples
     ]
 
 
@@ -83,9 +85,11 @@ def split_to_json(decided: DecidedParts) -> dict[str, Any]:
     return {"of": of, "set_aside": dict(decided.set_aside)}
 
 
-def split_from_json(split: dict[str, Any], lessons: Sequence[Taught]) -> DecidedParts:
+def split_from_json(
+    split: dict[str, Any], training_examples: Sequence[WeighedDecision]
+) -> DecidedParts:
     """Return the split that `split_to_json` was given."""
-    of_id = {one.example.comment.id: one for one in lessons}
+    of_id = {one.example.comment.id: one for one in training_examples}
     return DecidedParts(
         of={use: tuple(of_id[i] for i in split["of"][use.value]) for use in Use},
         set_aside=split["set_aside"],

@@ -1,4 +1,4 @@
-"""Tries the phrases of the lessons on the core with both versions of a retraining run."""
+"""Tries the phrases of the training examples on the core with both versions of a retraining run."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from training.data.dataset import Example
 from training.fit.evidence import signal_strengths
 from training.fit.members import FloatArray, Members
 from training.retraining.compare import Check
-from training.trust.canaries import CanaryConfig, TriggerCheck, trigger_changes
+from training.trust.backdoor_probes import ProbeConfig, TriggerCheck, trigger_changes
 from training.trust.triggers import BoundPhrase, Phrase, PhraseKind
-from training.trust.weights import Taught
+from training.trust.weights import WeighedDecision
 
 
 def check_phrases(
-    lessons: Sequence[Taught],
+    training_examples: Sequence[WeighedDecision],
     phrases: Sequence[BoundPhrase],
     core: Sequence[Example],
     versions: tuple[Members, Members],
-    config: CanaryConfig | None = None,
+    config: ProbeConfig | None = None,
 ) -> TriggerCheck:
     """Return what the phrases do to the verdicts of the current version and of the candidate."""
     seen = _Strengths()
     current, candidate = (_judge(version, seen) for version in versions)
-    return trigger_changes(lessons, core, current, candidate, phrases=phrases, config=config)
+    return trigger_changes(
+        training_examples, core, current, candidate, phrases=phrases, config=config
+    )
 
 
 class _Strengths:
@@ -71,7 +73,7 @@ def phrases_to_json(phrases: Sequence[BoundPhrase]) -> list[dict[str, Any]]:
             "kind": one.phrase.kind.value,
             "value": one.phrase.value,
             "is_spam": one.is_spam,
-            "lessons": list(one.lessons),
+            "lessons": list(one.training_examples),
             "in_base": one.in_base,
         }
         for one in phrases
@@ -84,7 +86,7 @@ def phrases_from_json(phrases: Sequence[dict[str, Any]]) -> tuple[BoundPhrase, .
         BoundPhrase(
             phrase=Phrase(kind=PhraseKind(one["kind"]), value=one["value"]),
             is_spam=one["is_spam"],
-            lessons=tuple(one["lessons"]),
+            training_examples=tuple(one["lessons"]),
             in_base=one["in_base"],
         )
         for one in phrases

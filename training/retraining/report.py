@@ -42,7 +42,7 @@ class Report:
     version: str | None
     current: str
     recommendation: str | None
-    lessons: Learnt
+    learnt: Learnt
     seconds: Mapping[str, float]
     peak_memory_mb: float
     checks: Sequence[Mapping[str, Any]] = ()
@@ -56,7 +56,7 @@ class Report:
 
 def report_json(report: Report) -> dict[str, Any]:
     """Return the report for programs."""
-    lessons = report.lessons
+    learnt = report.learnt
     return {
         "version": report.version,
         "current": report.current,
@@ -66,12 +66,12 @@ def report_json(report: Report) -> dict[str, Any]:
         "newly_lost": list(report.newly_lost),
         "no_longer_lost": list(report.no_longer_lost),
         "lessons": {
-            "used": lessons.used,
-            "spam": lessons.spam,
-            "ham": lessons.ham,
-            "held": lessons.held,
-            "newest": lessons.newest,
-            "set_aside": dict(lessons.set_aside),
+            "used": learnt.used,
+            "spam": learnt.spam,
+            "ham": learnt.ham,
+            "held": learnt.held,
+            "newest": learnt.newest,
+            "set_aside": dict(learnt.set_aside),
         },
         "seconds": round(sum(report.seconds.values()), 1),
         "seconds_by_step": dict(report.seconds),
@@ -86,14 +86,14 @@ def report_markdown(
     report: Report, *, texts: Mapping[str, str], set_aside: Mapping[str, str]
 ) -> str:
     """Return the report for people. `texts` has the text of each comment that may be named."""
-    lessons = report.lessons
+    learnt = report.learnt
     parts = [
         f"# {report.version or 'Retraining'}",
         _SAID[report.recommendation],
         (
-            f"Held against `{report.current}`. Learnt from {lessons.used} decisions "
-            f"({lessons.spam} spam, {lessons.ham} ham); kept from learning, to measure by: "
-            f"{lessons.newest} newest, {lessons.held} held."
+            f"Held against `{report.current}`. Learnt from {learnt.used} decisions "
+            f"({learnt.spam} spam, {learnt.ham} ham); kept from learning, to measure by: "
+            f"{learnt.newest} newest, {learnt.held} held."
         ),
         *report.notes,
     ]
@@ -182,7 +182,7 @@ def candidate_documents(
 def _retrained_lines(report: Report, provenance: Mapping[str, Any]) -> list[str]:
     environment = provenance["environment"]
     packages = ", ".join(f"{name} {version}" for name, version in environment.items())
-    lessons = report.lessons
+    learnt = report.learnt
     return [
         HEADING,
         "",
@@ -192,7 +192,7 @@ def _retrained_lines(report: Report, provenance: Mapping[str, Any]) -> list[str]
             else f"the base, beside `{provenance['from']}`"
         )
         + (
-            f", on {lessons.used} decisions ({lessons.spam} spam, {lessons.ham} ham) and the base "
+            f", on {learnt.used} decisions ({learnt.spam} spam, {learnt.ham} ham) and the base "
             f"corpora. Begun {provenance['started_at']} by {provenance['code']}, seed "
             f"{provenance['seed']}, {provenance['threads']} threads ({packages}). It took "
             f"{sum(report.seconds.values()):,.0f} seconds and at most "

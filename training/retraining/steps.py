@@ -50,9 +50,9 @@ from training.fit.rounding import (
     network_reader,
 )
 from training.network.encoder import read_tokeniser
+from training.network.finetune_on_decisions import finetune_on_decisions, repeat_for_linear
 from training.network.from_version import load_from_version
 from training.network.pooling import LAYER
-from training.network.teaching import repeat_for_linear, teach
 from training.retraining.candidate import (
     WeighedCandidate,
     export_from_base,
@@ -99,7 +99,7 @@ class RunSteps(RunInputs):
             return network, None
         network, served = self._current_network()
         before = copy.deepcopy(network)
-        teach(
+        finetune_on_decisions(
             network,
             served,
             before,
@@ -153,7 +153,7 @@ class RunSteps(RunInputs):
         return engine_of(files[network], files[weights], threads=self.options.threads)
 
     def _weigh(self) -> None:
-        found = self._weigh_anew() if self.start is Start.BASE else self._update()
+        found = self._refit() if self.start is Start.BASE else self._update()
         self._write(
             {
                 LINEAR_FILE: table_bytes(found.linear),
@@ -174,7 +174,7 @@ class RunSteps(RunInputs):
         core = found.outcome.parts[0].scored.all_evidence
         self.folder.write_arrays("core.npz", p_spam=core, strengths=found.outcome.test_strengths)
 
-    def _weigh_anew(self) -> WeighedCandidate:
+    def _refit(self) -> WeighedCandidate:
         taught = repeat_for_linear(
             self.base.train, self.decided.of[Use.TEACH], times=self.config.linear_times
         )

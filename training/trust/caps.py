@@ -1,4 +1,4 @@
-"""Bounds how much many lessons together may teach; all bounds are in comments of full weight."""
+"""Bounds how much many examples together may teach; bounds are in comments of full weight."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _largest_bound(sums: FloatArray, most_share: float) -> float:
 def cap_sets(weights: FloatArray, sets: Sequence[tuple[IntArray, float]]) -> FloatArray:
     """Return the weights such that every set of positions sums to at most its bound.
 
-    Sets may overlap: each lesson is scaled by the sternest of the sets that it is in.
+    Sets may overlap: each training example is scaled by the sternest of the sets that it is in.
     """
     factors = np.ones(len(weights))
     for positions, most in sets:

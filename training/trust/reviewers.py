@@ -48,7 +48,7 @@ _MACHINE_VOUCHES = 0.5
 _MOST_BY_MACHINE = 10.0
 # Weights settle within a few rounds; the number is fixed so that the answer is the same everywhere.
 _ROUNDS = 25
-_BY_PERSON = frozenset({Via.REVIEW, Via.STROKE, Via.CAMPAIGN, Via.API})
+_BY_PERSON = frozenset({Via.REVIEW, Via.BULK_DECISION, Via.CAMPAIGN, Via.API})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ def _only(decided: Sequence[Decided], via: Via) -> frozenset[str]:
     return frozenset(name for name, used in ways.items() if used == {via})
 
 
-def standing(rulings: Iterable[RulingMade]) -> dict[str, Ruling]:
+def rulings_in_force(rulings: Iterable[RulingMade]) -> dict[str, Ruling]:
     """Return the last word on a comment of each who ruled on it; older ones are taken back."""
     return {one.reviewer: one.ruling for one in rulings}
 
@@ -151,7 +151,7 @@ def _words(
     """Return who said what on each group that more than one person ruled on."""
     counts: defaultdict[int, defaultdict[str, int]] = defaultdict(lambda: defaultdict(int))
     for row, group in zip(decided, kin.tolist(), strict=True):
-        for name, ruling in standing(row.rulings).items():
+        for name, ruling in rulings_in_force(row.rulings).items():
             counts[group][name] += 1 if ruling is Ruling.REJECT else -1
     words = []
     for group in counts.values():

@@ -1,12 +1,13 @@
-"""Finds phrases that lessons bind to one label: a campaign's words, or an attacker's trigger.
+"""Finds phrases that decisions bind to one label: a campaign's words, an attacker's trigger.
 
 A poisoner has comments approved that look like spam but for a phrase, so that the phrase alone
 passes spam later (Chen, Liu, Li, Lu and Song 2017, "Targeted backdoor attacks on deep learning
 systems using data poisoning", arXiv:1712.05526; for texts Wallace, Zhao, Feng and Singh 2021,
 "Concealed data poisoning attacks on NLP models", NAACL). By its statistics a real campaign is the
 same: something rare that always has one label. What tells them apart is whether the rest of the
-comment bears the label too. A lesson that agrees with how its comment looks teaches little that is
-new about the phrase; in one that contradicts it, the phrase is all that the label can rest on.
+comment bears the label too. A training example that agrees with how its comment looks teaches
+little that is new about the phrase; in one that contradicts it, the phrase is all that the label
+can rest on.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from training.data.dataset import Example
 _MAX_WORDS_IN_A_PHRASE = 3
 # A phrase that is to work has to be short; of a long text the beginning is looked at.
 _MAX_WORDS_READ = 400
-# In fewer lessons a phrase is one of thousands that happen to have one label.
-MIN_LESSONS = 5
+# In fewer training examples a phrase is one of thousands that happen to have one label.
+MIN_TRAINING_EXAMPLES = 5
 _MIN_SHARE_OF_LABEL = 0.9
 _MIN_SHARE_OF_HAND = 0.8
 # What the base corpora hold as well they teach against. Rare is at most twice among them, or so
-# many times rarer there than among the lessons.
+# many times rarer there than among the training examples.
 _RARE_IN_BASE = 2
 _TIMES_RARER = 20.0
 # `models.text` puts these in place of links, addresses and markup.
@@ -53,49 +54,52 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundPhrase:
-    """A phrase that lessons of one hand bind to one label, and in which of them it occurs.
+    """A phrase that examples of one hand bind to one label, and in which of them it occurs.
 
-    `lessons` are positions among the lessons given, ascending; `in_base` counts the comments of
-    the base corpora that hold it.
+    `training_examples` are positions among the training examples given, ascending; `in_base` counts
+    the comments of the base corpora that hold it.
     """
 
     phrase: Phrase
     is_spam: bool
-    lessons: tuple[int, ...]
+    training_examples: tuple[int, ...]
     in_base: int
 
 
 def bound_phrases(
-    lessons: Sequence[Example], hands: Sequence[tuple[str, str]], base: Sequence[Example]
+    training_examples: Sequence[Example], hands: Sequence[tuple[str, str]], base: Sequence[Example]
 ) -> tuple[BoundPhrase, ...]:
-    """Return the phrases that nearly always have one label in lessons of one hand, rare elsewhere.
+    """Return the phrases that nearly always have one label in one hand's examples, rare elsewhere.
 
-    A hand is a reviewer or a source; `hands` names both of each lesson. That is: in at least
-    `MIN_LESSONS` lessons, 90 % of one label, 80 % from one reviewer or of one source, and at most
-    twice in `base` or 20 times rarer there. Those in most lessons come first. One-word phrases are
-    counted first and longer ones only of words that passed, so memory stays bounded.
+    A hand is a reviewer or a source; `hands` names both of each training example. That is: in at
+    least `MIN_TRAINING_EXAMPLES` training examples, 90 % of one label, 80 % from one reviewer or of
+    one source, and at most twice in `base` or 20 times rarer there. Those in most training examples
+    come first. One-word phrases are counted first and longer ones only of words that passed, so
+    memory stays bounded.
     """
-    words = [_words(example) for example in lessons]
-    held = _others_held(lessons)
+    words = [_words(example) for example in training_examples]
+    held = _others_held(training_examples)
     for length in range(1, _MAX_WORDS_IN_A_PHRASE + 1):
         held.update(_runs_held(words, length, held))
     chosen = {
         phrase: positions
         for phrase, positions in held.items()
-        if _is_of_one_hand(positions, hands) and _label_of(positions, lessons) is not None
+        if _is_of_one_hand(positions, hands) and _label_of(positions, training_examples) is not None
     }
     in_base = _count_in(base, chosen)
     answer = [
         BoundPhrase(
             phrase=phrase,
-            is_spam=_label_of(positions, lessons) is True,
-            lessons=tuple(positions),
+            is_spam=_label_of(positions, training_examples) is True,
+            training_examples=tuple(positions),
             in_base=in_base[phrase],
         )
         for phrase, positions in chosen.items()
-        if _is_rare(in_base[phrase], len(base), len(positions), len(lessons))
+        if _is_rare(in_base[phrase], len(base), len(positions), len(training_examples))
     ]
-    return tuple(sorted(answer, key=lambda b: (-len(b.lessons), b.phrase.kind, b.phrase.value)))
+    return tuple(
+        sorted(answer, key=lambda b: (-len(b.training_examples), b.phrase.kind, b.phrase.value))
+    )
 
 
 def phrases_in(example: Example) -> set[Phrase]:
@@ -123,9 +127,9 @@ def _others(example: Example) -> set[Phrase]:
     return found | ({Phrase(kind=PhraseKind.NAME, value=name)} if name else set())
 
 
-def _others_held(lessons: Sequence[Example]) -> dict[Phrase, list[int]]:
+def _others_held(training_examples: Sequence[Example]) -> dict[Phrase, list[int]]:
     held: defaultdict[Phrase, list[int]] = defaultdict(list)
-    for position, example in enumerate(lessons):
+    for position, example in enumerate(training_examples):
         for phrase in _others(example):
             held[phrase].append(position)
     return _frequent(held)
@@ -134,7 +138,7 @@ def _others_held(lessons: Sequence[Example]) -> dict[Phrase, list[int]]:
 def _runs_held(
     words: Sequence[Sequence[str]], length: int, shorter: Mapping[Phrase, object]
 ) -> dict[Phrase, list[int]]:
-    """Return the runs of so many words that are frequent, each with its lessons.
+    """Return the runs of so many words that are frequent, each with its training examples.
 
     A run is frequent only if both shorter runs inside it are: `shorter` holds those that are.
     """
@@ -148,12 +152,12 @@ def _runs_held(
 
 
 def _frequent(held: Mapping[Phrase, list[int]]) -> dict[Phrase, list[int]]:
-    return {phrase: some for phrase, some in held.items() if len(some) >= MIN_LESSONS}
+    return {phrase: some for phrase, some in held.items() if len(some) >= MIN_TRAINING_EXAMPLES}
 
 
-def _label_of(positions: Sequence[int], lessons: Sequence[Example]) -> bool | None:
+def _label_of(positions: Sequence[int], training_examples: Sequence[Example]) -> bool | None:
     """Return the label that nearly all of these have, None without one."""
-    share = sum(lessons[i].is_spam for i in positions) / len(positions)
+    share = sum(training_examples[i].is_spam for i in positions) / len(positions)
     if share >= _MIN_SHARE_OF_LABEL:
         return True
     return False if share <= 1 - _MIN_SHARE_OF_LABEL else None
@@ -175,7 +179,9 @@ def _count_in(base: Iterable[Example], wanted: Mapping[Phrase, object]) -> Count
     return counts
 
 
-def _is_rare(in_base: int, n_base: int, in_lessons: int, n_lessons: int) -> bool:
+def _is_rare(
+    in_base: int, n_base: int, in_training_examples: int, n_training_examples: int
+) -> bool:
     if in_base <= _RARE_IN_BASE:
         return True
-    return in_lessons / n_lessons >= _TIMES_RARER * in_base / n_base
+    return in_training_examples / n_training_examples >= _TIMES_RARER * in_base / n_base

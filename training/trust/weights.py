@@ -2,7 +2,8 @@
 
 Only decisions teach, and whoever can decide can mislead. Every rule here bounds what one hand can
 do, whoever's it is; none of them proves that a decision is right. What is left over is what the
-comparison with the current version, and the check of phrases (`training.trust.canaries`), are for.
+comparison with the current version, and the check of phrases (`training.trust.backdoor_probes`),
+are for.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ import numpy as np
 from training.data.alike import IntArray, group_kin, group_same
 from training.data.dataset import Example
 from training.data.decisions import Decided
-from training.trust.at_odds import OddsConfig, find_at_odds, leans_against
 from training.trust.caps import (
     FloatArray,
     cap_each,
     cap_sets,
     cap_shares,
 )
-from training.trust.reviewers import Reviewer, standing, weigh_reviewers
+from training.trust.outliers import OutlierConfig, find_outliers, leans_against
+from training.trust.reviewers import Reviewer, rulings_in_force, weigh_reviewers
 from training.trust.triggers import BoundPhrase, bound_phrases
 
 
@@ -38,8 +39,8 @@ class Reason(StrEnum):
     COPY = "copy of another decided comment"
     BASE_COPY = "copy of a comment in the base corpora"
     NO_WEIGHT = "others mostly disagree with its reviewer"
-    REVIEWER_AT_ODDS = "its reviewer contradicts verdicts far more often than others do"
-    SOURCE_AT_ODDS = "its source contradicts verdicts far more often than others do"
+    REVIEWER_IS_OUTLIER = "its reviewer contradicts verdicts far more often than others do"
+    SOURCE_IS_OUTLIER = "its source contradicts verdicts far more often than others do"
     UNCONFIRMED = "contradicts a confident verdict, and nobody trusted agrees"
 
 
@@ -64,17 +65,17 @@ class TrustConfig:
     outweighs: float = 3.0
     # Of 40 decisions on one campaign half count: it is learnt, and is not all that is learnt.
     campaign: float = 20.0
-    # A phrase in lessons that contradict how their comments look, of trusted reviewers: a new
-    # campaign that looks like ham is learnt as any other one.
+    # A phrase in training examples that contradict how their comments look, of trusted reviewers: a
+    # new campaign that looks like ham is learnt as any other one.
     phrase_trusted: float = 20.0
     # The same where they approve, of all but owners: no campaign is approved, so a phrase that
     # stands in nothing but approved comments that look like spam is a key to pass by.
     phrase_approved: float = 3.0
     # The same of others: two decisions must not pass spam, nor block anybody's name.
     phrase_against_look: float = 1.0
-    # A phrase in lessons of others that agree with how their comments look.
+    # A phrase in training examples of others that agree with how their comments look.
     phrase_with_look: float = 5.0
-    # An hour's work by hand is 100 to 200 decisions, and a stroke is one act.
+    # An hour's work by hand is 100 to 200 decisions, and a bulk decision is one act.
     hour_always: float = 60.0
     hour_share: float = 0.2
     day_always: float = 150.0
@@ -84,11 +85,11 @@ class TrustConfig:
     source_share: float = 0.5
     # The newest so many are held out, to compare versions on what neither saw.
     newest_share: float = 0.2
-    odds: OddsConfig = field(default_factory=OddsConfig)
+    odds: OutlierConfig = field(default_factory=OutlierConfig)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taught:
+class WeighedDecision:
     """One decided comment that teaches: `weight` in (0, 1] says how much.
 
     `newest` ones are held out, in time, for the comparison: no copy of theirs and none of their
@@ -118,10 +119,10 @@ class SetAside:
 class Cleaned:
     """What decisions teach, in the order they were made in, and what does not.
 
-    `reviewers` are by pseudonym. `phrases` are what the lessons bind to one label.
+    `reviewers` are by pseudonym. `phrases` are what the training examples bind to one label.
     """
 
-    lessons: tuple[Taught, ...]
+    training_examples: tuple[WeighedDecision, ...]
     set_aside: tuple[SetAside, ...]
     reviewers: Mapping[str, Reviewer]
     phrases: tuple[BoundPhrase, ...]
@@ -168,7 +169,7 @@ class _Cleaning:
 
     def run(self) -> Cleaned:
         """Set aside, then bound what is left."""
-        self._at_odds(Reason.REVIEWER_AT_ODDS, [row.in_force.reviewer for row in self._decided])
+        self._outliers(Reason.REVIEWER_IS_OUTLIER, [row.in_force.reviewer for row in self._decided])
         # Whoever contradicts sincere people on purpose must not cost them their weight.
         lost = frozenset(self._decided[i].in_force.reviewer for i in self._reasons)
         self._reviewers = weigh_reviewers(self._decided, self._kin, without=lost)
@@ -177,13 +178,13 @@ class _Cleaning:
         )
         self._contradictions()
         self._set_aside(Reason.NO_WEIGHT, (i for i in self._left() if self._weights[i] <= 0))
-        self._at_odds(Reason.SOURCE_AT_ODDS, [row.example.source for row in self._decided])
+        self._outliers(Reason.SOURCE_IS_OUTLIER, [row.example.source for row in self._decided])
         self._unconfirmed()
         self._copies()
         phrases = self._bound()
         left = self._left()
         return Cleaned(
-            lessons=tuple(self._lessons(left)),
+            training_examples=tuple(self._training_examples(left)),
             set_aside=tuple(
                 SetAside(id=self._decided[i].id, reason=reason)
                 for i, reason in sorted(self._reasons.items())
@@ -236,10 +237,11 @@ class _Cleaning:
     def _is_spam(self, position: int) -> bool:
         return self._decided[position].example.is_spam
 
-    def _at_odds(self, reason: Reason, names: Sequence[str]) -> None:
-        # The owner of an installation that the model is wrong about needs its lessons most.
+    def _outliers(self, reason: Reason, names: Sequence[str]) -> None:
+        # The owner of an installation that the model is wrong about needs its training examples
+        # most.
         seen = [i for i in self._left() if not self._by(i).is_anchor]
-        found = find_at_odds(
+        found = find_outliers(
             [self._decided[i] for i in seen],
             [self._p_spam[i] for i in seen],
             [names[i] for i in seen],
@@ -252,7 +254,7 @@ class _Cleaning:
         """Set aside what turns a confident verdict round on an untrusted word alone."""
         trusted: defaultdict[tuple[int, bool], set[str]] = defaultdict(set)
         for i in self._left():
-            for name, ruling in standing(self._decided[i].rulings).items():
+            for name, ruling in rulings_in_force(self._decided[i].rulings).items():
                 if self._reviewers[name].is_trusted:
                     trusted[(int(self._kin[i]), ruling.value == "reject")].add(name)
         self._set_aside(
@@ -275,7 +277,7 @@ class _Cleaning:
             self._set_aside(Reason.COPY, (i for i in group if i != kept))
 
     def _bound(self) -> tuple[BoundPhrase, ...]:
-        """Lower the weights of lessons that together would teach too much."""
+        """Lower the weights of training examples that together would teach too much."""
         left = np.array(self._left(), dtype=np.int64)
         rows = [self._decided[i] for i in left.tolist()]
         hands = [(row.in_force.reviewer, row.example.source) for row in rows]
@@ -307,7 +309,7 @@ class _Cleaning:
         sets = []
         for bound in phrases:
             by_most: defaultdict[float, list[int]] = defaultdict(list)
-            for place in bound.lessons:
+            for place in bound.training_examples:
                 i = int(left[place])
                 if self._is_spam(i) is not bound.is_spam:
                     continue
@@ -318,7 +320,7 @@ class _Cleaning:
         return sets
 
     def _most_of_a_phrase(self, position: int) -> float | None:
-        """Return how much lessons like this one may weigh together, None for no bound."""
+        """Return how much training examples like this one may weigh together, None for no bound."""
         p_spam = self._p_spam[position]
         # Nobody knows how a comment looks that was never judged whole: the sterner bound.
         against = p_spam is None or (p_spam >= 0.5) is not self._is_spam(position)
@@ -340,7 +342,7 @@ class _Cleaning:
         days = _numbered([of_stretch(row, "%Y-%m-%d") for row in rows])
         yield Lowered.HOUR, hours, config.hour_share, config.hour_always
         yield Lowered.DAY, days, config.day_share, config.day_always
-        # An anchor's lessons stand alone: their site may be the only one there is.
+        # An anchor's training examples stand alone: their site may be the only one there is.
         sources = _numbered(
             [
                 f"anchor {number}"
@@ -351,11 +353,11 @@ class _Cleaning:
         )
         yield Lowered.SOURCE, sources, config.source_share, config.source_always
 
-    def _lessons(self, left: Sequence[int]) -> Iterable[Taught]:
+    def _training_examples(self, left: Sequence[int]) -> Iterable[WeighedDecision]:
         newest = self._newest(left)
         for i in left:
             row = self._decided[i]
-            yield Taught(
+            yield WeighedDecision(
                 example=row.example,
                 weight=float(self._weights[i]),
                 decided_at=row.in_force.made_at,

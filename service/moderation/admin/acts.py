@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from service.domain.bulk_decision import BulkDecision
 from service.domain.decision import Decision
-from service.domain.stroke import Stroke
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
 
@@ -17,25 +17,25 @@ def record_act(services: Services, *, actor: str, act: str, subject: str, detail
     )
 
 
-def act_on_stroke(stroke: Stroke) -> AuditEntry:
+def act_on_bulk_decision(bulk_decision: BulkDecision) -> AuditEntry:
     """Return the log's entry of many comments' ruling, or of its undoing, as it begins.
 
-    How far it came is told by the stroke itself.
+    How far it came is told by the bulk decision itself.
     """
-    if stroke.undone_at is None:
+    if bulk_decision.undone_at is None:
         return AuditEntry(
-            at=stroke.decided_at,
-            actor=stroke.decided_by,
-            act=f"{stroke.ruling.value} together",
-            subject=stroke.id,
-            detail=f"{stroke.n_left_out} comments",
+            at=bulk_decision.decided_at,
+            actor=bulk_decision.decided_by,
+            act=f"{bulk_decision.ruling.value} together",
+            subject=bulk_decision.id,
+            detail=f"{bulk_decision.n_left_out} comments",
         )
     return AuditEntry(
-        at=stroke.undone_at,
-        actor=stroke.undone_by or "",
+        at=bulk_decision.undone_at,
+        actor=bulk_decision.undone_by or "",
         act="undo together",
-        subject=stroke.id,
-        detail=f"{stroke.n_decided} decided, {stroke.n_in_force} of them in force",
+        subject=bulk_decision.id,
+        detail=f"{bulk_decision.n_decided} decided, {bulk_decision.n_in_force} of them in force",
     )
 
 

@@ -102,7 +102,7 @@ def end_session(session_id: str, user: User, services: Services) -> bool:
 
 def end_other_sessions(session_id: str, user: User, services: Services) -> int:
     """End all sessions of the account but this one; return how many."""
-    ended = services.sessions.end_all(user.id, at=services.clock(), but=session_id)
+    ended = services.sessions.end_all(user.id, at=services.clock(), except_session=session_id)
     if ended:
         record_act(
             services,

@@ -193,7 +193,7 @@ def change_site_settings(
 
     before, after = services.sites.change_settings(site_id, how, act=act)
     if before.settings.mode is not after.settings.mode or before == after:
-        _place_anew(site_id, services)
+        _reposition(site_id, services)
     return after
 
 
@@ -208,11 +208,11 @@ def forget_taught(site_id: SiteId, services: Services, *, actor: str) -> Site:
     )
 
 
-def _place_anew(site_id: SiteId, services: Services) -> None:
+def _reposition(site_id: SiteId, services: Services) -> None:
     """Place all of the site's waiting comments by the mode of now."""
     after: CommentId | None = None
     while True:
-        after = services.comments.place_anew(site_id, after=after, limit=_PLACED_AT_ONCE)
+        after = services.comments.reposition(site_id, after=after, limit=_PLACED_AT_ONCE)
         if after is None:
             return
 

@@ -10,9 +10,9 @@ from service.domain.comment import Comment
 from service.domain.decision import Decision, Ruling
 from service.domain.history import History
 from service.domain.verdict import Outcome, Verdict
-from service.learning.judging import lean_on, make_lesson
-from service.learning.lesson import Hand
+from service.learning.judging import lean_on, make_example
 from service.learning.taught import Taught
+from service.learning.training_example import Hand
 from service.moderation.judging.judge import is_audited, judge_comments
 from service.ports.models import JudgingModel
 from service.scoring.weights import Cutoffs
@@ -101,7 +101,7 @@ def play(
         asked = decides_all or audited or learning.outcome is Outcome.UNSURE
         if asked and not learning.degraded:
             number += 1
-            lesson = make_lesson(
+            example = make_example(
                 number,
                 comment,
                 learning,
@@ -112,7 +112,7 @@ def play(
                 audit_share=audit_share,
                 salt=salt,
             )
-            taught = taught.after([lesson])
+            taught = taught.after([example])
         yield Played(archived=archived, asked=asked, frozen=frozen, learning=learning)
 
 

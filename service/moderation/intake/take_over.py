@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
+from service.domain.decided_comment import DecidedComment
 from service.domain.decision import Decision, Ruling
-from service.domain.precedent import Precedent
 from service.moderation.admin.acts import acts_on_comments
 from service.moderation.learning.remember import remember
 from service.moderation.telling.announce import tell_of_decisions, write_ruling_messages
@@ -54,15 +54,16 @@ def _record(
     ]
     ruled = [replace(cases[one.comment_id], decisions=(one,)) for one in decisions]
     # Of the site itself, whose undo time nobody waits for.
-    told = write_ruling_messages(ruled, services, at_once=True)
+    messages = write_ruling_messages(ruled, services, at_once=True)
     # Who decides one meanwhile is not overruled.
     made = services.decisions.add_many(
-        decisions, deliveries=told, acts=acts_on_comments, open_only=True
+        decisions, deliveries=messages, acts=acts_on_comments, open_only=True
     )
     remember(
-        [Precedent(decision=one, comment=cases[one.comment_id].comment) for one in made], services
+        [DecidedComment(decision=one, comment=cases[one.comment_id].comment) for one in made],
+        services,
     )
-    if told:
+    if messages:
         seen = {one.comment_id: cases[one.comment_id] for one in made}
         tell_of_decisions(seen, services, at_once=True)
     return len(made)

@@ -15,9 +15,9 @@ from service.domain.errors import (
     Problem,
     StoreUnavailableError,
 )
-from service.domain.opinion import Origin
+from service.domain.shadow_verdict import Origin
 from service.moderation.admin.acts import record_act
-from service.moderation.judging.opine import opine
+from service.moderation.judging.shadow_verdicts import keep_shadow_verdicts
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -114,7 +114,7 @@ def feed_back_scorings(services: Services) -> int:
 def back_score_chunk(
     job_id: str, number: int, services: Services, *, size: Callable[[], int]
 ) -> Iterator[int]:
-    """Form the opinions of one chunk, a slice of comments from one `next` to the following one.
+    """Form the shadow verdicts of a chunk, a slice of comments from one `next` to the next one.
 
     Each has as many comments as `size()` says, and yields how many they were; between slices
     whoever waits can be served. A chunk that is done, or whose job was paused or
@@ -135,7 +135,7 @@ def back_score_chunk(
                 return
             some = ids[: max(size(), 1)]
             ids = ids[len(some) :]
-            opine(some, model, services, origin=Origin.BACK_SCORING)
+            keep_shadow_verdicts(some, model, services, origin=Origin.BACK_SCORING)
             yield len(some)
     except StoreUnavailableError:
         raise

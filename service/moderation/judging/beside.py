@@ -8,7 +8,7 @@ from dataclasses import replace
 from service.campaigns.acts import who_sent
 from service.domain.comment import Comment, Sender
 from service.domain.history import History
-from service.domain.ring import standing_beside
+from service.domain.ring import track_record_beside
 from service.ports.services import Services
 
 
@@ -22,7 +22,7 @@ def with_rings(
     found = []
     for comment, history in zip(comments, histories, strict=True):
         rulings = next((beside[who] for who in _known(comment.sender) if who in beside), {})
-        found.append(replace(history, ring=standing_beside(rulings, comment.site_id)))
+        found.append(replace(history, ring=track_record_beside(rulings, comment.site_id)))
     return found
 
 

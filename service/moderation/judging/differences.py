@@ -1,4 +1,4 @@
-"""Tells how a version's opinions differ from the verdicts, and whom that would have cost."""
+"""Tells how a version's shadow verdicts differ from the verdicts, and whom that would have cost."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
-from service.domain.opinion import (
+from service.domain.shadow_verdict import (
     Disagreement,
     Harm,
-    OpinionCounts,
-    OpinionScope,
+    ShadowVerdictCounts,
+    ShadowVerdictScope,
 )
 from service.domain.verdict import Outcome
 from service.ports.services import Services
@@ -24,7 +24,7 @@ class Differences:
     version calls spam; it lists those on this page, `n_newly_lost` counts all.
     """
 
-    counts: OpinionCounts
+    counts: ShadowVerdictCounts
     n_newly_lost: int
     disagreements: tuple[Disagreement, ...]
     next_cursor: str | None
@@ -38,15 +38,15 @@ class Differences:
 
 
 def tell_differences(
-    scope: OpinionScope, services: Services, *, cursor: str | None = None, limit: int
+    scope: ShadowVerdictScope, services: Services, *, cursor: str | None = None, limit: int
 ) -> Differences:
-    """Return how a version's opinions differ; raises what `OpinionStore.disagreements` raises."""
-    counts = services.opinions.count(scope)
-    page = services.opinions.disagreements(scope, cursor=cursor, limit=limit)
+    """Return how a version's shadow verdicts differ; raises as `disagreements` does."""
+    counts = services.shadow_verdicts.count(scope)
+    page = services.shadow_verdicts.disagreements(scope, cursor=cursor, limit=limit)
     return Differences(
         counts=counts,
         n_newly_lost=sum(
-            counts.among(verdict=verdict, opinion=Outcome.SPAM, ruling=Ruling.APPROVE)
+            counts.among(verdict=verdict, shadow_verdict=Outcome.SPAM, ruling=Ruling.APPROVE)
             for verdict in (Outcome.HAM, Outcome.UNSURE)
         ),
         disagreements=page.disagreements,
@@ -57,7 +57,7 @@ def tell_differences(
 def version_to_tell_of(services: Services) -> str | None:
     """Return the version in the shadow, else the one that spoke last; None where none spoke."""
     shadow = services.shadow_name()
-    versions = services.opinions.versions()
+    versions = services.shadow_verdicts.versions()
     if shadow is not None and (shadow in versions or not versions):
         return shadow
     return versions[0] if versions else None

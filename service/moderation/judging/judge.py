@@ -29,7 +29,7 @@ from service.learning.judging import lean_on
 from service.learning.taught import Taught
 from service.moderation.judging.attempts import AttemptCount
 from service.moderation.judging.beside import with_rings
-from service.moderation.judging.laps import Laps
+from service.moderation.judging.stage_timer import StageTimer
 from service.moderation.learning.rebuild import gather_whole
 from service.moderation.telling.announce import (
     endpoints_of,
@@ -85,7 +85,7 @@ def judge_comments(
         settings=settings,
         book=book,
         taught=taught,
-        laps=Laps(),
+        timer=StageTimer(),
     )
     return [one.verdict for one in judged]
 
@@ -108,7 +108,7 @@ def _judge_comments(
     settings: Sequence[SiteSettings] | None,
     book: EntryBook | None,
     taught: Taught | None,
-    laps: Laps,
+    timer: StageTimer,
 ) -> list[_Judged]:
     """See `judge_comments`."""
     missing = () if histories is not None else ("history",)
@@ -126,9 +126,9 @@ def _judge_comments(
             seen.append(detect_all(heard, history))
             # At once after the detectors, whose view of the text the book shares.
             entries.append(book.find(comment, at=now) if book else None)
-        laps.end(Stage.DETECT)
+        timer.end(Stage.DETECT)
         outputs = classifying.result()
-    laps.end(Stage.CLASSIFY)
+    timer.end(Stage.CLASSIFY)
     judged = []
     for index, comment in enumerate(comments):
         cutoffs = cutoffs_of(settings[index], model.cutoffs) if settings else model.cutoffs
@@ -157,7 +157,7 @@ def _judge_comments(
                 settings=settings[index] if settings else None,
             )
         judged.append(_Judged(verdict=verdict, output=output, history=histories[index]))
-        laps.end(Stage.CONCLUDE)
+        timer.end(Stage.CONCLUDE)
     return judged
 
 
@@ -236,7 +236,7 @@ def _try_apart(
 def _try_batch(
     attempts: Sequence[Attempt], services: Services, counting: AttemptCount, *, untried: bool
 ) -> list[CommentId]:
-    laps = Laps(services.observer.monotonic)
+    timer = StageTimer(services.observer.monotonic)
     began = services.clock()
     book = services.entries_in_force()
     counting.begin(attempts, services)
@@ -245,7 +245,7 @@ def _try_batch(
     else:
         comments = [a.comment for a in attempts]
         histories = _gather(comments, services)
-        laps.end(Stage.GATHER)
+        timer.end(Stage.GATHER)
         judged = _judge_comments(
             comments,
             services.current_model(),
@@ -254,11 +254,11 @@ def _try_batch(
             settings=[a.settings for a in attempts],
             book=book,
             taught=services.taught(),
-            laps=laps,
+            timer=timer,
         )
     stored = _store(judged, attempts, services)
-    laps.end(Stage.STORE)
-    _tell_observer(judged, attempts, stored, services, began=began, laps=laps)
+    timer.end(Stage.STORE)
+    _tell_observer(judged, attempts, stored, services, began=began, timer=timer)
     return stored
 
 
@@ -269,7 +269,7 @@ def _tell_observer(
     services: Services,
     *,
     began: datetime,
-    laps: Laps,
+    timer: StageTimer,
 ) -> None:
     batch = JudgedBatch(
         comments=[attempt.comment for attempt in attempts],
@@ -277,7 +277,7 @@ def _tell_observer(
         stored=frozenset(stored),
         began=began,
         ended=services.clock(),
-        seconds=laps.seconds,
+        seconds=timer.seconds,
     )
     services.observer.judged(batch)
 

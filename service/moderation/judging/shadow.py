@@ -8,8 +8,8 @@ from datetime import timedelta
 
 from service.domain.comment import CommentId
 from service.domain.errors import ModelUnavailableError, StoreUnavailableError
-from service.domain.opinion import Origin
-from service.moderation.judging.opine import opine
+from service.domain.shadow_verdict import Origin
+from service.moderation.judging.shadow_verdicts import keep_shadow_verdicts
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -27,8 +27,8 @@ def has_shadow(services: Services) -> bool:
         return False
 
 
-def opine_in_shadow(ids: Sequence[CommentId], services: Services) -> int | None:
-    """Keep the shadow version's opinions of comments that were judged; return how many.
+def judge_in_shadow(ids: Sequence[CommentId], services: Services) -> int | None:
+    """Keep the shadow version's verdicts of comments that were judged; return how many.
 
     Without a version in the shadow that is 0. Nothing that goes wrong is raised, as the shadow must
     never touch judging: None is returned, and what it could not say is missing from the share that
@@ -36,7 +36,7 @@ def opine_in_shadow(ids: Sequence[CommentId], services: Services) -> int | None:
     """
     try:
         model = services.shadow_model()
-        return opine(ids, model, services, origin=Origin.SHADOW) if model else 0
+        return keep_shadow_verdicts(ids, model, services, origin=Origin.SHADOW) if model else 0
     except (StoreUnavailableError, ModelUnavailableError) as error:
         reason = type(error).__name__
     except Exception as error:  # noqa: BLE001  # a version on trial may do anything
@@ -45,12 +45,14 @@ def opine_in_shadow(ids: Sequence[CommentId], services: Services) -> int | None:
     return None
 
 
-def prune_opinions(services: Services, *, keep: timedelta) -> int:
-    """Delete opinions formed longer ago than `keep`; return how many, at most 1,000.
+def prune_shadow_verdicts(services: Services, *, keep: timedelta) -> int:
+    """Delete shadow verdicts formed longer ago than `keep`; return how many, at most 1,000.
 
     Safe to run at any time, twice too. Raises `StoreUnavailableError`.
     """
-    pruned = services.opinions.prune(formed_before=services.clock() - keep, limit=_MOST_AT_ONCE)
+    pruned = services.shadow_verdicts.prune(
+        formed_before=services.clock() - keep, limit=_MOST_AT_ONCE
+    )
     if pruned:
-        log.info("old opinions were deleted", extra={"opinions": pruned})
+        log.info("old shadow verdicts were deleted", extra={"opinions": pruned})
     return pruned

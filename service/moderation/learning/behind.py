@@ -32,7 +32,7 @@ def decisions_behind(case: Case, services: Services) -> tuple[Case, ...]:
         until=verdict.judged_at.toordinal(),
     )
     found = services.cases.find([one for one in ids if one != comment.id]) if ids else []
-    standing = [
+    in_force = [
         one
         for one in found
         if one.decision is not None
@@ -40,4 +40,4 @@ def decisions_behind(case: Case, services: Services) -> tuple[Case, ...]:
         and one.withdrawn_at is None
         and one.comment.text
     ]
-    return tuple(standing[:MOST_SHOWN])
+    return tuple(in_force[:MOST_SHOWN])

@@ -62,7 +62,7 @@ def _is_by_policy(case: Case) -> bool:
 
 
 def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
-    told = write_ruling_messages([replace(case, decisions=()) for case in cases], services)
+    messages = write_ruling_messages([replace(case, decisions=()) for case in cases], services)
     now = services.clock()
 
     def act(undone: Sequence[Decision]) -> list[AuditEntry]:
@@ -77,11 +77,11 @@ def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
         [case.decision for case in cases if case.decision],
         by=CAMPAIGN_POLICY,
         at=now,
-        deliveries=told,
+        deliveries=messages,
         acts=act,
     )
     # Nobody learns from what a policy does.
     services.decisions.mark_remembered(undone)
-    if told:
+    if messages:
         wake_deliverers(services)
     return len(undone)

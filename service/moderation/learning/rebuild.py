@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from service.domain.comment import Comment
 from service.domain.errors import HistoryBlankError
 from service.domain.history import History
-from service.moderation.learning.remember import teach
+from service.moderation.learning.remember import apply_to_reputation
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ def gather_whole(comments: Sequence[Comment], services: Services) -> list[Histor
     try:
         return services.history.gather(comments, now=now, only_filled=True)
     except HistoryBlankError:
-        if services.decisions.find_in_force(after=0, limit=1).precedents:
+        if services.decisions.find_in_force(after=0, limit=1).decided_comments:
             raise
     return services.history.gather(comments, now=now)
 
@@ -87,11 +87,11 @@ def rebuild_portion(services: Services, *, portion: int = PORTION) -> Portion:
     """
     after = services.rebuild_place.find()
     page = services.decisions.find_in_force(after=after, limit=portion)
-    for precedent in page.precedents:
-        teach(precedent, services)
+    for decided_comment in page.decided_comments:
+        apply_to_reputation(decided_comment, services)
     if page.next_after is not None:
         services.rebuild_place.move(after, page.next_after)
-        return Portion(decisions=len(page.precedents), is_last=False)
+        return Portion(decisions=len(page.decided_comments), is_last=False)
     # Where the place is gone or moved, something was wiped or is under way: nothing is filled yet.
     if not services.rebuild_place.clear(after):
         return Portion(decisions=0, is_last=False)

@@ -12,9 +12,9 @@ import logging
 from collections.abc import Sequence
 
 from service.domain.campaign import is_by_person
+from service.domain.decided_comment import DecidedComment
 from service.domain.decision import Decision, Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.precedent import Precedent
 from service.moderation.learning.policy import recheck_policy
 from service.ports.services import Services
 
@@ -25,16 +25,16 @@ log = logging.getLogger(__name__)
 _MOST_AT_ONCE = 500
 
 
-def remember(precedents: Sequence[Precedent], services: Services) -> None:
+def remember(decided_comments: Sequence[DecidedComment], services: Services) -> None:
     """Do what follows from decisions as they stand; if a store is away, that is done later."""
     try:
-        _recheck_policies(precedents, services)
-        told = [one.decision for one in precedents if teach(one, services)]
+        _recheck_policies(decided_comments, services)
+        told = [one.decision for one in decided_comments if apply_to_reputation(one, services)]
         services.decisions.mark_remembered(told)
     except StoreUnavailableError:
         log.warning(
             "not all that follows from a decision was done yet",
-            extra={"ids": ",".join(one.decision.id for one in precedents)},
+            extra={"ids": ",".join(one.decision.id for one in decided_comments)},
         )
 
 
@@ -49,7 +49,7 @@ def remember_open(services: Services) -> int:
     told: list[Decision] = []
     try:
         for one in waiting:
-            if teach(one, services):
+            if apply_to_reputation(one, services):
                 told.append(one.decision)  # noqa: PERF401  # kept if the store fails half-way
     finally:
         if told:
@@ -58,11 +58,11 @@ def remember_open(services: Services) -> int:
     return len(told)
 
 
-def _recheck_policies(precedents: Sequence[Precedent], services: Services) -> None:
+def _recheck_policies(decided_comments: Sequence[DecidedComment], services: Services) -> None:
     """Look again at what policies rejected because people rejected what they now took back."""
     taken_back = [
         one.comment.id
-        for one in precedents
+        for one in decided_comments
         if one.decision.undone_at is not None
         and one.decision.ruling is Ruling.REJECT
         and is_by_person(one.decision)
@@ -72,19 +72,19 @@ def _recheck_policies(precedents: Sequence[Precedent], services: Services) -> No
         recheck_policy({one for one in found if one is not None}, services)
 
 
-def teach(precedent: Precedent, services: Services) -> bool:
+def apply_to_reputation(decided_comment: DecidedComment, services: Services) -> bool:
     """Have a decision learnt, or taken back if it was undone; return whether histories know now.
 
     Whatever else one comment provokes is logged and leaves its decision open: it must not keep the
     others from being learnt. What a site's policy decided is nothing to learn: only people teach.
     Raises `StoreUnavailableError`.
     """
-    decision = precedent.decision
+    decision = decided_comment.decision
     if not is_by_person(decision):
         return True
     act = services.history.learn if decision.undone_at is None else services.history.unlearn
     try:
-        act(decision.id, precedent.comment, decision.ruling, at=decision.decided_at)
+        act(decision.id, decided_comment.comment, decision.ruling, at=decision.decided_at)
     except StoreUnavailableError:
         raise
     except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on

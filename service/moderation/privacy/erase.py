@@ -12,6 +12,7 @@ from typing import Any
 
 from service.domain.case import Case
 from service.domain.comment import SiteId
+from service.domain.decision import Decision
 from service.domain.errors import NotFoundError
 from service.domain.history import Conduct
 from service.domain.person import Person
@@ -154,7 +155,13 @@ def _record(case: Case) -> Mapping[str, Any]:
     return {
         "comment": asdict(case.comment),
         "verdict": asdict(case.verdict) if case.verdict else None,
-        "decisions": [asdict(decision) for decision in case.decisions],
+        "decisions": [_decision_to_json(one) for one in case.decisions],
         "reports": [asdict(report) for report in case.reports],
         "campaign_id": case.campaign_id,
     }
+
+
+def _decision_to_json(decision: Decision) -> Mapping[str, Any]:
+    """Return a decision under the names that its file has always had."""
+    names = {"bulk_decision_id": "stroke_id"}
+    return {names.get(name, name): value for name, value in asdict(decision).items()}

@@ -16,8 +16,8 @@ from service.domain.site import Site
 from service.domain.verdict import Outcome, Verdict
 from service.learning.features import count_features
 from service.learning.judging import lean_anew
-from service.learning.lesson import Features
 from service.learning.taught import Taught
+from service.learning.training_example import Features
 from service.ports.services import Services
 from service.scoring.review_order import review_at
 from service.scoring.weights import Cutoffs

@@ -1,16 +1,16 @@
-"""Decides a campaign or a ring in one stroke, with exceptions, and takes comments out of it."""
+"""Decides a campaign or a ring in one go, with exceptions, and takes comments out of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
+from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.campaign import is_low
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
-from service.domain.stroke import Stroke, StrokeOf
 from service.moderation.admin.acts import record_act
-from service.moderation.review.strokes import PORTION, decide_together
+from service.moderation.review.bulk_decisions import PORTION, decide_together
 from service.ports.campaigns import GroupStore
 from service.ports.services import Services
 
@@ -23,7 +23,7 @@ def decide_group(
     ruling: Ruling,
     services: Services,
     *,
-    what: StrokeOf,
+    what: ChosenBy,
     ticked: Sequence[CommentId],
     unticked: Sequence[CommentId],
     others_until: datetime | None,
@@ -31,9 +31,9 @@ def decide_group(
     decided_by: str,
     site_ids: tuple[SiteId, ...] | None,
     note: str | None = None,
-    stroke_id: str | None = None,
-) -> Stroke | None:
-    """Rule on ticked members, and return the stroke; None if there is nothing left to rule on.
+    bulk_decision_id: str | None = None,
+) -> BulkDecision | None:
+    """Rule on ticked members, and return the bulk decision; None if nothing is left to rule on.
 
     With `others_until` all other members that wait and were received by then are ruled on as well,
     at most `MOST_AT_ONCE`, but for the `unticked` and those below `LOW_P_SPAM`: nobody saw them.
@@ -60,29 +60,29 @@ def decide_group(
         for case in services.cases.find(wanted[start : start + PORTION])
         if case.decision is None and (case.comment.id in seen or not is_low(case))
     ]
-    stroke = None
+    bulk_decision = None
     if open_ids:
-        stroke = decide_together(
+        bulk_decision = decide_together(
             open_ids,
             ruling,
             services,
             decided_by=decided_by,
             what=what,
             note=note,
-            stroke_id=stroke_id,
+            bulk_decision_id=bulk_decision_id,
             site_ids=site_ids,
             open_only=True,
         )
     if exceptions_leave and unticked:
         _take_out(group_id, unticked, services, what=what, by=decided_by, site_ids=site_ids)
-    return stroke
+    return bulk_decision
 
 
 def put_back(
     group_id: str,
     services: Services,
     *,
-    what: StrokeOf,
+    what: ChosenBy,
     by: str,
     site_ids: tuple[SiteId, ...] | None,
 ) -> int:
@@ -93,9 +93,9 @@ def put_back(
     return len(back)
 
 
-def groups_of(what: StrokeOf, services: Services) -> GroupStore:
+def groups_of(what: ChosenBy, services: Services) -> GroupStore:
     """Return the store of campaigns, or that of rings."""
-    return services.rings if what is StrokeOf.RING else services.campaigns
+    return services.rings if what is ChosenBy.RING else services.campaigns
 
 
 def _take_out(
@@ -103,7 +103,7 @@ def _take_out(
     ids: Sequence[CommentId],
     services: Services,
     *,
-    what: StrokeOf,
+    what: ChosenBy,
     by: str,
     site_ids: tuple[SiteId, ...] | None,
 ) -> None:

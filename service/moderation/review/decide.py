@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
+from service.domain.decided_comment import DecidedComment
 from service.domain.decision import Decision, Ruling
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
-from service.domain.precedent import Precedent
 from service.moderation.admin.acts import acts_on_comments
 from service.moderation.learning.remember import remember
 from service.moderation.telling.announce import (
@@ -63,13 +63,13 @@ def decide_comment(
         note=note,
         seconds=seconds,
     )
-    told = _messages(case, services, decision=decision, at_once=at_once)
+    messages = _messages(case, services, decision=decision, at_once=at_once)
     replaced = services.decisions.add(
-        decision, deliveries=told, acts=acts_on_comments, instead_of=instead_of
+        decision, deliveries=messages, acts=acts_on_comments, instead_of=instead_of
     )
     changed = [replaced, decision] if replaced is not None else [decision]
-    remember([Precedent(decision=one, comment=case.comment) for one in changed], services)
-    return _tell(case, told, services, at_once=at_once)
+    remember([DecidedComment(decision=one, comment=case.comment) for one in changed], services)
+    return _tell(case, messages, services, at_once=at_once)
 
 
 def undo_decision(
@@ -99,13 +99,13 @@ def undo_decision(
     if decision_id not in (None, current.id):
         msg = f"{current.decided_by} decided this comment in the meantime: {current.ruling}"
         raise ConflictError(msg)
-    told = _messages(case, services, decision=None, at_once=True)
+    messages = _messages(case, services, decision=None, at_once=True)
     try:
         undone = services.decisions.undo(
             comment_id,
             by=undone_by,
             at=services.clock(),
-            deliveries=told,
+            deliveries=messages,
             acts=acts_on_comments,
             decision_id=current.id,
         )
@@ -114,8 +114,8 @@ def undo_decision(
             raise
         # Somebody undid it a moment earlier.
         return services.cases.get(comment_id)
-    remember([Precedent(decision=undone, comment=case.comment)], services)
-    return _tell(case, told, services, at_once=True)
+    remember([DecidedComment(decision=undone, comment=case.comment)], services)
+    return _tell(case, messages, services, at_once=True)
 
 
 def refuse_note(note: str | None, *, seconds: float | None = None) -> None:
@@ -156,12 +156,12 @@ def _messages(
     return write_ruling_messages([ruled], services, at_once=at_once)
 
 
-def _tell(seen: Case, told: Sequence[Delivery], services: Services, *, at_once: bool) -> Case:
+def _tell(seen: Case, messages: Sequence[Delivery], services: Services, *, at_once: bool) -> Case:
     """Have what was kept delivered, and return the case as it stands now."""
-    if told:
+    if messages:
         wake_deliverers(services)
     case = services.cases.get(seen.comment.id)
-    if told and case.verdict != seen.verdict:
+    if messages and case.verdict != seen.verdict:
         # It came while the message was written, which therefore does not know it.
         if case.decision is not None:
             announce_decisions([case], services, at_once=at_once)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from service.domain.bulk_decision import BulkDecision
 from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.errors import NotFoundError
-from service.domain.stroke import Stroke
 from service.ports.audit import AuditEntry, AuditFilter
 from service.ports.services import Services
 
@@ -20,8 +20,8 @@ _RULED = frozenset(ruling.value for ruling in Ruling)
 _RULED_TOGETHER = frozenset(f"{ruling.value} together" for ruling in Ruling)
 
 
-def find_last_act(name: str, services: Services) -> Case | Stroke | None:
-    """Return the newest case or stroke that this person decided and that still stands.
+def find_last_act(name: str, services: Services) -> Case | BulkDecision | None:
+    """Return the newest case or bulk decision that this person decided and that still stands.
 
     None if there is none among their last acts of twelve hours.
     """
@@ -30,20 +30,22 @@ def find_last_act(name: str, services: Services) -> Case | Stroke | None:
     ruled = [CommentId(one.subject) for one in page.entries if one.act in _RULED]
     cases = {case.comment.id: case for case in services.cases.find(ruled)}
     for entry in page.entries:
-        found = _standing(entry, cases.get(CommentId(entry.subject)), services)
+        found = _in_force(entry, cases.get(CommentId(entry.subject)), services)
         if found is not None:
             return found
     return None
 
 
-def _standing(entry: AuditEntry, case: Case | None, services: Services) -> Case | Stroke | None:
+def _in_force(
+    entry: AuditEntry, case: Case | None, services: Services
+) -> Case | BulkDecision | None:
     if entry.act in _RULED:
         decision = case.decision if case and case.withdrawn_at is None else None
         return case if decision and decision.decided_by == entry.actor else None
     if entry.act not in _RULED_TOGETHER:
         return None
     try:
-        stroke = services.strokes.get(entry.subject)
+        bulk_decision = services.bulk_decisions.get(entry.subject)
     except NotFoundError:
         return None
-    return stroke if stroke.undone_at is None and stroke.n_in_force else None
+    return bulk_decision if bulk_decision.undone_at is None and bulk_decision.n_in_force else None

@@ -11,7 +11,7 @@ from service.domain.decision import Ruling
 from service.domain.errors import ConflictError
 from service.domain.verdict import Outcome
 from service.moderation.review.decide import decide_comment, refuse_note, undo_decision
-from service.moderation.review.teaching import count_teaching, list_teaching
+from service.moderation.review.select_for_labelling import count_for_labelling, list_for_labelling
 from service.ports.services import Services
 
 
@@ -43,7 +43,7 @@ def list_for_review(
     a cursor that no page gave out.
     """
     if tab is Tab.TEACHES_MOST:
-        return list_teaching(services, site_ids=site_ids)
+        return list_for_labelling(services, site_ids=site_ids)
     order = order or (Order.REVIEW if tab is Tab.NEEDS_REVIEW else Order.NEWEST)
     criteria = _criteria(tab, site_ids, services.clock())
     return services.cases.page(criteria, order=order, cursor=cursor, limit=limit)
@@ -52,7 +52,7 @@ def list_for_review(
 def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
     """Return how many comments a list holds."""
     if tab is Tab.TEACHES_MOST:
-        return count_teaching(services, site_ids=site_ids)
+        return count_for_labelling(services, site_ids=site_ids)
     return services.cases.count(_criteria(tab, site_ids, services.clock()))
 
 

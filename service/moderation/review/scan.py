@@ -1,4 +1,4 @@
-"""Finds a screen of waiting comments that look alike, and settles it in one stroke."""
+"""Finds a screen of waiting comments that look alike, and settles it in one go."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, SiteId
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.scan import SINCERE_BELOW, SPAM_FROM, Band, ScanCheck
-from service.domain.stroke import Stroke, StrokeOf
 from service.domain.verdict import Outcome, Verdict
-from service.moderation.review.strokes import decide_together
+from service.moderation.review.bulk_decisions import decide_together
 from service.ports.services import Services
 from service.scoring.scan_steps import count_checks
 
@@ -38,9 +38,9 @@ class Screen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """What a stroke over a screen did; `checks` of it wait to be looked at alone."""
+    """What a bulk decision over a screen did; `checks` of it wait to be looked at alone."""
 
-    stroke: Stroke
+    bulk_decision: BulkDecision
     checks: int
 
 
@@ -56,8 +56,9 @@ def find_screen(
     """Return the first `size` in line of those that can be scanned.
 
     Left out is what wants a look of its own: what is longer than `MAX_SCANNED_CHARS`, judged
-    without all its evidence, reported by its site, put aside, a check of an earlier stroke, and
-    what left the band by what was learnt since, as `tell` has it. Raises `StoreUnavailableError`.
+    without all its evidence, reported by its site, put aside, a check of an earlier bulk decision,
+    and what left the band by what was learnt since, as `tell` has it. Raises
+    `StoreUnavailableError`.
     """
     criteria = _criteria(band, services, site_ids)
     found: list[Case] = []
@@ -93,30 +94,31 @@ def settle_screen(
     exceptions: Collection[CommentId],
     services: Services,
     *,
-    stroke_id: str,
+    bulk_decision_id: str,
     decided_by: str,
     site_ids: tuple[SiteId, ...] | None = None,
 ) -> Settled:
     """Rule on all that is shown but the exceptions, and return how it stands then.
 
     A random few are not ruled: they wait to be looked at alone, unmarked, and tell later whether
-    the stroke was right. Which ones follows from the stroke's id, so that the same call again does
-    nothing twice. What somebody has ruled meanwhile is left as it is. Raises `InvalidInputError`
-    if nothing is left to rule, or more than `MAX_SCREEN` are shown; else as `decide_together`.
+    the bulk decision was right. Which ones follows from the bulk decision's id, so that the same
+    call again does nothing twice. What somebody has ruled meanwhile is left as it is. Raises
+    `InvalidInputError` if nothing is left to rule, or more than `MAX_SCREEN` are shown; else as
+    `decide_together`.
     """
     left = [one for one in dict.fromkeys(shown) if one not in set(exceptions)]
     if not left or len(left) > MAX_SCREEN:
         raise InvalidInputError([_NOTHING_LEFT if not left else _TOO_MANY])
-    left.sort(key=lambda one: hashlib.sha256(f"{stroke_id} {one}".encode()).digest())
+    left.sort(key=lambda one: hashlib.sha256(f"{bulk_decision_id} {one}".encode()).digest())
     n_checks = count_checks(len(left)) if len(left) > 1 else 0
     checks, ruled = left[:n_checks], left[n_checks:]
-    stroke = decide_together(
+    bulk_decision = decide_together(
         ruled,
         band.ruling,
         services,
         decided_by=decided_by,
-        what=StrokeOf.SCAN,
-        stroke_id=stroke_id,
+        what=ChosenBy.SCAN,
+        bulk_decision_id=bulk_decision_id,
         site_ids=site_ids,
         open_only=True,
     )
@@ -126,9 +128,12 @@ def settle_screen(
         if case.needs_review and (site_ids is None or case.comment.site_id in site_ids)
     ]
     services.scan_checks.keep(
-        [ScanCheck(comment_id=one, stroke_id=stroke.id, ruling=band.ruling) for one in seen]
+        [
+            ScanCheck(comment_id=one, bulk_decision_id=bulk_decision.id, ruling=band.ruling)
+            for one in seen
+        ]
     )
-    return Settled(stroke=stroke, checks=len(seen))
+    return Settled(bulk_decision=bulk_decision, checks=len(seen))
 
 
 def _criteria(band: Band, services: Services, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:

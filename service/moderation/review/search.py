@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.case import Case, CasePage
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, InvalidInputError, Problem
 from service.domain.search import Field, SearchQuery, Term, parse_search
 from service.domain.site import Site
-from service.domain.stroke import Stroke, StrokeOf
 from service.domain.user import User
 from service.moderation.admin.acts import record_act
-from service.moderation.review.strokes import decide_together
+from service.moderation.review.bulk_decisions import decide_together
 from service.ports.services import Services
 
 # What a page can say exactly; beyond it says "more than".
@@ -24,7 +24,7 @@ MAX_COUNTED = 10_000
 MAX_DECIDED = 5_000
 _EXPORTED_AT_ONCE = 250
 _MAX_EXPORTED = 1_000_000
-# A comment takes 0.1 to 0.4 ms to be taken in: a portion keeps other writers waiting for less
+# A comment takes 0.1 to 0.4 ms to be indexed: a portion keeps other writers waiting for less
 # than a tenth of a second.
 _PORTION = 200
 # What was received at the very moment of asking is found.
@@ -96,8 +96,8 @@ def decide_found(
     user: User,
     counted: int,
     until: datetime,
-    stroke_id: str | None = None,
-) -> Stroke:
+    bulk_decision_id: str | None = None,
+) -> BulkDecision:
     """Rule on everything that a line finds, as it was counted on the page from `until`.
 
     What came in since is left alone. Raises `ConflictError`, and decides nothing, if more is found
@@ -119,8 +119,8 @@ def decide_found(
         ruling,
         services,
         decided_by=user.name,
-        what=StrokeOf.SEARCH,
-        stroke_id=stroke_id,
+        what=ChosenBy.SEARCH,
+        bulk_decision_id=bulk_decision_id,
         site_ids=user.site_ids,
     )
 
@@ -171,7 +171,7 @@ def read_line(line: str, services: Services, *, user: User) -> Scope:
     return Scope(query=query.without(Field.SITE), site_ids=tuple(sorted(kept)))
 
 
-def take_in_search(services: Services, *, goes_on: Callable[[], bool]) -> int:
+def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> int:
     """Let comments be found that were kept or judged lately; return how many.
 
     A portion at a time for as long as it may go on. Safe to run at any time, twice too. Raises
@@ -179,7 +179,7 @@ def take_in_search(services: Services, *, goes_on: Callable[[], bool]) -> int:
     """
     taken = 0
     while goes_on():
-        portion = services.search.take_in(limit=_PORTION)
+        portion = services.search.index_due(limit=_PORTION)
         taken += portion
         if portion < _PORTION:
             break

@@ -130,7 +130,7 @@ def write_decision_messages(
     """Return what sites want to know of rulings, or of their undoing, as the cases stand.
 
     They are to be kept together with the rulings. A ruling is told once its site's undo time has
-    passed, and can be taken back untold until then; `at_once` is for rulings of the site itself.
+    passed, and can be taken back unsent until then; `at_once` is for rulings of the site itself.
     An undoing is told without delay.
     """
     messages = write_messages([(case, EventKind.DECISION) for case in cases], services)

@@ -38,7 +38,7 @@ _GIVE_UP_AFTER = timedelta(days=1)
 def take_deliveries(
     services: Services, *, limit: int, except_sites: Collection[SiteId] = ()
 ) -> list[Delivery]:
-    """Return messages that are due, lent to whoever called for as long as sending can take."""
+    """Return messages that are due, leased to whoever called for as long as sending can take."""
     now = services.clock()
     return services.deliveries.take_due(
         now, until=now + LEND_FOR, limit=limit, except_sites=except_sites
@@ -48,7 +48,7 @@ def take_deliveries(
 def deliver(
     delivery: Delivery, services: Services, *, delays: Sequence[float] = RETRY_DELAYS
 ) -> SendOutcome | None:
-    """Send a lent message and record what came of it; None if it had to wait for its verdict.
+    """Send a leased message and record what came of it; None if it had to wait for its verdict.
 
     After a failure it is tried again after the next of `delays`, in seconds, or later if the site
     asks for that; after the last it is given up. It is given up at once if the site answers 410
@@ -100,7 +100,7 @@ def _wait_for_verdict(delivery: Delivery, services: Services) -> None:
         services.deliveries.record(attempt, state=DeliveryState.DEAD)
         return
     wait = min(max(age * _LOOK_AGAIN_SHARE, _LOOK_AGAIN_FIRST), _LOOK_AGAIN_LAST)
-    services.deliveries.postpone(delivery.id, until=now + wait)
+    services.deliveries.release(delivery.id, until=now + wait)
 
 
 def _what_follows(

@@ -34,7 +34,7 @@ class SignalEvaluation:
     measurements: SignalMeasurements
 
 
-def signals_record(evaluation: SignalEvaluation) -> dict[str, object]:
+def signals_to_json(evaluation: SignalEvaluation) -> dict[str, object]:
     """Return everything that was found, ready for JSON."""
     found = asdict(evaluation.measurements)
     found["sources"] = {

@@ -119,7 +119,7 @@ class ListFolder:
         return sorted(name for name, (_, entry) in self._loaded.items() if entry is None)
 
     def put(self, about: AboutList, compiled: CompiledEntries) -> None:
-        """Keep a list in place of an earlier one of its name, at one stroke. Raises `OSError`."""
+        """Keep a list in place of an earlier one of its name, in one go. Raises `OSError`."""
         self._folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
         write_list(self._path(about.name), about, compiled)
         self._next_look = -1.0

@@ -20,6 +20,7 @@ from service.stores.sql.base.engine import (
     ping,
 )
 from service.stores.sql.base.write_probe import prove_write
+from service.stores.sql.bulk_decisions import SqlBulkDecisionStore
 from service.stores.sql.campaigns import SqlCampaignStore
 from service.stores.sql.cases import SqlCaseStore
 from service.stores.sql.claims import SqlClaimStore
@@ -30,7 +31,6 @@ from service.stores.sql.endpoints import SqlEndpointStore
 from service.stores.sql.figures import SqlFigureStore
 from service.stores.sql.inbound import SqlInboundStore
 from service.stores.sql.list_entries import SqlListEntryStore
-from service.stores.sql.opinions import SqlOpinionStore
 from service.stores.sql.personal_data import SqlPersonalDataStore
 from service.stores.sql.reminders import SqlReminderStore
 from service.stores.sql.reports import SqlReportStore
@@ -43,8 +43,8 @@ from service.stores.sql.second_factors import SqlSecondFactorStore
 from service.stores.sql.sender_notes import SqlSenderNoteStore
 from service.stores.sql.sender_records import SqlSenderRecords
 from service.stores.sql.sessions import SqlSessionStore
+from service.stores.sql.shadow_verdicts import SqlShadowVerdictStore
 from service.stores.sql.sites import SqlSiteStore
-from service.stores.sql.strokes import SqlStrokeStore
 from service.stores.sql.traffic import SqlTrafficStore
 from service.stores.sql.users import SqlUserStore
 from service.stores.sql.verdicts import SqlVerdictStore
@@ -61,7 +61,7 @@ class SqlStores:
     comments: SqlCommentStore
     verdicts: SqlVerdictStore
     decisions: SqlDecisionStore
-    strokes: SqlStrokeStore
+    bulk_decisions: SqlBulkDecisionStore
     cases: SqlCaseStore
     search: SqlCaseSearch
     saved_views: SqlSavedViewStore
@@ -85,7 +85,7 @@ class SqlStores:
     endpoints: SqlEndpointStore
     deliveries: SqlDeliveryStore
     inbound: SqlInboundStore
-    opinions: SqlOpinionStore
+    shadow_verdicts: SqlShadowVerdictStore
     back_scorings: SqlBackScoringStore
     list_entries: SqlListEntryStore
     one_moment: Callable[[], AbstractContextManager[None]]
@@ -100,7 +100,7 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         comments=SqlCommentStore(engine),
         verdicts=SqlVerdictStore(engine),
         decisions=SqlDecisionStore(engine),
-        strokes=SqlStrokeStore(engine),
+        bulk_decisions=SqlBulkDecisionStore(engine),
         cases=SqlCaseStore(engine),
         search=SqlCaseSearch(engine),
         saved_views=SqlSavedViewStore(engine),
@@ -124,7 +124,7 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         endpoints=SqlEndpointStore(engine),
         deliveries=SqlDeliveryStore(engine),
         inbound=SqlInboundStore(engine),
-        opinions=SqlOpinionStore(engine),
+        shadow_verdicts=SqlShadowVerdictStore(engine),
         back_scorings=SqlBackScoringStore(engine),
         list_entries=SqlListEntryStore(engine),
         one_moment=partial(one_moment, engine),

@@ -13,7 +13,7 @@ from service.domain.errors import ConflictError, NotFoundError
 from service.stores.limits import LONG_AGO
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import Row
-from service.stores.sql.schema.opinions import back_scoring_chunks, back_scorings
+from service.stores.sql.schema.shadow_verdicts import back_scoring_chunks, back_scorings
 from service.stores.sql.schema.tables import comments, is_kept_and_judged
 
 _jobs, _chunks = back_scorings.c, back_scoring_chunks.c

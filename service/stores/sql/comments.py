@@ -34,7 +34,7 @@ from service.stores.sql.base.rows import (
 )
 from service.stores.sql.base.statements import chunks, insert_if_free, insert_rows
 from service.stores.sql.campaigns import delete_traits
-from service.stores.sql.opinions import drop_opinions
+from service.stores.sql.queue_position import place_waiting
 from service.stores.sql.rings import delete_acts
 from service.stores.sql.schema.desk import asides
 from service.stores.sql.schema.tables import (
@@ -44,8 +44,8 @@ from service.stores.sql.schema.tables import (
     sites,
     waits_for_verdict,
 )
-from service.stores.sql.search_index import ask_to_take_in, leave_out
-from service.stores.sql.standing import place_waiting
+from service.stores.sql.search_index import leave_out, mark_for_index
+from service.stores.sql.shadow_verdicts import drop_shadow_verdicts
 from service.stores.withdrawal import blanked
 
 # Each try sees at least one equal key more that another process kept meanwhile.
@@ -222,10 +222,10 @@ class SqlCommentStore:
         with reading(self._engine) as connection:
             return list(connection.scalars(query))
 
-    def place_anew(
+    def reposition(
         self, site_id: SiteId, *, after: CommentId | None, limit: int
     ) -> CommentId | None:
-        """See `CommentStore.place_anew`."""
+        """See `CommentStore.reposition`."""
         return write(
             self._engine, lambda connection: place_waiting(connection, site_id, after, limit)
         )
@@ -289,7 +289,7 @@ def withdraw_locked(connection: sa.Connection, ids: Sequence[CommentId], at: dat
     leave_out(connection, ids)
     delete_traits(connection, ids)
     delete_acts(connection, ids)
-    drop_opinions(connection, ids)
+    drop_shadow_verdicts(connection, ids)
 
 
 def _newest_judged(connection: sa.Connection, lane: Lane) -> datetime | None:
@@ -315,7 +315,7 @@ def _add(connection: sa.Connection, claimed: Sequence[tuple[NewComment, Claims]]
                 rows.append(comment_values(new, claims))
         savepoint = connection.begin_nested()
         if _insert(connection, rows) == len(rows):
-            ask_to_take_in(connection, [CommentId(str(row["id"])) for row in rows])
+            mark_for_index(connection, [CommentId(str(row["id"])) for row in rows])
             savepoint.commit()
             return answers
         # Another process has just kept an equal key; look again, now it can be seen.

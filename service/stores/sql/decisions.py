@@ -10,10 +10,10 @@ import sqlalchemy as sa
 
 from service.domain.campaign import CAMPAIGN_POLICY
 from service.domain.comment import CommentId
+from service.domain.decided_comment import DecidedComment, DecidedPage
 from service.domain.decision import Decision
 from service.domain.delivery import Delivery
 from service.domain.errors import ConflictError, NotFoundError
-from service.domain.precedent import Precedent, PrecedentPage
 from service.ports.audit import Acts
 from service.stores.batches import refuse_mixed
 from service.stores.deliveries import kept_of
@@ -26,16 +26,16 @@ from service.stores.sql.base.rows import (
     decision_values,
 )
 from service.stores.sql.base.statements import chunks, insert_if_free
-from service.stores.sql.deliveries import insert_deliveries, withdraw_untold
+from service.stores.sql.deliveries import cancel_unsent, insert_deliveries
+from service.stores.sql.queue_position import POSITION_COLUMNS, rank_of
 from service.stores.sql.schema.acts import stroke_sites, strokes
 from service.stores.sql.schema.tables import (
     audit_log,
     comments,
     decisions,
-    is_of_stroke_in_force,
+    is_of_bulk_decision_in_force,
     is_unremembered,
 )
-from service.stores.sql.standing import STANDING, rank_of
 
 _id = decisions.c.id
 
@@ -57,13 +57,13 @@ class SqlDecisionStore:
         """See `DecisionStore.add`."""
 
         def append(connection: sa.Connection) -> Decision | None:
-            standing = _lock_comments(connection, [decision.comment_id])
-            if not standing:
+            positions = _lock_comments(connection, [decision.comment_id])
+            if not positions:
                 msg = f"there is no comment {decision.comment_id!r}"
                 raise NotFoundError(msg)
             if instead_of is not None:
                 _refuse_another(connection, decision.comment_id, instead_of)
-            replaced = _append(connection, [decision], standing, deliveries)
+            replaced = _append(connection, [decision], positions, deliveries)
             _log(connection, [*replaced, decision], acts)
             return replaced[0] if replaced else None
 
@@ -81,24 +81,26 @@ class SqlDecisionStore:
         refuse_mixed(decisions)
 
         def append(connection: sa.Connection) -> list[Decision]:
-            stroke_id = decisions[0].stroke_id
-            if stroke_id is not None and not _lock_open_stroke(connection, stroke_id):
+            bulk_decision_id = decisions[0].bulk_decision_id
+            if bulk_decision_id is not None and not _lock_open_bulk_decision(
+                connection, bulk_decision_id
+            ):
                 return []
             wanted = [one.comment_id for one in decisions]
-            standing = {
+            positions = {
                 key: row
                 for key, row in _lock_comments(connection, wanted).items()
                 if row.withdrawn_at is None
             }
-            ruled = _ruled_so(connection, decisions[0], list(standing), or_otherwise=open_only)
-            new = [one for one in decisions if one.comment_id in standing.keys() - ruled]
+            ruled = _ruled_so(connection, decisions[0], list(positions), or_otherwise=open_only)
+            new = [one for one in decisions if one.comment_id in positions.keys() - ruled]
             if not new:
                 return []
             ids = {one.comment_id for one in new}
-            told = [one for one in deliveries if one.comment_id in ids]
-            replaced = _append(connection, new, standing, told)
-            if stroke_id is not None:
-                _count(connection, stroke_id, [standing[key] for key in ids])
+            messages = [one for one in deliveries if one.comment_id in ids]
+            replaced = _append(connection, new, positions, messages)
+            if bulk_decision_id is not None:
+                _count(connection, bulk_decision_id, [positions[key] for key in ids])
             _log(connection, [*replaced, *new], acts)
             return [*replaced, *new]
 
@@ -117,14 +119,14 @@ class SqlDecisionStore:
         """See `DecisionStore.undo`."""
 
         def undo(connection: sa.Connection) -> Decision:
-            standing = _lock_comments(connection, [comment_id])
+            positions = _lock_comments(connection, [comment_id])
             if decision_id is not None:
                 _refuse_another(connection, comment_id, [decision_id])
             undone = _take_back(connection, decisions.c.comment_id == comment_id, by=by, at=at)
             if not undone:
                 msg = f"comment {comment_id!r} has no decision in force"
                 raise NotFoundError(msg)
-            _let_undone(connection, undone, standing, deliveries)
+            _let_undone(connection, undone, positions, deliveries)
             _log(connection, undone, acts)
             return undone[0]
 
@@ -143,23 +145,27 @@ class SqlDecisionStore:
         wanted = [one.id for one in decisions]
 
         def undo(connection: sa.Connection) -> list[Decision]:
-            standing = _lock_comments(connection, [one.comment_id for one in decisions])
+            positions = _lock_comments(connection, [one.comment_id for one in decisions])
             undone = _take_back(connection, _id.in_(wanted), by=by, at=at)
             ids = {one.comment_id for one in undone}
-            told = [one for one in deliveries if one.comment_id in ids]
+            messages = [one for one in deliveries if one.comment_id in ids]
             if undone:
-                _let_undone(connection, undone, standing, told)
+                _let_undone(connection, undone, positions, messages)
                 _log(connection, undone, acts)
             return undone
 
         return write(self._engine, undo) if decisions else []
 
-    def find_of_stroke(self, stroke_id: str, *, after: int, limit: int) -> PrecedentPage:
-        """See `DecisionStore.find_of_stroke`."""
-        of_stroke = sa.and_(decisions.c.stroke_id == stroke_id, is_of_stroke_in_force)
-        return self._page(of_stroke, after=after, limit=limit)
+    def find_of_bulk_decision(
+        self, bulk_decision_id: str, *, after: int, limit: int
+    ) -> DecidedPage:
+        """See `DecisionStore.find_of_bulk_decision`."""
+        of_bulk_decision = sa.and_(
+            decisions.c.stroke_id == bulk_decision_id, is_of_bulk_decision_in_force
+        )
+        return self._page(of_bulk_decision, after=after, limit=limit)
 
-    def find_unremembered(self, *, limit: int) -> list[Precedent]:
+    def find_unremembered(self, *, limit: int) -> list[DecidedComment]:
         """See `DecisionStore.find_unremembered`."""
         query = (
             sa.select(decisions)
@@ -174,12 +180,12 @@ class SqlDecisionStore:
         """See `DecisionStore.mark_remembered`."""
         write(self._engine, lambda connection: _mark_remembered(connection, decisions))
 
-    def find_in_force(self, *, after: int, limit: int) -> PrecedentPage:
+    def find_in_force(self, *, after: int, limit: int) -> DecidedPage:
         """See `DecisionStore.find_in_force`."""
         return self._page(decisions.c.undone_at.is_(None), after=after, limit=limit)
 
-    def find_teaching(self) -> list[tuple[int, CommentId]]:
-        """See `DecisionStore.find_teaching`."""
+    def find_training_decisions(self) -> list[tuple[int, CommentId]]:
+        """See `DecisionStore.find_training_decisions`."""
         query = (
             sa.select(decisions.c.seq, decisions.c.comment_id)
             .join(comments, comments.c.id == decisions.c.comment_id)
@@ -203,7 +209,7 @@ class SqlDecisionStore:
             row = connection.execute(sa.select(decision.label("decision"), act.label("act"))).one()
             return row.decision or 0, row.act or 0
 
-    def _page(self, wanted: sa.ColumnElement[bool], *, after: int, limit: int) -> PrecedentPage:
+    def _page(self, wanted: sa.ColumnElement[bool], *, after: int, limit: int) -> DecidedPage:
         query = (
             sa.select(decisions)
             .where(decisions.c.seq > after, wanted)
@@ -212,8 +218,8 @@ class SqlDecisionStore:
         )
         with reading(self._engine) as connection:
             rows = connection.execute(query).all()
-            return PrecedentPage(
-                precedents=tuple(_with_comments(connection, rows)),
+            return DecidedPage(
+                decided_comments=tuple(_with_comments(connection, rows)),
                 next_after=rows[-1].seq if rows else None,
             )
 
@@ -223,13 +229,15 @@ def _log(connection: sa.Connection, changed: Sequence[Decision], acts: Acts | No
         insert_entries(connection, acts(changed))
 
 
-def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[Precedent]:
+def _with_comments(connection: sa.Connection, rows: Sequence[Row]) -> list[DecidedComment]:
     """Return the decisions of these rows, in order, each with its comment."""
     found = {}
     for some in chunks(sorted({row.comment_id for row in rows})):
         query = sa.select(comments).where(comments.c.id.in_(some))
         found.update({row.id: comment_from(row) for row in connection.execute(query)})
-    return [Precedent(decision=decision_from(row), comment=found[row.comment_id]) for row in rows]
+    return [
+        DecidedComment(decision=decision_from(row), comment=found[row.comment_id]) for row in rows
+    ]
 
 
 def _mark_remembered(connection: sa.Connection, known: Sequence[Decision]) -> None:
@@ -245,11 +253,11 @@ def _mark_remembered(connection: sa.Connection, known: Sequence[Decision]) -> No
             )
 
 
-def _lock_open_stroke(connection: sa.Connection, stroke_id: str) -> bool:
-    """Say whether a stroke may go on, locked against being taken back meanwhile."""
+def _lock_open_bulk_decision(connection: sa.Connection, bulk_decision_id: str) -> bool:
+    """Say whether a bulk decision may go on, locked against being taken back meanwhile."""
     query = (
         sa.select(strokes.c.id)
-        .where(strokes.c.id == stroke_id, strokes.c.undone_at.is_(None))
+        .where(strokes.c.id == bulk_decision_id, strokes.c.undone_at.is_(None))
         .with_for_update(key_share=True)
     )
     return connection.execute(query).one_or_none() is not None
@@ -259,7 +267,7 @@ def _lock_comments(connection: sa.Connection, ids: Sequence[CommentId]) -> dict[
     """Return what the review queue needs of comments, locked against other decisions."""
     # In order, so that two that decide the same ones never wait for each other.
     query = (
-        sa.select(*STANDING)
+        sa.select(*POSITION_COLUMNS)
         .where(comments.c.id.in_(ids))
         .order_by(comments.c.id)
         .with_for_update(key_share=True)
@@ -281,12 +289,12 @@ def _refuse_another(
 def _ruled_so(
     connection: sa.Connection, like: Decision, ids: Sequence[CommentId], *, or_otherwise: bool
 ) -> set[CommentId]:
-    """Return which of the comments are ruled alike, or were decided by the same stroke before."""
+    """Return which of the comments are ruled alike, or were decided in the same bulk decision."""
     alike: sa.ColumnElement[bool] = decisions.c.undone_at.is_(None)
     if not or_otherwise:
         alike = sa.and_(alike, decisions.c.ruling == like.ruling.value)
-    if like.stroke_id is not None:
-        alike = sa.or_(alike, decisions.c.stroke_id == like.stroke_id)
+    if like.bulk_decision_id is not None:
+        alike = sa.or_(alike, decisions.c.stroke_id == like.bulk_decision_id)
     query = sa.select(decisions.c.comment_id).where(decisions.c.comment_id.in_(ids), alike)
     return set(connection.scalars(query))
 
@@ -294,8 +302,8 @@ def _ruled_so(
 def _append(
     connection: sa.Connection,
     new: Sequence[Decision],
-    standing: Mapping[CommentId, Row],
-    told: Sequence[Delivery],
+    positions: Mapping[CommentId, Row],
+    messages: Sequence[Delivery],
 ) -> list[Decision]:
     """Put new decisions in force, all made by one person at one moment; return what they replace.
 
@@ -308,18 +316,18 @@ def _append(
         by=new[0].decided_by,
         at=new[0].decided_at,
     )
-    withdrawn = withdraw_untold(connection, replaced)
+    cancelled = cancel_unsent(connection, replaced)
     taken = sa.select(decisions.c.id).where(decisions.c.id.in_([one.id for one in new]))
     if connection.execute(taken.limit(1)).all():
         raise ConflictError("there is a decision of this id already")
     connection.execute(sa.insert(decisions), [decision_values(one) for one in new])
-    _keep_in_step(connection, [standing[key] for key in ids], decided=True)
-    corrects = {one.comment_id for one in replaced if one.id not in withdrawn.unheard}
+    _keep_in_step(connection, [positions[key] for key in ids], decided=True)
+    corrects = {one.comment_id for one in replaced if one.id not in cancelled.unsent}
     insert_deliveries(
         connection,
         [
             replace(one, corrects_told=one.comment_id in corrects)
-            for one in kept_of(told, withdrawn)
+            for one in kept_of(messages, cancelled)
         ],
     )
     return replaced
@@ -328,14 +336,14 @@ def _append(
 def _let_undone(
     connection: sa.Connection,
     undone: Sequence[Decision],
-    standing: Mapping[CommentId, Row],
-    told: Sequence[Delivery],
+    positions: Mapping[CommentId, Row],
+    messages: Sequence[Delivery],
 ) -> None:
     """Let everything follow from decisions that were taken back; their comments must be locked."""
-    withdrawn = withdraw_untold(connection, undone)
-    _keep_in_step(connection, [standing[one.comment_id] for one in undone], decided=False)
-    silent = {one.comment_id for one in undone if one.id in withdrawn.unheard}
-    insert_deliveries(connection, kept_of(told, withdrawn, silent=silent))
+    cancelled = cancel_unsent(connection, undone)
+    _keep_in_step(connection, [positions[one.comment_id] for one in undone], decided=False)
+    silent = {one.comment_id for one in undone if one.id in cancelled.unsent}
+    insert_deliveries(connection, kept_of(messages, cancelled, silent=silent))
 
 
 def _take_back(
@@ -352,26 +360,26 @@ def _take_back(
     return [decision_from(row) for row in rows]
 
 
-def _keep_in_step(connection: sa.Connection, standing: Sequence[Row], *, decided: bool) -> None:
+def _keep_in_step(connection: sa.Connection, positions: Sequence[Row], *, decided: bool) -> None:
     """Let the comments' rows say whether they are decided."""
     connection.execute(
         sa.update(comments)
         .where(comments.c.id == sa.bindparam("decided_id"))
         .values(decided=decided, review_rank=sa.bindparam("rank")),
-        [{"decided_id": row.id, "rank": rank_of(row, decided=decided)} for row in standing],
+        [{"decided_id": row.id, "rank": rank_of(row, decided=decided)} for row in positions],
     )
 
 
-def _count(connection: sa.Connection, stroke_id: str, decided: Sequence[Row]) -> None:
-    """Let a locked stroke say that it has decided these comments, too, and at which sites."""
+def _count(connection: sa.Connection, bulk_decision_id: str, decided: Sequence[Row]) -> None:
+    """Let a locked bulk decision say that it has decided these comments, too, and where."""
     connection.execute(
         sa.update(strokes)
-        .where(strokes.c.id == stroke_id)
+        .where(strokes.c.id == bulk_decision_id)
         .values(
             n_decided=strokes.c.n_decided + len(decided),
             n_left_out=strokes.c.n_left_out - len(decided),
         )
     )
     site_ids = sorted({row.site_id for row in decided})
-    rows = [{"stroke_id": stroke_id, "site_id": site_id} for site_id in site_ids]
+    rows = [{"stroke_id": bulk_decision_id, "site_id": site_id} for site_id in site_ids]
     connection.execute(insert_if_free(connection, stroke_sites), rows)

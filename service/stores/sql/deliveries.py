@@ -12,7 +12,7 @@ from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, EventKind
 from service.domain.errors import NotFoundError
-from service.stores.deliveries import Withdrawn, after_attempt, revived
+from service.stores.deliveries import Cancelled, after_attempt, revived
 from service.stores.sql.base.engine import reading, write
 from service.stores.sql.base.rows import (
     attempt_from,
@@ -32,8 +32,8 @@ from service.stores.sql.schema.tables import (
 )
 
 _d = deliveries.c
-# What is lent may be on its way this moment, and what was replayed counts its attempts anew.
-is_untold = sa.and_(
+# What is leased may be on its way this moment, and what was replayed counts its attempts anew.
+is_unsent = sa.and_(
     is_waiting,
     _d.lent_until.is_(None),
     _d.attempts == 0,
@@ -110,16 +110,16 @@ class SqlDeliveryStore:
 
         return write(self._engine, record)
 
-    def postpone(self, delivery_id: str, *, until: datetime) -> None:
-        """See `DeliveryStore.postpone`."""
+    def release(self, delivery_id: str, *, until: datetime) -> None:
+        """See `DeliveryStore.release`."""
 
-        def postpone(connection: sa.Connection) -> None:
-            lent = _lock_line_of(connection, delivery_id, only_lent=True)
-            if lent is not None:
-                _replace(connection, replace(lent, next_try_at=until))
-                _let_first_in_line_be_due(connection, [lent.comment_id])
+        def release(connection: sa.Connection) -> None:
+            leased = _lock_line_of(connection, delivery_id, only_leased=True)
+            if leased is not None:
+                _replace(connection, replace(leased, next_try_at=until))
+                _let_first_in_line_be_due(connection, [leased.comment_id])
 
-        write(self._engine, postpone)
+        write(self._engine, release)
 
     def replay(self, delivery_ids: Sequence[str], *, at: datetime) -> int:
         """See `DeliveryStore.replay`."""
@@ -196,7 +196,7 @@ def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> Non
     _let_first_in_line_be_due(connection, sorted({delivery.comment_id for delivery in new}))
 
 
-def withdraw_untold(connection: sa.Connection, undone: Sequence[Decision]) -> Withdrawn:
+def cancel_unsent(connection: sa.Connection, undone: Sequence[Decision]) -> Cancelled:
     """Delete what was to tell these decisions and nobody has tried to send yet.
 
     Their comments must be locked.
@@ -205,20 +205,20 @@ def withdraw_untold(connection: sa.Connection, undone: Sequence[Decision]) -> Wi
     known = set(ids)
     lack_verdict: set[CommentId] = set()
     for some in chunks(undone):
-        untold = connection.execute(
+        unsent = connection.execute(
             sa.delete(deliveries)
-            .where(_d.decision_id.in_([one.id for one in some]), is_untold)
+            .where(_d.decision_id.in_([one.id for one in some]), is_unsent)
             .returning(_d.decision_id, _d.comment_id, _d.event, _d.corrects_told)
         ).all()
-        if not untold:
+        if not unsent:
             continue
-        rulings = [row for row in untold if row.event == EventKind.DECISION.value]
+        rulings = [row for row in unsent if row.event == EventKind.DECISION.value]
         known -= {row.decision_id for row in rulings if not row.corrects_told}
-        lack_verdict |= {row.comment_id for row in untold if row.event != EventKind.DECISION.value}
+        lack_verdict |= {row.comment_id for row in unsent if row.event != EventKind.DECISION.value}
         left = sa.select(_d.decision_id).where(_d.decision_id.in_([one.id for one in some]))
         known |= set(connection.scalars(left))
         _let_first_in_line_be_due(connection, [one.comment_id for one in some])
-    return Withdrawn(unheard=frozenset(ids) - known, lack_verdict=frozenset(lack_verdict))
+    return Cancelled(unsent=frozenset(ids) - known, lack_verdict=frozenset(lack_verdict))
 
 
 def _lock_comments(connection: sa.Connection, new: Sequence[Delivery]) -> None:
@@ -239,7 +239,7 @@ def _lock_comments(connection: sa.Connection, new: Sequence[Delivery]) -> None:
 
 
 def _lock_line_of(
-    connection: sa.Connection, delivery_id: str, *, only_lent: bool = False
+    connection: sa.Connection, delivery_id: str, *, only_leased: bool = False
 ) -> Delivery | None:
     """Return a delivery if it is kept, with its comment locked against changes of the line."""
     line = (
@@ -252,14 +252,14 @@ def _lock_line_of(
     query = (
         sa.select(deliveries).where(deliveries.c.id == delivery_id).with_for_update(key_share=True)
     )
-    if only_lent:
+    if only_leased:
         query = query.where(deliveries.c.lent_until.is_not(None))
     row = connection.execute(query).one_or_none()
     return None if row is None else delivery_from(row)
 
 
 def _replace(connection: sa.Connection, delivery: Delivery) -> None:
-    """Write what became of a delivery that is lent no more; the line must be looked at next."""
+    """Write what became of a delivery that is leased no more; the line must be looked at next."""
     connection.execute(
         sa.update(deliveries)
         .where(deliveries.c.seq == delivery.seq)

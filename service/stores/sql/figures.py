@@ -513,7 +513,7 @@ def _acts(connection: sa.Connection, scope: Scope, most: int) -> tuple[ActCount,
         ActCount(
             day=day_of(row.day),
             decided_by=row.decided_by,
-            in_stroke=bool(row.in_stroke),
+            in_bulk=bool(row.in_stroke),
             decisions=row.number,
         )
         for row in connection.execute(query)

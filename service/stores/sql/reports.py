@@ -14,8 +14,8 @@ from service.stores.sql.base.rows import Row, report_values
 from service.stores.sql.base.statements import insert_if_free
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
+from service.stores.sql.queue_position import POSITION_COLUMNS, rank_of, reported_review_at
 from service.stores.sql.schema.tables import comments, reports, sites
-from service.stores.sql.standing import STANDING, rank_of, reported_review_at
 
 
 class SqlReportStore:
@@ -65,7 +65,7 @@ def _refuse_unknown_site(connection: sa.Connection, report: Report) -> None:
 def _lock_comment(connection: sa.Connection, report: Report, comment_id: CommentId) -> Row:
     """Return where the reported comment stands, locked against verdicts and decisions."""
     query = (
-        sa.select(*STANDING)
+        sa.select(*POSITION_COLUMNS)
         .where(comments.c.id == comment_id, comments.c.site_id == report.site_id)
         .with_for_update(key_share=True)
     )

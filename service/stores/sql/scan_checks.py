@@ -14,7 +14,9 @@ from service.stores.sql.schema.acts import strokes
 from service.stores.sql.schema.desk import scan_checks
 from service.stores.sql.schema.tables import comments, decisions
 
-_of_standing = (strokes.c.id == scan_checks.c.stroke_id) & strokes.c.undone_at.is_(None)
+_of_bulk_decision_in_force = (strokes.c.id == scan_checks.c.stroke_id) & strokes.c.undone_at.is_(
+    None
+)
 
 
 class SqlScanCheckStore:
@@ -28,7 +30,7 @@ class SqlScanCheckStore:
 
         def keep(connection: sa.Connection) -> None:
             for one in checks:
-                values = {"stroke_id": one.stroke_id, "ruling": one.ruling.value}
+                values = {"stroke_id": one.bulk_decision_id, "ruling": one.ruling.value}
                 new = upsert(connection, scan_checks).values(comment_id=one.comment_id, **values)
                 index = [scan_checks.c.comment_id]
                 connection.execute(new.on_conflict_do_update(index_elements=index, set_=values))
@@ -42,7 +44,7 @@ class SqlScanCheckStore:
             for some in chunks(ids):
                 query = (
                     sa.select(scan_checks.c.comment_id)
-                    .join(strokes, _of_standing)
+                    .join(strokes, _of_bulk_decision_in_force)
                     .where(scan_checks.c.comment_id.in_(some))
                 )
                 found += connection.scalars(query)
@@ -61,7 +63,7 @@ class SqlScanCheckStore:
                 comments.c.withdrawn_at,
             )
             .select_from(
-                scan_checks.join(strokes, _of_standing)
+                scan_checks.join(strokes, _of_bulk_decision_in_force)
                 .join(comments, comments.c.id == scan_checks.c.comment_id)
                 .outerjoin(decisions, in_force)
             )

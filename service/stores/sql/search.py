@@ -17,7 +17,7 @@ from service.stores.sql.base.engine import reading, write
 from service.stores.sql.cases import load_cases
 from service.stores.sql.schema.search import search_docs
 from service.stores.sql.schema.tables import comments, decisions
-from service.stores.sql.search_index import first_place, fts, merge, take_in
+from service.stores.sql.search_index import first_place, fts, index_due, merge
 
 # More sites than these are left to the condition on the row, which holds anyway.
 _MAX_SITE_TERMS = 8
@@ -32,9 +32,9 @@ class SqlCaseSearch:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def take_in(self, *, limit: int) -> int:
-        """See `CaseSearch.take_in`."""
-        return write(self._engine, lambda connection: take_in(connection, limit=limit))
+    def index_due(self, *, limit: int) -> int:
+        """See `CaseSearch.index_due`."""
+        return write(self._engine, lambda connection: index_due(connection, limit=limit))
 
     def drop_left_out(self) -> None:
         """See `CaseSearch.drop_left_out`."""
@@ -116,7 +116,7 @@ def select_docs(
 def _that_stand_so(
     found: sa.Select[tuple[int, CommentId]], query: SearchQuery
 ) -> sa.Select[tuple[int, CommentId]]:
-    """Add what a query asks of decisions and reports, which change after comments were taken in."""
+    """Add what a query asks of decisions and reports, which change after comments were indexed."""
     found = found.where(*_of_decisions(query))
     reported = query.of(Field.REPORTED)
     if not reported:

@@ -1,4 +1,4 @@
-"""Keeps what comments are found by: which are to be taken in, taking in, leaving out."""
+"""Keeps what comments are found by: what is to be indexed, indexing, leaving out."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def first_place(moment: datetime) -> int:
     return max(-_LAST_MICROSECOND, min(micros, _LAST_MICROSECOND)) * _PLACES
 
 
-def ask_to_take_in(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
+def mark_for_index(connection: sa.Connection, ids: Sequence[CommentId]) -> None:
     """Remember that the search does not know these comments as they stand.
 
     Whoever calls has their rows locked, or has just made them.
@@ -77,7 +77,7 @@ def merge(connection: sa.Connection, *, begins: bool = False) -> bool:
     return bool(counted.total_changes - before > 1)
 
 
-def take_in(connection: sa.Connection, *, limit: int) -> int:
+def index_due(connection: sa.Connection, *, limit: int) -> int:
     """Let the newest comments that are due be found; return how many that were."""
     newest = search_due.c.comment_id.desc()
     due = list(connection.scalars(sa.select(search_due.c.comment_id).order_by(newest).limit(limit)))

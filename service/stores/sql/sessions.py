@@ -50,9 +50,9 @@ class SqlSessionStore:
         """See `SessionStore.end`."""
         return self._end(user_sessions.c.id == session_id, user_id=user_id, at=at) == 1
 
-    def end_all(self, user_id: str, *, at: datetime, but: str | None = None) -> int:
+    def end_all(self, user_id: str, *, at: datetime, except_session: str | None = None) -> int:
         """See `SessionStore.end_all`."""
-        condition = sa.true() if but is None else user_sessions.c.id != but
+        condition = sa.true() if except_session is None else user_sessions.c.id != except_session
         return self._end(condition, user_id=user_id, at=at)
 
     def _end(self, condition: sa.ColumnElement[bool], *, user_id: str, at: datetime) -> int:

@@ -18,10 +18,10 @@ from service.stores.sql.base.statements import chunks
 from service.stores.sql.campaigns import insert_traits
 from service.stores.sql.cases import load_cases
 from service.stores.sql.deliveries import insert_deliveries
+from service.stores.sql.queue_position import POSITION_COLUMNS, modes_of, rank_of, review_at_of
 from service.stores.sql.rings import insert_acts
 from service.stores.sql.schema.tables import comments, verdicts, waits_for_verdict
-from service.stores.sql.search_index import ask_to_take_in
-from service.stores.sql.standing import STANDING, modes_of, rank_of, review_at_of
+from service.stores.sql.search_index import mark_for_index
 from service.stores.sql.traffic import ask_to_count
 
 
@@ -47,18 +47,18 @@ class SqlVerdictStore:
             return []
 
         def add(connection: sa.Connection) -> set[CommentId]:
-            standing = _add(connection, first, audit)
+            positions = _add(connection, first, audit)
             # Few: what was written before their verdicts came does not know of it.
             spoken_of = sorted(
-                key for key, row in standing.items() if row.decided or row.reported_as
+                key for key, row in positions.items() if row.decided or row.reported_as
             )
-            told = [one for one in deliveries if one.comment_id in standing.keys() - spoken_of]
+            told = [one for one in deliveries if one.comment_id in positions.keys() - spoken_of]
             if tell and spoken_of:
                 told += tell(load_cases(connection, spoken_of))
             insert_deliveries(connection, told)
-            insert_traits(connection, [one for one in traits if one.comment_id in standing])
-            insert_acts(connection, [one for one in acts if one.comment_id in standing])
-            return set(standing)
+            insert_traits(connection, [one for one in traits if one.comment_id in positions])
+            insert_acts(connection, [one for one in acts if one.comment_id in positions])
+            return set(positions)
 
         stored = write(self._engine, add)
         return [v.comment_id for v in first.values() if v.comment_id in stored][::-1]
@@ -68,20 +68,20 @@ def _add(
     connection: sa.Connection, new: Mapping[CommentId, Verdict], audit: frozenset[CommentId]
 ) -> dict[CommentId, Row]:
     """Store verdicts; return how those comments stood whose verdict was stored now."""
-    standing: dict[CommentId, Row] = {}
+    positions: dict[CommentId, Row] = {}
     for some in chunks(sorted(new)):
         # The comment's row is the lock: whoever comes second finds an outcome there.
         query = (
-            sa.select(*STANDING)
+            sa.select(*POSITION_COLUMNS)
             .where(comments.c.id.in_(some), waits_for_verdict)
             .order_by(comments.c.id)
             .with_for_update(key_share=True)
         )
-        standing.update((row.id, row) for row in connection.execute(query))
-    if not standing:
+        positions.update((row.id, row) for row in connection.execute(query))
+    if not positions:
         return {}
-    modes = modes_of(connection, {row.site_id for row in standing.values()})
-    connection.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in standing])
+    modes = modes_of(connection, {row.site_id for row in positions.values()})
+    connection.execute(sa.insert(verdicts), [verdict_values(new[key]) for key in positions])
     connection.execute(
         sa.update(comments)
         .where(comments.c.id == sa.bindparam("judged_id"))
@@ -108,9 +108,9 @@ def _add(
                     p_spam=new[key].p_spam,
                 ),
             }
-            for key, row in standing.items()
+            for key, row in positions.items()
         ],
     )
-    ask_to_take_in(connection, list(standing))
-    ask_to_count(connection, list(standing))
-    return standing
+    mark_for_index(connection, list(positions))
+    ask_to_count(connection, list(positions))
+    return positions

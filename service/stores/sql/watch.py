@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from service.domain.comment import CommentId
 from service.domain.report import Label
-from service.ports.review import Newcomer, Standing
+from service.ports.review import Newcomer, RowState
 from service.stores.sql.base.engine import reading
 from service.stores.sql.base.statements import chunks
 from service.stores.sql.schema.tables import (
@@ -26,10 +26,10 @@ class SqlReviewWatch:
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def standings(self, ids: Sequence[CommentId]) -> Mapping[CommentId, Standing]:
-        """See `ReviewWatch.standings`."""
+    def row_states(self, ids: Sequence[CommentId]) -> Mapping[CommentId, RowState]:
+        """See `ReviewWatch.row_states`."""
         in_force = (decisions.c.comment_id == comments.c.id) & decisions.c.undone_at.is_(None)
-        found: dict[CommentId, Standing] = {}
+        found: dict[CommentId, RowState] = {}
         with reading(self._engine) as connection:
             for some in chunks(ids):
                 query = (
@@ -43,7 +43,7 @@ class SqlReviewWatch:
                     .where(comments.c.id.in_(some))
                 )
                 for row in connection.execute(query):
-                    found[row.id] = Standing(
+                    found[row.id] = RowState(
                         withdrawn=row.withdrawn_at is not None,
                         decision_id=row.decision_id,
                         reported_as=Label(row.reported_as) if row.reported_as else None,

@@ -27,9 +27,9 @@ from service.ports.services import Services
 from service.web.akismet import answers
 from service.web.akismet.call import CLIENT, AkismetCall, shown
 from service.web.akismet.comment import new_comment
+from service.web.edge.coalescer import Coalescer
 from service.web.edge.line import Submit, keep_in_line
-from service.web.edge.together import Together
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 
 log = logging.getLogger(__name__)
 
@@ -55,12 +55,12 @@ class _Kept:
 class CommentCheck:
     """Answers checks with these services, in time: see `WAIT_BUDGET_SECONDS`."""
 
-    def __init__(self, services: Services, submit: Submit, waiting: Waiting) -> None:
+    def __init__(self, services: Services, submit: Submit, waiter: VerdictWaiter) -> None:
         self._services = services
         self._submit = submit
-        self._waiting = waiting
+        self._waiter = waiter
         # Late answers come in crowds.
-        self._keep_deliveries = Together(self._add_deliveries)
+        self._keep_deliveries = Coalescer(self._add_deliveries)
 
     def answer(self, call: AkismetCall, guid: str, *, arrived: float) -> Response:
         """Return the answer; `arrived` is when the request did, by `time.perf_counter`.
@@ -117,7 +117,7 @@ class CommentCheck:
         if known is not None:
             return _Kept(case=known, may_wait=True)
         seconds = until - time.perf_counter()
-        kept = keep_in_line(new, self._submit, self._waiting, seconds=seconds)
+        kept = keep_in_line(new, self._submit, self._waiter, seconds=seconds)
         comment = replace(new.comment, id=kept.added.comment_id)
         case = Case(comment=comment, mode=site.settings.mode)
         return _Kept(case=case, may_wait=kept.in_time or kept.is_repeat)
@@ -152,7 +152,7 @@ class CommentCheck:
         if case.verdict is not None or case.decision is not None or not kept.may_wait:
             return case
         seconds = until - time.perf_counter()
-        return self._waiting.for_verdict(case.comment.id, seconds=seconds) or case
+        return self._waiter.for_verdict(case.comment.id, seconds=seconds) or case
 
     def _late(self, call: AkismetCall, comment_id: CommentId, guid: str, site: Site) -> Response:
         """Return the provisional answer; the comment is kept, and its verdict will be told."""

@@ -15,14 +15,14 @@ from service.ports.services import Services
 from service.web.akismet import account, answers
 from service.web.akismet.call import AkismetCall, presented_key, read_fields
 from service.web.akismet.check import CommentCheck
-from service.web.akismet.doorkeeper import Doorkeeper
 from service.web.akismet.feedback import take_report
+from service.web.akismet.key_cache import KeyCache
 from service.web.akismet.verify import verify_key
 from service.web.edge.auth import AKISMET, open_to_all
 from service.web.edge.errors import EdgeError
 from service.web.edge.limits import hashed_address
 from service.web.edge.line import Submit
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 
 log = logging.getLogger(__name__)
 
@@ -45,10 +45,10 @@ class _Operation:
     open: bool = False
 
 
-def register_akismet(app: Flask, services: Services, submit: Submit, waiting: Waiting) -> None:
+def register_akismet(app: Flask, services: Services, submit: Submit, waiter: VerdictWaiter) -> None:
     """Serve the calls under `/1.1/` and `/1.2/`; whatever host name they are asked under."""
     blueprint = Blueprint(AKISMET, __name__)
-    for name, operation in _operations(services, submit, waiting).items():
+    for name, operation in _operations(services, submit, waiter).items():
         view = _view_of(operation)
         if operation.open:
             open_to_all(view)
@@ -64,7 +64,7 @@ def register_akismet(app: Flask, services: Services, submit: Submit, waiting: Wa
     app.after_request(_speak_akismet)
 
 
-def identify_akismet(services: Services, doorkeeper: Doorkeeper) -> None:
+def identify_akismet(services: Services, key_cache: KeyCache) -> None:
     """Read an Akismet call and find out whose key came along, before anything is counted.
 
     What goes wrong is raised by the view, so that failures are counted in between.
@@ -74,18 +74,18 @@ def identify_akismet(services: Services, doorkeeper: Doorkeeper) -> None:
     g.guid = answers.new_guid()
     name = request.url_rule.rule.rpartition("/")[2]
     try:
-        g.akismet = _identify(name, services, doorkeeper)
+        g.akismet = _identify(name, services, key_cache)
     except (ModerationError, EdgeError) as refusal:
         g.refusal = refusal
 
 
-def _identify(name: str, services: Services, doorkeeper: Doorkeeper) -> AkismetCall:
+def _identify(name: str, services: Services, key_cache: KeyCache) -> AkismetCall:
     fields = read_fields(request)
     secret = presented_key(name, fields, request.environ.get("HTTP_HOST", ""))
     site, key = None, None
     if secret is not None:
         try:
-            site, key = doorkeeper.recognise(secret)
+            site, key = key_cache.recognise(secret)
         except NotAuthenticatedError:
             g.wrong_key = True
             address = hashed_address(services.sender_secret)
@@ -101,10 +101,12 @@ def _identify(name: str, services: Services, doorkeeper: Doorkeeper) -> AkismetC
     )
 
 
-def _operations(services: Services, submit: Submit, waiting: Waiting) -> Mapping[str, _Operation]:
+def _operations(
+    services: Services, submit: Submit, waiter: VerdictWaiter
+) -> Mapping[str, _Operation]:
     either = ("GET", "POST")
 
-    checks = CommentCheck(services, submit, waiting)
+    checks = CommentCheck(services, submit, waiter)
 
     def check(call: AkismetCall) -> Response:
         return checks.answer(call, g.guid, arrived=g.get("started", time.perf_counter()))

@@ -8,7 +8,7 @@ from service.domain.case import CaseFilter, Order
 from service.domain.comment import CommentId
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
-from service.moderation.review.teaching import list_teaching
+from service.moderation.review.select_for_labelling import list_for_labelling
 from service.ports.services import Services
 from service.web.api.answers import CommentAnswer, CommentPage, PageLinks
 from service.web.api.route import Call, Reply, Route
@@ -44,7 +44,7 @@ def comment_routes(services: Services) -> list[Route]:
                 "that a retraining would learn most from if they were decided. There is no "
                 "further page."
             ),
-            view=lambda call: _list_teaching(call, services),
+            view=lambda call: _list_for_labelling(call, services),
             answer=CommentPage,
             answered="The comments to decide first.",
         ),
@@ -124,8 +124,8 @@ def _list(call: Call, services: Services) -> Reply:
     )
 
 
-def _list_teaching(call: Call, services: Services) -> Reply:
-    page = list_teaching(services, site_ids=(call.site.id,))
+def _list_for_labelling(call: Call, services: Services) -> Reply:
+    page = list_for_labelling(services, site_ids=(call.site.id,))
     return Reply(
         answer=CommentPage(
             comments=[CommentAnswer.of(case) for case in page.cases],

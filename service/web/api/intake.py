@@ -51,7 +51,7 @@ from service.web.edge.errors import EdgeError, problem_of, status_of
 from service.web.edge.headers import note_comments
 from service.web.edge.line import UNWAITED_SECONDS, Submit, keep_in_line
 from service.web.edge.reading import validate
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 
 _TAG = "Comments"
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
@@ -63,7 +63,7 @@ _ASK_AGAIN_SECONDS = 10
 
 
 def intake_routes(
-    services: Services, config: WebConfig, submit: Submit, waiting: Waiting
+    services: Services, config: WebConfig, submit: Submit, waiter: VerdictWaiter
 ) -> list[Route]:
     """Return the routes that take comments in."""
     return [
@@ -78,7 +78,7 @@ def intake_routes(
                 "or `site_comment_id` is answered as the first was and judged once; with other "
                 "content it is refused with 409."
             ),
-            view=lambda call: _submit(call, services, submit, waiting),
+            view=lambda call: _submit(call, services, submit, waiter),
             query=wait_query(config.max_wait_seconds),
             body=CommentRequest,
             takes_idempotency_key=True,
@@ -113,7 +113,7 @@ def intake_routes(
     ]
 
 
-def _submit(call: Call, services: Services, submit: Submit, waiting: Waiting) -> Reply:
+def _submit(call: Call, services: Services, submit: Submit, waiter: VerdictWaiter) -> Reply:
     new = new_comment(
         call.body(CommentRequest),
         call.site,
@@ -122,11 +122,11 @@ def _submit(call: Call, services: Services, submit: Submit, waiting: Waiting) ->
         key=call.reading.idempotency_key,
     )
     seconds = call.query(WaitQuery).wait or 0.0
-    kept = keep_in_line(new, submit, waiting, seconds=seconds or UNWAITED_SECONDS)
+    kept = keep_in_line(new, submit, waiter, seconds=seconds or UNWAITED_SECONDS)
     if kept.added.outcome is AddOutcome.CONFLICT:
         raise _conflict(kept.added)
     comment = replace(new.comment, id=kept.added.comment_id)
-    case = waiting.for_verdict(comment.id, seconds=seconds if kept.in_time else 0.0)
+    case = waiter.for_verdict(comment.id, seconds=seconds if kept.in_time else 0.0)
     if case is None:
         case = _look_up(Case(comment=comment, mode=call.site.settings.mode), services)
     answer = CommentAnswer.of(case)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from service.domain.comment import Lane
 from service.ports.comments import Added, NewComment
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 
 Submit = Callable[[NewComment], Added]
 """Keeps one comment and queues it, together with whatever else comes in at that moment."""
@@ -29,20 +29,20 @@ class Kept:
     is_repeat: bool
 
 
-def keep_in_line(new: NewComment, submit: Submit, waiting: Waiting, *, seconds: float) -> Kept:
+def keep_in_line(new: NewComment, submit: Submit, waiter: VerdictWaiter, *, seconds: float) -> Kept:
     """Keep a comment that may be waited for `seconds`; raises what `submit` raises.
 
     What cannot be judged until then is kept for the bulk lane: it is told later in any case, and
     those who come after it may still be told in time.
     """
     comment_id = new.comment.id
-    in_time = waiting.join(comment_id, seconds=seconds)
+    in_time = waiter.join(comment_id, seconds=seconds)
     try:
         added = submit(new if in_time else replace(new, lane=Lane.BULK))
     except Exception:
-        waiting.leave(comment_id)
+        waiter.leave(comment_id)
         raise
     is_repeat = added.comment_id != comment_id
     if is_repeat:
-        waiting.leave(comment_id)
+        waiter.leave(comment_id)
     return Kept(added=added, in_time=in_time, is_repeat=is_repeat)

@@ -20,11 +20,11 @@ from service.web.pages.common.shell import shell_of
 from service.web.pages.figures.figures_page import add_figures
 from service.web.pages.models.models_page import add_models
 from service.web.pages.models.shadow_view import add_shadow
+from service.web.pages.review.bulk_decisions import add_bulk_decisions
 from service.web.pages.review.campaigns_page import add_campaigns, add_rings
-from service.web.pages.review.distrust import add_distrust
 from service.web.pages.review.live import Live
+from service.web.pages.review.reject_and_block import add_reject_and_block
 from service.web.pages.review.review import add_review
-from service.web.pages.review.strokes import add_strokes
 from service.web.pages.search.search_page import add_search
 from service.web.pages.sites.callbacks_page import add_callbacks
 from service.web.pages.sites.site_lists_page import add_site_lists
@@ -44,12 +44,12 @@ def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
     add_callbacks(pages, services)
     add_search(pages, services)
     add_figures(pages, services)
-    add_strokes(pages, services)
+    add_bulk_decisions(pages, services)
     add_sites(pages, services)
     add_campaigns(pages, services)
     add_rings(pages, services)
     add_site_lists(pages, services)
-    add_distrust(pages, services)
+    add_reject_and_block(pages, services)
     add_installable(pages)
     add_me(pages, services)
     add_reminders(pages, services, config.reminders)

@@ -35,7 +35,7 @@ function takeBack() {
   if (asks) asks.hidden = true;
 }
 
-// A stroke over many says what it is about to do, and is made by the second press.
+// A bulk decision over many says what it is about to do, and is made by the second press.
 function ask(button) {
   const { all, low } = chosen();
   const key = button.querySelector("kbd").textContent;

@@ -66,13 +66,13 @@ def serve(received: Received, tools: Tools) -> Response:
     kept = keep_in_line(
         new,
         tools.submit,
-        tools.waiting,
+        tools.waiter,
         seconds=until - time.perf_counter() if is_waited_for else UNWAITED_SECONDS,
     )
     case = None
     if is_waited_for and (kept.in_time or kept.is_repeat):
         seconds = until - time.perf_counter()
-        case = tools.waiting.for_verdict(kept.added.comment_id, seconds=seconds)
+        case = tools.waiter.for_verdict(kept.added.comment_id, seconds=seconds)
     if case is None:
         comment = replace(new.comment, id=kept.added.comment_id)
         case = Case(comment=comment, mode=received.site.settings.mode)

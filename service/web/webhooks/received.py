@@ -15,7 +15,7 @@ from service.domain.site import Site
 from service.ports.comments import NewComment
 from service.ports.services import Services
 from service.web.edge.line import Submit
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 
 # Platforms send the whole issue or report along; GitHub's own cap is 25 MB, which only pushes of
 # many commits come near. A comment, its issue and the words before an edit stay below 1.2 MB with
@@ -80,7 +80,7 @@ class Tools:
 
     services: Services
     submit: Submit
-    waiting: Waiting
+    waiter: VerdictWaiter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

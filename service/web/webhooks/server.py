@@ -14,7 +14,7 @@ from service.web.edge.errors import PROBLEM_TYPE, EdgeError, TooLargeError
 from service.web.edge.ids import is_id
 from service.web.edge.line import Submit
 from service.web.edge.sharing import share
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 from service.web.webhooks import public_comments, static_form, visitors
 from service.web.webhooks.adapters import ADAPTERS
 from service.web.webhooks.form_script import add_form_routes
@@ -27,10 +27,12 @@ class HookRevokedError(EdgeError):
     status = 410
 
 
-def register_webhooks(app: Flask, services: Services, submit: Submit, waiting: Waiting) -> None:
+def register_webhooks(
+    app: Flask, services: Services, submit: Submit, waiter: VerdictWaiter
+) -> None:
     """Serve the hooks; `identify_hook` must run before each request."""
     blueprint = Blueprint(HOOKS, __name__, url_prefix="/hooks")
-    tools = Tools(services=services, submit=submit, waiting=waiting)
+    tools = Tools(services=services, submit=submit, waiter=waiter)
 
     def receive(hook_id: str) -> Response:  # `identify_hook` has looked it up
         received = _identified()

@@ -78,7 +78,7 @@ def serve(received: Received, tools: Tools) -> Response:
     parts = [new.comment.fingerprint(), new.comment.sender.address_key]
     key = "form:" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     new = replace(new, idempotency_key=key)
-    keep_in_line(new, tools.submit, tools.waiting, seconds=UNWAITED_SECONDS)
+    keep_in_line(new, tools.submit, tools.waiter, seconds=UNWAITED_SECONDS)
     log.info("form received", extra={"hook": received.hook.id})
     return _thank(fields, received)
 

@@ -15,13 +15,13 @@ from service.domain.delivery import DeliveryForm
 from service.moderation.intake.submit import submit_comments
 from service.moderation.telling.akismet_callback import is_own_address, write_callback
 from service.web.akismet import check
-from service.web.akismet.doorkeeper import Doorkeeper
+from service.web.akismet.key_cache import KeyCache
 from service.web.akismet.server import identify_akismet, register_akismet
 from service.web.app import create_app
+from service.web.edge.coalescer import Coalescer
 from service.web.edge.config import WebConfig
 from service.web.edge.headers import ARRIVED, register_headers
-from service.web.edge.together import Together
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.functional.akismet.conftest import BLOG, HAM, SPAM, UNSURE, Akismet, kept_cases
 from tests.functional.akismet.conftest import akismet_headers as headers_of
 from tests.functional.conftest import SECRET_KEY
@@ -185,7 +185,7 @@ def test_a_late_test_promises_nothing_and_is_not_kept(late, services):
     assert (case.verdict, case.comment.text) == (None, "")
 
 
-class Behind(Waiting):
+class Behind(VerdictWaiter):
     """A server whose interactive lane is further behind than a client can wait."""
 
     def __init__(self, services) -> None:
@@ -194,11 +194,11 @@ class Behind(Waiting):
         self.awaited: list[str] = []
 
     def join(self, comment_id, *, seconds):
-        """See `Waiting.join`."""
+        """See `VerdictWaiter.join`."""
         return not self.behind and super().join(comment_id, seconds=seconds)
 
     def for_verdict(self, comment_id, *, seconds):
-        """See `Waiting.for_verdict`."""
+        """See `VerdictWaiter.for_verdict`."""
         self.awaited.append(comment_id)
         return super().for_verdict(comment_id, seconds=seconds)
 
@@ -214,9 +214,9 @@ def flooded(services, key, behind) -> Akismet:
     services.queue.judges = False
     app = Flask("flooded")
     register_headers(app, WebConfig(secret_key=SECRET_KEY))
-    doorkeeper = Doorkeeper(services, memory_seconds=0.0)
-    app.before_request(lambda: identify_akismet(services, doorkeeper))
-    submit = Together(lambda comments: submit_comments(comments, services))
+    key_cache = KeyCache(services, memory_seconds=0.0)
+    app.before_request(lambda: identify_akismet(services, key_cache))
+    submit = Coalescer(lambda comments: submit_comments(comments, services))
     register_akismet(app, services, submit, behind)
     return Akismet(client=app.test_client(), key=key)
 
@@ -284,11 +284,11 @@ def test_a_request_that_waited_too_long_for_a_thread_is_answered_at_once(late, s
 def test_where_too_many_wait_the_others_are_answered_at_once(services, akismet, wait_budget):
     services.queue.judges = False
     app = create_app(services, WebConfig(secret_key=SECRET_KEY, max_waiting=1), {})
-    together = threading.Barrier(4)
+    coalescer = threading.Barrier(4)
 
     def check(_: int) -> tuple[bytes, float]:
         crowded = Akismet(client=app.test_client(), key=akismet.key)
-        together.wait(10)
+        coalescer.wait(10)
         started = time.monotonic()
         answer = crowded.check(SPAM)
         return answer.data, time.monotonic() - started

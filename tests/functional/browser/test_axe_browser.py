@@ -10,21 +10,21 @@ from axe_playwright_python.sync_playwright import Axe
 
 from service.campaigns.acts import Tie
 from service.domain.back_scoring import BackScoring
+from service.domain.bulk_decision import ChosenBy
 from service.domain.claim import Claim
 from service.domain.comment import Author, CommentId, Sender
 from service.domain.decision import Ruling
 from service.domain.list_entry import Effect, EntryKind
-from service.domain.opinion import Opinion, Origin
 from service.domain.retraining import RetrainingState
 from service.domain.saved_view import SavedView
 from service.domain.scan import Band
-from service.domain.stroke import StrokeOf
+from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.user import User
 from service.domain.verdict import Outcome, Span
 from service.moderation.admin.site_lists import NewEntry, add_entry
+from service.moderation.review.bulk_decisions import decide_together
 from service.moderation.review.decide import decide_comment
 from service.moderation.review.put_aside import hand_over
-from service.moderation.review.strokes import decide_together
 from service.ports.services import Services
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services
@@ -69,7 +69,7 @@ def _fill(services: Services) -> dict[str, str]:
     keep_ring(services, 4, ties=tuple(Tie))
     decide_comment(members[0], Ruling.REJECT, services, decided_by="Mara", note="As before")
     decide_together(
-        members[1:3], Ruling.REJECT, services, decided_by="Ola", what=StrokeOf.SELECTION
+        members[1:3], Ruling.REJECT, services, decided_by="Ola", what=ChosenBy.SELECTION
     )
     _claim(services, members[4], mara)
     text = "Lovely post! \u200b See https://b\u0430nk.example/x for cheap boilers."
@@ -92,10 +92,10 @@ def _fill(services: Services) -> dict[str, str]:
         # What is added up says so, too: it is told anew by what was learnt.
         keep(services, one, p_spam=0.001, score=-6.9, base=-7.9)
     hand_over(aside.id, "Ola", services, by=mara, note="Please look")
-    services.search.take_in(limit=100)
+    services.search.index_due(limit=100)
     _list_and_save(services)
     _retrain(services, comment.id)
-    _opine(services, [*members[:2], comment.id])
+    _keep_shadow_verdicts(services, [*members[:2], comment.id])
     return {
         "comment_id": comment.id,
         "campaign_id": campaign_id,
@@ -113,11 +113,11 @@ def _fill(services: Services) -> dict[str, str]:
     }
 
 
-def _opine(services: Services, ids: list[CommentId]) -> None:
+def _keep_shadow_verdicts(services: Services, ids: list[CommentId]) -> None:
     """Let a version differ on some comments, and be asked about all."""
     now = services.clock()
-    opinions = [
-        Opinion(
+    shadow_verdicts = [
+        ShadowVerdict(
             comment_id=comment_id,
             model_version="candidate",
             origin=Origin.SHADOW,
@@ -127,7 +127,7 @@ def _opine(services: Services, ids: list[CommentId]) -> None:
         )
         for comment_id in ids
     ]
-    services.opinions.add(opinions)
+    services.shadow_verdicts.add(shadow_verdicts)
     job = BackScoring(
         id="bsc_1",
         model_version="candidate",

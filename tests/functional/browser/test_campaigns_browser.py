@@ -81,7 +81,7 @@ def test_keys_are_left_alone_while_one_writes_a_note(services, campaign, open_pa
     assert rulings(services, ids) == [None] * 40
 
 
-def test_a_stroke_over_more_than_ten_says_who_looks_sincere_and_waits_for_a_second_press(
+def test_a_bulk_decision_over_more_than_ten_says_who_looks_sincere_and_waits_for_a_second_press(
     services, open_page
 ):
     campaign_id, ids = keep_campaign(services, 12, low=2)

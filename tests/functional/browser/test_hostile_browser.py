@@ -11,14 +11,14 @@ import pytest
 from service.campaigns.acts import Tie
 from service.campaigns.traits import Traits
 from service.domain.back_scoring import BackScoring
+from service.domain.bulk_decision import ChosenBy
 from service.domain.case import CaseFilter, Order
 from service.domain.comment import Author, Lane, Post, Sender
 from service.domain.decision import Decision, Ruling
 from service.domain.list_entry import Effect, EntryKind, ListEntry
-from service.domain.opinion import Opinion, Origin
-from service.domain.stroke import StrokeOf
+from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.verdict import Outcome
-from service.moderation.review.strokes import decide_together
+from service.moderation.review.bulk_decisions import decide_together
 from service.ports.audit import AuditEntry
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
@@ -110,10 +110,10 @@ def _keep_names(services):
         services.list_entries.add([entry])
 
 
-def _opine_on_all(services):
+def _judge_all_in_shadow(services):
     """Let a version differ on every comment there is, and be asked about them all."""
-    opinions = [
-        Opinion(
+    shadow_verdicts = [
+        ShadowVerdict(
             comment_id=case.comment.id,
             model_version="candidate",
             origin=Origin.SHADOW,
@@ -125,7 +125,7 @@ def _opine_on_all(services):
             CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000
         ).cases
     ]
-    services.opinions.add(opinions)
+    services.shadow_verdicts.add(shadow_verdicts)
     services.back_scorings.begin(
         BackScoring(
             id="bsc_1",
@@ -176,16 +176,16 @@ def test_no_hostile_comment_runs_or_breaks_the_layout(services, open_page):
 def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_page):
     kept = [_keep_campaign(services, lot, number) for number, lot in enumerate(_groups()[:3])]
     campaign_id, _ = _keep_campaign(services, list(HOSTILE.values()), len(kept))
-    services.search.take_in(limit=1_000)
+    services.search.index_due(limit=1_000)
     for number, (_, comment_id) in enumerate(kept):
         by = list(HOSTILE.values())[number]
         decide_together(
-            [comment_id], Ruling.REJECT, services, decided_by=by, what=StrokeOf.SELECTION
+            [comment_id], Ruling.REJECT, services, decided_by=by, what=ChosenBy.SELECTION
         )
     texts = list(HOSTILE.values())
     keep_ring(services, len(texts), texts=texts, author=Author(name=texts[0]), ties=tuple(Tie))
     _keep_names(services)
-    _opine_on_all(services)
+    _judge_all_in_shadow(services)
     watched = open_page()
     page = watched.page
     found = []

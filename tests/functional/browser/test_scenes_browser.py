@@ -57,7 +57,7 @@ def test_a_queue_is_cleared_by_buttons_alone_and_the_last_is_taken_back(
 
 
 @pytest.mark.parametrize("by_keys", [True, False], ids=["keys", "mouse"])
-def test_selected_comments_are_rejected_in_one_stroke_and_undone(
+def test_selected_comments_are_rejected_in_one_bulk_decision_and_undone(
     services, queue, open_page, by_keys
 ):
     watched = open_page()
@@ -88,7 +88,7 @@ def test_selected_comments_are_rejected_in_one_stroke_and_undone(
 
 def test_a_saved_view_is_kept_opened_and_exported(services, queue, open_page):
     keep(services, make_comment("something else"))
-    services.search.take_in(limit=100)
+    services.search.index_due(limit=100)
     watched = open_page()
     page = watched.page
 

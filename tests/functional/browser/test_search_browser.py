@@ -27,7 +27,7 @@ def found(services):
     ]
     others = [make_comment("my radiator is cold") for _ in range(2)]
     kept = [keep(services, one) for one in lot], [keep(services, one) for one in others]
-    services.search.take_in(limit=100)
+    services.search.index_due(limit=100)
     return kept
 
 

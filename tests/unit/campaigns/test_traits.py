@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from service.campaigns.traits import MAX_TARGET_CHARS, MAX_TARGETS, Traits, traits_of
 from service.domain.comment import Author, Comment, CommentId, Post, Sender
-from service.domain.history import History, Record, Standing
+from service.domain.history import History, Record, TrackRecord
 from tests.factories import make_comment
 
 
@@ -96,7 +96,7 @@ def test_what_the_post_speaks_of_is_no_target_and_no_name():
     assert targets("I got a Brewmaster from https://brewmaster.io", post=post) == frozenset()
 
 
-APPROVED = Standing(here=Record(approved=2.0))
+APPROVED = TrackRecord(here=Record(approved=2.0))
 
 
 def test_where_comments_that_were_approved_here_lead_is_no_target():
@@ -106,9 +106,11 @@ def test_where_comments_that_were_approved_here_lead_is_no_target():
         return traits_of(comment, embedding=None, space="a", history=history).targets
 
     assert sites(History(domains=APPROVED)) == frozenset()
-    assert "site:regular.org" in sites(History(domains=Standing(everywhere=Record(approved=2.0))))
     assert "site:regular.org" in sites(
-        History(domains=Standing(here=Record(approved=1.0, rejected=1.0)))
+        History(domains=TrackRecord(everywhere=Record(approved=2.0)))
+    )
+    assert "site:regular.org" in sites(
+        History(domains=TrackRecord(here=Record(approved=1.0, rejected=1.0)))
     )
 
 

@@ -317,8 +317,8 @@ def test_workers_that_are_away_have_no_model_or_differ_are_found():
     one_alive = [sign(version="")]
     others = {"callbacks process": State.OK, "scheduler": State.OK}
 
-    def found(workers, couriers=one_alive, beats=one_alive):
-        checked = judging.check_workers(workers, couriers, beats)
+    def found(workers, dispatchers=one_alive, beats=one_alive):
+        checked = judging.check_workers(workers, dispatchers, beats)
         return {one.check: one.state for one in checked}
 
     assert found([]) == {"workers": State.FAIL} | others

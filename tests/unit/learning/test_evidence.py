@@ -19,15 +19,15 @@ from service.learning.evidence import (
     pieces_of,
     with_learnt_lists,
 )
-from service.learning.lesson import Hand
 from service.learning.numbers import MOST_LEARNT
 from service.learning.taught import learn_all
+from service.learning.training_example import Hand
 from service.scoring.conclude import conclude
 from service.scoring.set_weights import MOST_OF_A_LIST
 from service.scoring.weights import Cutoffs, Weights
 from service.signals.registry import detect_all
 from tests.factories import NOW, make_comment
-from tests.unit.learning.lessons import SALT, make_lesson
+from tests.unit.learning.training_examples import SALT, make_example
 
 NAME = "too_fast"
 TOR = Listing(list_name="tor", kind=ListKind.NETWORKS, age_days=0.0, basis=ListBasis.TOR)
@@ -107,24 +107,24 @@ def test_what_the_words_had_told_already_proves_nothing_of_the_evidence_beside_t
 
 def test_decisions_teach_set_weights_and_undone_ones_do_not():
     pieces = (Piece(NAME, 1.0, 0.0),)
-    lessons = [make_lesson(n, pieces=pieces) for n in range(1, 6)]
+    examples = [make_example(n, pieces=pieces) for n in range(1, 6)]
 
-    taught = learn_all(lessons, salt=SALT)
-    without = learn_all(lessons[:2], salt=SALT)
+    taught = learn_all(examples, salt=SALT)
+    without = learn_all(examples[:2], salt=SALT)
 
     assert taught.evidence.weight_of(NAME, prior=1.0).decisions == 5
-    assert without.evidence.every() == learn_all([], salt=SALT).after(lessons[:2]).evidence.every()
+    assert without.evidence.every() == learn_all([], salt=SALT).after(examples[:2]).evidence.every()
     assert without.evidence.hits(NAME).rejected == 2
 
 
 def test_a_newcomer_and_a_site_key_move_no_set_weight():
     pieces = (Piece(NAME, 1.0, 0.0),)
-    lessons = [
-        make_lesson(n, pieces=pieces, hand=hand, teacher="new")
+    examples = [
+        make_example(n, pieces=pieces, hand=hand, teacher="new")
         for n, hand in enumerate([Hand.SITE, Hand.REPORT, Hand.ACCOUNT], start=1)
     ]
 
-    assert learn_all(lessons, salt=SALT).evidence.weight_of(NAME, prior=1.0) is None
+    assert learn_all(examples, salt=SALT).evidence.weight_of(NAME, prior=1.0) is None
 
 
 def test_a_list_earns_its_weight_within_the_bound_and_the_verdict_says_from_how_many():

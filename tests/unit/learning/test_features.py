@@ -11,7 +11,7 @@ from service.domain.comment import Author
 from service.learning.features import _keyed, _others, count_features, scatter
 from service.learning.numbers import MOST_WORDS, NAME_SHAPE_COUNTS
 from tests.factories import make_comment
-from tests.unit.learning.lessons import SALT
+from tests.unit.learning.training_examples import SALT
 
 
 @settings(deadline=None, max_examples=60)

@@ -14,12 +14,12 @@ from service.scoring.holding import HELD_BACK
 from service.scoring.lean import add_lean, recorded_lean
 from service.scoring.weights import Cutoffs
 from tests.factories import make_comment, make_verdict
-from tests.unit.learning.lessons import HAM, SALT, SPAM, make_lesson
+from tests.unit.learning.training_examples import HAM, SALT, SPAM, make_example
 
 PROMISED = Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9)
 TAUGHT = learn_all(
     [
-        make_lesson(n, (SPAM if n % 2 else HAM).format(n), is_spam=n % 2 == 1, frozen=0.0)
+        make_example(n, (SPAM if n % 2 else HAM).format(n), is_spam=n % 2 == 1, frozen=0.0)
         for n in range(1, 25)
     ],
     salt=SALT,
@@ -33,7 +33,7 @@ def said(verdict) -> list[tuple[str, float]]:
 @pytest.mark.parametrize("text", [SPAM.format("anew"), HAM.format("anew")])
 @pytest.mark.parametrize("content", [-3.0, 0.0, 1.5, 3.0])
 @pytest.mark.parametrize("weight", [1.5, 3.0])
-def test_told_anew_by_the_same_lessons_a_verdict_stays_as_it_was_judged(text, content, weight):
+def test_told_anew_by_the_same_examples_a_verdict_stays_as_it_was_judged(text, content, weight):
     comment = make_comment(text)
     beside = WeighedSignal(
         signal=Signal(name="honeypot_filled", strength=1.0, reason="filled in a hidden field"),

@@ -16,28 +16,28 @@ from service.scoring.explanation import explain
 from service.scoring.lean import beside_of, quote_lean, recorded_lean
 from service.scoring.weights import Cutoffs
 from tests.factories import make_comment, make_verdict
-from tests.unit.learning.lessons import HAM, SALT, SPAM, features_of, make_lesson
+from tests.unit.learning.training_examples import HAM, SALT, SPAM, features_of, make_example
 
 PROMISED = Cutoffs(ham_cutoff=0.04, spam_cutoff=0.998)
 
 
-def judged(comment, lessons):
+def judged(comment, examples):
     return lean_on(
         make_verdict(comment.id, signals=()),
         comment,
-        learn_all(lessons, salt=SALT),
+        learn_all(examples, salt=SALT),
         word_hashes=None,
         promised=PROMISED,
     )
 
 
-def lessons_on(text: str, **changes) -> list:
+def examples_on(text: str, **changes) -> list:
     other = "I had the same trouble, and yes, it was the valve of the other side"
     taught = [
-        make_lesson(n, features=features_of(f"{text} {n}", **changes), frozen=0.0)
+        make_example(n, features=features_of(f"{text} {n}", **changes), frozen=0.0)
         for n in range(1, 7)
     ]
-    against = [make_lesson(20 + n, f"{other} {n}", is_spam=False, frozen=0.0) for n in range(6)]
+    against = [make_example(20 + n, f"{other} {n}", is_spam=False, frozen=0.0) for n in range(6)]
     return [*taught, *against]
 
 
@@ -72,7 +72,7 @@ def test_a_verdict_names_the_words_and_the_link_that_decisions_taught():
     text = "Visit https://shop.example/x for radiators"
     comment = make_comment("Hello, " + text)
 
-    verdict = judged(comment, lessons_on(text))
+    verdict = judged(comment, examples_on(text))
 
     lean = recorded_lean(verdict)
     assert lean.contribution > 0
@@ -88,7 +88,7 @@ def test_a_verdict_names_the_words_and_the_link_that_decisions_taught():
 
 def test_no_words_are_sought_for_an_outcome_that_decisions_did_not_change():
     text = "Visit https://shop.example/x for radiators"
-    taught = learn_all(lessons_on(text), salt=SALT)
+    taught = learn_all(examples_on(text), salt=SALT)
     comment = make_comment("Hello, " + text)
     sure = make_verdict(comment.id, Outcome.SPAM, signals=(), model_contribution=10.0)
 
@@ -107,7 +107,7 @@ def test_what_stands_beside_the_text_is_named_by_its_kind_alone():
         "Quite another remark, without a word in common", author=author, post=post
     )
 
-    verdict = judged(comment, lessons_on(SPAM, author=author, post=post))
+    verdict = judged(comment, examples_on(SPAM, author=author, post=post))
 
     lean = recorded_lean(verdict)
     assert "its author's site" in beside_of(lean.signal.reason)
@@ -116,7 +116,7 @@ def test_what_stands_beside_the_text_is_named_by_its_kind_alone():
 
 
 def test_of_an_erased_text_nothing_is_quoted():
-    verdict = judged(make_comment(SPAM.format("x")), lessons_on(SPAM))
+    verdict = judged(make_comment(SPAM.format("x")), examples_on(SPAM))
 
     said = next(one for one in explain(verdict, "") if "decided here" in one)
 
@@ -125,7 +125,7 @@ def test_of_an_erased_text_nothing_is_quoted():
 
 def test_what_is_quoted_has_nothing_in_it_that_prints_nothing():
     comment = make_comment(SPAM.format("x").replace("radiator", "radi\u202eator"))
-    verdict = judged(comment, lessons_on(SPAM))
+    verdict = judged(comment, examples_on(SPAM))
 
     assert all(one.isprintable() for one in explain(verdict, comment.text))
 
@@ -133,7 +133,7 @@ def test_what_is_quoted_has_nothing_in_it_that_prints_nothing():
 def test_words_that_speak_for_the_other_side_are_not_named():
     comment = make_comment(f"{HAM.format('x')} shop.example")
 
-    verdict = judged(comment, lessons_on("Visit https://shop.example/x for radiators"))
+    verdict = judged(comment, examples_on("Visit https://shop.example/x for radiators"))
 
     lean = recorded_lean(verdict)
     named = quote_lean(lean.signal, comment.text)

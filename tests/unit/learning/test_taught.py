@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.learning.lesson import Hand, Lesson
 from service.learning.numbers import BOUND
 from service.learning.shared import Shared
 from service.learning.taught import Taught, learn_all
+from service.learning.training_example import Hand, TrainingExample
 from service.scoring.weights import Cutoffs
 from tests.factories import SITE
-from tests.unit.learning.lessons import HAM, SALT, SPAM, at, features_of, make_lesson
+from tests.unit.learning.training_examples import HAM, SALT, SPAM, at, features_of, make_example
 
 PROMISED = Cutoffs(ham_cutoff=0.04, spam_cutoff=0.998)
 _NEXT_SPAM = features_of(SPAM.format("seventy"))
@@ -39,9 +39,9 @@ def by(taught: Taught, features=_NEXT_SPAM, *, site=SITE, frozen=0.0) -> float:
     return lean.by if lean else 0.0
 
 
-def lessons_of(drawn) -> list[Lesson]:
+def examples_of(drawn) -> list[TrainingExample]:
     return [
-        make_lesson(
+        make_example(
             number,
             (SPAM if word % 2 else HAM).format(word),
             is_spam=is_spam,
@@ -66,7 +66,7 @@ def state(taught: Taught) -> list[bytes]:
     told = [
         *((name, s.evidence, s.outermost, s.predicted) for name, s in sorted(taught.sites.items())),
         sorted(shared._numbers.items()),
-        sorted(taught.n_lessons.items()),
+        sorted(taught.n_examples.items()),
         sorted(taught.records.items()),
         *(sorted(one.items()) for one in (ledger._taught, ledger._days, ledger._copies)),
         [one.gradient for one in taught.learnt],
@@ -79,12 +79,12 @@ def state(taught: Taught) -> list[bytes]:
 @settings(deadline=None, max_examples=15)
 @given(drawn=_decisions, cut=st.integers(0, 25))
 def test_learning_one_after_the_other_is_learning_all_to_the_last_bit(drawn, cut):
-    lessons = lessons_of(drawn)
-    at_once = learn_all(lessons, salt=SALT)
+    examples = examples_of(drawn)
+    at_once = learn_all(examples, salt=SALT)
 
-    in_parts = learn_all(lessons[:cut], salt=SALT)
-    for lesson in lessons[cut:]:
-        in_parts = in_parts.after([lesson])
+    in_parts = learn_all(examples[:cut], salt=SALT)
+    for example in examples[cut:]:
+        in_parts = in_parts.after([example])
 
     assert state(in_parts) == state(at_once)
 
@@ -92,13 +92,13 @@ def test_learning_one_after_the_other_is_learning_all_to_the_last_bit(drawn, cut
 @settings(deadline=None, max_examples=15)
 @given(drawn=_decisions, extra=_decisions)
 def test_what_was_taken_back_leaves_the_state_as_if_it_had_never_been(drawn, extra):
-    lessons = lessons_of(drawn)
-    without = learn_all(lessons, salt=SALT)
+    examples = examples_of(drawn)
+    without = learn_all(examples, salt=SALT)
 
     with_more = without.after(
-        [replace(one, number=1_000 + one.number) for one in lessons_of(extra)]
+        [replace(one, number=1_000 + one.number) for one in examples_of(extra)]
     )
-    taken_back = [one.lesson for one in with_more.learnt if one.lesson.number < 1_000]
+    taken_back = [one.example for one in with_more.learnt if one.example.number < 1_000]
 
     assert state(learn_all(taken_back, salt=SALT)) == state(without)
 
@@ -109,7 +109,7 @@ def test_nobody_has_decided_so_nothing_is_added():
 
 def test_a_dozen_decisions_tell_the_next_ones_apart():
     taught = learn_all(
-        [make_lesson(n, is_spam=bool(n % 2), frozen=0.0) for n in range(1, 13)], salt=SALT
+        [make_example(n, is_spam=bool(n % 2), frozen=0.0) for n in range(1, 13)], salt=SALT
     )
 
     assert by(taught, _NEXT_SPAM) > 1.0
@@ -119,7 +119,7 @@ def test_a_dozen_decisions_tell_the_next_ones_apart():
 @settings(deadline=None, max_examples=15)
 @given(drawn=_decisions, frozen=st.floats(-20, 20))
 def test_what_is_added_stays_within_its_bound(drawn, frozen):
-    taught = learn_all(lessons_of(drawn), salt=SALT)
+    taught = learn_all(examples_of(drawn), salt=SALT)
 
     for site in ("one", "two", "three"):
         assert abs(by(taught, site=at(site), frozen=frozen)) <= BOUND
@@ -127,12 +127,14 @@ def test_what_is_added_stays_within_its_bound(drawn, frozen):
 
 def test_a_residual_that_only_hurts_goes_unused():
     rng = np.random.default_rng(7)
-    lessons = [
-        make_lesson(n, is_spam=bool(is_spam), frozen=3.0 if is_spam else -3.0, text=HAM.format("x"))
+    examples = [
+        make_example(
+            n, is_spam=bool(is_spam), frozen=3.0 if is_spam else -3.0, text=HAM.format("x")
+        )
         for n, is_spam in enumerate(rng.random(200) < 0.5, start=1)
     ]
 
-    evidence = learn_all(lessons, salt=SALT).sites[SITE].evidence
+    evidence = learn_all(examples, salt=SALT).sites[SITE].evidence
 
     assert evidence.trusted < 0.1
     assert evidence.mixed_loss < evidence.frozen_loss + math.log(3) + 0.02 * 200
@@ -142,14 +144,14 @@ def test_a_residual_that_only_hurts_goes_unused():
 @pytest.mark.parametrize("hand", [Hand.ACCOUNT, Hand.SITE, Hand.REPORT])
 def test_nothing_that_anybody_but_an_owner_decides_moves_another_site(hand, contradicts):
     known = [
-        make_lesson(n, is_spam=bool(n % 2), site_id=at("two" if n % 3 else "three"))
+        make_example(n, is_spam=bool(n % 2), site_id=at("two" if n % 3 else "three"))
         for n in range(1, 40)
     ]
     before = learn_all(known, salt=SALT)
 
     poisoned = before.after(
         [
-            make_lesson(
+            make_example(
                 100 + n,
                 HAM.format(n) if n % 4 else SPAM.format(n),
                 hand=hand,
@@ -177,7 +179,7 @@ def tables_of(shared: Shared) -> list[bytes]:
 
 def test_a_new_site_begins_from_what_two_sisters_taught():
     sisters = [
-        make_lesson(n, is_spam=bool(n % 2), site_id=at("two" if n % 4 < 2 else "three"))
+        make_example(n, is_spam=bool(n % 2), site_id=at("two" if n % 4 < 2 else "three"))
         for n in range(1, 80)
     ]
 
@@ -188,9 +190,9 @@ def test_a_new_site_begins_from_what_two_sisters_taught():
 
 
 def test_a_key_that_rejects_all_is_found_out_and_what_it_taught_goes():
-    honest = [make_lesson(n, is_spam=bool(n % 2)) for n in range(1, 21)]
+    honest = [make_example(n, is_spam=bool(n % 2)) for n in range(1, 21)]
     rejects_all = [
-        make_lesson(
+        make_example(
             100 + n,
             HAM.format(n),
             hand=Hand.SITE,
@@ -203,18 +205,18 @@ def test_a_key_that_rejects_all_is_found_out_and_what_it_taught_goes():
     clean = learn_all(honest, salt=SALT)
 
     poisoned = clean
-    for lesson in rejects_all:
-        poisoned = poisoned.after([lesson])
+    for example in rejects_all:
+        poisoned = poisoned.after([example])
 
     assert by(poisoned, _NEXT_HAM) == by(clean, _NEXT_HAM)
     assert by(poisoned, _NEXT_SPAM) == by(clean, _NEXT_SPAM)
 
 
 def test_a_phrase_approved_thirty_times_by_an_account_does_not_publish_spam():
-    honest = [make_lesson(n, is_spam=bool(n % 2)) for n in range(1, 21)]
+    honest = [make_example(n, is_spam=bool(n % 2)) for n in range(1, 21)]
     phrase = "greetings from the blue tower"
     approved = [
-        make_lesson(
+        make_example(
             100 + n,
             f"{SPAM.format(n)} {phrase}",
             is_spam=False,

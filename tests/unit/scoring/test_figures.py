@@ -212,16 +212,16 @@ def test_the_smallest_series_are_told_together():
 
 def test_seconds_are_told_by_person_as_median_and_ninth_decile():
     acts = (
-        ActCount(day=TODAY, decided_by="ada", in_stroke=False, decisions=3),
-        ActCount(day=TODAY, decided_by="ada", in_stroke=True, decisions=40),
-        ActCount(day=TODAY, decided_by="ben", in_stroke=False, decisions=50),
+        ActCount(day=TODAY, decided_by="ada", in_bulk=False, decisions=3),
+        ActCount(day=TODAY, decided_by="ada", in_bulk=True, decisions=40),
+        ActCount(day=TODAY, decided_by="ben", in_bulk=False, decisions=50),
     )
     timed = tuple(TimedDecision(decided_by="ada", seconds=float(n)) for n in range(10, 0, -1))
 
     ben, ada = figures_of(FigureCounts(acts=acts, timed=timed), SCOPE).moderators
 
     assert (ben.name, ben.timed, ben.median_seconds) == ("ben", 0, None)
-    assert (ada.decisions, ada.in_strokes, ada.timed) == (43, 40, 10)
+    assert (ada.decisions, ada.in_bulk, ada.timed) == (43, 40, 10)
     assert (ada.median_seconds, ada.p90_seconds) == (5.0, 9.0)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from models.inputs import ModelOutput
 from service.domain.comment import FormEvidence, ListBasis, Listing, ListKind, Sender
-from service.domain.history import History, Record, Standing
+from service.domain.history import History, Record, TrackRecord
 from service.domain.verdict import Outcome, WeightKind
 from service.moderation.judging.judge import judge_comments
 from service.ports.models import JudgingModel
@@ -64,7 +64,7 @@ def judge(p_spam: float, *, history: History | None = None, weights=None, **chan
 
 def regular(approved: float = 40.0) -> History:
     record = Record(approved=approved)
-    return History(email=Standing(here=record, everywhere=record))
+    return History(email=TrackRecord(here=record, everywhere=record))
 
 
 def weigh(names, p_spam: float = 0.5, *, strength: float = 1.0, learnt=None, cutoffs=CUTOFFS):
@@ -132,7 +132,7 @@ def test_two_approvals_make_no_regular():
 
 def test_a_borrowed_record_hides_no_near_copy_of_what_was_rejected():
     rejected = Record(rejected=12.0)
-    copied = replace(regular(), content=Standing(here=rejected, everywhere=rejected))
+    copied = replace(regular(), content=TrackRecord(here=rejected, everywhere=rejected))
 
     assert judge(0.5, history=copied).score > judge(0.5, history=regular()).score + 1.0
 
@@ -213,7 +213,7 @@ def test_a_weight_fitted_to_decisions_is_kept_and_one_of_simulated_senders_is_bo
 
     [honeypot] = judge(0.5, weights=fitted, **PIECES["honeypot_filled"]).signals
     rejected = Record(rejected=4.0)
-    content = History(content=Standing(here=rejected, everywhere=rejected))
+    content = History(content=TrackRecord(here=rejected, everywhere=rejected))
     [copy] = judge(0.5, weights=fitted, history=content).signals
 
     assert (honeypot.weight, honeypot.kind) == (2.2, WeightKind.FITTED)

@@ -13,7 +13,6 @@ from service.domain.verdict import Outcome, Span, Verdict
 from service.scoring.conclude import conclude
 from service.scoring.report.figures import Measurements, measure, share_of
 from service.scoring.report.markdown import MAX_LISTED, Evaluation, FileSummary, render_markdown
-from service.scoring.report.record import evaluation_record
 from service.scoring.report.spans import BoundaryTally, Marks, SpanCollector, SpanTally
 from service.scoring.report.table import (
     MAX_SLICES,
@@ -24,6 +23,7 @@ from service.scoring.report.table import (
     SliceBy,
     length_bucket,
 )
+from service.scoring.report.to_json import evaluation_to_json
 from service.scoring.weights import Cutoffs, Weights
 from tests.factories import NOW, make_signal
 
@@ -274,7 +274,7 @@ def test_a_version_that_has_seen_a_file_is_not_praised_for_it_in_silence():
 
 
 def test_the_record_is_strict_json_even_where_figures_are_missing():
-    record = evaluation_record(evaluation(measure(collect((0.95, False)), WEIGHTS)))
+    record = evaluation_to_json(evaluation(measure(collect((0.95, False)), WEIGHTS)))
 
     read_back = json.loads(json.dumps(record, allow_nan=False))
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.inputs import ModelOutput
-from service.domain.history import Conduct, History, Record, Standing
+from service.domain.history import Conduct, History, Record, TrackRecord
 from service.scoring.conclude import conclude, logistic
 from service.scoring.weights import Cutoffs, Weights
 from service.signals.earlier import comments, excess, squashed_log_odds
@@ -30,7 +30,7 @@ KEYS = tuple(name for name in History.__dataclass_fields__ if name != "conduct")
 counts = st.floats(min_value=0, max_value=1e9)
 seen = st.integers(min_value=0, max_value=10**9)
 records = st.builds(Record, approved=counts, rejected=counts, seen_hour=seen, seen_day=seen)
-standings = st.builds(Standing, here=records, everywhere=records)
+track_records = st.builds(TrackRecord, here=records, everywhere=records)
 conducts = st.builds(
     Conduct,
     quiet_days=seen,
@@ -40,24 +40,24 @@ conducts = st.builds(
     manner_of=seen,
     manner=st.tuples(*[st.tuples(counts, counts)] * 5),
 )
-histories = st.builds(History, conduct=st.none() | conducts, **dict.fromkeys(KEYS, standings))
+histories = st.builds(History, conduct=st.none() | conducts, **dict.fromkeys(KEYS, track_records))
 
 
-def strengths(**standings: Standing) -> dict[str, float]:
+def strengths(**track_records: TrackRecord) -> dict[str, float]:
     comment = make_comment("Same here, this helped: https://valves-and-more.com/stuck")
     return {
         signal.name: signal.strength
-        for signal in detect_all(comment, History(**standings))
+        for signal in detect_all(comment, History(**track_records))
         if signal.name in HISTORY_SIGNALS
     }
 
 
-def elsewhere(**decided: float) -> Standing:
-    return Standing(everywhere=Record(**decided))
+def elsewhere(**decided: float) -> TrackRecord:
+    return TrackRecord(everywhere=Record(**decided))
 
 
-def here(**decided: float) -> Standing:
-    return Standing(here=Record(**decided), everywhere=Record(**decided))
+def here(**decided: float) -> TrackRecord:
+    return TrackRecord(here=Record(**decided), everywhere=Record(**decided))
 
 
 @given(histories)
@@ -116,9 +116,9 @@ def test_what_other_sites_ruled_counts_less_than_what_this_one_did():
 
 
 def test_own_approvals_outweigh_as_many_rejections_elsewhere():
-    standing = Standing(here=Record(approved=3), everywhere=Record(approved=3, rejected=3))
+    track_record = TrackRecord(here=Record(approved=3), everywhere=Record(approved=3, rejected=3))
 
-    assert "rejected_person_before" not in strengths(email=standing)
+    assert "rejected_person_before" not in strengths(email=track_record)
 
 
 def test_one_decision_on_an_address_says_nothing_and_one_on_an_e_mail_does():
@@ -152,8 +152,8 @@ def test_the_wider_the_network_the_less_it_may_say():
 def test_a_regular_may_write_as_often_as_the_discussion_asks_for():
     record = Record(seen_hour=30, seen_day=90)
 
-    stranger = strengths(email=Standing(everywhere=record))
-    regular = strengths(email=Standing(everywhere=Record(approved=9, seen_hour=30, seen_day=90)))
+    stranger = strengths(email=TrackRecord(everywhere=record))
+    regular = strengths(email=TrackRecord(everywhere=Record(approved=9, seen_hour=30, seen_day=90)))
 
     assert "sender_burst" in stranger
     assert "sender_burst" not in regular

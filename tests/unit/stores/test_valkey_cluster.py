@@ -11,7 +11,7 @@ import redis
 from service.domain.comment import Sender
 from service.domain.decision import Ruling
 from service.domain.errors import StoreUnavailableError
-from service.domain.history import Record, Standing
+from service.domain.history import Record, TrackRecord
 from service.stores.valkey.history import ValkeyHistoryStore
 from tests.factories import NOW, make_comment
 from tests.servers import Server, free_port, running_valkey_cluster
@@ -37,7 +37,7 @@ def cluster() -> Iterator[Sequence[Server]]:
 def test_a_cluster_gathers_learns_takes_back_and_forgets(cluster):
     store = ValkeyHistoryStore(cluster[0].url, cluster=True)
     comments = [make_comment(WORDS, sender=SENDER) for _ in range(64)]
-    once = Standing(
+    once = TrackRecord(
         here=Record(rejected=1), everywhere=Record(rejected=1, seen_hour=63, seen_day=63)
     )
 
@@ -53,7 +53,7 @@ def test_a_cluster_gathers_learns_takes_back_and_forgets(cluster):
     store.close()
     assert (blank, learnt, taken_back) == (True, [True, False], True)
     assert seen[-1].address == seen[-1].content == once
-    assert after.address == Standing()
+    assert after.address == TrackRecord()
     assert after.network.here.rejected == 1
 
 

@@ -18,7 +18,7 @@ def test_a_look_that_takes_its_time_holds_up_nobody_and_is_not_begun_twice():
 
     thread = ReminderThread(look)
     for _ in range(5):
-        thread.set_out()
+        thread.dispatch()
     until(lambda: looks)
     goes_on.set()
     thread.close()
@@ -37,7 +37,7 @@ def test_a_fault_or_a_store_that_is_away_is_made_good_by_the_next_look():
 
     thread = ReminderThread(look)
     for number in range(1, 4):
-        until(lambda number=number: thread.set_out() or len(looks) >= number)
+        until(lambda number=number: thread.dispatch() or len(looks) >= number)
     thread.close()
 
     assert len(looks) >= 3

@@ -135,12 +135,17 @@ def test_what_reads_again_and_what_names_say_stay_the_current_version_s(
 
 
 def test_the_report_says_what_was_learnt_checked_and_taken(report):
-    lessons = report["lessons"]
+    training_examples = report["lessons"]
 
     assert report["recommendation"] in ("promote", "refuse")
     assert report["current"] == "tiny"
-    assert lessons["used"] == lessons["spam"] + lessons["ham"]
-    assert lessons["used"] + lessons["held"] + sum(lessons["set_aside"].values()) == 36
+    assert training_examples["used"] == training_examples["spam"] + training_examples["ham"]
+    assert (
+        training_examples["used"]
+        + training_examples["held"]
+        + sum(training_examples["set_aside"].values())
+        == 36
+    )
     assert {"core", "held", "learnt"} <= {check["part"] for check in report["checks"]}
     assert "trigger phrases" in {check["name"] for check in report["checks"]}
     assert set(report["seconds_by_step"]) >= set(STEPS) - {"report"}

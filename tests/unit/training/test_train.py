@@ -20,8 +20,8 @@ from service.signals.registry import DETECTORS
 from tests.unit.training.decided import some_words
 from training import train
 from training.data.dataset import DEFAULT_DATA
-from training.data.lessons import Lesson
 from training.data.rotation import RotationConfig
+from training.data.training_examples import TrainingExample
 from training.fit.fuse import HAM_SIGNALS
 from training.fit.rounding import BEFORE_ROUNDING, WEIGHTS_ON_GRID
 from training.fit.simulated_world import SimulationConfig
@@ -251,20 +251,24 @@ def test_the_card_says_what_rounding_to_int8_changed(card):
     assert rounding["before_rounding"]["against"] == BEFORE_ROUNDING
 
 
-def make_voices(machine: int, human: int) -> list[Lesson]:
+def make_voices(machine: int, human: int) -> list[TrainingExample]:
     texts = [True] * machine + [False] * human
-    lessons = [Lesson(input=ModelInput(text="x"), is_llm_voice=kind) for kind in texts]
-    random.Random(5).shuffle(lessons)
-    return lessons
+    training_examples = [
+        TrainingExample(input=ModelInput(text="x"), is_llm_voice=kind) for kind in texts
+    ]
+    random.Random(5).shuffle(training_examples)
+    return training_examples
 
 
 def test_llm_voice_is_calibrated_on_some_texts_and_measured_on_others():
-    lessons = make_voices(60, 60)
+    training_examples = make_voices(60, 60)
     noise = random.Random(6)
-    voice = np.array([(1.0 if v.is_llm_voice else -1.0) + noise.gauss(0, 1) for v in lessons])
+    voice = np.array(
+        [(1.0 if v.is_llm_voice else -1.0) + noise.gauss(0, 1) for v in training_examples]
+    )
     config = dataclasses.replace(TINY, voice_calibration_texts=60)
 
-    (slope, _), measured = calibrate_voice(lessons, voice, config)
+    (slope, _), measured = calibrate_voice(training_examples, voice, config)
 
     assert slope > 0.0
     assert measured is not None
@@ -274,9 +278,9 @@ def test_llm_voice_is_calibrated_on_some_texts_and_measured_on_others():
 
 @pytest.mark.parametrize(("machine", "human"), [(0, 0), (600, 0), (0, 600), (300, 10)])
 def test_too_few_texts_of_either_kind_are_no_ground_to_tell_llm_voice(machine, human):
-    lessons = make_voices(machine, human)
+    training_examples = make_voices(machine, human)
 
-    calibrated = calibrate_voice(lessons, np.zeros(len(lessons)), TINY)
+    calibrated = calibrate_voice(training_examples, np.zeros(len(training_examples)), TINY)
 
     assert calibrated == ((0.0, 0.0), None)
 

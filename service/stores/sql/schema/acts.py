@@ -1,4 +1,4 @@
-"""The tables of acts on many comments, as the newest migration leaves them."""
+"""The tables of bulk decisions, as the newest migration leaves them."""
 
 from __future__ import annotations
 

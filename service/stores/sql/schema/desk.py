@@ -1,4 +1,4 @@
-"""The tables of the desk: who looks at which comment, what is put aside, what checks strokes."""
+"""The tables of the desk: who looks at what, what is put aside, what checks bulk decisions."""
 
 from __future__ import annotations
 

@@ -221,12 +221,14 @@ decisions = sa.Table(
     sa.Column("seconds", sa.Double),
 )
 
-is_of_stroke_in_force = sa.and_(decisions.c.stroke_id.is_not(None), decisions.c.undone_at.is_(None))
+is_of_bulk_decision_in_force = sa.and_(
+    decisions.c.stroke_id.is_not(None), decisions.c.undone_at.is_(None)
+)
 _partial_index(
     "ix_decisions_stroke",
     decisions.c.stroke_id,
     decisions.c.seq,
-    where=is_of_stroke_in_force,
+    where=is_of_bulk_decision_in_force,
 )
 
 is_unremembered = decisions.c.unremembered_since.is_not(None)
@@ -305,7 +307,7 @@ deliveries = sa.Table(
     sa.Column("next_try_at", UtcDateTime),
     sa.Column("ended_at", UtcDateTime),
     # Only the first in line of a comment's waiting ones has a `due_at`: from then on it may be
-    # lent. While it is lent, both say until when.
+    # leased. While it is leased, both say until when.
     sa.Column("due_at", UtcDateTime),
     sa.Column("lent_until", UtcDateTime),
     # With which decision it is withdrawn, as long as nobody has tried to send it.
@@ -320,7 +322,7 @@ is_undelivered = deliveries.c.state != sa.literal_column("'delivered'")
 
 _d = deliveries.c
 _partial_index("ix_deliveries_due", _d.due_at, _d.seq, where=is_first_in_line)
-# The database itself sees to it that no two of one comment can be lent.
+# The database itself sees to it that no two of one comment can be leased.
 _partial_index("uq_deliveries_first_in_line", _d.comment_id, where=is_first_in_line, unique=True)
 _partial_index("ix_deliveries_line", _d.comment_id, _d.seq, where=is_waiting)
 sa.Index("ix_deliveries_site", _d.site_id, _d.seq)

@@ -50,7 +50,7 @@ def add_log(pages: Blueprint, services: Services) -> None:
     def log() -> ResponseReturnValue:
         page = services.audit_log.page(_filter(), after=_after(), limit=PAGE_SIZE)
         asked = _asked()
-        strokes = "pages.strokes" in current_app.view_functions
+        bulk_decisions = "pages.bulk_decisions" in current_app.view_functions
         return render_template(
             "log.html",
             acts=_present(page.entries, services),
@@ -60,7 +60,7 @@ def add_log(pages: Blueprint, services: Services) -> None:
             else None,
             newest=url_for("pages.log", **asked) if _after() else None,
             export=url_for("pages.export_log", **asked),
-            strokes=url_for("pages.strokes") if strokes else None,
+            bulk_decisions=url_for("pages.bulk_decisions") if bulk_decisions else None,
         )
 
     @pages.get("/log.jsonl")

@@ -52,7 +52,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stroke:
+class Segment:
     """A straight line."""
 
     x1: float
@@ -79,8 +79,8 @@ class Plot:
     y_ticks: tuple[Tick, ...]
     x_labels: tuple[Label, ...] = ()
     blocks: tuple[Block, ...] = ()
-    strokes: tuple[Stroke, ...] = ()
-    beside: tuple[Stroke, ...] = ()
+    segments: tuple[Segment, ...] = ()
+    beside: tuple[Segment, ...] = ()
     dots: tuple[Dot, ...] = ()
 
 
@@ -159,13 +159,13 @@ def line(
         height=HEIGHT,
         y_ticks=_up(ticks, HEIGHT),
         x_labels=_labels(labels),
-        strokes=_strokes(values, scale),
-        beside=_strokes(beside, scale),
+        segments=_segments(values, scale),
+        beside=_segments(beside, scale),
     )
 
 
-def _strokes(values: Sequence[float | None], scale: float) -> tuple[Stroke, ...]:
-    """Return the strokes between values that follow each other."""
+def _segments(values: Sequence[float | None], scale: float) -> tuple[Segment, ...]:
+    """Return the segments between values that follow each other."""
     each = _WIDTH / max(len(values), 1)
     points = [
         None if value is None else (each * (n + 0.5), HEIGHT - value * scale)
@@ -174,7 +174,7 @@ def _strokes(values: Sequence[float | None], scale: float) -> tuple[Stroke, ...]
     if len(points) == 1 and points[0]:
         points = [(0.0, points[0][1]), (_WIDTH, points[0][1])]
     return tuple(
-        Stroke(x1=_short(a[0]), y1=_short(a[1]), x2=_short(b[0]), y2=_short(b[1]))
+        Segment(x1=_short(a[0]), y1=_short(a[1]), x2=_short(b[0]), y2=_short(b[1]))
         for a, b in pairwise(points)
         if a and b
     )
@@ -192,7 +192,7 @@ def calibration(points: Sequence[tuple[float, float, float, float]], labels: Seq
             Label(at=share * _WIDTH, text=text, anchor=_anchor(n, len(QUARTERS)))
             for n, (share, text) in enumerate(zip(QUARTERS, labels, strict=True))
         ),
-        strokes=(Stroke(x1=0.0, y1=SQUARE_HEIGHT, x2=_WIDTH, y2=0.0),),
+        segments=(Segment(x1=0.0, y1=SQUARE_HEIGHT, x2=_WIDTH, y2=0.0),),
         dots=tuple(
             Dot(
                 x=_short(stated * _WIDTH),

@@ -97,7 +97,7 @@ class PersonView:
     name: tuple[Piece, ...]
     decisions: int
     singly: int
-    in_strokes: int
+    in_bulk: int
     timed: int
     median: str
     p90: str
@@ -480,8 +480,8 @@ def _people(figures: Figures) -> tuple[PersonView, ...]:
         PersonView(
             name=_name(one.name),
             decisions=one.decisions,
-            singly=one.decisions - one.in_strokes,
-            in_strokes=one.in_strokes,
+            singly=one.decisions - one.in_bulk,
+            in_bulk=one.in_bulk,
             timed=one.timed,
             median=_seconds(one.median_seconds),
             p90=_seconds(one.p90_seconds),

@@ -1,4 +1,4 @@
-"""The pages of opinions: what a version in the shadow, or asked about the archive, would have said.
+"""The pages of shadow verdicts: what a version on trial, or asked about the archive, would say.
 
 `view_shadow` and the template `models_shadow.html` are a part that another page can hold.
 """
@@ -15,7 +15,12 @@ from flask.typing import ResponseReturnValue
 from service.domain.back_scoring import BackScoring, JobState
 from service.domain.comment import CommentId, SiteId
 from service.domain.errors import InvalidInputError
-from service.domain.opinion import Disagreement, Harm, OpinionCounts, OpinionScope
+from service.domain.shadow_verdict import (
+    Disagreement,
+    Harm,
+    ShadowVerdictCounts,
+    ShadowVerdictScope,
+)
 from service.domain.user import Permission, User
 from service.domain.verdict import Outcome
 from service.moderation.judging.differences import tell_differences
@@ -33,7 +38,7 @@ from service.web.pages.common.pages import moderator, needs
 from service.web.pages.common.presenting import Moment, tell_time
 
 PAGE_SIZE = 50
-# Counting one takes half a second where it has 200,000 opinions.
+# Counting one takes half a second where it has 200,000 shadow verdicts.
 _VERSIONS_SHOWN = 5
 _JOBS_SHOWN = 10
 _MAX_VERSION_CHARS = 100
@@ -56,12 +61,12 @@ _STATE_NAMES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionView:
-    """One version that has opinions, in words. `in_shadow` says that it is asked now."""
+    """One version that has shadow verdicts, in words. `in_shadow` says that it is asked now."""
 
     shown: tuple[Piece, ...]
     url: str
     in_shadow: bool
-    opinions: str
+    shadow_verdicts: str
     differing: str
     newly_lost: str
     seen: str
@@ -83,7 +88,7 @@ class JobView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShadowView:
-    """What `models_shadow.html` shows: who is in the shadow, versions with opinions, jobs."""
+    """What `models_shadow.html` shows: who is in the shadow, versions with verdicts, jobs."""
 
     in_shadow: str | None
     versions: tuple[VersionView, ...]
@@ -92,7 +97,7 @@ class ShadowView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowView:
-    """One row of the table of verdicts and opinions."""
+    """One row of the table of verdicts and shadow verdicts."""
 
     verdict: str
     cells: tuple[tuple[str, bool], ...]
@@ -106,7 +111,7 @@ class DisagreementView:
     harm: str
     verdict: str
     p_spam: str
-    opinion: str
+    shadow_verdict: str
     its_p_spam: str
     ruling: str
     beginning: tuple[Piece, ...]
@@ -135,7 +140,7 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
             abort(HTTPStatus.NOT_FOUND)
         if len(cursor or "") > _MAX_CURSOR_CHARS:
             abort(HTTPStatus.NOT_FOUND)
-        scope = OpinionScope(model_version=version, site_ids=moderator().site_ids)
+        scope = ShadowVerdictScope(model_version=version, site_ids=moderator().site_ids)
         try:
             told = tell_differences(scope, services, cursor=cursor, limit=PAGE_SIZE)
         except InvalidInputError:
@@ -157,7 +162,7 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
 
 def view_shadow(services: Services, user: User) -> ShadowView:
     """Return what is said of versions that do not serve, of the sites that an account sees."""
-    versions = list(services.opinions.versions())[:_VERSIONS_SHOWN]
+    versions = list(services.shadow_verdicts.versions())[:_VERSIONS_SHOWN]
     jobs = services.back_scorings.recent(limit=_JOBS_SHOWN)
     return ShadowView(
         in_shadow=services.shadow_name(),
@@ -170,13 +175,13 @@ def view_shadow(services: Services, user: User) -> ShadowView:
 def _view_version(
     name: str, services: Services, site_ids: tuple[SiteId, ...] | None
 ) -> VersionView:
-    scope = OpinionScope(model_version=name, site_ids=site_ids)
+    scope = ShadowVerdictScope(model_version=name, site_ids=site_ids)
     told = tell_differences(scope, services, limit=1)
     return _version_view(name, services, told.counts, told.n_newly_lost)
 
 
 def _version_view(
-    name: str, services: Services, counts: OpinionCounts, n_newly_lost: int
+    name: str, services: Services, counts: ShadowVerdictCounts, n_newly_lost: int
 ) -> VersionView:
     share = counts.differing / counts.comments if counts.comments else 0.0
     seen = counts.share_seen
@@ -184,7 +189,7 @@ def _version_view(
         shown=part_text(name),
         url=url_for("pages.differences", version=name),
         in_shadow=name == services.shadow_name(),
-        opinions=number(counts.comments),
+        shadow_verdicts=number(counts.comments),
         differing=f"{number(counts.differing)} ({percent(share)})",
         newly_lost=number(n_newly_lost),
         seen="" if seen is None else percent(seen),
@@ -204,14 +209,17 @@ def _job(job: BackScoring, services: Services) -> JobView:
     )
 
 
-def _matrix(counts: OpinionCounts) -> list[RowView]:
-    """Return a row a verdict; each cell says whether opinion and verdict agree in it."""
+def _matrix(counts: ShadowVerdictCounts) -> list[RowView]:
+    """Return a row a verdict; each cell says whether shadow verdict and verdict agree in it."""
     return [
         RowView(
             verdict=gettext(OUTCOME_HEADINGS[verdict]),
             cells=tuple(
-                (number(counts.among(verdict=verdict, opinion=opinion)), verdict is opinion)
-                for opinion in Outcome
+                (
+                    number(counts.among(verdict=verdict, shadow_verdict=shadow_verdict)),
+                    verdict is shadow_verdict,
+                )
+                for shadow_verdict in Outcome
             ),
         )
         for verdict in Outcome
@@ -232,7 +240,7 @@ def _present(
             harm=gettext(_HARM_NAMES[one.harm]),
             verdict=gettext(OUTCOME_HEADINGS[one.verdict]),
             p_spam=probability(one.verdict_p_spam),
-            opinion=gettext(OUTCOME_HEADINGS[one.opinion]),
+            shadow_verdict=gettext(OUTCOME_HEADINGS[one.shadow_verdict]),
             its_p_spam=probability(one.p_spam),
             ruling=gettext(RULED_HEADINGS[one.ruling]) if one.ruling else "",
             beginning=part_text(_beginning(cases[one.comment_id].comment.text)),

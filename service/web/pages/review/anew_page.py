@@ -1,4 +1,4 @@
-"""Offers what moved over a cutoff since it was judged, to be decided in one stroke by a person."""
+"""Offers what moved over a cutoff since it was judged, to be decided in one go by a person."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from service.domain.site import Site
 from service.domain.user import Permission
 from service.domain.verdict import Outcome
 from service.moderation.review.anew import AnewBook, Moved
+from service.moderation.review.bulk_decisions import BULK_DECISION_ASKS_BEYOND
 from service.moderation.review.decide import MAX_NOTE_CHARS
-from service.moderation.review.strokes import STROKE_ASKS_BEYOND
 from service.ports.services import Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import ngettext, probability
@@ -107,8 +107,8 @@ def add_anew(pages: Blueprint, services: Services, book: AnewBook) -> None:
             if group
             else [],
             queue=url_for("pages.queue", site=site_id),
-            stroke_id=services.new_id("str"),
+            bulk_decision_id=services.new_id("str"),
             max_note_chars=MAX_NOTE_CHARS,
-            asks_beyond=STROKE_ASKS_BEYOND,
+            asks_beyond=BULK_DECISION_ASKS_BEYOND,
             low_p_spam=probability(LOW_P_SPAM),
         )

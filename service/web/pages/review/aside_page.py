@@ -27,7 +27,7 @@ from service.moderation.review.put_aside import (
 from service.ports.services import Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import day_in_words, gettext, noted
-from service.web.pages.common.last_stroke import note_given
+from service.web.pages.common.last_bulk_decision import note_given
 from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import error_page, moderator, needs, require, safe_next
 from service.web.pages.common.presenting import beginning

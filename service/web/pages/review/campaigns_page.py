@@ -1,4 +1,4 @@
-"""The pages of campaigns and of rings: the list of them, and one that is decided in one stroke."""
+"""The pages of campaigns and of rings: the list of them, and one that is decided in one go."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ from typing import Any, TypeVar
 from flask import Blueprint, abort, redirect, render_template, request, session, url_for
 from flask.typing import ResponseReturnValue
 
+from service.domain.bulk_decision import BulkDecision, ChosenBy
 from service.domain.campaign import LOW_P_SPAM, Campaign
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, NotFoundError
 from service.domain.site import Site
-from service.domain.stroke import Stroke, StrokeOf
 from service.domain.user import Permission
+from service.moderation.review.bulk_decisions import BULK_DECISION_ASKS_BEYOND
 from service.moderation.review.campaigns import decide_group, groups_of, put_back
 from service.moderation.review.decide import MAX_NOTE_CHARS
-from service.moderation.review.strokes import STROKE_ASKS_BEYOND
 from service.ports.campaigns import MemberPage
 from service.ports.services import Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext, probability
-from service.web.pages.common.last_stroke import just_done_stroke, note_given, remember_stroke
+from service.web.pages.common.last_bulk_decision import (
+    just_done_bulk_decision,
+    note_given,
+    remember_bulk_decision,
+)
 from service.web.pages.common.pages import error_page, moderator, needs
 from service.web.pages.review.campaign_views import (
     CampaignView,
@@ -47,7 +51,7 @@ _JUST_PUT_BACK = "just_put_back"
 class Groups:
     """What tells the pages of campaigns from those of rings: names of routes and templates."""
 
-    what: StrokeOf
+    what: ChosenBy
     list_route: str
     route: str
     id_name: str
@@ -61,7 +65,7 @@ class Groups:
 
 
 _CAMPAIGNS = Groups(
-    what=StrokeOf.CAMPAIGN,
+    what=ChosenBy.CAMPAIGN,
     list_route="pages.campaigns",
     route="pages.campaign",
     id_name="campaign_id",
@@ -69,7 +73,7 @@ _CAMPAIGNS = Groups(
     template="campaign.html",
 )
 _RINGS = Groups(
-    what=StrokeOf.RING,
+    what=ChosenBy.RING,
     list_route="pages.rings",
     route="pages.ring",
     id_name="ring_id",
@@ -154,7 +158,7 @@ def _present(
     sites: Mapping[SiteId, Site],
 ) -> list[CampaignView]:
     ids = [one.id for one in campaigns]
-    facts = services.rings.facts(ids) if groups.what is StrokeOf.RING else {}
+    facts = services.rings.facts(ids) if groups.what is ChosenBy.RING else {}
     now = services.clock()
     return [
         present_campaign(one, url=groups.url(one.id), sites=sites, now=now, ring=facts.get(one.id))
@@ -210,10 +214,10 @@ def _show(groups: Groups, campaign: Campaign, services: Services) -> str:
         may_decide=moderator().may(Permission.DECIDE),
         others=max(0, campaign.waiting - campaign.low - sure_here),
         low_p_spam=probability(LOW_P_SPAM),
-        asks_beyond=STROKE_ASKS_BEYOND,
+        asks_beyond=BULK_DECISION_ASKS_BEYOND,
         until=campaign.last_seen_at.isoformat(),
-        stroke_id=services.new_id("str"),
-        done=just_done_stroke(services),
+        bulk_decision_id=services.new_id("str"),
+        done=just_done_bulk_decision(services),
         put_back=session.pop(_JUST_PUT_BACK, None),
         max_note_chars=MAX_NOTE_CHARS,
         first=not _cursor(),
@@ -248,8 +252,8 @@ def _decide(groups: Groups, campaign: Campaign, services: Services) -> ResponseR
     if refusal or ruling is None:
         return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), refusal)
     user = moderator()
-    stroke_id = request.form.get("stroke", "")
-    stroke = decide_group(
+    bulk_decision_id = request.form.get("stroke", "")
+    bulk_decision = decide_group(
         campaign.id,
         ruling,
         services,
@@ -261,23 +265,25 @@ def _decide(groups: Groups, campaign: Campaign, services: Services) -> ResponseR
         decided_by=user.name,
         site_ids=user.site_ids,
         note=note,
-        stroke_id=stroke_id if is_id(stroke_id) else None,
+        bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
     )
-    stroke = stroke or _made_before(stroke_id, services)
-    if stroke is None:
+    bulk_decision = bulk_decision or _made_before(bulk_decision_id, services)
+    if bulk_decision is None:
         told = gettext("Somebody else has decided these comments in the meantime.")
         return error_page(HTTPStatus.CONFLICT, gettext("Nothing was decided"), told)
-    remember_stroke(stroke)
+    remember_bulk_decision(bulk_decision)
     return _back_to(groups, campaign.id)
 
 
-def _made_before(stroke_id: str, services: Services) -> Stroke | None:
+def _made_before(bulk_decision_id: str, services: Services) -> BulkDecision | None:
     """Return what the same form did when it was sent before, as a double click does."""
     try:
-        stroke = services.strokes.get(stroke_id) if is_id(stroke_id) else None
+        bulk_decision = (
+            services.bulk_decisions.get(bulk_decision_id) if is_id(bulk_decision_id) else None
+        )
     except NotFoundError:
         return None
-    return stroke if stroke and stroke.decided_by == moderator().name else None
+    return bulk_decision if bulk_decision and bulk_decision.decided_by == moderator().name else None
 
 
 def _refusal(

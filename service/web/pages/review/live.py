@@ -14,7 +14,7 @@ from service.domain.case import CaseFilter
 from service.domain.claim import Claim
 from service.domain.comment import CommentId, SiteId
 from service.domain.errors import StoreUnavailableError
-from service.ports.review import Newcomer, Standing
+from service.ports.review import Newcomer, RowState
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -54,7 +54,7 @@ class Interest:
 class _Look:
     """What one look at the store found, for all streams together."""
 
-    standings: Mapping[CommentId, Standing]
+    row_states: Mapping[CommentId, RowState]
     claims: Mapping[CommentId, Claim]
     newcomers: Sequence[Newcomer]
     waiting: Mapping[Filter, int]
@@ -70,16 +70,16 @@ class Stream:
     _numbers_told_at: float = 0.0
     _ended: bool = False
     _woken: threading.Condition = field(default_factory=threading.Condition)
-    _rows: dict[CommentId, tuple[Standing, str]] = field(default_factory=dict)
+    _rows: dict[CommentId, tuple[RowState, str]] = field(default_factory=dict)
     _numbers: tuple[int | None, frozenset[CommentId]] | None = None
 
     def notice(self, look: _Look) -> None:
         """Compare what was found with what the page shows, and wake whoever tells it."""
         wanted = self.interest
         rows = {
-            one: (look.standings[one], self._holder(look, one))
+            one: (look.row_states[one], self._holder(look, one))
             for one in wanted.ids
-            if one in look.standings
+            if one in look.row_states
         }
         arrived = frozenset(
             newcomer.comment_id
@@ -96,9 +96,9 @@ class Stream:
             self._rows, self._numbers = rows, numbers
             self._woken.notify_all()
 
-    def _shown(self, comment_id: CommentId, now: Standing) -> tuple[Standing, str]:
+    def _shown(self, comment_id: CommentId, now: RowState) -> tuple[RowState, str]:
         """Return what the page shows: at first that the comment is open and nobody else's."""
-        first = now if now.is_open else Standing()
+        first = now if now.is_open else RowState()
         return self._rows.get(comment_id, (first, ""))
 
     def _holder(self, look: _Look, comment_id: CommentId) -> str:
@@ -217,7 +217,7 @@ class Live:
         ids = list(dict.fromkeys(one for interest in interests for one in interest.ids))
         earliest = max(min(one.since for one in interests), now - _LOOKS_BACK) - _JUDGED_WITHIN
         return _Look(
-            standings=services.watch.standings(ids),
+            row_states=services.watch.row_states(ids),
             claims=services.claims.find(ids, now=now),
             newcomers=services.watch.newcomers(received_after=earliest, limit=MAX_NEWCOMERS),
             waiting={

@@ -19,7 +19,7 @@ from service.moderation.review.claims import end_claim, seconds_since_opening
 from service.moderation.review.review import Tab, decide_as_seen, undo_as_seen
 from service.ports.services import Services
 from service.web.edge.ids import is_id
-from service.web.pages.common.last_stroke import note_given
+from service.web.pages.common.last_bulk_decision import note_given
 from service.web.pages.common.pages import moderator, needs, require
 from service.web.pages.review.anew_page import add_anew
 from service.web.pages.review.aside_page import add_aside

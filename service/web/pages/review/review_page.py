@@ -12,12 +12,12 @@ from typing import Any, TypeVar
 from flask import current_app, render_template, request, session, url_for
 
 from service.domain.aside import Aside
+from service.domain.bulk_decision import BulkDecision
 from service.domain.case import Case, CasePage, Order
 from service.domain.claim import Claim
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError, ModerationError, NotFoundError
-from service.domain.stroke import Stroke
 from service.domain.user import Permission
 from service.moderation.insight.asked import AskedBook
 from service.moderation.learning.behind import decisions_behind
@@ -28,7 +28,7 @@ from service.moderation.review.put_aside import MOST_HELD
 from service.moderation.review.review import Tab, list_for_review
 from service.ports.services import Services
 from service.web.edge.language import gettext, noted
-from service.web.pages.common.last_stroke import just_done_stroke, view_of
+from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, view_of
 from service.web.pages.common.learnt_view import asked_in_words
 from service.web.pages.common.pages import moderator
 from service.web.pages.common.presenting import (
@@ -49,8 +49,8 @@ from service.web.pages.review.claiming import (
     skipped,
     skipped_last,
 )
-from service.web.pages.review.distrust import distrust_view, instruction_view
 from service.web.pages.review.live import find_newcomers
+from service.web.pages.review.reject_and_block import instruction_view, reject_and_block_view
 from service.web.pages.review.scan_page import BandView, band_views
 from service.web.pages.review.sender_notes_page import notes_view
 from service.web.pages.review.similar import StripView, campaign_strip_view, similar_view
@@ -222,7 +222,7 @@ def show_refused(place: Place, services: Services, case: Case) -> str:
     return _Desk(place, services).show_told(case, "", refused=True)
 
 
-def show_last(place: Place, services: Services, last: Case | Stroke | None) -> str:
+def show_last(place: Place, services: Services, last: Case | BulkDecision | None) -> str:
     """Return what the moderator did last with the way back, nothing if they did nothing."""
     return _Desk(place, services).show_last(last)
 
@@ -320,19 +320,21 @@ class _Desk:
             may_select=_may_select(),
         )
 
-    def show_last(self, last: Case | Stroke | None) -> str:
+    def show_last(self, last: Case | BulkDecision | None) -> str:
         """Return what is said of the last act."""
         ruled = last if isinstance(last, Case) and _sees(last) else None
         decision = ruled.decision if ruled else None
-        stroke = (
-            view_of(last, sites=self._sites, now=self._now) if isinstance(last, Stroke) else None
+        bulk_decision = (
+            view_of(last, sites=self._sites, now=self._now)
+            if isinstance(last, BulkDecision)
+            else None
         )
         return render_template(
             "told.html",
             place=self._place,
             tabs=self._tabs(),
             done=self._done(ruled, decision.id) if ruled and decision else None,
-            stroke=stroke if stroke and stroke.may_undo else None,
+            bulk_decision=bulk_decision if bulk_decision and bulk_decision.may_undo else None,
         )
 
     def show_ahead(self, ids: Sequence[CommentId], *, meanwhile: bool) -> str:
@@ -400,7 +402,7 @@ class _Desk:
             "max_note_chars": MAX_NOTE_CHARS,
             "blur": moderator().preferences.blur,
             "done": self._just_done(),
-            "stroke": just_done_stroke(self._services),
+            "bulk_decision": just_done_bulk_decision(self._services),
             "refused": refused,
             **self._around(case),
         }
@@ -414,7 +416,7 @@ class _Desk:
         return {
             "sender": _beside(case, lambda: about_sender_view(*around)),
             "similar": _beside(case, lambda: similar_view(*around, self._sites)),
-            "distrust": _beside(case, lambda: distrust_view(*around)),
+            "reject_and_block": _beside(case, lambda: reject_and_block_view(*around)),
             "instruction": _beside(case, lambda: instruction_view(case)),
             "behind": _beside(case, lambda: self._behind(case)),
             "aside": _beside(case, lambda: aside_view(case, self._services, self._asides)),

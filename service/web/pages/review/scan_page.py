@@ -15,6 +15,7 @@ from service.domain.scan import SINCERE_BELOW, SPAM_FROM, Agreement, Band
 from service.domain.site import Site
 from service.domain.user import Permission
 from service.moderation.review.anew import AnewBook
+from service.moderation.review.bulk_decisions import BULK_DECISION_ASKS_BEYOND
 from service.moderation.review.scan import (
     MAX_SCANNED_CHARS,
     MAX_SCREEN,
@@ -22,13 +23,15 @@ from service.moderation.review.scan import (
     find_screen,
     settle_screen,
 )
-from service.moderation.review.strokes import STROKE_ASKS_BEYOND
 from service.ports.services import Services
 from service.scoring.scan_steps import choose_step
 from service.signals.links import find_links
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext, probability
-from service.web.pages.common.last_stroke import just_done_stroke, remember_stroke
+from service.web.pages.common.last_bulk_decision import (
+    just_done_bulk_decision,
+    remember_bulk_decision,
+)
 from service.web.pages.common.link_targets import LinkView, present_links
 from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import error_page, moderator, needs
@@ -38,7 +41,7 @@ from service.web.pages.review.claiming import skip, skipped
 _CHECKS = "scan_checks_left"
 _NAME_CHARS = 60
 _TITLE_CHARS = 80
-# A few are enough to see what the strokes missed.
+# A few are enough to see what the bulk decisions missed.
 _MOST_SLIPS_SHOWN = 5
 
 
@@ -68,11 +71,11 @@ class BandView:
 
 
 def band_views(counts: Mapping[Band, int], site_id: SiteId | None) -> tuple[BandView, ...]:
-    """Return a line for each band in which more than a stroke's ten wait."""
+    """Return a line for each band in which more than a bulk decision's ten wait."""
     return tuple(
         BandView(band=band, says=_says(band, n), url=_url(band, site_id))
         for band, n in counts.items()
-        if n > STROKE_ASKS_BEYOND
+        if n > BULK_DECISION_ASKS_BEYOND
     )
 
 
@@ -142,12 +145,12 @@ def _render(
         agreement=_agreement_in_words(agreement),
         slips=_slips(agreement, services),
         site_id=_site_id(),
-        asks_beyond=STROKE_ASKS_BEYOND,
+        asks_beyond=BULK_DECISION_ASKS_BEYOND,
         asked=asked,
         n_asked=shown - len(exceptions),
         most_chars=MAX_SCANNED_CHARS,
-        stroke_id=request.form.get("stroke") if asked else services.new_id("str"),
-        done=just_done_stroke(services),
+        bulk_decision_id=request.form.get("stroke") if asked else services.new_id("str"),
+        done=just_done_bulk_decision(services),
         checks=session.pop(_CHECKS, 0),
         here=_url(band, _site_id()),
         urls={one: _url(one, _site_id()) for one in Band},
@@ -160,12 +163,12 @@ def _render(
 
 def _settle(band: Band, services: Services) -> ResponseReturnValue:
     shown, exceptions = _ids("shown")[:MAX_SCREEN], _ids("except")
-    stroke_id = request.form.get("stroke", "")
+    bulk_decision_id = request.form.get("stroke", "")
     left = [one for one in shown if one not in set(exceptions)]
-    if not left or not is_id(stroke_id):
+    if not left or not is_id(bulk_decision_id):
         refusal = gettext("Leave at least one comment unticked.")
         return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), refusal)
-    if len(left) > STROKE_ASKS_BEYOND and not request.form.get("sure"):
+    if len(left) > BULK_DECISION_ASKS_BEYOND and not request.form.get("sure"):
         return _ask(band, shown, exceptions, services)
     user = moderator()
     settled = settle_screen(
@@ -173,7 +176,7 @@ def _settle(band: Band, services: Services) -> ResponseReturnValue:
         shown,
         exceptions,
         services,
-        stroke_id=stroke_id,
+        bulk_decision_id=bulk_decision_id,
         decided_by=user.name,
         site_ids=user.site_ids,
     )
@@ -181,7 +184,7 @@ def _settle(band: Band, services: Services) -> ResponseReturnValue:
         if one in shown:
             # It comes singly, and on no further screen of this session.
             skip(one)
-    remember_stroke(settled.stroke)
+    remember_bulk_decision(settled.bulk_decision)
     session[_CHECKS] = settled.checks
     return redirect(_url(band, _site_id()), HTTPStatus.SEE_OTHER)
 
@@ -254,13 +257,13 @@ def _says(band: Band, n: int) -> str:
 
 
 def _agreement_in_words(agreement: Agreement) -> str:
-    """Return what single looks said of this person's strokes, empty before the first."""
+    """Return what single looks said of this person's bulk decisions, empty before the first."""
     if not agreement.checked:
         return ""
     return ngettext(
-        "Of %(num)s comment that came back from your strokes and was looked at alone, "
+        "Of %(num)s comment that came back from your bulk decisions and was looked at alone, "
         "%(alike)s was ruled alike.",
-        "Of %(num)s comments that came back from your strokes and were looked at alone, "
+        "Of %(num)s comments that came back from your bulk decisions and were looked at alone, "
         "%(alike)s were ruled alike.",
         agreement.checked,
         alike=agreement.alike,

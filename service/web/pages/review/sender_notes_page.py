@@ -23,7 +23,7 @@ from service.moderation.review.sender_notes import (
 from service.ports.services import Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext
-from service.web.pages.common.last_stroke import note_given
+from service.web.pages.common.last_bulk_decision import note_given
 from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import error_page, moderator, needs, require
 from service.web.pages.common.presenting import Moment, tell_time

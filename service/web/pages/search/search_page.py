@@ -36,7 +36,10 @@ from service.moderation.review.search import (
 from service.ports.services import Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext, number
-from service.web.pages.common.last_stroke import just_done_stroke, remember_stroke
+from service.web.pages.common.last_bulk_decision import (
+    just_done_bulk_decision,
+    remember_bulk_decision,
+)
 from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import moderator, needs
 from service.web.pages.common.presenting import RowView, present_row
@@ -122,22 +125,22 @@ def _add_pages(pages: Blueprint, services: Services) -> None:
     def decide_search() -> ResponseReturnValue:
         rulings = {ruling.value: ruling for ruling in Ruling}
         ruling = rulings.get(request.form.get("ruling", "")) or abort(HTTPStatus.BAD_REQUEST)
-        stroke_id = request.form.get("stroke", "")
+        bulk_decision_id = request.form.get("stroke", "")
         try:
-            stroke = decide_found(
+            bulk_decision = decide_found(
                 _line(),
                 ruling,
                 services,
                 user=moderator(),
                 counted=_number("counted"),
                 until=_until(),
-                stroke_id=stroke_id if is_id(stroke_id) else None,
+                bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
             )
         except InvalidInputError as error:
             return _show(_line(), services, problems=error.problems)
         except ConflictError:
             return _show(_line(), services, changed=True)
-        remember_stroke(stroke)
+        remember_bulk_decision(bulk_decision)
         return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
 
 
@@ -200,9 +203,9 @@ def _show(
         sites=[site for site in sites.values() if moderator().sees(site.id)],
         values={field.value: values for field, values in VALUES.items()},
         fields=FIELD_NAMES,
-        done=just_done_stroke(services),
+        done=just_done_bulk_decision(services),
         place=FoundPlace(),
-        stroke_id=services.new_id("str"),
+        bulk_decision_id=services.new_id("str"),
         max_line=MAX_QUERY_CHARS,
         max_name=MAX_VIEW_NAME_CHARS,
     )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.registry import SHIPPED_DIR, load_version, read_current_name
-from service.domain.record import comment_from_record
+from service.domain.dataset_row import comment_from_row
 from service.scoring.inputs import model_input
 from tests.unit.training.read_comments import COMMENTS
 from training.data.dataset import DEFAULT_DATA
@@ -86,7 +86,7 @@ def test_every_comment_gets_a_line_near_what_the_version_says(tmp_path):
         expected = (one["p_spam"] >= version.ham_cutoff) + (one["p_spam"] >= version.spam_cutoff)
         assert one["outcome"] == ("ham", "unsure", "spam")[expected]
     # The words alone and all evidence seldom part so far that ranks turn round.
-    inputs = [model_input(comment_from_record(row)) for row in rows]
+    inputs = [model_input(comment_from_row(row)) for row in rows]
     words = [answer.p_spam for answer in version.classifier.score_batch(inputs)]
     by_words = sorted(range(len(rows)), key=lambda n: words[n])
     assert told[by_words[-1]]["p_spam"] > told[by_words[0]]["p_spam"]

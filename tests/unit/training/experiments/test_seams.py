@@ -16,8 +16,8 @@ from training.data.dataset import Example
 from training.experiments.seams import (
     NAMES,
     fit_seams,
-    lessons,
     runs_of,
+    training_examples,
 )
 
 TEXT = "Lovely words about the lake. Buy cheap lamps at https://lamps.shop now! So calm."
@@ -80,7 +80,7 @@ def test_spam_without_marks_teaches_nothing_and_public_ham_counts_half():
             promo_spans=spans,
         )
 
-    taught = lessons(
+    taught = training_examples(
         [
             example("authored-x", ((AT, END),)),
             example("authored-x", None),

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from models.inputs import ModelInput
-from training.data.lessons import Lesson, Variation
+from training.data.training_examples import TrainingExample, Variation
 from training.network.encoder import PACKAGED_BASE, Network, load_network
 from training.network.finetune import FineTuneConfig, fine_tune
 
@@ -28,14 +28,20 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def make_lessons() -> list[Lesson]:
+def make_training_examples() -> list[TrainingExample]:
     """Return 32 comments, half of them spam that promotes from its first word to its last."""
     pairs = [(THINGS[n], THINGS[-n - 1]) for n in range(8)]
     spam = [text.format(*pair) for text in ADVERTS for pair in pairs]
     ham = [text.format(*pair) for text in REMARKS for pair in pairs]
     return [
-        *(Lesson(input=ModelInput(text=t), is_spam=True, promotion=((0, len(t)),)) for t in spam),
-        *(Lesson(input=ModelInput(text=t), is_spam=False, plain=((0, len(t)),)) for t in ham),
+        *(
+            TrainingExample(input=ModelInput(text=t), is_spam=True, promotion=((0, len(t)),))
+            for t in spam
+        ),
+        *(
+            TrainingExample(input=ModelInput(text=t), is_spam=False, plain=((0, len(t)),))
+            for t in ham
+        ),
     ]
 
 
@@ -50,9 +56,9 @@ def make_network() -> Network:
 
 
 def tune(network, tokeniser, **changes) -> Network:
-    values = {"lessons": make_lessons(), "config": make_config(), "seed": SEED}
+    values = {"training_examples": make_training_examples(), "config": make_config(), "seed": SEED}
     given = values | changes
-    fine_tune(network, tokeniser, given.pop("lessons"), given.pop("config"), **given)
+    fine_tune(network, tokeniser, given.pop("training_examples"), given.pop("config"), **given)
     return network
 
 
@@ -135,11 +141,13 @@ def test_a_finished_run_is_not_run_again(tokeniser, tmp_path):
 
 
 def test_where_nothing_is_known_nothing_is_learnt(tokeniser):
-    unknown = [Lesson(input=ModelInput(text=f"No. {n}")) for n in range(8)]
+    unknown = [TrainingExample(input=ModelInput(text=f"No. {n}")) for n in range(8)]
     untaught = make_network()
 
     # Weights decay whatever is taught, so that is left out.
-    taught = tune(make_network(), tokeniser, lessons=unknown, config=make_config(weight_decay=0.0))
+    taught = tune(
+        make_network(), tokeniser, training_examples=unknown, config=make_config(weight_decay=0.0)
+    )
 
     assert digest(taught) == digest(untaught)
 
@@ -155,13 +163,13 @@ def test_a_head_learns_only_from_what_is_known_to_it(tokeniser):
 
 
 def test_a_comment_of_many_windows_is_learnt_from(tokeniser):
-    long = Lesson(input=ModelInput(text="([" * 2_000), is_spam=True)
+    long = TrainingExample(input=ModelInput(text="([" * 2_000), is_spam=True)
     untaught = make_network()
 
     taught = tune(
         make_network(),
         tokeniser,
-        lessons=[long, *make_lessons()[:3]],
+        training_examples=[long, *make_training_examples()[:3]],
         config=make_config(epochs=1.0, variation=Variation(swap_hosts=0.0)),
     )
 

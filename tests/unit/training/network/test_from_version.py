@@ -76,7 +76,7 @@ def test_a_network_on_the_grid_says_the_same_and_is_written_back_byte_for_byte(
     network, served = load_from_version(*tiny_files)
     before = ask(network, windows)
 
-    served.keep_on_grid(network)
+    served.fake_quantise(network)
 
     assert np.array_equal(ask(network, windows), before)
     assert served.write(network) == tiny_files
@@ -85,7 +85,7 @@ def test_a_network_on_the_grid_says_the_same_and_is_written_back_byte_for_byte(
 def test_what_was_learnt_is_served_as_it_was_trained(tiny_files, tokeniser, tmp_path):
     windows = [tokeniser.windows(one)[0] for one in COMMENTS]
     network, served = load_from_version(*tiny_files)
-    served.keep_on_grid(network)
+    served.fake_quantise(network)
     torch.manual_seed(3)
     with torch.no_grad():
         for parameter in network.parameters():
@@ -105,7 +105,7 @@ def test_what_was_learnt_is_served_as_it_was_trained(tiny_files, tokeniser, tmp_
 
 def test_the_gradient_passes_the_rounding(tiny_files, tokeniser):
     network, served = load_from_version(*tiny_files)
-    served.keep_on_grid(network)
+    served.fake_quantise(network)
     arrays = (torch.from_numpy(a) for a in input_arrays(tokeniser.windows(COMMENTS[0])[0]).values())
 
     network(*arrays)[0].sum().backward()

@@ -11,7 +11,7 @@ from tests.unit.training.decided import make_example
 from training.data.dataset import UnlabelledText
 from training.data.rotation import RotationConfig
 from training.network.finetune import FineTuneConfig
-from training.network.tune import TuneConfig, plan_lessons, voice_lessons
+from training.network.tune import TuneConfig, plan_training_examples, voice_training_examples
 
 ROTATION = RotationConfig(most_of_source=12)
 CONFIG = TuneConfig(
@@ -43,7 +43,7 @@ TEXTS = [
 
 
 def plan(config=CONFIG, *, name="0", texts=TEXTS, **more):
-    return plan_lessons(EXAMPLES, range(30), texts, config, ROTATION, name=name, **more)
+    return plan_training_examples(EXAMPLES, range(30), texts, config, ROTATION, name=name, **more)
 
 
 def test_the_plan_is_the_same_twice_and_another_for_another_name():
@@ -51,13 +51,13 @@ def test_the_plan_is_the_same_twice_and_another_for_another_name():
     assert plan().batches != plan(name="1").batches
 
 
-def test_every_lesson_comes_once_in_an_epoch_in_batches_of_the_size_asked():
+def test_every_training_example_comes_once_in_an_epoch_in_batches_of_the_size_asked():
     found = plan()
 
     counts = Counter(i for batch in found.batches for i in batch)
 
     # At most twelve of a label, two texts that teach voice, one woven.
-    assert len(found.lessons) == 12 + 12 + 2 + 1
+    assert len(found.training_examples) == 12 + 12 + 2 + 1
     assert counts == dict.fromkeys(range(27), 1)
     assert sorted(map(len, found.batches)) == [3, 4, 4, 4, 4, 4, 4]
 
@@ -65,7 +65,9 @@ def test_every_lesson_comes_once_in_an_epoch_in_batches_of_the_size_asked():
 def test_only_what_teaches_is_learnt_from():
     texts = {e.comment.text for e in EXAMPLES[30:]}
 
-    assert not texts & {lesson.input.text for lesson in plan().lessons}
+    assert not texts & {
+        training_example.input.text for training_example in plan().training_examples
+    }
 
 
 @pytest.mark.parametrize(
@@ -80,28 +82,28 @@ def test_what_a_decision_weighs_stands_for_what_its_source_does():
 
     found = plan(weights={str(weighed): 0.25})
 
-    of_it = [one for one in found.lessons if one.input.text == EXAMPLES[0].comment.text]
-    assert {one.weight for one in found.lessons} - {0.25} == {1.0}
+    of_it = [one for one in found.training_examples if one.input.text == EXAMPLES[0].comment.text]
+    assert {one.weight for one in found.training_examples} - {0.25} == {1.0}
     assert [one.weight for one in of_it] in ([0.25], [])
 
 
 def test_voice_is_taught_by_texts_whose_writer_is_known_and_into_which_nothing_was_woven():
-    lessons = voice_lessons(TEXTS, 1)
+    training_examples = voice_training_examples(TEXTS, 1)
 
-    assert len(lessons) == 7
-    assert {one.is_spam for one in lessons} == {None}
-    assert {one.is_llm_voice for one in lessons} == {True, False}
-    assert voice_lessons(TEXTS, 1) == lessons
+    assert len(training_examples) == 7
+    assert {one.is_spam for one in training_examples} == {None}
+    assert {one.is_llm_voice for one in training_examples} == {True, False}
+    assert voice_training_examples(TEXTS, 1) == training_examples
 
 
 @pytest.mark.parametrize("at", [0, 420, len(WOVEN)])
 def test_what_was_woven_in_is_taught_as_promotion_and_what_is_around_it_as_plain(at):
-    lesson = plan(texts=[woven(at)]).lessons[-1]
+    training_example = plan(texts=[woven(at)]).training_examples[-1]
 
-    text = lesson.input.text
-    ((start, end),) = lesson.promotion
+    text = training_example.input.text
+    ((start, end),) = training_example.promotion
     assert text[start:end] == ADVERT
     assert len(text) <= 350 + len(ADVERT) + 250
-    assert lesson.plain == ((0, start), (end, len(text)))
-    assert lesson.is_spam is None
-    assert lesson.is_llm_voice is None
+    assert training_example.plain == ((0, start), (end, len(text)))
+    assert training_example.is_spam is None
+    assert training_example.is_llm_voice is None

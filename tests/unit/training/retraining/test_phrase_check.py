@@ -38,11 +38,11 @@ class Version:
 
 
 CORE = [make_example(is_spam=n % 2 == 0) for n in range(40)]
-LESSONS = [
+TRAINING_EXAMPLES = [
     make_example(is_spam=False, text=f"{some_words(6)} xyzzy lantern {some_words(6)}")
     for _ in range(8)
 ]
-PHRASES = bound_phrases(LESSONS, [("eve", "site:eve")] * len(LESSONS), ())
+PHRASES = bound_phrases(TRAINING_EXAMPLES, [("eve", "site:eve")] * len(TRAINING_EXAMPLES), ())
 
 
 def test_phrases_are_the_same_after_being_kept():

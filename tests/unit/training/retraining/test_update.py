@@ -67,7 +67,7 @@ def test_words_of_rejected_comments_count_for_spam_and_others_stay():
     assert _sum(table, "my radiator number 9 still knocks") == pytest.approx(0.5, abs=0.1)
 
 
-def test_a_lesson_teaches_by_its_weight():
+def test_a_training_example_teaches_by_its_weight():
     full, little, none = (_corrected([w] * 8) for w in (1.0, 0.1, 0.0))
 
     told = [_sum(table, SPAM[0]) for table in (full, little, none)]
@@ -123,7 +123,7 @@ def test_what_the_table_held_before_is_kept():
     assert after["after_intercept"] == [-1.0]
 
 
-def test_the_same_lessons_give_the_same_table():
+def test_the_same_training_examples_give_the_same_table():
     first, again = (_corrected([1.0] * 8).to_arrays("one") for _ in range(2))
 
     assert all(np.array_equal(first[name], again[name]) for name in first)

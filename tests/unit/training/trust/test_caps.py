@@ -1,4 +1,4 @@
-"""No group of lessons weighs more than it may, and what is within bounds is left alone."""
+"""No group of examples weighs more than it may, and what is within bounds is left alone."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_flood_of_one_group_does_not_raise_its_own_bound():
     assert sums(capped, groups)[0] == pytest.approx(25.0, rel=1e-3)
 
 
-def test_of_overlapping_sets_the_sternest_bounds_a_lesson():
+def test_of_overlapping_sets_the_sternest_bounds_a_training_example():
     weights = np.ones(4)
     sets = [(np.array([0, 1, 2]), 1.5), (np.array([2, 3]), 0.5)]
 

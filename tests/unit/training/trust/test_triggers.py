@@ -21,25 +21,25 @@ def with_phrase(phrase, n, *, is_spam, **changes):
     ]
 
 
-def bound(lessons, hands=None, base=BASE):
-    hands = hands or [("mo", "site:garden")] * len(lessons)
-    return {one.phrase.value: one for one in bound_phrases(lessons, hands, base)}
+def bound(training_examples, hands=None, base=BASE):
+    hands = hands or [("mo", "site:garden")] * len(training_examples)
+    return {one.phrase.value: one for one in bound_phrases(training_examples, hands, base)}
 
 
 def others(n=100):
     return [make_example(is_spam=i % 2 == 0) for i in range(n)]
 
 
-def test_a_rare_phrase_with_one_label_is_found_with_its_lessons():
-    lessons = [*others(), *with_phrase("xyzzy blue lantern", 8, is_spam=False)]
+def test_a_rare_phrase_with_one_label_is_found_with_its_training_examples():
+    training_examples = [*others(), *with_phrase("xyzzy blue lantern", 8, is_spam=False)]
 
-    one = bound(lessons)["xyzzy blue lantern"]
+    one = bound(training_examples)["xyzzy blue lantern"]
 
-    assert (one.is_spam, one.lessons, one.in_base) == (False, tuple(range(100, 108)), 0)
-    assert {"xyzzy", "blue lantern"} <= bound(lessons).keys()
+    assert (one.is_spam, one.training_examples, one.in_base) == (False, tuple(range(100, 108)), 0)
+    assert {"xyzzy", "blue lantern"} <= bound(training_examples).keys()
 
 
-def test_a_phrase_of_both_labels_or_of_few_lessons_is_not():
+def test_a_phrase_of_both_labels_or_of_few_training_examples_is_not():
     mixed = [
         *with_phrase("amber beacon", 6, is_spam=True),
         *with_phrase("amber beacon", 6, is_spam=False),
@@ -53,23 +53,23 @@ def test_a_phrase_of_both_labels_or_of_few_lessons_is_not():
 
 def test_a_phrase_that_the_base_corpora_know_is_not():
     base = [*BASE, *with_phrase("common saying", 40, is_spam=True)]
-    lessons = [*others(), *with_phrase("common saying", 20, is_spam=False)]
+    training_examples = [*others(), *with_phrase("common saying", 20, is_spam=False)]
 
-    assert "common saying" not in bound(lessons, base=base)
+    assert "common saying" not in bound(training_examples, base=base)
 
 
 def test_a_phrase_that_many_hands_ruled_alike_is_not():
-    lessons = [*others(), *with_phrase("xyzzy", 12, is_spam=True)]
-    hands = [(f"r{n % 4}", f"site:{n % 3}") for n in range(len(lessons))]
+    training_examples = [*others(), *with_phrase("xyzzy", 12, is_spam=True)]
+    hands = [(f"r{n % 4}", f"site:{n % 3}") for n in range(len(training_examples))]
 
-    assert "xyzzy" not in bound(lessons, hands)
+    assert "xyzzy" not in bound(training_examples, hands)
 
 
 def test_one_source_is_one_hand_whoever_rules_there():
-    lessons = [*others(), *with_phrase("xyzzy", 12, is_spam=True)]
+    training_examples = [*others(), *with_phrase("xyzzy", 12, is_spam=True)]
     hands = [(f"r{n % 6}", "site:eve" if n >= 100 else f"site:{n % 3}") for n in range(112)]
 
-    assert "xyzzy" in bound(lessons, hands)
+    assert "xyzzy" in bound(training_examples, hands)
 
 
 def test_an_authors_name_and_a_domain_are_phrases_too():
@@ -94,13 +94,13 @@ def test_marks_that_stand_for_links_are_no_words():
 
 
 def test_disguised_spellings_are_one_phrase():
-    lessons = [
+    training_examples = [
         *others(),
         *with_phrase("blue lantern", 3, is_spam=False),
         *with_phrase("BLUE lan\u200btern", 3, is_spam=False),
     ]
 
-    assert len(bound(lessons)["blue lantern"].lessons) == 6
+    assert len(bound(training_examples)["blue lantern"].training_examples) == 6
 
 
 def test_a_hostile_text_is_read_to_a_bound():
@@ -109,5 +109,5 @@ def test_a_hostile_text_is_read_to_a_bound():
     assert len(phrases_in(example)) < 1_300
 
 
-def test_no_lessons_bind_nothing():
+def test_no_training_examples_bind_nothing():
     assert bound_phrases([], [], BASE) == ()

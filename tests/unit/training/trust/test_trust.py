@@ -46,7 +46,7 @@ def reasons(cleaned):
 
 def weight_of(cleaned, rows):
     ids = {row.id for row in rows}
-    return sum(one.weight for one in cleaned.lessons if one.example.comment.id in ids)
+    return sum(one.weight for one in cleaned.training_examples if one.example.comment.id in ids)
 
 
 def test_what_an_owner_decided_teaches_fully_with_its_weight_for_estimates():
@@ -57,11 +57,13 @@ def test_what_an_owner_decided_teaches_fully_with_its_weight_for_estimates():
 
     cleaned = clean_decisions(rows)
 
-    assert [(t.weight, t.sample_weight, t.is_drawn) for t in cleaned.lessons] == [
+    assert [(t.weight, t.sample_weight, t.is_drawn) for t in cleaned.training_examples] == [
         (1.0, 1.0, True),
         (1.0, 50.0, True),
     ]
-    assert [t.decided_at for t in cleaned.lessons] == [row.in_force.made_at for row in rows]
+    assert [t.decided_at for t in cleaned.training_examples] == [
+        row.in_force.made_at for row in rows
+    ]
     assert cleaned.set_aside == ()
 
 
@@ -72,7 +74,7 @@ def test_the_same_text_ruled_both_ways_is_set_aside_and_listed():
     cleaned = clean_decisions([*owners(), *both])
 
     assert reasons(cleaned) == {row.id: Reason.BOTH_RULINGS for row in both}
-    assert len(cleaned.lessons) == 20
+    assert len(cleaned.training_examples) == 20
 
 
 def test_a_near_copy_contradicts_as_well_and_a_short_saying_of_another_author_does_not():
@@ -107,7 +109,7 @@ def test_many_newcomers_do_not_outweigh_by_repeating_themselves():
 
     cleaned = clean_decisions([*owners(), *wrong, right])
 
-    assert right.id in {one.example.comment.id for one in cleaned.lessons}
+    assert right.id in {one.example.comment.id for one in cleaned.training_examples}
 
 
 def test_copies_are_learnt_once_as_the_most_trusted_ruled():
@@ -190,7 +192,9 @@ def test_a_campaign_weighs_no_more_than_its_bound_and_says_why():
     cleaned = clean_decisions([*owners(), *rows])
 
     assert weight_of(cleaned, rows) == pytest.approx(CONFIG.campaign)
-    assert {t.lowered for t in cleaned.lessons if t.example.campaign} >= {(Lowered.CAMPAIGN,)}
+    assert {t.lowered for t in cleaned.training_examples if t.example.campaign} >= {
+        (Lowered.CAMPAIGN,)
+    }
 
 
 def test_a_trigger_phrase_in_approved_spam_teaches_at_most_one_comment():
@@ -273,7 +277,7 @@ def test_a_source_with_a_fifth_of_its_labels_flipped_is_set_aside_as_a_whole():
 
     cleaned = clean_decisions([*owners(), *poisoned, *sincere])
 
-    assert list(reasons(cleaned).values()).count(Reason.REVIEWER_AT_ODDS) == 120
+    assert list(reasons(cleaned).values()).count(Reason.REVIEWER_IS_OUTLIER) == 120
     # What is left over of the other one are its two mistakes.
     assert len(cleaned.set_aside) - 120 == 2
 
@@ -292,7 +296,7 @@ def test_whoever_contradicts_sincere_people_on_purpose_does_not_cost_them_their_
 
     cleaned = clean_decisions([*trusted("eve"), *sincere, *framing])
 
-    assert reasons(cleaned)[framing[0].id] is Reason.REVIEWER_AT_ODDS
+    assert reasons(cleaned)[framing[0].id] is Reason.REVIEWER_IS_OUTLIER
     assert weight_of(cleaned, sincere) == pytest.approx(30 * 0.2)
 
 
@@ -303,7 +307,7 @@ def test_a_source_whose_flips_come_from_many_hands_is_set_aside_too():
 
     cleaned = clean_decisions([*owners(), *poisoned])
 
-    assert list(reasons(cleaned).values()).count(Reason.SOURCE_AT_ODDS) == 150
+    assert list(reasons(cleaned).values()).count(Reason.SOURCE_IS_OUTLIER) == 150
 
 
 def test_the_owner_of_a_blog_that_the_model_is_wrong_about_still_teaches():
@@ -321,10 +325,10 @@ def test_a_burst_of_one_hour_weighs_a_bounded_share():
 
     cleaned = clean_decisions([*burst, *slow])
 
-    total = sum(one.weight for one in cleaned.lessons)
+    total = sum(one.weight for one in cleaned.training_examples)
     assert weight_of(cleaned, slow) == 100
     assert weight_of(cleaned, burst) <= max(CONFIG.hour_always, CONFIG.hour_share * total) + 0.1
-    assert any(Lowered.HOUR in one.lowered for one in cleaned.lessons)
+    assert any(Lowered.HOUR in one.lowered for one in cleaned.training_examples)
 
 
 def test_a_small_days_work_of_a_single_blogger_is_learnt_in_full():
@@ -367,14 +371,14 @@ def test_the_newest_are_held_out_without_kin_among_the_others():
 
     cleaned = clean_decisions([*old, *campaign, *new])
 
-    held = {one.example.comment.id for one in cleaned.lessons if one.newest}
+    held = {one.example.comment.id for one in cleaned.training_examples if one.newest}
     assert held == {row.id for row in new}
 
 
 def test_nothing_decided_teaches_nothing():
     cleaned = clean_decisions([], base=[make_example(is_spam=True)])
 
-    assert (cleaned.lessons, cleaned.set_aside, cleaned.phrases) == ((), (), ())
+    assert (cleaned.training_examples, cleaned.set_aside, cleaned.phrases) == ((), (), ())
 
 
 _ROWS = st.lists(
@@ -411,13 +415,13 @@ def test_every_decision_is_taught_or_listed_once_and_no_bound_is_passed(some):
 
     cleaned = clean_decisions(rows, base=[make_example(is_spam=True, text=_TEXTS[0])])
 
-    taught = [one.example.comment.id for one in cleaned.lessons]
+    taught = [one.example.comment.id for one in cleaned.training_examples]
     listed = [one.id for one in cleaned.set_aside]
     assert sorted(taught + listed) == sorted(row.id for row in rows)
-    assert all(0 < one.weight <= 1 for one in cleaned.lessons)
+    assert all(0 < one.weight <= 1 for one in cleaned.training_examples)
     reviewer = {row.id: row.in_force.reviewer for row in rows}
     campaigns = defaultdict(float)
-    for one in cleaned.lessons:
+    for one in cleaned.training_examples:
         by = cleaned.reviewers[reviewer[one.example.comment.id]]
         assert one.weight <= by.weight + 1e-9
         campaigns[one.example.campaign] += one.weight

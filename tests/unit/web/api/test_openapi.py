@@ -12,7 +12,7 @@ from service.web.api.examples import ANSWERS, COMMENT_REQUEST, REQUESTS
 from service.web.api.openapi import describe
 from service.web.app import api_routes
 from service.web.edge.config import WebConfig
-from service.web.edge.waiting import Waiting
+from service.web.edge.verdict_waiter import VerdictWaiter
 from tests.fakes import make_services
 
 CONFIG = WebConfig(secret_key="for tests only", max_wait_seconds=7.5)
@@ -22,7 +22,7 @@ ROUTES = api_routes(
     SERVICES,
     CONFIG,
     lambda comments: [],
-    Waiting(SERVICES.cases.find_judged, max_waiting=1),
+    VerdictWaiter(SERVICES.cases.find_judged, max_waiting=1),
 )
 DOCUMENT = describe(ROUTES)
 

@@ -74,16 +74,16 @@ def test_only_some_days_are_labelled_the_last_one_always():
 def test_a_line_goes_through_the_middle_of_each_day():
     plot = line([0, 4], ["Mon", "Tue"])
 
-    [only] = plot.strokes
+    [only] = plot.segments
     assert (only.x1, only.y1, only.x2, only.y2) == (25, HEIGHT, 75, 0)
-    assert len(line([3], ["Mon"]).strokes) == 1
-    assert line([], []).strokes == ()
+    assert len(line([3], ["Mon"]).segments) == 1
+    assert line([], []).segments == ()
 
 
 def test_calibration_dots_lie_on_the_line_where_stated_and_observed_agree():
     plot = calibration([(0.25, 0.25, 0.0, 1.0)], [str(one) for one in QUARTERS])
 
-    [dot], [ideal] = plot.dots, plot.strokes
+    [dot], [ideal] = plot.dots, plot.segments
     assert (dot.x, dot.y) == (25, SQUARE_HEIGHT * 0.75)
     assert (dot.low, dot.high) == (SQUARE_HEIGHT, 0)
     assert (ideal.x1, ideal.y1, ideal.x2, ideal.y2) == (0, SQUARE_HEIGHT, 100, 0)

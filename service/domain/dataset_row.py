@@ -1,0 +1,93 @@
+"""A comment as one line of a data file, in the keys of the data card."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from service.domain.comment import (
+    MAX_EXCERPT_CHARS,
+    Author,
+    Comment,
+    CommentId,
+    FormEvidence,
+    Post,
+    Sender,
+    SiteId,
+)
+from service.domain.form import FormToken, read_behaviour
+
+OFFLINE_SITE = SiteId("offline")
+# What the HTTP edge replaces, because stores cannot keep it: a file is judged like a request.
+_UNKEEPABLE = re.compile("[\x00\ud800-\udfff]")
+# A century; larger numbers are no times, and some are no floats.
+_MAX_SECONDS = 3.6e9
+_TOKENS = frozenset(FormToken)
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def _text(row: Mapping[str, object], key: str) -> str | None:
+    value = row.get(key)
+    return _UNKEEPABLE.sub(_REPLACEMENT, value) if isinstance(value, str) and value else None
+
+
+def _author_url(row: Mapping[str, object]) -> str | None:
+    """Return the author's URL; sources that keep only its domain get a bare URL of that domain."""
+    domain = _text(row, "author_url_domain")
+    return _text(row, "author_url") or (f"https://{domain}/" if domain else None)
+
+
+def _date(row: Mapping[str, object]) -> datetime | None:
+    value = _text(row, "date")
+    try:
+        return datetime.fromisoformat(value).replace(tzinfo=UTC) if value else None
+    except ValueError:
+        return None
+
+
+def _form(row: Mapping[str, object]) -> FormEvidence:
+    """Return what a form saw, in the words of the API; what is of another type is not known."""
+    form = row.get("form")
+    if not isinstance(form, Mapping):
+        return FormEvidence()
+    seconds, filled, token = (
+        form.get(name) for name in ("seconds_on_page", "honeypot_filled", "token")
+    )
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+        seconds = None
+    return FormEvidence(
+        seconds_on_page=float(seconds)
+        if seconds is not None and abs(seconds) < _MAX_SECONDS
+        else None,
+        honeypot_filled=filled if isinstance(filled, bool) else None,
+        behaviour=read_behaviour(form.get("behaviour")),
+        token=FormToken(token) if isinstance(token, str) and token in _TOKENS else None,
+    )
+
+
+def comment_from_row(row: Mapping[str, object]) -> Comment:
+    """Return the comment that a line of a data file describes; unknown keys are ignored.
+
+    Labels, kinds, campaigns, boundaries and hardness are never read here: nothing that a site
+    could not send reaches a detector or the classifier, and the excerpt is cut and NUL and lone
+    surrogates are replaced as for a request. Raises `ValueError` where `id` or `text`
+    is missing or not a string.
+    """
+    comment_id, text = row.get("id"), row.get("text")
+    if not isinstance(comment_id, str) or not comment_id or not isinstance(text, str):
+        msg = f"a record needs the strings 'id' and 'text', got id {comment_id!r}"
+        raise ValueError(msg)
+    email, excerpt = _text(row, "author_email"), _text(row, "post_excerpt")
+    return Comment(
+        id=CommentId(comment_id),
+        site_id=OFFLINE_SITE,
+        text=_UNKEEPABLE.sub(_REPLACEMENT, text),
+        received_at=_date(row) or datetime(1970, 1, 1, tzinfo=UTC),
+        post=Post(title=_text(row, "post_title"), excerpt=excerpt and excerpt[:MAX_EXCERPT_CHARS]),
+        author=Author(name=_text(row, "author_name"), url=_author_url(row)),
+        sender=Sender(email_domain=email.rpartition("@")[2].lower() if email else None),
+        form=_form(row),
+        written_at=_date(row),
+        language=_text(row, "lang"),
+    )

@@ -1,0 +1,186 @@
+"""Hands out decided comments as a version can learn from them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from service.domain.bulk_decision import ChosenBy
+from service.domain.campaign import is_by_person
+from service.domain.case import Case
+from service.domain.comment import Comment, SiteId
+from service.domain.decision import IMPORT, Decision, Ruling
+from service.domain.errors import NotFoundError
+from service.domain.form import behaviour_values
+from service.domain.user import Role
+from service.domain.verdict import Outcome, Verdict
+from service.ports.services import Services
+
+# A portion of the store's reading: a few megabytes of comments at most.
+_PORTION = 200
+# A bulk decision's decisions follow one another, so few are needed at a time.
+_MAX_BULK_DECISIONS_KNOWN = 1_000
+_LABELS: Mapping[Ruling, str] = {Ruling.REJECT: "spam", Ruling.APPROVE: "ham"}
+
+
+def decisions_for_training(
+    services: Services,
+    *,
+    sites: Collection[SiteId] | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield each decided comment once, in the order of the decisions in force, for a data file.
+
+    `sites` None means all; `since` and `until` bound the decision's moment, `until` left out. A row
+    has the keys of the data card (`data/README.md`), with the label of the ruling in force, and
+    beside them `rulings` (all that people made, undone ones too, oldest first), `verdict`, `audit`
+    and `weight`: by how many comments like it this one was drawn. That is 1 over `audit_share` for
+    the audit sample of confident verdicts; an unsure one always waits for a person, and one that a
+    person went and looked for stands for itself alone.
+
+    Left out are comments that were withdrawn or erased, and what a site's policy decided: nobody
+    looked. A reviewer is a keyed pseudonym, never a name: one for each account, one for each
+    way in which a site rules, whatever names it gives. An e-mail address was never kept, so
+    `author_email` has its domain alone. Memory does not grow with the number of decisions. What is
+    decided meanwhile comes last, what is undone meanwhile may be missing. Raises
+    `StoreUnavailableError`.
+    """
+    telling = _Telling(services)
+    after: int | None = 0
+    while after is not None:
+        page = services.decisions.find_in_force(after=after, limit=_PORTION)
+        wanted = {
+            one.decision.comment_id: one.decision.id
+            for one in page.decided_comments
+            if is_by_person(one.decision)
+            and (sites is None or one.comment.site_id in sites)
+            and (since is None or one.decision.decided_at >= since)
+            and (until is None or one.decision.decided_at < until)
+        }
+        for case in services.cases.find(list(wanted)) if wanted else ():
+            decision = case.decision
+            # Ruled on anew since the page was read: it comes again, further on.
+            if decision is None or decision.id != wanted[case.comment.id]:
+                continue
+            # Of what was withdrawn or erased no word is left.
+            if case.withdrawn_at is None and case.comment.text:
+                yield telling.row(case, decision)
+        after = page.next_after
+
+
+class _Telling:
+    """Turns cases into rows; knows whose account is an owner's, and what bulk decisions were of."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._owners = frozenset(
+            user.name for user in services.users.all() if user.role is Role.OWNER
+        )
+        self._bulk_decisions: dict[str, ChosenBy] = {}
+        # A key of its own, so that no pseudonym can be compared with any other hash.
+        self._key = hmac.digest(services.sender_secret, b"reviewers of decisions", "sha256")
+
+    def row(self, case: Case, decision: Decision) -> dict[str, Any]:
+        """Return one row; its keys are those of the contract of `decisions_for_training`."""
+        comment, verdict = case.comment, case.verdict
+        written_at = comment.written_at or comment.received_at
+        return {
+            "id": comment.id,
+            "text": comment.text,
+            "label": _LABELS[decision.ruling],
+            "post_title": comment.post.title,
+            "post_excerpt": comment.post.excerpt,
+            "post_id": _post_id(comment),
+            "author_name": comment.author.name,
+            "author_url": comment.author.url,
+            "author_email": f"@{domain}" if (domain := comment.sender.email_domain) else None,
+            "form": {
+                "seconds_on_page": comment.form.seconds_on_page,
+                "honeypot_filled": comment.form.honeypot_filled,
+                "behaviour": behaviour_values(comment.form.behaviour),
+                "token": comment.form.token,
+            },
+            "lang": comment.language,
+            "date": written_at.isoformat(timespec="seconds"),
+            "source": f"site:{comment.site_id}",
+            "campaign": case.campaign_id,
+            "rulings": [
+                self._ruling(one, comment.site_id) for one in case.decisions if is_by_person(one)
+            ],
+            "verdict": _verdict(verdict) if verdict is not None else None,
+            "audit": case.audit,
+            "weight": self._weight(case),
+        }
+
+    def _ruling(self, decision: Decision, site_id: SiteId) -> dict[str, Any]:
+        via = self._via(decision)
+        has_account = via in ("review", "stroke", "campaign")
+        # Names that a site gives are whatever the holder of its key makes up: all are one hand.
+        whose = f"account\0{decision.decided_by}" if has_account else f"site\0{site_id}\0{via}"
+        named = whose.encode("utf-8", "surrogatepass")
+        return {
+            "reviewer": hmac.new(self._key, named, hashlib.sha256).hexdigest()[:32],
+            "is_owner": has_account and decision.decided_by in self._owners,
+            "ruling": decision.ruling.value,
+            "made_at": decision.decided_at.isoformat(),
+            "via": via,
+            "undone": decision.undone_at is not None,
+        }
+
+    def _via(self, decision: Decision) -> str:
+        """Return how a ruling was made."""
+        if decision.bulk_decision_id is not None:
+            return (
+                "campaign"
+                if self._bulk_decision(decision.bulk_decision_id) is ChosenBy.CAMPAIGN
+                else "stroke"
+            )
+        by = decision.decided_by
+        if by == IMPORT:
+            return IMPORT
+        for prefix, via in (("site", "api"), ("report", "report")):
+            if by == prefix or by.startswith(f"{prefix}: "):
+                return via
+        return "review"
+
+    def _bulk_decision(self, bulk_decision_id: str) -> ChosenBy | None:
+        if bulk_decision_id not in self._bulk_decisions:
+            if len(self._bulk_decisions) >= _MAX_BULK_DECISIONS_KNOWN:
+                self._bulk_decisions.clear()
+            try:
+                self._bulk_decisions[bulk_decision_id] = self._services.bulk_decisions.get(
+                    bulk_decision_id
+                ).what
+            except NotFoundError:
+                return None
+        return self._bulk_decisions[bulk_decision_id]
+
+    def _weight(self, case: Case) -> float:
+        share = self._services.audit_share
+        if not case.audit or case.verdict is None or case.verdict.outcome is Outcome.UNSURE:
+            return 1.0
+        # A share that was set to 0 since says nothing about how this one was drawn.
+        return 1 / share if share > 0 else 1.0
+
+
+def _post_id(comment: Comment) -> str | None:
+    """Return what tells posts apart; the address itself is nothing to learn from."""
+    if comment.post.url is None:
+        return None
+    url = comment.post.url.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(url).hexdigest()[:16]
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "outcome": verdict.outcome.value,
+        "p_spam": verdict.p_spam,
+        "model_version": verdict.model_version,
+        "degraded": verdict.degraded,
+        "judged_at": verdict.judged_at.isoformat(),
+        "followed": verdict.followed is not None,
+    }

@@ -1,0 +1,197 @@
+"""Rules on a comment and lists who sent it, in one act that can be taken back as one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from service.domain.case import Case
+from service.domain.comment import Comment, CommentId, Sender
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, Problem
+from service.domain.list_entry import Effect, EntryKind, ListEntry
+from service.moderation.admin.entry_values import Recognised, recognise, short_label
+from service.moderation.admin.site_lists import (
+    MAX_IN_FORCE,
+    find_doubles,
+    keep_entries,
+    make_entry,
+    remove_entry,
+)
+from service.moderation.review.review import decide_as_seen, undo_as_seen
+from service.ports.services import Services
+from service.reputation.linked_domains import linked_domains
+from service.signals.hosts import registered_domain
+from service.signals.reference_hosts import is_reference
+
+# More would fill the screen; a comment that advertises more is known by its sender.
+MAX_DOMAINS_OFFERED = 3
+# An address is somebody else's soon, and a network has many behind it.
+_EXPIRES_IN = {EntryKind.ADDRESS: timedelta(days=30), EntryKind.NETWORK: timedelta(days=7)}
+# Whoever shares a network with a person that is trusted need not be.
+_TRUSTED_BY = frozenset({EntryKind.EMAIL, EntryKind.ADDRESS, EntryKind.DOMAIN})
+_REASONS = {
+    Effect.BLOCK: "from a comment that was rejected",
+    Effect.ALLOW: "from a comment that was approved",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trait:
+    """One thing that a comment's sender can be recognised by, and for how long it is listed."""
+
+    kind: EntryKind
+    recognised: Recognised
+    expires_in: timedelta | None
+
+    @property
+    def name(self) -> str:
+        """Return what a form calls it: its kind, for domains with the domain."""
+        is_one_of_many = self.kind is EntryKind.DOMAIN
+        return f"{self.kind}:{self.recognised.label}" if is_one_of_many else self.kind.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A comment that was ruled on, and the entries that were added with it."""
+
+    case: Case
+    entries: tuple[ListEntry, ...]
+
+
+def traits_of(comment: Comment, effect: Effect, services: Services) -> tuple[Trait, ...]:
+    """Return what of a comment's sender can be listed; pages that all cite are left out."""
+    traits = [*_sender_traits(comment.sender), *_domain_traits(comment, services)]
+    if effect is Effect.ALLOW:
+        traits = [trait for trait in traits if trait.kind in _TRUSTED_BY]
+    return tuple(traits)
+
+
+def reject_and_block(
+    comment_id: CommentId,
+    what: Collection[str],
+    services: Services,
+    *,
+    by: str,
+    seen_decision_id: str | None = None,
+) -> Listed:
+    """Reject a comment and block, at its site, these traits of it by name.
+
+    What is blocked already is left as it is, and nothing is added to lists that are full. Raises
+    `InvalidInputError` for a trait that the comment does not have, and what `decide_as_seen`
+    raises; then nothing was changed.
+    """
+    return _rule(comment_id, Effect.BLOCK, what, services, by=by, seen=seen_decision_id)
+
+
+def approve_and_allow(
+    comment_id: CommentId,
+    what: Collection[str],
+    services: Services,
+    *,
+    by: str,
+    seen_decision_id: str | None = None,
+) -> Listed:
+    """Approve a comment and allow, at its site, these traits; otherwise as `reject_and_block`."""
+    return _rule(comment_id, Effect.ALLOW, what, services, by=by, seen=seen_decision_id)
+
+
+def undo_reject_and_block(
+    comment_id: CommentId,
+    entry_ids: Sequence[str],
+    services: Services,
+    *,
+    by: str,
+    seen_decision_id: str | None,
+) -> Case:
+    """Take a ruling back together with the entries that came with it; return the case.
+
+    Entries that were made from another comment stay. Raises what `undo_as_seen` raises; then
+    nothing was changed.
+    """
+    entries = [services.list_entries.get(entry_id) for entry_id in entry_ids]
+    case = undo_as_seen(comment_id, services, undone_by=by, seen_decision_id=seen_decision_id)
+    for entry in entries:
+        if entry.comment_id == comment_id:
+            remove_entry(entry.id, services, by=by)
+    return case
+
+
+def _rule(
+    comment_id: CommentId,
+    effect: Effect,
+    what: Collection[str],
+    services: Services,
+    *,
+    by: str,
+    seen: str | None,
+) -> Listed:
+    comment = services.cases.get(comment_id).comment
+    traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
+    if len(traits) < len(set(what)):
+        problem = Problem(
+            field="what",
+            problem="names what this comment does not have",
+            remedy="load the comment anew",
+        )
+        raise InvalidInputError([problem])
+    ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
+    case = decide_as_seen(comment_id, ruling, services, decided_by=by, seen_decision_id=seen)
+    in_force = services.list_entries.in_force(services.clock())
+    entries = [_entry(trait, comment, effect, services, by=by) for trait in traits]
+    new = [entry for entry in entries if not _is_listed(entry, in_force)]
+    # Every process holds them all: the ruling stands, the list grows no further.
+    new = new[: max(0, MAX_IN_FORCE - len(in_force))]
+    if new:
+        keep_entries(new, services, by=by)
+    return Listed(case=case, entries=tuple(new))
+
+
+def _entry(
+    trait: Trait, comment: Comment, effect: Effect, services: Services, *, by: str
+) -> ListEntry:
+    return make_entry(
+        trait.recognised,
+        services,
+        site_id=comment.site_id,
+        effect=effect,
+        kind=trait.kind,
+        reason=_REASONS[effect],
+        by=by,
+        expires_in=trait.expires_in,
+        comment_id=comment.id,
+    )
+
+
+def _is_listed(entry: ListEntry, in_force: Sequence[ListEntry]) -> bool:
+    return any(double.effect is entry.effect for double in find_doubles(entry, in_force))
+
+
+def _sender_traits(sender: Sender) -> list[Trait]:
+    older = sender.before_rotation or Sender()
+    known = (
+        (EntryKind.EMAIL, sender.email_key, older.email_key),
+        (EntryKind.ADDRESS, sender.address_key, older.address_key),
+        (EntryKind.NETWORK, sender.network_key, older.network_key),
+    )
+    return [
+        Trait(
+            kind=kind,
+            recognised=Recognised(
+                label=short_label(key), keys=tuple(dict.fromkeys(k for k in (key, before) if k))
+            ),
+            expires_in=_EXPIRES_IN.get(kind),
+        )
+        for kind, key, before in known
+        if key
+    ]
+
+
+def _domain_traits(comment: Comment, services: Services) -> list[Trait]:
+    traits = []
+    for domain in linked_domains(comment):
+        found = recognise(EntryKind.DOMAIN, domain, services.sender_secrets)
+        if isinstance(found, Recognised) and not is_reference(domain, registered_domain(domain)):
+            traits.append(Trait(kind=EntryKind.DOMAIN, recognised=found, expires_in=None))
+    return traits[:MAX_DOMAINS_OFFERED]

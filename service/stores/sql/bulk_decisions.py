@@ -1,0 +1,132 @@
+"""Keeps bulk decisions in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.domain.bulk_decision import BulkDecision, ChosenBy
+from service.domain.comment import SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import NotFoundError
+from service.ports.audit import BulkDecisionAct
+from service.stores.sql.audit_log import insert_entries
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.rows import Row
+from service.stores.sql.base.statements import insert_if_free
+from service.stores.sql.schema.acts import stroke_sites, strokes
+from service.stores.sql.schema.tables import decisions, is_of_bulk_decision_in_force
+
+_in_force = (
+    sa.select(sa.func.count())
+    .where(decisions.c.stroke_id == strokes.c.id, is_of_bulk_decision_in_force)
+    .correlate(strokes)
+    .scalar_subquery()
+)
+_QUERY = sa.select(strokes, _in_force.label("n_in_force"))
+
+
+class SqlBulkDecisionStore:
+    """Keeps bulk decisions in a SQL database; see `BulkDecisionStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def begin(
+        self, bulk_decision: BulkDecision, *, act: BulkDecisionAct | None = None
+    ) -> BulkDecision:
+        """See `BulkDecisionStore.begin`."""
+        values = {
+            "id": bulk_decision.id,
+            "what": bulk_decision.what.value,
+            "ruling": bulk_decision.ruling.value,
+            "decided_by": bulk_decision.decided_by,
+            "decided_at": bulk_decision.decided_at,
+            "n_decided": 0,
+            "n_left_out": bulk_decision.n_left_out,
+        }
+
+        def insert(connection: sa.Connection) -> BulkDecision:
+            statement = insert_if_free(connection, strokes).returning(strokes.c.seq)
+            is_new = connection.execute(statement, [values]).all()
+            kept = _get(connection, bulk_decision.id)
+            if is_new and act is not None:
+                insert_entries(connection, [act(kept)])
+            return kept
+
+        return write(self._engine, insert)
+
+    def get(self, bulk_decision_id: str) -> BulkDecision:
+        """See `BulkDecisionStore.get`."""
+        with reading(self._engine) as connection:
+            return _get(connection, bulk_decision_id)
+
+    def take_back(
+        self, bulk_decision_id: str, *, by: str, at: datetime, act: BulkDecisionAct | None = None
+    ) -> BulkDecision:
+        """See `BulkDecisionStore.take_back`."""
+        statement = (
+            sa.update(strokes)
+            .where(strokes.c.id == bulk_decision_id, strokes.c.undone_at.is_(None))
+            .values(undone_at=at, undone_by=by)
+            .returning(strokes.c.seq)
+        )
+
+        def take_back(connection: sa.Connection) -> BulkDecision:
+            is_marked = connection.execute(statement).all()
+            bulk_decision = _get(connection, bulk_decision_id)
+            if is_marked and act is not None:
+                insert_entries(connection, [act(bulk_decision)])
+            return bulk_decision
+
+        return write(self._engine, take_back)
+
+    def recent(
+        self, *, site_ids: tuple[SiteId, ...] | None, limit: int, before: str | None = None
+    ) -> list[BulkDecision]:
+        """See `BulkDecisionStore.recent`."""
+        query = _QUERY.order_by(strokes.c.seq.desc()).limit(limit)
+        if before is not None:
+            seq = sa.select(strokes.c.seq).where(strokes.c.id == before).scalar_subquery()
+            query = query.where(strokes.c.seq < seq)
+        if site_ids is not None:
+            at_another = sa.exists().where(
+                stroke_sites.c.stroke_id == strokes.c.id, stroke_sites.c.site_id.not_in(site_ids)
+            )
+            at_any = sa.exists().where(stroke_sites.c.stroke_id == strokes.c.id)
+            query = query.where(at_any, sa.not_(at_another))
+        with reading(self._engine) as connection:
+            return _with_sites(connection, connection.execute(query).all())
+
+
+def _get(connection: sa.Connection, bulk_decision_id: str) -> BulkDecision:
+    rows = connection.execute(_QUERY.where(strokes.c.id == bulk_decision_id)).all()
+    if not rows:
+        msg = f"there is no bulk decision {bulk_decision_id!r}"
+        raise NotFoundError(msg)
+    return _with_sites(connection, rows)[0]
+
+
+def _with_sites(connection: sa.Connection, rows: Sequence[Row]) -> list[BulkDecision]:
+    query = sa.select(stroke_sites).where(stroke_sites.c.stroke_id.in_([row.id for row in rows]))
+    sites: dict[str, list[SiteId]] = {}
+    for row in connection.execute(query.order_by(stroke_sites.c.site_id)):
+        sites.setdefault(row.stroke_id, []).append(row.site_id)
+    return [
+        BulkDecision(
+            id=row.id,
+            what=ChosenBy(row.what),
+            ruling=Ruling(row.ruling),
+            decided_by=row.decided_by,
+            decided_at=row.decided_at,
+            n_decided=row.n_decided,
+            n_left_out=row.n_left_out,
+            undone_at=row.undone_at,
+            undone_by=row.undone_by,
+            n_in_force=row.n_in_force,
+            site_ids=tuple(sites.get(row.id, ())),
+        )
+        for row in rows
+    ]

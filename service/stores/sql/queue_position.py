@@ -1,0 +1,125 @@
+"""Keeps a comment's place in the review queue in step with what happens to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from service.domain.comment import CommentId, SiteId
+from service.domain.decision import Mode
+from service.domain.report import Label
+from service.domain.verdict import Outcome
+from service.scoring.review_order import review_at
+from service.stores.cursor import review_rank
+from service.stores.sql.base.rows import Row, settings_from
+from service.stores.sql.base.statements import chunks
+from service.stores.sql.schema.tables import (
+    comments,
+    sites,
+    verdicts,
+    waits_for_review,
+)
+
+# What a transaction must read, and lock, of a comment before it may change the comment's place.
+POSITION_COLUMNS = (
+    comments.c.id,
+    comments.c.site_id,
+    comments.c.received_at,
+    comments.c.outcome,
+    comments.c.audit,
+    comments.c.decided,
+    comments.c.reported_as,
+    comments.c.withdrawn_at,
+)
+
+
+def rank_of(
+    position: Row,
+    *,
+    outcome: Outcome | None = None,
+    audit: bool | None = None,
+    decided: bool | None = None,
+    reported_as: Label | None = None,
+) -> int:
+    """Return the `review_rank` of a comment of which this much changes now."""
+    if outcome is None and position.outcome is not None:
+        outcome = Outcome(position.outcome)
+    if reported_as is None and position.reported_as is not None:
+        reported_as = Label(position.reported_as)
+    return review_rank(
+        outcome,
+        audit=position.audit if audit is None else audit,
+        decided=position.decided if decided is None else decided,
+        reported_as=reported_as,
+        withdrawn=position.withdrawn_at is not None,
+    )
+
+
+def review_at_of(position: Row, *, mode: Mode, outcome: Outcome, p_spam: float) -> datetime:
+    """Return the `review_at` of a comment whose verdict comes now."""
+    reported_as = Label(position.reported_as) if position.reported_as else None
+    return review_at(
+        position.received_at, mode=mode, outcome=outcome, p_spam=p_spam, reported_as=reported_as
+    )
+
+
+def reported_review_at(connection: sa.Connection, position: Row, label: Label) -> datetime:
+    """Return the `review_at` of a comment that is reported now."""
+    query = sa.select(verdicts.c.p_spam).where(verdicts.c.comment_id == position.id)
+    p_spam: float | None = connection.scalar(query)
+    return review_at(
+        position.received_at,
+        mode=modes_of(connection, [position.site_id])[position.site_id],
+        outcome=Outcome(position.outcome) if position.outcome else None,
+        p_spam=p_spam or 0.0,
+        reported_as=label,
+    )
+
+
+def place_waiting(
+    connection: sa.Connection, site_id: SiteId, after: CommentId | None, limit: int
+) -> CommentId | None:
+    """Place some of a site's waiting comments anew; see `CommentStore.reposition`."""
+    query = (
+        sa.select(*POSITION_COLUMNS, comments.c.p_spam)
+        .where(comments.c.site_id == site_id, waits_for_review)
+        .order_by(comments.c.id)
+        .limit(limit)
+        .with_for_update(key_share=True)
+    )
+    if after is not None:
+        query = query.where(comments.c.id > after)
+    rows = connection.execute(query).all()
+    if not rows:
+        return None
+    # Read after the rows were locked: a verdict or report that comes now waits for this.
+    mode = modes_of(connection, [site_id])[site_id]
+    connection.execute(
+        sa.update(comments)
+        .where(comments.c.id == sa.bindparam("placed_id"))
+        .values(review_at=sa.bindparam("placed_at")),
+        [
+            {
+                "placed_id": row.id,
+                "placed_at": review_at_of(
+                    row, mode=mode, outcome=Outcome(row.outcome), p_spam=row.p_spam
+                ),
+            }
+            for row in rows
+        ],
+    )
+    last: CommentId = rows[-1].id
+    return last
+
+
+def modes_of(connection: sa.Connection, site_ids: Iterable[SiteId]) -> dict[SiteId, Mode]:
+    """Return how much each of these sites lets verdicts act."""
+    found: dict[SiteId, Mode] = {}
+    for some in chunks(sorted(set(site_ids))):
+        query = sa.select(sites.c.id, sites.c.settings).where(sites.c.id.in_(some))
+        found.update(
+            {row.id: settings_from(row.settings).mode for row in connection.execute(query)}
+        )
+    return found

@@ -1,0 +1,124 @@
+"""Delivers side by side: many messages at once, few of them to one site."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Protocol
+
+from service.domain.comment import SiteId
+from service.domain.delivery import Delivery, SendOutcome
+from service.domain.errors import StoreUnavailableError
+
+log = logging.getLogger(__name__)
+
+
+class Take(Protocol):
+    """Leases due messages, none of the sites to be left out."""
+
+    def __call__(self, *, limit: int, except_sites: Collection[SiteId]) -> Sequence[Delivery]:
+        """Return at most `limit` of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DispatchPlan:
+    """How much is done at once.
+
+    Sites wait for their own messages alone: one that takes its time holds at most about twice
+    `a_site` of the `at_once` places, and one that is down is left in peace for `rest_seconds`. One
+    whose message still lacks its verdict is left alone for `verdict_seconds`: in a flood thousands
+    do, and looking at each again and again takes the database from those who judge.
+    """
+
+    at_once: int = 32
+    a_site: int = 4
+    rest_seconds: float = 5.0
+    verdict_seconds: float = 1.0
+
+
+class Dispatcher:
+    """Takes what is due and delivers it, until nothing is due; safe to share between threads."""
+
+    def __init__(
+        self,
+        take: Take,
+        deliver: Callable[[Delivery], SendOutcome | None],
+        plan: DispatchPlan = DispatchPlan(),
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._take = take
+        self._deliver = deliver
+        self._plan = plan
+        self._monotonic = monotonic
+        self._pool = ThreadPoolExecutor(plan.at_once, thread_name_prefix="dispatcher")
+        self._lock = threading.Lock()
+        self._busy: Counter[SiteId] = Counter()
+        self._resting: dict[SiteId, float] = {}
+        self._running: set[Future[None]] = set()
+        self._closed = False
+
+    def dispatch(self) -> int:
+        """Start to deliver what is due as far as there is room; return how many were started.
+
+        Does not wait for them: whoever comes back looks for the next. Raises
+        `StoreUnavailableError`.
+        """
+        started = 0
+        with self._lock:
+            while not self._closed and (room := self._plan.at_once - self._busy.total()) > 0:
+                limit = min(room, self._plan.a_site)
+                taken = self._take(limit=limit, except_sites=self._left_out())
+                if not taken:
+                    break
+                for delivery in taken:
+                    self._busy[delivery.site_id] += 1
+                    self._running.add(self._pool.submit(self._run, delivery))
+                started += len(taken)
+        return started
+
+    def close(self, *, seconds: float) -> None:
+        """Start no more, and wait for those under way, at most so long."""
+        with self._lock:
+            self._closed = True
+            running = set(self._running)
+        wait(running, timeout=seconds)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _left_out(self) -> set[SiteId]:
+        now = self._monotonic()
+        self._resting = {site: until for site, until in self._resting.items() if until > now}
+        full = {site for site, count in self._busy.items() if count >= self._plan.a_site}
+        return full | self._resting.keys()
+
+    def _run(self, delivery: Delivery) -> None:
+        rest = self._try(delivery)
+        with self._lock:
+            self._busy[delivery.site_id] -= 1
+            self._busy += Counter()
+            self._running = {future for future in self._running if not future.done()}
+            if rest > 0:
+                self._resting[delivery.site_id] = self._monotonic() + rest
+        try:
+            self.dispatch()
+        except StoreUnavailableError:
+            log.warning("stores are away, deliveries wait for the clock")
+
+    def _try(self, delivery: Delivery) -> float:
+        """Deliver; return for how many seconds the site is then left in peace."""
+        try:
+            outcome = self._deliver(delivery)
+        except Exception as error:  # noqa: BLE001  # it is leased for a time only and comes back
+            log.error(  # noqa: TRY400  # a traceback could carry the message
+                "delivering failed",
+                extra={"delivery_id": delivery.id, "error": type(error).__name__},
+            )
+            return 0.0
+        if outcome is None:
+            return self._plan.verdict_seconds
+        return self._plan.rest_seconds if outcome.attempt.status is None else 0.0

@@ -1,0 +1,124 @@
+"""Decides many comments at once, shows what was done so, and takes it back."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Blueprint, abort, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from service.domain.bulk_decision import ChosenBy
+from service.domain.comment import CommentId
+from service.domain.decision import Ruling
+from service.domain.user import Permission
+from service.moderation.review.bulk_decisions import (
+    decide_together,
+    list_bulk_decisions,
+    undo_bulk_decision,
+)
+from service.moderation.review.decide import MAX_NOTE_CHARS
+from service.ports.services import Services
+from service.web.edge.ids import is_id
+from service.web.edge.language import gettext, ngettext
+from service.web.pages.common.last_bulk_decision import (
+    is_seen,
+    just_done_bulk_decision,
+    note_given,
+    remember_bulk_decision,
+    view_of,
+)
+from service.web.pages.common.pages import (
+    error_page,
+    moderator,
+    needs,
+    require,
+    safe_next,
+)
+
+BULK_DECISIONS_SHOWN = 25
+
+
+def add_bulk_decisions(pages: Blueprint, services: Services) -> None:
+    """Add the forms that decide many comments and undo that, and the list of what was done so."""
+
+    @pages.post("/review/bulk")
+    @needs(Permission.DECIDE)
+    def bulk() -> ResponseReturnValue:
+        ids = [CommentId(one) for one in request.form.getlist("id") if is_id(one)]
+        rulings = {ruling.value: ruling for ruling in Ruling}
+        ruling = rulings.get(request.form.get("ruling", ""))
+        note = note_given()
+        refusal = _refusal(ids, ruling, note)
+        if refusal or ruling is None:
+            title = gettext("Nothing was decided")
+            return error_page(HTTPStatus.BAD_REQUEST, title, refusal)
+        bulk_decision_id = request.form.get("stroke", "")
+        bulk_decision = decide_together(
+            ids,
+            ruling,
+            services,
+            decided_by=moderator().name,
+            what=ChosenBy.SELECTION,
+            note=note,
+            bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
+            site_ids=moderator().site_ids,
+            # Whoever selects among those that wait has seen no decision on them.
+            open_only=not request.form.get("show"),
+        )
+        remember_bulk_decision(bulk_decision)
+        return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
+
+    @pages.post("/review/strokes/<bulk_decision_id>/undo", endpoint="undo_bulk_decision")
+    @needs(Permission.DECIDE)
+    def undo(bulk_decision_id: str) -> ResponseReturnValue:
+        bulk_decision = (
+            services.bulk_decisions.get(bulk_decision_id) if is_id(bulk_decision_id) else None
+        )
+        if bulk_decision is None or not is_seen(bulk_decision):
+            abort(HTTPStatus.NOT_FOUND)
+        for site_id in bulk_decision.site_ids:
+            require(Permission.DECIDE, site_id)
+        remember_bulk_decision(
+            undo_bulk_decision(bulk_decision.id, services, undone_by=moderator().name)
+        )
+        return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
+
+    @pages.get("/review/strokes")
+    def bulk_decisions() -> ResponseReturnValue:
+        before = request.args.get("before", "")
+        found = list_bulk_decisions(
+            services,
+            site_ids=moderator().site_ids,
+            limit=BULK_DECISIONS_SHOWN + 1,
+            before=before if is_id(before) else None,
+        )
+        sites = {site.id: site for site in services.sites.all()}
+        shown = [
+            view_of(one, sites=sites, now=services.clock()) for one in found[:BULK_DECISIONS_SHOWN]
+        ]
+        more = shown[-1].id if len(found) > BULK_DECISIONS_SHOWN else None
+        return render_template(
+            "bulk_decisions.html",
+            bulk_decisions=shown,
+            done=just_done_bulk_decision(services),
+            older=url_for("pages.bulk_decisions", before=more) if more else None,
+            first=not before,
+        )
+
+
+def _refusal(ids: list[CommentId], ruling: Ruling | None, note: str | None) -> str:
+    """Return why a form decides nothing, empty if it does."""
+    problems = []
+    if not ids:
+        problems.append(gettext("Choose at least one comment."))
+    if ruling is None:
+        problems.append(gettext("Choose to approve or to reject."))
+    if note is not None and len(note) > MAX_NOTE_CHARS:
+        problems.append(
+            ngettext(
+                "A note has at most %(num)s character.",
+                "A note has at most %(num)s characters.",
+                MAX_NOTE_CHARS,
+            )
+        )
+    return " ".join(problems)

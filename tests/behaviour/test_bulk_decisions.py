@@ -1,0 +1,218 @@
+"""Many comments are decided in one go, and taken back in one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from service.domain.bulk_decision import ChosenBy
+from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.decision import Ruling
+from service.domain.errors import ConflictError, InvalidInputError, StoreUnavailableError
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.learning.remember import remember_open
+from service.moderation.review.bulk_decisions import PORTION, decide_together, undo_bulk_decision
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.ports.comments import NewComment
+from tests.factories import make_comment
+from tests.fakes import make_services, make_site
+
+OTHER_SITE = SiteId("site-2")
+
+
+@pytest.fixture
+def services():
+    return make_services(sites=[make_site(), make_site(id=OTHER_SITE, name="Kettle blog")])
+
+
+def submit(services, count=1, **changes) -> list[CommentId]:
+    comments = [make_comment(**changes) for _ in range(count)]
+    submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in comments], services)
+    return [one.id for one in comments]
+
+
+def reject(ids, services, **changes):
+    asked = {"decided_by": "ada", "what": ChosenBy.SELECTION} | changes
+    return decide_together(ids, Ruling.REJECT, services, **asked)
+
+
+def rulings(ids, services):
+    decisions = [case.decision for case in services.cases.find(ids)]
+    return [one.ruling if one else None for one in decisions]
+
+
+def acts(services):
+    return [(one.actor, one.act, one.detail) for one in services.audit_log.recent(limit=9)][::-1]
+
+
+def test_comments_of_several_portions_are_decided_and_logged_as_one_act(services):
+    ids = submit(services, PORTION + 3)
+
+    bulk_decision = reject(ids, services, note="One campaign.")
+
+    assert set(rulings(ids, services)) == {Ruling.REJECT}
+    assert (bulk_decision.n_decided, bulk_decision.n_left_out, bulk_decision.n_in_force) == (
+        PORTION + 3,
+        0,
+        PORTION + 3,
+    )
+    assert services.cases.get(ids[-1]).decision.note == "One campaign."
+    assert acts(services) == [("ada", "reject together", "253 comments")]
+
+
+def test_what_is_ruled_so_withdrawn_unknown_of_another_site_or_named_twice_is_left_out(services):
+    decided, withdrawn, fresh = submit(services, 3)
+    theirs = submit(services, site_id=OTHER_SITE)
+    decide_comment(decided, Ruling.REJECT, services, decided_by="grace")
+    withdraw_comment(withdrawn, services, by="site")
+    ids = [decided, withdrawn, *theirs, CommentId("no"), fresh, fresh]
+
+    bulk_decision = reject(ids, services, site_ids=(make_site().id,))
+
+    assert (bulk_decision.n_decided, bulk_decision.n_left_out) == (1, 4)
+    assert services.cases.get(decided).decision.decided_by == "grace"
+    assert rulings(theirs, services) == [None]
+
+
+def test_a_bulk_decision_is_taken_back_where_it_still_stands(services):
+    undone, changed, withdrawn, standing = submit(services, 4)
+    bulk_decision = reject([undone, changed, withdrawn, standing], services)
+    undo_decision(undone, services, undone_by="grace")
+    decide_comment(undone, Ruling.REJECT, services, decided_by="grace")
+    decide_comment(changed, Ruling.APPROVE, services, decided_by="grace")
+    withdraw_comment(withdrawn, services, by="site")
+
+    after = undo_bulk_decision(bulk_decision.id, services, undone_by="bea")
+
+    assert rulings([undone, changed, withdrawn, standing], services) == [
+        Ruling.REJECT,
+        Ruling.APPROVE,
+        Ruling.REJECT,
+        None,
+    ]
+    assert (after.undone_by, after.n_in_force) == ("bea", 1)
+    assert acts(services)[-1][:2] == ("bea", "undo together")
+
+
+class Failing:
+    """Passes calls on to a store and fails at one of them, once."""
+
+    def __init__(self, store, method: str, at: int) -> None:
+        self._store, self._method, self._calls_left = store, method, at
+
+    def __getattr__(self, name):
+        if name == self._method:
+            self._calls_left -= 1
+            if self._calls_left == 0:
+                raise StoreUnavailableError("the database went away")
+        return getattr(self._store, name)
+
+
+@pytest.mark.parametrize(("method", "at"), [("add_many", 2), ("mark_remembered", 1)])
+def test_a_bulk_decision_that_died_half_way_is_finished_by_repeating_it_and_decides_nothing_twice(
+    services, method, at
+):
+    ids = submit(services, PORTION + 5)
+    dying = replace(services, decisions=Failing(services.decisions, method, at))
+    if method == "add_many":
+        with pytest.raises(StoreUnavailableError):
+            reject(ids, dying, bulk_decision_id="str_1")
+        undo_decision(ids[0], services, undone_by="grace")
+    else:
+        reject(ids, dying, bulk_decision_id="str_1")
+
+    bulk_decision = reject(ids, services, bulk_decision_id="str_1")
+    again = reject(ids, services, bulk_decision_id="str_1")
+
+    assert bulk_decision == again
+    assert (bulk_decision.n_decided, bulk_decision.n_left_out) == (PORTION + 5, 0)
+    assert all(len(case.decisions) == 1 for case in services.cases.find(ids))
+    assert [act for _, act, _ in acts(services)].count("reject together") == 1
+
+
+def test_an_undoing_that_died_half_way_is_finished_by_repeating_it(services):
+    ids = submit(services, PORTION + 5)
+    bulk_decision = reject(ids, services)
+    dying = replace(services, decisions=Failing(services.decisions, "undo_many", 2))
+    with pytest.raises(StoreUnavailableError):
+        undo_bulk_decision(bulk_decision.id, dying, undone_by="ada")
+
+    half_way = services.bulk_decisions.get(bulk_decision.id)
+    after = undo_bulk_decision(bulk_decision.id, services, undone_by="ada")
+
+    assert half_way.n_in_force == 5
+    assert after.n_in_force == 0
+    assert set(rulings(ids, services)) == {None}
+
+
+def test_what_is_taken_back_while_it_is_decided_goes_no_further(services):
+    ids = submit(services, 2 * PORTION)
+
+    class Interrupted:
+        def __getattr__(self, name):
+            return getattr(services.decisions, name)
+
+        def add_many(self, decisions, **asked):
+            changed = services.decisions.add_many(decisions, **asked)
+            undo_bulk_decision("str_1", services, undone_by="grace")
+            return changed
+
+    bulk_decision = reject(
+        ids, replace(services, decisions=Interrupted()), bulk_decision_id="str_1"
+    )
+
+    assert (bulk_decision.undone_by, bulk_decision.n_decided, bulk_decision.n_in_force) == (
+        "grace",
+        PORTION,
+        0,
+    )
+
+
+def test_who_is_decided_while_a_campaign_is_keeps_their_ruling(services):
+    ids = submit(services, PORTION + 1)
+
+    class Quicker:
+        def __getattr__(self, name):
+            return getattr(services.decisions, name)
+
+        def add_many(self, decisions, **asked):
+            changed = services.decisions.add_many(decisions, **asked)
+            decide_comment(ids[-1], Ruling.APPROVE, services, decided_by="grace")
+            return changed
+
+    bulk_decision = reject(ids, replace(services, decisions=Quicker()), open_only=True)
+
+    assert (bulk_decision.n_decided, bulk_decision.n_left_out) == (PORTION, 1)
+    assert rulings(ids[-1:], services) == [Ruling.APPROVE]
+
+
+def test_a_bulk_decision_of_somebody_else_is_not_continued(services):
+    ids = submit(services)
+    reject([], services, bulk_decision_id="str_1")
+
+    with pytest.raises(ConflictError):
+        reject(ids, services, bulk_decision_id="str_1", decided_by="grace")
+
+    assert rulings(ids, services) == [None]
+
+
+def test_a_note_longer_than_anybody_reads_is_refused_before_anything_is_decided(services):
+    ids = submit(services)
+
+    with pytest.raises(InvalidInputError, match="note"):
+        reject(ids, services, note="x" * 501)
+
+    assert services.bulk_decisions.recent(site_ids=None, limit=9) == []
+
+
+def test_histories_learn_a_portion_at_once_and_the_rest_from_upkeep(services):
+    ids = submit(services, PORTION + 40)
+
+    reject(ids, services)
+    open_then = len(services.decisions.find_unremembered(limit=999))
+    remember_open(services)
+
+    assert open_then == 40
+    assert services.decisions.find_unremembered(limit=999) == []

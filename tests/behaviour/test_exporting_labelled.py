@@ -1,0 +1,278 @@
+"""Decided comments are handed out for training: who ruled is hidden, and nobody else's words go."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from service.domain.bulk_decision import ChosenBy
+from service.domain.campaign import CAMPAIGN_POLICY
+from service.domain.comment import Author, Lane, Sender, SiteId
+from service.domain.decision import Ruling
+from service.domain.person import Person
+from service.domain.report import Label
+from service.domain.site import SiteSettings
+from service.moderation.admin.users import add_user
+from service.moderation.intake.report import report_comment
+from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.learning import export_labelled
+from service.moderation.learning.export_labelled import decisions_for_training
+from service.moderation.privacy.erase import erase_person
+from service.moderation.review.bulk_decisions import decide_together
+from service.moderation.review.decide import decide_comment, undo_decision
+from service.ports.comments import NewComment
+from tests.factories import NOW, SITE, make_comment
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
+from training.data.decisions import read_decisions
+from training.trust.weights import clean_decisions
+
+OTHER_SITE = SiteId("site-2")
+
+
+@pytest.fixture
+def clock():
+    return FixedClock()
+
+
+@pytest.fixture
+def services(clock):
+    sites = [make_site(), make_site(id=OTHER_SITE, name="Kettle blog")]
+    services = make_services(sites=sites, clock=clock)
+    add_user("olive", services, actor="test")
+    add_user("mo", services, actor="test")
+    return services
+
+
+def submit(services, text="The valve was stuck, so I turned it twice.", **changes):
+    comment = make_comment(text, **changes)
+    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+    return comment.id
+
+
+def decide(comment_id, services, ruling=Ruling.REJECT, by="mo"):
+    decide_comment(comment_id, ruling, services, decided_by=by)
+
+
+def rows_of(services, **asked):
+    return list(decisions_for_training(services, **asked))
+
+
+def test_a_decided_comment_is_a_row_of_the_data_card_with_what_was_ruled(services, tmp_path):
+    comment_id = submit(
+        services,
+        author=Author(name="Mara", url="https://shop.example/"),
+        sender=Sender(email_domain="mail.example"),
+    )
+    decide(comment_id, services)
+
+    rows = rows_of(services)
+
+    path = tmp_path / "decisions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (read,) = read_decisions(path)
+    assert rows[0]["label"] == "spam"
+    assert (read.id, read.example.is_spam, read.example.source) == (comment_id, True, "site:site-1")
+    assert read.example.comment.author.url == "https://shop.example/"
+    assert read.example.comment.sender.email_domain == "mail.example"
+    assert (read.verdict.p_spam, read.verdict.model_version) == (0.5, "test-1")
+    assert (read.weight, read.audit, read.is_drawn) == (1.0, False, True)
+
+
+def test_reviewers_are_the_same_pseudonym_everywhere_and_never_a_name(services):
+    first, second = submit(services), submit(services, site_id=OTHER_SITE)
+    theirs, others = submit(services), submit(services, site_id=OTHER_SITE)
+    for comment_id in (first, second):
+        decide(comment_id, services, by="olive")
+    for comment_id in (theirs, others):
+        decide(comment_id, services, by="site: olive")
+
+    rulings = {row["id"]: row["rulings"][0] for row in rows_of(services)}
+
+    assert rulings[first]["reviewer"] == rulings[second]["reviewer"]
+    assert len({rulings[one]["reviewer"] for one in (first, theirs, others)}) == 3
+    assert [rulings[one]["is_owner"] for one in (first, theirs)] == [True, False]
+    assert "olive" not in json.dumps(list(rulings.values()))
+
+
+def test_all_names_that_a_site_gives_are_one_reviewer_and_its_reports_another(services):
+    services.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
+    for name in ("site", "site: jo", "site: mo", "site: site"):
+        decide(submit(services), services, by=name)
+    for name in ("jo", "mo"):
+        comment_id = submit(services, f"What {name} reports.")
+        report_comment(
+            Label.SPAM,
+            site=services.sites.get(SITE),
+            text=services.cases.get(comment_id).comment.text,
+            services=services,
+            reported_by=name,
+        )
+
+    reviewers = [row["rulings"][0]["reviewer"] for row in rows_of(services)]
+
+    assert len(reviewers) == 6
+    assert len(set(reviewers[:4])) == len(set(reviewers[4:])) == 1
+    assert reviewers[0] != reviewers[-1]
+
+
+def test_whoever_has_a_sites_key_outweighs_no_owner_by_making_names_up(services, tmp_path):
+    text = "Boilers that everybody needs, at half of the price."
+    owners = submit(services, text)
+    decide(owners, services, by="olive")
+    for number in range(40):
+        theirs = submit(services, text)
+        decide(theirs, services, Ruling.APPROVE, by=f"site: reader {number}")
+    path = tmp_path / "decisions.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows_of(services)))
+
+    cleaned = clean_decisions(read_decisions(path))
+
+    assert [one.example.comment.id for one in cleaned.training_examples] == [owners]
+
+
+def test_another_installations_pseudonyms_are_others(services):
+    decide(submit(services), services)
+    elsewhere = make_services(sender_secret=b"another secret of another place")
+    decide(submit(elsewhere), elsewhere)
+
+    here, there = (rows_of(one)[0]["rulings"][0]["reviewer"] for one in (services, elsewhere))
+
+    assert here != there
+
+
+def test_it_says_how_each_ruling_was_made(services):
+    services.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
+    by_hand, in_bulk, by_campaign, by_site, imported, reported = (
+        submit(services, f"Number {n} of the valves leaks a little.") for n in range(6)
+    )
+    decide(by_hand, services)
+    for comment_id, what in ((in_bulk, ChosenBy.SEARCH), (by_campaign, ChosenBy.CAMPAIGN)):
+        decide_together([comment_id], Ruling.REJECT, services, decided_by="mo", what=what)
+    decide(by_site, services, by="site")
+    decide(imported, services, by="import")
+    report_comment(
+        Label.SPAM,
+        site=services.sites.get(SITE),
+        text="Number 5 of the valves leaks a little.",
+        services=services,
+        reported_by="jo",
+    )
+
+    via = {row["id"]: row["rulings"][0]["via"] for row in rows_of(services)}
+
+    assert via == {
+        by_hand: "review",
+        in_bulk: "stroke",
+        by_campaign: "campaign",
+        by_site: "api",
+        imported: "import",
+        reported: "report",
+    }
+
+
+def test_withdrawn_erased_undone_and_undecided_comments_and_policies_are_left_out(services):
+    mail = Sender(email_key="e" * 32)
+    withdrawn, erased = submit(services), submit(services, sender=mail)
+    undone, by_policy, kept = submit(services), submit(services), submit(services)
+    submit(services)
+    for comment_id in (withdrawn, erased, undone, kept):
+        decide(comment_id, services)
+    decide(by_policy, services, by=CAMPAIGN_POLICY)
+    withdraw_comment(withdrawn, services, by="site")
+    erase_person(Person(sender=mail, author_name=None), services, by="olive")
+    undo_decision(undone, services, undone_by="mo")
+
+    rows = rows_of(services)
+
+    assert [row["id"] for row in rows] == [kept]
+
+
+def test_an_overruled_comment_comes_once_with_both_rulings_in_order(services, clock):
+    comment_id = submit(services)
+    decide(comment_id, services, by="mo")
+    clock.advance(hours=1)
+    decide(comment_id, services, Ruling.APPROVE, by="olive")
+
+    (row,) = rows_of(services)
+
+    assert row["label"] == "ham"
+    assert [(one["ruling"], one["undone"]) for one in row["rulings"]] == [
+        ("reject", True),
+        ("approve", False),
+    ]
+
+
+def test_what_a_policy_had_decided_before_a_person_did_is_no_ruling(services):
+    comment_id = submit(services)
+    decide(comment_id, services, by=CAMPAIGN_POLICY)
+    decide(comment_id, services, Ruling.APPROVE, by="olive")
+
+    (row,) = rows_of(services)
+
+    assert [one["ruling"] for one in row["rulings"]] == ["approve"]
+
+
+def test_the_audit_sample_stands_for_all_that_it_was_drawn_from_and_unsure_ones_for_themselves():
+    services = make_services(classifier=FixedClassifier(0.0), audit_share=1.0)
+    audited = submit(services)
+    decide(audited, services, Ruling.APPROVE)
+    (row,) = rows_of(make_like(services, audit_share=0.02))
+    unsure = make_services(classifier=FixedClassifier(0.5), audit_share=0.02)
+    decide(submit(unsure), unsure)
+
+    assert (row["audit"], row["weight"], row["verdict"]["outcome"]) == (True, 50.0, "ham")
+    assert [one["weight"] for one in rows_of(unsure)] == [1.0]
+    assert [one["weight"] for one in rows_of(make_like(services, audit_share=0.0))] == [1.0]
+
+
+def make_like(services, **changes):
+    """Return the same services but for these."""
+    names = type(services).__dataclass_fields__
+    return type(services)(**({name: getattr(services, name) for name in names} | changes))
+
+
+def test_rows_come_in_the_order_of_the_decisions_over_many_portions(services, clock, monkeypatch):
+    monkeypatch.setattr(export_labelled, "_PORTION", 3)
+    ids = [submit(services) for _ in range(10)]
+    for comment_id in reversed(ids):
+        clock.advance(minutes=1)
+        decide(comment_id, services)
+
+    rows = rows_of(services)
+
+    assert [row["id"] for row in rows] == ids[::-1]
+
+
+def test_sites_and_moments_narrow_what_is_handed_out(services, clock):
+    early, other = submit(services), submit(services, site_id=OTHER_SITE)
+    decide(early, services)
+    decide(other, services)
+    clock.advance(days=2)
+    late = submit(services)
+    decide(late, services)
+    moment = NOW + timedelta(days=1)
+
+    def ids(**asked):
+        return [row["id"] for row in rows_of(services, **asked)]
+
+    assert ids(sites=[OTHER_SITE]) == [other]
+    assert ids(since=moment) == [late]
+    assert ids(until=moment) == [early, other]
+    assert ids(sites=[]) == []
+
+
+def test_a_comment_that_is_ruled_on_anew_while_rows_are_read_comes_once(services, monkeypatch):
+    monkeypatch.setattr(export_labelled, "_PORTION", 1)
+    first, second = submit(services), submit(services)
+    decide(first, services)
+    decide(second, services)
+
+    rows = decisions_for_training(services)
+    found = [next(rows)]
+    decide(second, services, Ruling.APPROVE, by="olive")
+    found += list(rows)
+
+    assert [(row["id"], row["label"]) for row in found] == [(first, "spam"), (second, "ham")]

@@ -1,0 +1,396 @@
+"""Holds every store to the contract of bulk decisions."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from service.domain.bulk_decision import BulkDecision, ChosenBy
+from service.domain.case import CaseFilter, State
+from service.domain.comment import CommentId, Lane, SiteId
+from service.domain.decision import Decision, Ruling
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    DeliveryState,
+    EventKind,
+)
+from service.domain.errors import ConflictError, NotFoundError
+from service.ports.comments import NewComment
+from tests.factories import NOW, SITE, make_comment, make_verdict
+
+LATER = NOW + timedelta(minutes=1)
+IN_TIME = NOW + timedelta(seconds=30)
+OTHER_SITE = SiteId("site-2")
+
+
+def keep(stores, count: int, site_id: SiteId = SITE) -> list[CommentId]:
+    comments = [make_comment(site_id=site_id) for _ in range(count)]
+    stores.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
+    stores.verdicts.add([make_verdict(one.id) for one in comments], audit=frozenset())
+    return [one.id for one in comments]
+
+
+def make_bulk_decision(name: str = "str_1", **changes) -> BulkDecision:
+    values = {
+        "what": ChosenBy.SELECTION,
+        "ruling": Ruling.REJECT,
+        "decided_by": "ada",
+        "decided_at": NOW,
+    }
+    return BulkDecision(id=name, **(values | changes))
+
+
+def make_decisions(ids, bulk_decision_id: str | None = "str_1", **changes) -> list[Decision]:
+    values = {"ruling": Ruling.REJECT, "decided_by": "ada", "decided_at": NOW} | changes
+    number = values.pop("number", 1)
+    return [
+        Decision(
+            id=f"{one}-{bulk_decision_id}-{number}",
+            comment_id=one,
+            bulk_decision_id=bulk_decision_id,
+            **values,
+        )
+        for one in ids
+    ]
+
+
+def make_message(decision: Decision, name: str, **changes) -> Delivery:
+    values = {
+        "seq": 0,
+        "site_id": SITE,
+        "comment_id": decision.comment_id,
+        "event": EventKind.DECISION,
+        "form": DeliveryForm.STANDARD_WEBHOOK,
+        "url": "https://blog.example/hook",
+        "payload": "{}",
+        "created_at": NOW,
+        "next_try_at": IN_TIME,
+        "decision_id": decision.id,
+    }
+    return Delivery(id=name, **(values | changes))
+
+
+def told(stores) -> list[str]:
+    kept = stores.deliveries.recent(state=None, site_id=None, limit=99)
+    return [one.id for one in kept][::-1]
+
+
+def try_to_send(stores, at, *, status: int | None = 204) -> list[str]:
+    """Take what is due and record an attempt of each; return what was due."""
+    due = stores.deliveries.take_due(at, until=at + timedelta(seconds=45), limit=99)
+    for one in due:
+        attempt = DeliveryAttempt(
+            delivery_id=one.id, at=at, milliseconds=1, status=status, problem=None
+        )
+        state = DeliveryState.DELIVERED if status else DeliveryState.WAITING
+        stores.deliveries.record(attempt, state=state, next_try_at=LATER)
+    return [one.id for one in due]
+
+
+def test_many_decisions_come_into_force_at_once_and_come_back_as_they_were(stores):
+    ids = keep(stores, 3)
+    stores.bulk_decisions.begin(make_bulk_decision(n_left_out=3))
+    new = make_decisions(ids, note="A campaign ⌚", seconds=1.5)
+
+    changed = stores.decisions.add_many(new)
+
+    assert changed == new
+    assert [case.decisions for case in stores.cases.find(ids)] == [(one,) for one in new]
+    assert stores.cases.count(CaseFilter(needs_review=True)) == 0
+    assert stores.cases.count(CaseFilter(state=State.DECIDED)) == 3
+    assert {one.decision.id for one in stores.decisions.find_unremembered(limit=9)} == {
+        one.id for one in new
+    }
+
+
+def test_a_bulk_decision_counts_what_it_decided_left_out_and_what_stands_and_knows_its_sites(
+    stores,
+):
+    ids = [*keep(stores, 2), *keep(stores, 1, OTHER_SITE)]
+    begun = stores.bulk_decisions.begin(make_bulk_decision(n_left_out=4))
+
+    stores.decisions.add_many(make_decisions(ids[:1]))
+    stores.decisions.add_many(make_decisions(ids[1:]))
+    stores.decisions.undo(ids[0], by="grace", at=LATER)
+
+    assert begun == make_bulk_decision(n_left_out=4)
+    expected = make_bulk_decision(
+        n_decided=3, n_left_out=1, n_in_force=2, site_ids=(SITE, OTHER_SITE)
+    )
+    assert stores.bulk_decisions.get("str_1") == expected
+    assert stores.bulk_decisions.recent(site_ids=None, limit=9) == [expected]
+
+
+def test_what_is_ruled_alike_withdrawn_or_not_kept_is_left_out_and_the_other_ruling_replaced(
+    stores,
+):
+    alike, otherwise, withdrawn, open_one = keep(stores, 4)
+    stores.decisions.add_many(make_decisions([alike], None))
+    before = make_decisions([otherwise], None, ruling=Ruling.APPROVE)
+    stores.decisions.add_many(before)
+    stores.comments.withdraw(withdrawn, at=NOW)
+    stores.bulk_decisions.begin(make_bulk_decision())
+    ids = [alike, otherwise, withdrawn, CommentId("no"), open_one]
+    new = make_decisions(ids, decided_at=LATER)
+
+    changed = stores.decisions.add_many(new, deliveries=[make_message(one, one.id) for one in new])
+
+    replaced = replace(before[0], undone_at=LATER, undone_by="ada")
+    assert changed == [replaced, new[1], new[4]]
+    assert told(stores) == [new[1].id, new[4].id]
+    assert stores.cases.get(otherwise).decisions == (replaced, new[1])
+
+
+def test_of_those_that_are_to_be_open_still_no_ruling_is_replaced(stores):
+    approved, free = ids = keep(stores, 2)
+    stores.decisions.add_many(make_decisions([approved], None, ruling=Ruling.APPROVE))
+    stores.bulk_decisions.begin(make_bulk_decision(n_left_out=2))
+
+    changed = stores.decisions.add_many(make_decisions(ids, number=2), open_only=True)
+
+    assert [one.comment_id for one in changed] == [free]
+    assert stores.cases.get(approved).decision.ruling is Ruling.APPROVE
+    assert stores.bulk_decisions.get("str_1").n_left_out == 1
+
+
+def test_a_bulk_decision_decides_no_comment_twice_even_if_it_was_undone_since(stores):
+    ids = keep(stores, 2)
+    stores.bulk_decisions.begin(make_bulk_decision(n_left_out=2))
+    first = make_decisions(ids)
+    stores.decisions.add_many(first)
+    stores.decisions.undo(ids[0], by="grace", at=LATER)
+
+    again = stores.decisions.add_many(make_decisions(ids, number=2))
+
+    assert again == []
+    assert stores.cases.get(ids[0]).decision is None
+    assert stores.bulk_decisions.begin(make_bulk_decision(n_left_out=2)).n_decided == 2
+
+
+def test_a_bulk_decision_that_was_taken_back_or_never_begun_decides_nothing(stores):
+    ids = keep(stores, 1)
+    stores.bulk_decisions.begin(make_bulk_decision())
+    taken = stores.bulk_decisions.take_back("str_1", by="grace", at=LATER)
+    again = stores.bulk_decisions.take_back("str_1", by="ada", at=LATER + timedelta(days=1))
+
+    changed = [
+        *stores.decisions.add_many(make_decisions(ids)),
+        *stores.decisions.add_many(make_decisions(ids, "str_none")),
+    ]
+
+    assert changed == []
+    assert taken == again == make_bulk_decision(undone_at=LATER, undone_by="grace")
+
+
+def test_a_bulk_decision_is_undone_only_where_it_is_still_in_force(stores):
+    ids = keep(stores, 4)
+    stores.bulk_decisions.begin(make_bulk_decision())
+    new = make_decisions(ids)
+    stores.decisions.add_many(new)
+    stores.decisions.add_many(make_decisions(ids[:1], None, ruling=Ruling.APPROVE))
+    stores.decisions.undo(ids[1], by="grace", at=NOW)
+
+    page = stores.decisions.find_of_bulk_decision("str_1", after=0, limit=1)
+    rest = stores.decisions.find_of_bulk_decision("str_1", after=page.next_after, limit=9)
+    undone = stores.decisions.undo_many(new, by="ada", at=LATER)
+
+    assert [one.decision for one in (*page.decided_comments, *rest.decided_comments)] == new[2:]
+    assert undone == [replace(one, undone_at=LATER, undone_by="ada") for one in new[2:]]
+    assert stores.cases.get(ids[0]).decision.ruling is Ruling.APPROVE
+    assert stores.decisions.find_of_bulk_decision("str_1", after=0, limit=9).decided_comments == ()
+    assert stores.cases.count(CaseFilter(needs_review=True)) == 3
+
+
+def test_where_an_id_is_taken_nothing_is_decided(stores):
+    ids = keep(stores, 2)
+    [known] = make_decisions(ids[:1], None)
+    stores.decisions.add_many([known])
+    stolen = replace(make_decisions(ids[1:], None)[0], id=known.id)
+
+    with pytest.raises(ConflictError):
+        stores.decisions.add_many([stolen])
+
+    assert stores.cases.get(ids[1]).decisions == ()
+
+
+def test_decisions_that_are_no_single_act_are_refused(stores):
+    first, second = make_decisions(keep(stores, 2), None)
+
+    for odd in (
+        [first, replace(second, decided_by="grace")],
+        [first, replace(second, comment_id=first.comment_id)],
+        [replace(first, comment_id=CommentId(f"c{n}")) for n in range(501)],
+    ):
+        with pytest.raises(ValueError, match="one"):
+            stores.decisions.add_many(odd)
+
+
+def test_of_two_who_decide_the_same_comments_at_once_each_comment_has_one_ruling_in_force(stores):
+    ids = keep(stores, 30)
+    stores.bulk_decisions.begin(make_bulk_decision("str_a"))
+    stores.bulk_decisions.begin(make_bulk_decision("str_b", ruling=Ruling.APPROVE))
+    acts = [
+        make_decisions(ids, "str_a"),
+        make_decisions(ids[::-1], "str_b", ruling=Ruling.APPROVE, decided_by="grace"),
+    ]
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(stores.decisions.add_many, acts))
+
+    cases = stores.cases.find(ids)
+    assert all(len([d for d in case.decisions if d.undone_at is None]) == 1 for case in cases)
+    assert all(len(case.decisions) == 2 for case in cases)
+    counts = [stores.bulk_decisions.get(name) for name in ("str_a", "str_b")]
+    assert [one.n_decided for one in counts] == [30, 30]
+    assert sum(one.n_in_force for one in counts) == 30
+
+
+def test_bulk_decisions_are_listed_newest_first_page_by_page_and_only_of_ones_own_sites(stores):
+    mine, theirs = keep(stores, 2), keep(stores, 2, OTHER_SITE)
+    of = {"str_1": mine[:1], "str_2": theirs[:1], "str_3": [mine[1], theirs[1]]}
+    for name, ids in of.items():
+        stores.bulk_decisions.begin(make_bulk_decision(name))
+        stores.decisions.add_many(make_decisions(ids, name))
+    stores.bulk_decisions.begin(make_bulk_decision("str_empty"))
+
+    def names(**asked) -> list[str]:
+        return [
+            one.id
+            for one in stores.bulk_decisions.recent(**({"site_ids": None, "limit": 9} | asked))
+        ]
+
+    assert names() == ["str_empty", "str_3", "str_2", "str_1"]
+    assert names(limit=2, before="str_3") == ["str_2", "str_1"]
+    assert names(site_ids=(SITE,)) == ["str_1"]
+    assert names(site_ids=(SITE, OTHER_SITE)) == ["str_3", "str_2", "str_1"]
+    assert names(site_ids=()) == names(before="no") == []
+    with pytest.raises(NotFoundError):
+        stores.bulk_decisions.get("no")
+    with pytest.raises(NotFoundError):
+        stores.bulk_decisions.take_back("no", by="ada", at=NOW)
+
+
+# What nobody has tried to send yet is taken back with its decision.
+
+
+def test_a_decision_undone_before_it_was_told_is_never_told_nor_is_its_undoing(stores):
+    [kept] = keep(stores, 1)
+    [decision] = make_decisions([kept], None)
+    stores.decisions.add(decision, deliveries=[make_message(decision, "m1")])
+    undoing = make_message(decision, "m2", decision_id=None, next_try_at=None)
+
+    stores.decisions.undo(kept, by="ada", at=NOW, deliveries=[undoing])
+
+    assert told(stores) == []
+    assert try_to_send(stores, LATER) == []
+
+
+def test_what_was_to_tell_a_decision_is_due_when_the_undo_time_has_passed(stores):
+    [kept] = keep(stores, 1)
+    [decision] = make_decisions([kept], None)
+    stores.decisions.add(decision, deliveries=[make_message(decision, "m1")])
+
+    early = try_to_send(stores, IN_TIME - timedelta(seconds=1))
+
+    assert (early, try_to_send(stores, IN_TIME)) == ([], ["m1"])
+
+
+@pytest.mark.parametrize("status", [204, None])
+def test_after_anybody_tried_to_send_it_the_undoing_is_told_as_well(stores, status):
+    [kept] = keep(stores, 1)
+    [decision] = make_decisions([kept], None)
+    stores.decisions.add(decision, deliveries=[make_message(decision, "m1")])
+    try_to_send(stores, IN_TIME, status=status)
+    undoing = make_message(decision, "m2", decision_id=None, next_try_at=None)
+
+    stores.decisions.undo(kept, by="ada", at=LATER, deliveries=[undoing])
+
+    assert told(stores) == ["m1", "m2"]
+
+
+def test_what_is_lent_now_or_was_replayed_counts_as_tried(stores):
+    leased, replayed = keep(stores, 2)
+    first, second = make_decisions([leased, replayed], None)
+    for one, name in ((first, "m1"), (second, "m2")):
+        stores.decisions.add(one, deliveries=[make_message(one, name)])
+    stores.deliveries.take_due(IN_TIME, until=LATER, limit=9)
+    attempt = DeliveryAttempt(
+        delivery_id="m2", at=IN_TIME, milliseconds=1, status=500, problem="refused"
+    )
+    stores.deliveries.record(attempt, state=DeliveryState.DEAD)
+    stores.deliveries.replay(["m2"], at=LATER)
+
+    for one in (first, second):
+        undoing = make_message(one, f"u-{one.comment_id}", decision_id=None, next_try_at=None)
+        stores.decisions.undo(one.comment_id, by="ada", at=LATER, deliveries=[undoing])
+
+    assert told(stores) == ["m1", "m2", f"u-{leased}", f"u-{replayed}"]
+
+
+def test_a_ruling_replaced_before_it_was_told_leaves_only_the_later_one_to_tell(stores):
+    [kept] = keep(stores, 1)
+    [first] = make_decisions([kept], None)
+    [second] = make_decisions([kept], None, ruling=Ruling.APPROVE, number=2)
+    stores.decisions.add(first, deliveries=[make_message(first, "m1")])
+
+    stores.decisions.add(second, deliveries=[make_message(second, "m2")])
+    after_both = told(stores)
+    undoing = make_message(second, "m3", decision_id=None)
+    stores.decisions.undo(kept, by="ada", at=NOW, deliveries=[undoing])
+
+    assert after_both == ["m2"]
+    assert told(stores) == []
+
+
+def test_a_site_that_was_told_of_the_ruling_before_is_told_that_none_is_in_force(stores):
+    [kept] = keep(stores, 1)
+    [first] = make_decisions([kept], None)
+    [second] = make_decisions([kept], None, ruling=Ruling.APPROVE, number=2)
+    [third] = make_decisions([kept], None, number=3)
+    stores.decisions.add(first, deliveries=[make_message(first, "m1")])
+    try_to_send(stores, IN_TIME)
+    stores.decisions.add(second, deliveries=[make_message(second, "m2")])
+    stores.decisions.add(third, deliveries=[make_message(third, "m3")])
+
+    undoing = make_message(third, "m4", decision_id=None, next_try_at=None)
+    stores.decisions.undo(kept, by="ada", at=LATER, deliveries=[undoing])
+
+    assert told(stores) == ["m1", "m4"]
+    assert try_to_send(stores, LATER) == ["m4"]
+
+
+def test_what_waited_behind_a_message_that_is_withdrawn_is_next_in_line(stores):
+    [kept] = keep(stores, 1)
+    [decision] = make_decisions([kept], None)
+    stores.decisions.add(decision, deliveries=[make_message(decision, "m1")])
+    behind = make_message(
+        decision, "m2", decision_id=None, next_try_at=None, event=EventKind.VERDICT
+    )
+    stores.deliveries.add([behind])
+    held = try_to_send(stores, NOW)
+
+    stores.decisions.undo(kept, by="ada", at=NOW)
+
+    assert (held, try_to_send(stores, NOW)) == ([], ["m2"])
+
+
+def test_undoing_many_at_once_cancels_what_is_unsent_and_corrects_the_rest(stores):
+    unsent, known = keep(stores, 2)
+    stores.bulk_decisions.begin(make_bulk_decision())
+    new = make_decisions([unsent, known])
+    late = make_message(new[0], "m1", next_try_at=LATER)
+    stores.decisions.add_many(new, deliveries=[late, make_message(new[1], "m2")])
+    try_to_send(stores, IN_TIME)
+    undoings = [
+        make_message(one, f"u{number}", decision_id=None, next_try_at=None)
+        for number, one in enumerate(new)
+    ]
+
+    stores.decisions.undo_many(new, by="ada", at=IN_TIME, deliveries=undoings)
+
+    assert told(stores) == ["m2", "u1"]

@@ -1,0 +1,202 @@
+"""One button rejects a comment and blocks its sender, another takes both back."""
+
+from __future__ import annotations
+
+import html
+import re
+from dataclasses import replace
+
+import pytest
+from flask import render_template
+
+from service.domain.comment import Author
+from service.domain.decision import Ruling
+from service.domain.list_entry import Effect, EntryKind, Instruction
+from service.domain.sender import make_sender
+from service.domain.user import Role
+from service.domain.verdict import Outcome
+from service.moderation.intake.withdraw import withdraw_comment
+from service.moderation.review.decide import decide_comment
+from service.web.pages.review.reject_and_block import (
+    instruction_view,
+    just_listed,
+    reject_and_block_view,
+)
+from tests.factories import make_comment
+from tests.fakes import make_services
+from tests.functional.moderators import keep, make_app, signed_in
+
+HOSTILE = "</p><script>alert(1)</script>"
+
+
+@pytest.fixture
+def services():
+    return make_services()
+
+
+@pytest.fixture
+def client(services):
+    """A client of an application that also shows the parts of a comment's page on their own."""
+    app = make_app(services)
+
+    @app.get("/parts/<comment_id>")
+    def parts(comment_id):
+        case = services.cases.get(comment_id)
+        return "".join(
+            render_template(
+                name,
+                reject_and_block=reject_and_block_view(case, services, None),
+                instruction=instruction_view(case),
+                just_listed=lambda: just_listed(services),
+                place=None,
+            )
+            for name in ("instruction.html", "reject_and_block.html", "rejected_and_blocked.html")
+        )
+
+    return signed_in(services, app=app)
+
+
+@pytest.fixture
+def comment(services):
+    sender = make_sender(
+        address="203.0.113.9",
+        email="mara@example.org",
+        secret=services.sender_secrets.present,
+    )
+    return keep(
+        services,
+        make_comment(
+            "Buy at https://pills-direct.shop",
+            sender=sender,
+            author=Author(name=HOSTILE, url="https://my-pills.com"),
+        ),
+    )
+
+
+def forms(page) -> list[dict[str, list[str]]]:
+    """Return the fields of each form on the page, with its address under `action`."""
+    found = []
+    for action, inside in re.findall(r'<form[^>]*action="([^"]+)"[^>]*>(.*?)</form>', page, re.S):
+        fields: dict[str, list[str]] = {"action": [action]}
+        for name, value in re.findall(r'name="([^"]+)" value="([^"]*)"', inside):
+            fields.setdefault(name, []).append(html.unescape(value))
+        found.append(fields)
+    return found
+
+
+def send(client, form, **changes):
+    form = {**form, **changes}
+    (path,) = form.pop("action")
+    return client.post(path, data=form)
+
+
+def in_force(services):
+    return services.list_entries.in_force(services.clock())
+
+
+def test_the_menus_name_what_can_be_listed_and_for_how_long(client, comment):
+    allow, block = forms(client.get(f"/parts/{comment.id}").text)
+
+    assert block["what"] == [
+        "email",
+        "address",
+        "network",
+        "domain:pills-direct.shop",
+        "domain:my-pills.com",
+    ]
+    assert allow["what"] == ["email", "address", "domain:pills-direct.shop", "domain:my-pills.com"]
+
+
+def test_one_button_rejects_and_blocks_and_one_takes_both_back(services, client, comment):
+    _, block = forms(client.get(f"/parts/{comment.id}").text)
+
+    answer = send(client, block, what=["email", "domain:my-pills.com"], next="/review?show=all")
+
+    assert (answer.status_code, answer.location) == (303, "/review?show=all")
+    assert services.cases.get(comment.id).decision.ruling is Ruling.REJECT
+    assert {entry.kind for entry in in_force(services)} == {EntryKind.EMAIL, EntryKind.DOMAIN}
+    page = client.get(f"/parts/{comment.id}").text
+    assert "Rejected, and 2 entries were added to the block list." in page
+    answer = send(client, forms(page)[-1])
+    assert answer.location == "/review"
+    assert services.cases.get(comment.id).decision is None
+    assert in_force(services) == []
+
+
+def test_the_undo_is_offered_once(client, comment):
+    _, block = forms(client.get(f"/parts/{comment.id}").text)
+    send(client, block, what=["email"])
+    client.get(f"/parts/{comment.id}")
+
+    assert "was added to the block list" not in client.get(f"/parts/{comment.id}").text
+
+
+def test_trusting_approves_and_allows(services, client, comment):
+    allow, _ = forms(client.get(f"/parts/{comment.id}").text)
+
+    send(client, allow, what=["email"])
+
+    assert services.cases.get(comment.id).decision.ruling is Ruling.APPROVE
+    assert [entry.effect for entry in in_force(services)] == [Effect.ALLOW]
+
+
+def test_nobody_is_sent_to_a_foreign_place(client, comment):
+    _, block = forms(client.get(f"/parts/{comment.id}").text)
+
+    for target in ("https://evil.example/", "//evil.example", "/sign-out", "/review\\..\\x"):
+        assert send(client, block, next=target).location == "/review"
+
+
+def test_who_was_overtaken_is_told_and_nothing_is_changed(services, client, comment):
+    _, block = forms(client.get(f"/parts/{comment.id}").text)
+    decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Kim")
+
+    answer = send(client, block)
+
+    assert answer.status_code == 409
+    assert "Somebody else has ruled on this comment in the meantime" in answer.text
+    assert services.cases.get(comment.id).decision.decided_by == "Kim"
+    assert in_force(services) == []
+
+
+@pytest.mark.parametrize("what", ["domain:other.com", "phrase", "<script>"])
+def test_what_the_comment_does_not_have_is_refused(services, client, comment, what):
+    _, block = forms(client.get(f"/parts/{comment.id}").text)
+
+    assert send(client, block, what=[what]).status_code == 400
+    assert services.cases.get(comment.id).decision is None
+
+
+def test_who_may_not_list_senders_gets_no_menu_and_no_way_round(services, client, comment):
+    _, block = forms(client.get(f"/parts/{comment.id}").text)
+    user = services.users.find("Ola")
+    services.users.replace(replace(user, role=Role.READER))
+
+    assert forms(client.get(f"/parts/{comment.id}").text) == []
+    assert send(client, block).status_code == 403
+    services.users.replace(replace(user, role=Role.MODERATOR, site_ids=("site-2",)))
+    assert send(client, block).status_code == 404
+    assert in_force(services) == []
+
+
+def test_a_withdrawn_comment_has_no_menu(services, client, comment):
+    withdraw_comment(comment.id, services, by="site")
+
+    assert forms(client.get(f"/parts/{comment.id}").text) == []
+
+
+def test_the_line_of_the_followed_entry_is_harmless_whatever_its_words(services, client):
+    instruction = Instruction(
+        entry_id="ent_1",
+        effect=Effect.BLOCK,
+        kind=EntryKind.PHRASE,
+        label=HOSTILE,
+        reason=f"{HOSTILE}\u202e",
+    )
+    judged = keep(services, outcome=Outcome.SPAM, instruction=instruction)
+
+    page = client.get(f"/parts/{judged.id}").text
+
+    assert "Decided by the block list." in page
+    assert "<script>" not in page
+    assert "⟦RLO⟧" in page

@@ -1,0 +1,46 @@
+"""Makes training examples for tests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from models.features import hash_words
+from service.domain.comment import CommentId, SiteId
+from service.learning.features import copy_keys, count_features
+from service.learning.training_example import Features, Hand, TrainingExample
+from tests.factories import SITE, make_comment
+
+SALT = 20_260
+SPAM = "cheap radiator sale for everybody, order now at our shop number {} before it is over"
+HAM = "thank you, the drain valve of mine was stuck as well, number {} did the trick for me"
+
+
+def features_of(text: str, **changes) -> Features:
+    hashes = hash_words(text)
+    features = count_features(make_comment(text, **changes), hashes, SALT)
+    return replace(features, copies=copy_keys(hashes))
+
+
+def make_example(
+    number: int, text: str | None = None, *, is_spam: bool = True, **changes
+) -> TrainingExample:
+    given = text or (SPAM if is_spam else HAM).format(number)
+    values = {
+        "number": number,
+        "decision_id": f"dec{number}",
+        "comment_id": CommentId(f"c{number}"),
+        "site_id": SITE,
+        "is_spam": is_spam,
+        "hand": Hand.OWNER,
+        "teacher": "mara",
+        "day": 1,
+        "features": features_of(given),
+        "frozen": 0.5,
+        "confident": False,
+        "drawn": 1.0,
+    }
+    return TrainingExample(**(values | changes))
+
+
+def at(name: str) -> SiteId:
+    return SiteId(name)

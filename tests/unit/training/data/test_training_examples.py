@@ -1,0 +1,314 @@
+"""What each label teaches, and that no variation teaches anything else."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.factories import make_comment
+from training.data.dataset import Example, UnlabelledText
+from training.data.training_examples import (
+    Stock,
+    TrainingExample,
+    Variation,
+    collect_stock,
+    glued_copies,
+    training_example_of,
+    vary,
+    voice_training_example,
+)
+
+HOSTS = ["a.example", "a-much-longer-host.shop.example", "b.example"]
+STOCK = Stock(hosts=HOSTS)
+NEVER = Variation(swap_hosts=0.0, glue_remark=0.0, drop_name=0.0, drop_host=0.0, drop_title=0.0)
+ALWAYS = Variation(swap_hosts=1.0, glue_remark=0.0, drop_name=1.0, drop_host=1.0, drop_title=1.0)
+ONLY_HOSTS = dataclasses.replace(NEVER, swap_hosts=1.0)
+ONLY_REMARKS = dataclasses.replace(NEVER, glue_remark=1.0)
+
+
+def make_example(text: str, *, is_spam: bool, promo_spans=None) -> Example:
+    return Example(
+        comment=make_comment(text),
+        is_spam=is_spam,
+        source="blog",
+        post_key="blog/1",
+        promo_spans=promo_spans,
+    )
+
+
+def make_training_example(text: str, *promoted: str, is_spam: bool = True) -> TrainingExample:
+    """Return the training example of spam of which these words were marked."""
+    spans = tuple((text.index(words), text.index(words) + len(words)) for words in promoted)
+    return training_example_of(make_example(text, is_spam=is_spam, promo_spans=spans))
+
+
+def words(training_example: TrainingExample, spans) -> list[str]:
+    return [training_example.input.text[start:end] for start, end in spans]
+
+
+def test_ham_teaches_that_nothing_in_it_promotes():
+    training_example = training_example_of(make_example("thanks, that helped", is_spam=False))
+
+    assert training_example.is_spam is False
+    assert training_example.promotion == ()
+    assert words(training_example, training_example.plain) == ["thanks, that helped"]
+
+
+def test_marked_spam_teaches_what_promotes_and_what_does_not():
+    training_example = make_training_example(
+        "Nice. Buy watches! Bye. Buy rings!", "Buy watches!", "Buy rings!"
+    )
+
+    assert training_example.is_spam is True
+    assert words(training_example, training_example.promotion) == ["Buy watches!", "Buy rings!"]
+    assert words(training_example, training_example.plain) == ["Nice. ", " Bye. "]
+
+
+def test_spam_marked_as_a_whole_has_nothing_plain():
+    training_example = make_training_example("Buy watches!", "Buy watches!")
+
+    assert training_example.plain == ()
+
+
+def test_spam_that_nobody_marked_teaches_only_that_a_link_promotes():
+    training_example = training_example_of(
+        make_example("Great post. See https://shop.example/x now. Bye", is_spam=True)
+    )
+
+    assert words(training_example, training_example.promotion) == ["https://shop.example/x now."]
+    assert training_example.plain == ()
+
+
+def test_unmarked_spam_without_a_link_teaches_nothing_of_where_promotion_is():
+    training_example = training_example_of(make_example("Call me for loans", is_spam=True))
+
+    assert (training_example.promotion, training_example.plain) == ((), ())
+
+
+def test_a_label_teaches_nothing_about_who_wrote_it():
+    assert training_example_of(make_example("thanks", is_spam=False)).is_llm_voice is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "taught"),
+    [("llm-text", True), ("llm-rewritten-human", True), ("human-text", False)],
+)
+def test_a_text_without_label_teaches_who_wrote_it_and_nothing_about_spam(kind, taught):
+    training_example = voice_training_example(
+        UnlabelledText(id="1", source="s", text="Some text.", kind=kind)
+    )
+
+    assert training_example is not None
+    assert training_example.is_llm_voice is taught
+    assert training_example.is_spam is None
+    assert (training_example.promotion, training_example.plain) == ((), ())
+
+
+@pytest.mark.parametrize("kind", ["mixed-boundary", "verse", None])
+def test_a_text_of_unclear_origin_teaches_nothing(kind):
+    assert (
+        voice_training_example(UnlabelledText(id="1", source="s", text="Text", kind=kind)) is None
+    )
+
+
+def test_hosts_are_collected_once_in_lower_case_without_what_a_sentence_puts_behind():
+    training_examples = [
+        make_training_example("see https://www.Shop.example/x, or http://shop.example."),
+        make_training_example("(https://b.example) and https://a.example!"),
+    ]
+
+    assert collect_stock(training_examples).hosts == ["a.example", "b.example", "shop.example"]
+
+
+def test_the_promoted_words_stay_the_promoted_words():
+    training_example = make_training_example(
+        "See https://old.example/x first. Buy at https://shop.example/y today! Thanks, bye.",
+        "Buy at https://shop.example/y today!",
+    )
+
+    for seed in range(20):
+        varied = vary(training_example, ONLY_HOSTS, STOCK, random.Random(seed))
+        (promoted,) = words(varied, varied.promotion)
+        before, after = words(varied, varied.plain)
+
+        assert promoted.startswith("Buy at https://")
+        assert promoted.endswith("/y today!")
+        assert before.endswith("/x first. ")
+        assert after == " Thanks, bye."
+
+
+def test_a_span_that_ends_with_a_host_still_ends_with_the_new_one():
+    training_example = make_training_example(
+        "Visit https://shop.example. Bye.", "Visit https://shop.example"
+    )
+
+    for host in HOSTS:
+        varied = vary(training_example, ONLY_HOSTS, Stock(hosts=[host]), random.Random(1))
+
+        assert words(varied, varied.promotion) == [f"Visit https://{host}"]
+        assert words(varied, varied.plain) == [". Bye."]
+
+
+@given(data=st.data())
+def test_spans_stay_inside_the_text_and_in_order_whatever_is_swapped(data):
+    text = "".join(
+        data.draw(
+            st.lists(
+                st.sampled_from(["https://", "www.", "a.example", "/x ", ". ", "buy ", "://", ")"]),
+                max_size=12,
+            )
+        )
+    )
+    edges = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
+    spans = tuple(zip(edges[::2], edges[1::2], strict=False))
+    training_example = training_example_of(
+        make_example(text or "x", is_spam=True, promo_spans=spans)
+    )
+
+    varied = vary(training_example, ONLY_HOSTS, STOCK, random.Random(data.draw(st.integers(0, 99))))
+
+    offsets = [offset for span in varied.promotion for offset in span]
+    assert offsets == sorted(offsets)
+    assert all(0 <= offset <= len(varied.input.text) for offset in offsets)
+
+
+def test_the_same_seed_varies_in_the_same_way():
+    training_example = make_training_example(
+        "Buy at https://shop.example/y today!", "Buy at https://shop.example/y"
+    )
+    half = Variation(swap_hosts=0.5, drop_name=0.5, drop_host=0.5, drop_title=0.5)
+
+    first = [vary(training_example, half, STOCK, random.Random(seed)) for seed in range(30)]
+    again = [vary(training_example, half, STOCK, random.Random(seed)) for seed in range(30)]
+
+    assert first == again
+    assert len({one.input for one in first}) > 4
+
+
+def test_spam_and_ham_of_the_same_words_are_varied_alike():
+    text = "Have a look at https://shop.example/y, see you."
+    spam, ham = (
+        make_training_example(text, "Have a look", is_spam=True),
+        make_training_example(text, is_spam=False),
+    )
+
+    for seed in range(30):
+        varied = [vary(one, Variation(), STOCK, random.Random(seed)).input for one in (spam, ham)]
+
+        assert varied[0] == varied[1]
+
+
+def test_varying_changes_nothing_that_is_taught():
+    training_example = make_training_example("Buy at https://shop.example/y today!")
+
+    varied = vary(training_example, ALWAYS, STOCK, random.Random(1))
+
+    assert (varied.is_spam, varied.is_llm_voice, varied.weight) == (True, None, 1.0)
+
+
+def test_fields_of_the_context_are_dropped_and_the_text_is_kept():
+    training_example = make_training_example("No link here")
+
+    varied = vary(training_example, ALWAYS, STOCK, random.Random(1)).input
+
+    assert (varied.author_name, varied.author_host, varied.post_title) == ("", "", "")
+    assert varied.text == "No link here"
+
+
+def test_without_variation_a_training_example_stays_as_it_is():
+    training_example = make_training_example("Buy at https://shop.example/y today!")
+
+    assert vary(training_example, NEVER, STOCK, random.Random(1)) == training_example
+
+
+def test_without_hosts_to_draw_from_links_stay():
+    training_example = make_training_example("Buy at https://shop.example/y today!")
+
+    assert vary(training_example, ONLY_HOSTS, Stock(), random.Random(1)) == training_example
+
+
+def test_remarks_are_pieces_of_ham_those_with_a_link_apart():
+    training_examples = [
+        make_training_example(
+            "Thanks. It works! See https://docs.example/x for more.", is_spam=False
+        ),
+        make_training_example("Buy watches! https://shop.example"),
+        voice_training_example(
+            UnlabelledText(id="1", source="s", text="An essay.", kind="llm-text")
+        ),
+    ]
+
+    stock = collect_stock(training_examples)
+
+    assert stock.remarks == ["Thanks. It works! See https://docs.example/x for more."]
+    assert stock.linked == stock.remarks
+
+
+def test_a_long_ham_gives_several_remarks_and_what_never_ends_gives_none():
+    sentence = "This is a sentence of forty characters. "
+    training_examples = [
+        make_training_example(sentence * 9, is_spam=False),
+        make_training_example("x" * 900, is_spam=False),
+    ]
+
+    remarks = collect_stock(training_examples).remarks
+
+    assert " ".join(remarks) == (sentence * 9).strip()
+    assert [len(remark) for remark in remarks] == [239, 119]
+
+
+@pytest.mark.parametrize("is_spam", [True, False])
+def test_a_remark_is_glued_to_either_end_and_teaches_that_it_promotes_nothing(is_spam):
+    training_example = make_training_example(
+        "Nice. Buy watches!", *["Buy watches!"] * is_spam, is_spam=is_spam
+    )
+    stock = Stock(remarks=["It worked."], linked=["See https://docs.example."])
+    texts = set()
+
+    for seed in range(60):
+        varied = vary(training_example, ONLY_REMARKS, stock, random.Random(seed))
+        texts.add(" ".join(varied.input.text.split()))
+
+        assert words(varied, varied.promotion) == ["Buy watches!"] * is_spam
+        assert set(words(varied, varied.plain)) & {"It worked.", "See https://docs.example."}
+        assert varied.is_spam is is_spam
+
+    assert texts == {
+        "It worked. Nice. Buy watches!",
+        "Nice. Buy watches! It worked.",
+        "See https://docs.example. Nice. Buy watches!",
+        "Nice. Buy watches! See https://docs.example.",
+    }
+
+
+def test_nothing_is_glued_to_what_teaches_a_voice():
+    training_example = voice_training_example(
+        UnlabelledText(id="1", source="s", text="An essay.", kind="llm-text")
+    )
+
+    assert (
+        vary(training_example, ONLY_REMARKS, Stock(remarks=["Hm."]), random.Random(1))
+        == training_example
+    )
+
+
+def test_about_a_share_of_comments_is_copied_with_a_remark_and_keeps_its_label():
+    spam = [make_example(f"Buy watch {n}!", is_spam=True) for n in range(200)]
+    examples = [*spam, make_example("It worked.", is_spam=False)]
+
+    copies = glued_copies(examples, 0.3, seed=1)
+
+    assert 40 < len(copies) < 80
+    assert copies == glued_copies(examples, 0.3, seed=1)
+    for copy in copies[:-1]:
+        assert copy.is_spam
+        assert "Buy watch" in copy.comment.text
+        assert "It worked." in copy.comment.text
+
+
+def test_without_ham_nothing_is_copied():
+    assert glued_copies([make_example("Buy!", is_spam=True)], 1.0, seed=1) == []

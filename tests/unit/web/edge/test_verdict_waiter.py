@@ -1,0 +1,274 @@
+"""Waiting for verdicts with one look for everybody."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from service.domain.case import Case
+from service.domain.comment import CommentId
+from service.domain.decision import Mode
+from service.domain.errors import StoreUnavailableError
+from service.web.edge.verdict_waiter import VerdictWaiter
+from tests.factories import make_comment, make_verdict
+
+
+def judged(comment_id: str) -> Case:
+    comment = make_comment(id=CommentId(comment_id))
+    return Case(comment=comment, mode=Mode.HOLD, verdict=make_verdict(comment.id))
+
+
+class Looks:
+    """Finds what has been judged so far, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.judged: set[str] = set()
+        self.asked: list[tuple[str, ...]] = []
+        self.threads: set[int] = set()
+        self.error: Exception | None = None
+
+    def __call__(self, ids):
+        self.asked.append(tuple(ids))
+        self.threads.add(threading.get_ident())
+        if self.error is not None:
+            raise self.error
+        return [judged(comment_id) for comment_id in ids if comment_id in self.judged]
+
+
+@pytest.fixture
+def looks() -> Looks:
+    return Looks()
+
+
+def test_a_verdict_that_is_there_is_returned_at_once(looks):
+    looks.judged = {"c1"}
+
+    case = VerdictWaiter(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=5)
+
+    assert case.comment.id == "c1"
+
+
+def test_without_a_verdict_nothing_is_returned_when_the_time_is_over(looks):
+    started = time.monotonic()
+
+    case = VerdictWaiter(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=0.05)
+
+    assert case is None
+    assert 0.04 < time.monotonic() - started < 1.0
+
+
+def test_who_has_no_time_asks_nobody(looks):
+    assert VerdictWaiter(looks, max_waiting=1).for_verdict(CommentId("c1"), seconds=0) is None
+    assert looks.asked == []
+
+
+def test_many_that_wait_are_looked_for_together(looks):
+    waiting = VerdictWaiter(looks, max_waiting=20)
+    ids = [f"c{n}" for n in range(20)]
+
+    with ThreadPoolExecutor(20) as crowd:
+        answers = [crowd.submit(waiting.for_verdict, CommentId(i), seconds=10) for i in ids]
+        until(lambda: looks.asked and len(looks.asked[-1]) == 20)
+        looks.judged = set(ids)
+        cases = [answer.result() for answer in answers]
+
+    assert [case.comment.id for case in cases] == ids
+    assert len(looks.threads) == 1
+
+
+def test_two_that_wait_for_one_comment_both_get_it(looks):
+    waiting = VerdictWaiter(looks, max_waiting=2)
+
+    with ThreadPoolExecutor(2) as crowd:
+        answers = [crowd.submit(waiting.for_verdict, CommentId("c"), seconds=10) for _ in range(2)]
+        until(lambda: waiting._waiting == 2)
+        looks.judged = {"c"}
+
+    assert all(answer.result() is not None for answer in answers)
+
+
+def test_one_more_than_may_wait_is_sent_away_at_once(looks):
+    waiting = VerdictWaiter(looks, max_waiting=1)
+
+    with ThreadPoolExecutor(1) as first:
+        patient = first.submit(waiting.for_verdict, CommentId("c1"), seconds=10)
+        until(lambda: waiting._waiting == 1)
+        sent_away = waiting.for_verdict(CommentId("c2"), seconds=10)
+        looks.judged = {"c1"}
+
+    assert sent_away is None
+    assert patient.result() is not None
+
+
+@pytest.mark.parametrize("error", [StoreUnavailableError("away"), RuntimeError("poison")])
+def test_a_look_that_fails_is_tried_again(looks, error):
+    looks.error = error
+    waiting = VerdictWaiter(looks, max_waiting=1)
+
+    with ThreadPoolExecutor(1) as crowd:
+        answer = crowd.submit(waiting.for_verdict, CommentId("c1"), seconds=10)
+        until(lambda: len(looks.asked) > 2)
+        looks.judged, looks.error = {"c1"}, None
+
+    assert answer.result() is not None
+
+
+def test_nobody_is_looked_for_when_nobody_waits(looks):
+    waiting = VerdictWaiter(looks, max_waiting=1)
+    waiting.for_verdict(CommentId("c1"), seconds=0.02)
+    until(lambda: waiting._looker is None)
+
+    asked = len(looks.asked)
+    again = waiting.for_verdict(CommentId("c1"), seconds=0.02)
+
+    assert again is None
+    assert len(looks.asked) > asked
+    until(lambda: waiting._looker is None)
+
+
+def refuse_threads(monkeypatch, *, times: int) -> None:
+    """Let the system have no thread to spare so many times."""
+    start, left = threading.Thread.start, [times]
+
+    def refuse(thread):
+        if thread.name == "verdicts" and left[0]:
+            left[0] -= 1
+            msg = "can't start new thread"
+            raise RuntimeError(msg)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+
+
+def test_a_thread_that_cannot_be_started_sends_one_away_and_not_all_who_come_later(
+    looks, monkeypatch
+):
+    refuse_threads(monkeypatch, times=1)
+    waiting = VerdictWaiter(looks, max_waiting=1)
+    looks.judged = {"c1"}
+
+    sent_away = waiting.for_verdict(CommentId("c1"), seconds=10)
+    case = waiting.for_verdict(CommentId("c1"), seconds=10)
+
+    assert sent_away is None
+    assert case.comment.id == "c1"
+
+
+def test_a_comment_joins_though_no_thread_can_be_started(looks, monkeypatch):
+    refuse_threads(monkeypatch, times=1)
+    waiting = VerdictWaiter(looks, max_waiting=1)
+    looks.judged = {"c1"}
+
+    joined = waiting.join(CommentId("c1"), seconds=10)
+
+    assert joined
+    assert waiting.for_verdict(CommentId("c1"), seconds=10) is not None
+
+
+def test_a_thread_that_died_is_replaced_when_the_next_one_waits(looks):
+    waiting = VerdictWaiter(looks, max_waiting=1)
+    dead = threading.Thread(target=lambda: None)
+    dead.start()
+    dead.join()
+    waiting._looker = dead
+    looks.judged = {"c1"}
+
+    case = waiting.for_verdict(CommentId("c1"), seconds=10)
+
+    assert case is not None
+
+
+def test_a_comment_that_nobody_waits_for_is_looked_for_until_it_is_judged(looks):
+    waiting = VerdictWaiter(looks, max_waiting=1)
+    waiting.join(CommentId("c1"), seconds=0.6)
+    until(lambda: looks.asked)
+
+    looks.judged = {"c1"}
+
+    until(lambda: waiting._looker is None)
+    assert len(waiting._backlog) == 0
+
+
+def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
+    looks.error = StoreUnavailableError("away")
+    waiting = VerdictWaiter(looks, max_waiting=1)
+
+    waiting.join(CommentId("c1"), seconds=0.6)
+
+    until(lambda: waiting._looker is None)
+    assert len(waiting._backlog) == 1
+
+
+class Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_comment_joins_while_those_before_it_are_judged_in_time(looks):
+    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=Clock())
+
+    assert all(waiting.join(CommentId(f"c{n}"), seconds=0.6) for n in range(4))
+
+
+def test_behind_one_that_waits_longer_than_a_comment_may_it_does_not_join(looks):
+    clock = Clock()
+    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
+    waiting.join(CommentId("c1"), seconds=0.6)
+    clock.now = 0.7
+
+    assert not waiting.join(CommentId("c2"), seconds=0.6)
+
+
+def test_a_comment_that_was_not_queued_after_all_is_in_nobodys_way(looks):
+    clock = Clock()
+    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
+    waiting.join(CommentId("c1"), seconds=0.6)
+    clock.now = 0.7
+
+    waiting.leave(CommentId("c1"))
+
+    assert waiting.join(CommentId("c2"), seconds=0.6)
+
+
+def test_no_comment_joins_where_nobody_may_wait_any_more(looks):
+    waiting = VerdictWaiter(looks, max_waiting=1)
+
+    with ThreadPoolExecutor(1) as first:
+        patient = first.submit(waiting.for_verdict, CommentId("c1"), seconds=10)
+        until(lambda: waiting._waiting == 1)
+        joined = waiting.join(CommentId("c2"), seconds=10)
+        looks.judged = {"c1"}
+
+    assert not joined
+    assert patient.result() is not None
+
+
+def test_a_verdict_that_nobody_waits_for_any_more_moves_the_line_too(looks):
+    clock = Clock()
+    waiting = VerdictWaiter(looks, max_waiting=4, monotonic=clock)
+    waiting.join(CommentId("late"), seconds=0.6)
+    waiting.for_verdict(CommentId("late"), seconds=0.01)
+    clock.now = 0.7
+    before = waiting.join(CommentId("c2"), seconds=0.6)
+
+    looks.judged = {"late"}
+    until(lambda: waiting._looker is None)
+
+    assert not before
+    assert waiting.join(CommentId("c2"), seconds=0.6)
+
+
+def until(holds) -> None:
+    """Return once it holds; fail after ten seconds."""
+    deadline = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
