@@ -68,10 +68,6 @@ class RingGraph:
         """Return of how many senders comments are remembered."""
         return len(self._acts)
 
-    def knows(self, who: str) -> bool:
-        """Say whether something that this sender did is remembered."""
-        return who in self._acts
-
     def see(self, act: Act) -> None:
         """Remember a comment and pair its sender with those who share something with it."""
         who = sys.intern(act.who)

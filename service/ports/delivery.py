@@ -79,12 +79,6 @@ class DeliveryStore(Protocol):
     ) -> list[Delivery]:
         """Return the newest deliveries first."""
 
-    def told_at(self, decision_id: str) -> datetime | None:
-        """Return when a site is to be told of a decision that it can still be kept from.
-
-        None if nobody tells it, or somebody has tried already.
-        """
-
     def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
         """Return a delivery's attempts, oldest first."""
 

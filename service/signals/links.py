@@ -87,7 +87,7 @@ def find_links(text: str) -> tuple[Link, ...]:
     shielded = shielded_ranges(text)
     found = _without_overlap(text)
     links = (
-        _link(text, start, end, target, anchor, style, shielded)
+        _link(start, end, target, anchor, style, shielded)
         for start, end, target, anchor, style in found
     )
     return tuple(islice((link for link in links if link), MAX_LINKS))
@@ -108,7 +108,6 @@ def _without_overlap(text: str) -> list[_Found]:
 
 
 def _link(
-    text: str,
     start: int,
     end: int,
     target: str,

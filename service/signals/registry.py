@@ -8,7 +8,6 @@ from service.domain.verdict import Signal
 from service.signals.abrupt_shift import ABRUPT_SHIFT
 from service.signals.added_by_edit import ADDED_BY_EDIT
 from service.signals.anchor_target_mismatch import ANCHOR_TARGET_MISMATCH
-from service.signals.approved_address_before import APPROVED_ADDRESS_BEFORE
 from service.signals.approved_person_before import APPROVED_PERSON_BEFORE
 from service.signals.author_link import AUTHOR_LINK
 from service.signals.bare_link import BARE_LINK
@@ -17,6 +16,14 @@ from service.signals.commercial_link import COMMERCIAL_LINK
 from service.signals.commercial_pitch import COMMERCIAL_PITCH
 from service.signals.contact_bait import CONTACT_BAIT
 from service.signals.copy_burst import COPY_BURST
+from service.signals.decided_before import (
+    APPROVED_ADDRESS_BEFORE,
+    REJECTED_ADDRESS_BEFORE,
+    REJECTED_COPY_BEFORE,
+    REJECTED_MAIL_DOMAIN_BEFORE,
+    REJECTED_PERSON_BEFORE,
+    REJECTED_RING_BEFORE,
+)
 from service.signals.detector import Detector
 from service.signals.dormant_account import DORMANT_ACCOUNT
 from service.signals.driven_browser import DRIVEN_BROWSER
@@ -46,11 +53,6 @@ from service.signals.praise_only_history import PRAISE_ONLY_HISTORY
 from service.signals.prompt_injection import PROMPT_INJECTION
 from service.signals.redirected_link import REDIRECTED_LINK
 from service.signals.reference_link import REFERENCE_LINK
-from service.signals.rejected_address_before import REJECTED_ADDRESS_BEFORE
-from service.signals.rejected_copy_before import REJECTED_COPY_BEFORE
-from service.signals.rejected_mail_domain_before import REJECTED_MAIL_DOMAIN_BEFORE
-from service.signals.rejected_person_before import REJECTED_PERSON_BEFORE
-from service.signals.rejected_ring_before import REJECTED_RING_BEFORE
 from service.signals.rejected_target_before import REJECTED_TARGET_BEFORE
 from service.signals.restated_title import RESTATED_TITLE
 from service.signals.sender_burst import SENDER_BURST

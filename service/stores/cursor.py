@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from service.domain.case import Case, Order
+from service.domain.case import Order
 from service.domain.comment import CommentId
 from service.domain.errors import InvalidInputError, Problem
 from service.domain.report import Label
@@ -55,20 +55,6 @@ def review_rank(
         return UNSURE_RANK
     disputed = reported_as is not None and reported_as.value != outcome.value
     return CHECK_RANK if audit or disputed else REST_RANK
-
-
-def place_of(case: Case, order: Order, *, review_at: datetime) -> Place:
-    """Return where a case stands in an order; `review_at` is kept beside it."""
-    if order is not Order.REVIEW:
-        return Place(rank=0, at=case.comment.received_at, comment_id=case.comment.id)
-    rank = review_rank(
-        case.verdict.outcome if case.verdict else None,
-        audit=case.audit,
-        decided=case.decision is not None,
-        reported_as=case.reports[-1].label if case.reports else None,
-        withdrawn=case.withdrawn_at is not None,
-    )
-    return Place(rank=rank, at=review_at, comment_id=case.comment.id)
 
 
 def encode_cursor(place: Place, order: Order) -> str:

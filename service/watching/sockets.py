@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import logging
 import os
 import socket
 import threading
@@ -12,8 +11,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from service.watching.families import Family, ProcessFamilies, pack, unpack
-
-log = logging.getLogger(__name__)
 
 _ENDING = ".sock"
 _PRIVATE_FOLDER = 0o700

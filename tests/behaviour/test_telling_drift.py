@@ -18,7 +18,6 @@ from service.moderation.insight.drift import (
     DriftBook,
     DriftReading,
     count_traffic,
-    drift_alarms,
     read_drift,
 )
 from service.moderation.intake.submit import submit_comments
@@ -249,10 +248,10 @@ def test_alarms_are_told_for_all_sites_together():
     services.clock.advance(days=-1)
     count(services)
 
-    found = {alarm.of: alarm.level for alarm in drift_alarms(services, services.clock())}
+    alarms = DriftBook(services).alarms()
 
-    assert found[Of.UNSURE] is Level.ACT
-    assert DriftBook(services).alarms() == drift_alarms(services, services.clock())
+    assert {alarm.of: alarm.level for alarm in alarms}[Of.UNSURE] is Level.ACT
+    assert alarms == read_drift(services, site_ids=None, now=services.clock()).drift.alarms
     assert read(services).at - timedelta(days=26) >= NOW
 
 

@@ -16,7 +16,8 @@ from service.ports.comments import NewComment
 from service.stores.repeats import claims_of
 from service.stores.search_terms import terms_of
 from service.stores.sql import sql_stores
-from service.stores.sql.base.rows import Values, comment_values, verdict_values
+from service.stores.sql.base.mapping import Values
+from service.stores.sql.base.rows import comment_values, verdict_values
 from service.stores.sql.schema.campaigns import campaigns, comment_traits
 from service.stores.sql.schema.search import search_docs
 from service.stores.sql.schema.tables import (

@@ -313,19 +313,6 @@ def test_after_anybody_tried_to_send_it_the_undoing_is_told_as_well(stores, stat
     assert told(stores) == ["m1", "m2"]
 
 
-def test_it_is_known_until_when_a_site_can_be_kept_from_a_decision(stores):
-    [kept] = keep(stores, 1)
-    [decision] = make_decisions([kept], None)
-    stores.decisions.add(decision, deliveries=[make_message(decision, "m1")])
-
-    before = stores.deliveries.told_at(decision.id)
-    try_to_send(stores, IN_TIME)
-
-    assert before == IN_TIME
-    assert stores.deliveries.told_at(decision.id) is None
-    assert stores.deliveries.told_at("no") is None
-
-
 def test_what_is_lent_now_or_was_replayed_counts_as_tried(stores):
     leased, replayed = keep(stores, 2)
     first, second = make_decisions([leased, replayed], None)

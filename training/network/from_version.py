@@ -21,7 +21,6 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrize
 
-from models.engine import POOLED
 from training.network.encoder import Network
 from training.network.packaged_e5 import empty_encoder
 
@@ -152,11 +151,6 @@ class Served:
             stored = _as_stored(values.detach().cpu().float().numpy(), place).tobytes()
             content[place.offset : place.offset + len(stored)] = stored
         return self.network, bytes(content)
-
-    @property
-    def pools(self) -> bool:
-        """Say whether the graph has the output that embeddings are made from."""
-        return f'name="{POOLED}"'.encode() in self.network
 
 
 class _OnGrid(nn.Module):

@@ -51,8 +51,6 @@ class PackagedE5:
     layers: int
     hidden: int
     heads: int
-    intermediate: int
-    positions: int
     _content: bytes
     _tensors: Mapping[str, _Place]
 
@@ -86,7 +84,7 @@ def read_packaged_e5() -> PackagedE5:
 def _take_apart(content: bytes) -> PackagedE5:
     """Return the file's parts; the layout is little-endian throughout."""
     at = 8
-    hidden, layers, heads, intermediate, _, positions, _ = struct.unpack_from("<7i", content, at)
+    hidden, layers, heads, *_ = struct.unpack_from("<7i", content, at)
     at += 28 + 8
     (n_pieces,) = struct.unpack_from("<i", content, at)
     at += 20
@@ -115,8 +113,6 @@ def _take_apart(content: bytes) -> PackagedE5:
         layers=layers,
         hidden=hidden,
         heads=heads,
-        intermediate=intermediate,
-        positions=positions,
         _content=content,
         _tensors=tensors,
     )

@@ -8,7 +8,7 @@ are for.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -394,8 +394,3 @@ def _numbered(names: Sequence[str | int]) -> IntArray:
     """Return a number for each name, the same for equal ones, counted from 0."""
     numbers: dict[str | int, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
-
-
-def count_set_aside(cleaned: Cleaned) -> Mapping[str, int]:
-    """Return how many decisions were set aside, by reason, the most frequent first."""
-    return dict(Counter(one.reason.value for one in cleaned.set_aside).most_common())

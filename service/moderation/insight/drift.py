@@ -161,11 +161,6 @@ def _reference_days(
     return older
 
 
-def drift_alarms(services: Services, now: datetime) -> tuple[Alarm, ...]:
-    """Return what has moved at all sites together and asks for a person. Not remembered."""
-    return read_drift(services, site_ids=None, now=now).drift.alarms
-
-
 class DriftBook:
     """The drift of one process: each scope is compared at most once in five minutes."""
 

@@ -21,16 +21,12 @@ _UNUSED = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Belief:
-    """How far what a site taught is believed, in [0, 1], after so many decisions.
-
-    `saved_nats` is what it saved in log-loss, negative for what it cost.
-    """
+    """How far what a site taught is believed, in [0, 1], after so many decisions."""
 
     site_id: SiteId
     learns: bool
     n_decisions: int
     trusted: float
-    saved_nats: float
 
     @property
     def is_used(self) -> bool:
@@ -66,7 +62,6 @@ def beliefs(services: Services, site_ids: tuple[SiteId, ...] | None) -> tuple[Be
                 learns=site.settings.learns,
                 n_decisions=evidence.n if evidence else 0,
                 trusted=evidence.trusted if evidence else 0.0,
-                saved_nats=evidence.frozen_loss - evidence.mixed_loss if evidence else 0.0,
             )
         )
     return tuple(sorted(found, key=lambda one: -one.n_decisions))

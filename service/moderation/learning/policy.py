@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -12,8 +11,6 @@ from service.domain.decision import Decision
 from service.moderation.telling.announce import wake_deliverers, write_ruling_messages
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
-
-log = logging.getLogger(__name__)
 
 # Members that people must have rejected before a site's policy goes on in their stead. A choice, no
 # measurement: more than one slip of the hand, few enough for a campaign to be met while it runs.

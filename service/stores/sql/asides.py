@@ -12,9 +12,11 @@ from service.domain.comment import CommentId
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
-from service.stores.sql.base.rows import Row
+from service.stores.sql.base.mapping import reader, writer
 from service.stores.sql.base.statements import chunks, upsert
 from service.stores.sql.schema.desk import asides
+
+_aside_values, _aside_from = writer(Aside), reader(Aside, kind=AsideKind)
 
 
 class SqlAsideStore:
@@ -25,17 +27,10 @@ class SqlAsideStore:
 
     def put(self, aside: Aside, *, act: AuditEntry) -> None:
         """See `AsideStore.put`."""
-        values = {
-            "kind": aside.kind.value,
-            "by": aside.by,
-            "at": aside.at,
-            "until": aside.until,
-            "user_id": aside.user_id,
-            "note": aside.note,
-        }
+        values = _aside_values(aside)
 
         def put(connection: sa.Connection) -> None:
-            new = upsert(connection, asides).values(comment_id=aside.comment_id, **values)
+            new = upsert(connection, asides).values(values)
             index = [asides.c.comment_id]
             connection.execute(new.on_conflict_do_update(index_elements=index, set_=values))
             insert_entries(connection, [act])
@@ -76,15 +71,3 @@ class SqlAsideStore:
         )
         with reading(self._engine) as connection:
             return [_aside_from(row) for row in connection.execute(query)]
-
-
-def _aside_from(row: Row) -> Aside:
-    return Aside(
-        comment_id=row.comment_id,
-        kind=AsideKind(row.kind),
-        by=row.by,
-        at=row.at,
-        until=row.until,
-        user_id=row.user_id,
-        note=row.note,
-    )

@@ -10,9 +10,11 @@ import sqlalchemy as sa
 from service.domain.claim import Claim
 from service.domain.comment import CommentId
 from service.stores.sql.base.engine import reading, write
-from service.stores.sql.base.rows import Row
+from service.stores.sql.base.mapping import reader, writer
 from service.stores.sql.base.statements import chunks, upsert
 from service.stores.sql.schema.desk import claims
+
+_claim_values, _claim_from = writer(Claim), reader(Claim)
 
 
 class SqlClaimStore:
@@ -59,13 +61,7 @@ def _take(connection: sa.Connection, claim: Claim) -> Claim:
             claims.c.user_id == claim.user_id, claims.c.comment_id != claim.comment_id
         )
     )
-    new = upsert(connection, claims).values(
-        comment_id=claim.comment_id,
-        user_id=claim.user_id,
-        user_name=claim.user_name,
-        since=claim.since,
-        until=claim.until,
-    )
+    new = upsert(connection, claims).values(_claim_values(claim))
     is_own = claims.c.user_id == new.excluded.user_id
     is_over = claims.c.until <= new.excluded.since
     taken = new.on_conflict_do_update(
@@ -84,13 +80,3 @@ def _take(connection: sa.Connection, claim: Claim) -> Claim:
         row = connection.execute(held).one_or_none()
     # Whoever had it may have ended it between the two statements; the page's script asks again.
     return claim if row is None else _claim_from(row)
-
-
-def _claim_from(row: Row) -> Claim:
-    return Claim(
-        comment_id=row.comment_id,
-        user_id=row.user_id,
-        user_name=row.user_name,
-        since=row.since,
-        until=row.until,
-    )

@@ -155,15 +155,6 @@ class SqlDeliveryStore:
         with reading(self._engine) as connection:
             return [delivery_from(row) for row in connection.execute(query)]
 
-    def told_at(self, decision_id: str) -> datetime | None:
-        """See `DeliveryStore.told_at`."""
-        query = sa.select(sa.func.min(_d.next_try_at)).where(
-            _d.decision_id == decision_id, is_unsent
-        )
-        with reading(self._engine) as connection:
-            found: datetime | None = connection.execute(query).scalar_one()
-        return found
-
     def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
         """See `DeliveryStore.attempts`."""
         query = (

@@ -19,7 +19,8 @@ from service.domain.list_entry import (
 from service.stores.cursor import Place
 from service.stores.list_entries import decode_place, encode_place, folded_text
 from service.stores.sql.base.engine import reading, write
-from service.stores.sql.base.rows import Row, Values
+from service.stores.sql.base.mapping import Values
+from service.stores.sql.base.rows import Row
 from service.stores.sql.base.statements import chunks, insert_if_free, upsert
 from service.stores.sql.schema.site_lists import list_entries, list_version
 from service.stores.sql.schema.tables import sites

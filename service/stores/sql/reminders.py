@@ -9,11 +9,16 @@ import sqlalchemy as sa
 
 from service.domain.reminder import Channel, Reminder, ReminderState
 from service.stores.sql.base.engine import reading, write
-from service.stores.sql.base.rows import Row
+from service.stores.sql.base.mapping import reader, writer
 from service.stores.sql.base.statements import chunks, insert_if_free
 from service.stores.sql.schema.reminders import is_in_force, reminders
 
 _c = reminders.c
+# The room is no user: the empty string, as the schema says why.
+_reminder_values = writer(Reminder, user_id=lambda user_id: user_id or "")
+_reminder_from = reader(
+    Reminder, channel=Channel, user_id=lambda user_id: user_id or None, state=ReminderState
+)
 
 
 class SqlReminderStore:
@@ -24,23 +29,10 @@ class SqlReminderStore:
 
     def add(self, reminder: Reminder) -> bool:
         """See `ReminderStore.add`."""
-        values = {
-            "id": reminder.id,
-            "channel": reminder.channel.value,
-            "user_id": reminder.user_id or "",
-            "occasion": reminder.occasion,
-            "created_at": reminder.created_at,
-            "state": reminder.state.value,
-            "attempts": reminder.attempts,
-            "next_try_at": reminder.next_try_at,
-            "ended_at": reminder.ended_at,
-            "problem": reminder.problem,
-            "over_at": reminder.over_at,
-        }
 
         def insert(connection: sa.Connection) -> bool:
             statement = insert_if_free(connection, reminders).returning(_c.id)
-            return bool(connection.execute(statement, [values]).all())
+            return bool(connection.execute(statement, [_reminder_values(reminder)]).all())
 
         return write(self._engine, insert)
 
@@ -143,19 +135,3 @@ class SqlReminderStore:
     def _find(self, query: sa.Select[tuple[object, ...]]) -> list[Reminder]:
         with reading(self._engine) as connection:
             return [_reminder_from(row) for row in connection.execute(query)]
-
-
-def _reminder_from(row: Row) -> Reminder:
-    return Reminder(
-        id=row.id,
-        channel=Channel(row.channel),
-        user_id=row.user_id or None,
-        occasion=row.occasion,
-        created_at=row.created_at,
-        state=ReminderState(row.state),
-        attempts=row.attempts,
-        next_try_at=row.next_try_at,
-        ended_at=row.ended_at,
-        problem=row.problem,
-        over_at=row.over_at,
-    )

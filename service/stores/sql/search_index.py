@@ -13,12 +13,8 @@ import sqlalchemy as sa
 from service.domain.comment import CommentId
 from service.domain.verdict import Verdict
 from service.stores.search_terms import terms_of
-from service.stores.sql.base.rows import (
-    Row,
-    Values,
-    comment_from,
-    verdict_from,
-)
+from service.stores.sql.base.mapping import Values
+from service.stores.sql.base.rows import Row, comment_from, verdict_from
 from service.stores.sql.base.statements import chunks, insert_if_free
 from service.stores.sql.schema.search import search_docs, search_due
 from service.stores.sql.schema.tables import comments, verdicts

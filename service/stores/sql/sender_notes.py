@@ -12,10 +12,11 @@ from service.domain.sender_note import SenderNote
 from service.ports.audit import AuditEntry
 from service.stores.sql.audit_log import insert_entries
 from service.stores.sql.base.engine import reading, write
-from service.stores.sql.base.rows import Row
+from service.stores.sql.base.mapping import reader, writer
 from service.stores.sql.schema.desk import sender_notes
 
 _c = sender_notes.c
+_note_values, _note_from = writer(SenderNote), reader(SenderNote)
 
 
 class SqlSenderNoteStore:
@@ -26,10 +27,9 @@ class SqlSenderNoteStore:
 
     def add(self, note: SenderNote, *, act: AuditEntry) -> None:
         """See `SenderNoteStore.add`."""
-        values = {name: getattr(note, name) for name in _c.keys()}  # noqa: SIM118  # columns are no dict
 
         def add(connection: sa.Connection) -> None:
-            connection.execute(sa.insert(sender_notes), [values])
+            connection.execute(sa.insert(sender_notes), [_note_values(note)])
             insert_entries(connection, [act])
 
         write(self._engine, add)
@@ -79,16 +79,3 @@ def _get(connection: sa.Connection, note_id: str) -> SenderNote:
         msg = f"there is no note {note_id!r}"
         raise NotFoundError(msg)
     return _note_from(row)
-
-
-def _note_from(row: Row) -> SenderNote:
-    return SenderNote(
-        id=row.id,
-        site_id=row.site_id,
-        key=row.key,
-        text=row.text,
-        by=row.by,
-        at=row.at,
-        removed_at=row.removed_at,
-        removed_by=row.removed_by,
-    )

@@ -10,9 +10,11 @@ import sqlalchemy as sa
 from service.domain.errors import NotFoundError
 from service.domain.sign_in import UserSession
 from service.stores.sql.base.engine import reading, write
-from service.stores.sql.base.rows import Row
+from service.stores.sql.base.mapping import reader, writer
 from service.stores.sql.schema.accounts import user_sessions
 from service.stores.sql.schema.tables import users
+
+_session_values, _session_from = writer(UserSession), reader(UserSession)
 
 
 class SqlSessionStore:
@@ -23,18 +25,10 @@ class SqlSessionStore:
 
     def add(self, session: UserSession) -> None:
         """See `SessionStore.add`."""
-        values = {
-            "id": session.id,
-            "user_id": session.user_id,
-            "created_at": session.created_at,
-            "last_seen_at": session.last_seen_at,
-            "browser": session.browser,
-            "ended_at": session.ended_at,
-        }
 
         def insert(connection: sa.Connection) -> None:
             refuse_unknown(connection, session.user_id)
-            connection.execute(sa.insert(user_sessions), [values])
+            connection.execute(sa.insert(user_sessions), [_session_values(session)])
 
         write(self._engine, insert)
 
@@ -110,14 +104,3 @@ def refuse_unknown(connection: sa.Connection, user_id: str) -> None:
     if connection.scalar(sa.select(users.c.id).where(users.c.id == user_id)) is None:
         msg = f"there is no account {user_id!r}"
         raise NotFoundError(msg)
-
-
-def _session_from(row: Row) -> UserSession:
-    return UserSession(
-        id=row.id,
-        user_id=row.user_id,
-        created_at=row.created_at,
-        last_seen_at=row.last_seen_at,
-        browser=row.browser,
-        ended_at=row.ended_at,
-    )

@@ -52,10 +52,6 @@ READ = COUNTED | frozenset(
         "extended",
     }
 )
-# What WordPress's plugin names its own hidden field; other clients name theirs in each call.
-_WORDPRESS_HONEYPOT = "POST_ak_hp_textarea"
-HONEYPOT_FILLED = "honeypot filled"
-"""Beside the fields read: "1" or "0" where a client has a hidden field. Clients cannot send it."""
 _WORDPRESS_TRAP = WORDPRESS.encode()
 # Lists, as `name[]`, `name[0]` or plain; joined by a comma.
 _LISTS = frozenset({"comment_context"})

@@ -8,10 +8,9 @@ from pydantic import Field
 
 from service.domain.case import Case, State
 from service.domain.comment import MAX_TEXT_BYTES
-from service.domain.decision import Action, Decision, Mode, Ruling
-from service.domain.list_entry import Effect, EntryKind, Instruction
-from service.domain.site import Site, SiteKey
-from service.domain.verdict import Outcome, Span, Verdict, WeighedSignal, WeightKind
+from service.domain.decision import Action, Mode, Ruling
+from service.domain.list_entry import Effect, EntryKind
+from service.domain.verdict import Outcome, Verdict, WeighedSignal, WeightKind
 from service.scoring.explanation import explain
 from service.web.edge.answers import Answer, ProblemAnswer
 from service.web.edge.moments import Moment
@@ -24,11 +23,6 @@ class SpanAnswer(Answer):
 
     start: int = Field(ge=0, le=MAX_TEXT_BYTES)
     end: int = Field(ge=1, le=MAX_TEXT_BYTES)
-
-    @classmethod
-    def of(cls, span: Span) -> SpanAnswer:
-        """Return the answer for a span."""
-        return cls(start=span.start, end=span.end)
 
 
 class SignalAnswer(Answer):
@@ -54,16 +48,12 @@ class SignalAnswer(Answer):
     @classmethod
     def of(cls, weighed: WeighedSignal) -> SignalAnswer:
         """Return the answer for a weighed signal."""
-        return cls(
-            name=weighed.signal.name,
-            reason=weighed.signal.reason,
-            strength=weighed.signal.strength,
+        return cls.from_value(
+            weighed.signal,
             weight=weighed.weight,
             contribution=weighed.contribution,
             weight_kind=weighed.kind,
             weight_decisions=weighed.decisions,
-            spans=[SpanAnswer.of(s) for s in weighed.signal.spans],
-            boundaries=list(weighed.signal.boundaries),
         )
 
 
@@ -77,17 +67,6 @@ class InstructionAnswer(Answer):
         description="The domain or phrase; null where only a keyed hash is kept."
     )
     reason: str = Field(description="Why a moderator added the entry.")
-
-    @classmethod
-    def of(cls, instruction: Instruction) -> InstructionAnswer:
-        """Return the answer for an instruction."""
-        return cls(
-            entry_id=instruction.entry_id,
-            effect=instruction.effect,
-            kind=instruction.kind,
-            label=instruction.label,
-            reason=instruction.reason,
-        )
 
 
 class VerdictAnswer(Answer):
@@ -121,22 +100,9 @@ class VerdictAnswer(Answer):
     @classmethod
     def of(cls, verdict: Verdict, text: str = "") -> VerdictAnswer:
         """Return the answer for a verdict on a comment of this text."""
-        return cls(
-            outcome=verdict.outcome,
-            p_spam=verdict.p_spam,
-            score=verdict.score,
-            base=verdict.base,
-            model_p_spam=verdict.model_p_spam,
-            model_contribution=verdict.model_contribution,
-            signals=[SignalAnswer.of(s) for s in verdict.signals],
-            promo_spans=[SpanAnswer.of(s) for s in verdict.promo_spans],
-            model_version=verdict.model_version,
-            ham_cutoff=verdict.ham_cutoff,
-            spam_cutoff=verdict.spam_cutoff,
-            judged_at=verdict.judged_at,
-            degraded=verdict.degraded,
-            degraded_by=list(verdict.degraded_by),
-            instruction=InstructionAnswer.of(verdict.instruction) if verdict.instruction else None,
+        return cls.from_value(
+            verdict,
+            signals=[SignalAnswer.of(signal) for signal in verdict.signals],
             explanation=explain(verdict, text),
         )
 
@@ -151,19 +117,6 @@ class DecisionAnswer(Answer):
     note: str | None
     undone_at: Moment | None
     undone_by: str | None
-
-    @classmethod
-    def of(cls, decision: Decision) -> DecisionAnswer:
-        """Return the answer for a decision."""
-        return cls(
-            id=decision.id,
-            ruling=decision.ruling,
-            decided_by=decision.decided_by,
-            decided_at=decision.decided_at,
-            note=decision.note,
-            undone_at=decision.undone_at,
-            undone_by=decision.undone_by,
-        )
 
 
 class CommentLinks(Answer):
@@ -197,17 +150,12 @@ class CommentAnswer(Answer):
     @classmethod
     def of(cls, case: Case) -> CommentAnswer:
         """Return the answer for a case."""
-        return cls(
+        return cls.from_value(
+            case,
             id=case.comment.id,
             site_comment_id=case.comment.site_comment_id,
-            state=case.state,
-            action=case.action,
-            needs_review=case.needs_review,
-            audit=case.audit,
             received_at=case.comment.received_at,
             verdict=VerdictAnswer.of(case.verdict, case.comment.text) if case.verdict else None,
-            decision=DecisionAnswer.of(case.decision) if case.decision else None,
-            decisions=[DecisionAnswer.of(d) for d in case.decisions],
             links=CommentLinks.to(case.comment.id),
         )
 
@@ -270,25 +218,6 @@ class SiteAnswer(Answer):
     created_at: Moment
     settings: SettingsAnswer
 
-    @classmethod
-    def of(cls, site: Site) -> SiteAnswer:
-        """Return the answer for a site."""
-        return cls(
-            id=site.id,
-            name=site.name,
-            created_at=site.created_at,
-            settings=SettingsAnswer(
-                mode=site.settings.mode,
-                ham_cutoff=site.settings.ham_cutoff,
-                spam_cutoff=site.settings.spam_cutoff,
-                languages=list(site.settings.languages),
-                holds_unsure=site.settings.holds_unsure,
-                reports_decide=site.settings.reports_decide,
-                undo_seconds=site.settings.undo_seconds,
-                rejects_campaigns=site.settings.rejects_campaigns,
-            ),
-        )
-
 
 class FormAnswer(Answer):
     """Where the site's pages load the script of their comment forms."""
@@ -308,17 +237,6 @@ class KeyAnswer(Answer):
     created_at: Moment
     expires_at: Moment | None
     revoked_at: Moment | None
-
-    @classmethod
-    def of(cls, key: SiteKey) -> KeyAnswer:
-        """Return the answer for a key."""
-        return cls(
-            id=key.id,
-            hint=key.hint,
-            created_at=key.created_at,
-            expires_at=key.expires_at,
-            revoked_at=key.revoked_at,
-        )
 
 
 class KeyList(Answer):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from service.domain.comment import MAX_URL_CHARS
 from service.domain.delivery import (
-    Delivery,
-    DeliveryAttempt,
     DeliveryForm,
     DeliveryState,
     Endpoint,
@@ -57,7 +54,7 @@ class CallbackAnswer(Answer):
     @classmethod
     def of(cls, endpoint: Endpoint) -> CallbackAnswer:
         """Return the answer for an endpoint."""
-        return cls(url=endpoint.url, events=list(endpoint.events), secrets=len(endpoint.secrets))
+        return cls.from_value(endpoint, secrets=len(endpoint.secrets))
 
 
 class SetCallbackAnswer(Answer):
@@ -80,21 +77,6 @@ class DeliveryAnswer(Answer):
     next_try_at: Moment | None
     ended_at: Moment | None
 
-    @classmethod
-    def of(cls, delivery: Delivery) -> DeliveryAnswer:
-        """Return the answer for a delivery."""
-        return cls(
-            id=delivery.id,
-            comment_id=delivery.comment_id,
-            event=delivery.event,
-            form=delivery.form,
-            state=delivery.state,
-            attempts=delivery.attempts,
-            created_at=delivery.created_at,
-            next_try_at=delivery.next_try_at,
-            ended_at=delivery.ended_at,
-        )
-
 
 class DeliveryList(Answer):
     """The newest messages first."""
@@ -110,26 +92,9 @@ class AttemptAnswer(Answer):
     status: int | None = Field(description="Null if there was no answer.")
     problem: str | None = Field(description="What went wrong, in fixed words.")
 
-    @classmethod
-    def of(cls, attempt: DeliveryAttempt) -> AttemptAnswer:
-        """Return the answer for an attempt."""
-        return cls(
-            at=attempt.at,
-            milliseconds=attempt.milliseconds,
-            status=attempt.status,
-            problem=attempt.problem,
-        )
-
 
 class DeliveryLogAnswer(Answer):
     """One message with every attempt to deliver it, oldest first."""
 
     delivery: DeliveryAnswer
     log: list[AttemptAnswer]
-
-    @classmethod
-    def of(cls, delivery: Delivery, attempts: Sequence[DeliveryAttempt]) -> DeliveryLogAnswer:
-        """Return the answer for a delivery with its attempts."""
-        return cls(
-            delivery=DeliveryAnswer.of(delivery), log=[AttemptAnswer.of(one) for one in attempts]
-        )

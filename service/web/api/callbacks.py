@@ -133,20 +133,20 @@ def _remove_callback(call: Call, services: Services) -> Reply:
 def _list_deliveries(call: Call, services: Services) -> Reply:
     query = call.query(DeliveryQuery)
     found = services.deliveries.recent(state=query.state, site_id=call.site.id, limit=query.limit)
-    return Reply(answer=DeliveryList(deliveries=[DeliveryAnswer.of(one) for one in found]))
+    return Reply(answer=DeliveryList(deliveries=found))
 
 
 def _get_delivery(call: Call, services: Services) -> Reply:
     delivery = _own(call, services)
     log = services.deliveries.attempts(delivery.id)
-    return Reply(answer=DeliveryLogAnswer.of(delivery, log))
+    return Reply(answer=DeliveryLogAnswer(delivery=delivery, log=log))
 
 
 def _replay(call: Call, services: Services) -> Reply:
     delivery = replay_own_delivery(
         _own(call, services).id, services, actor=_actor(call.site), site_id=call.site.id
     )
-    return Reply(answer=DeliveryAnswer.of(delivery))
+    return Reply(answer=DeliveryAnswer.from_value(delivery))
 
 
 def _own(call: Call, services: Services) -> Delivery:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from service.scoring.drift import Alarm, Drift, Level, Of, Rise, Shift, Stretch
+from service.scoring.drift import Alarm, Drift, Level, Of, Shift
 from service.web.api.answers import Probability
 from service.web.api.drift_words import ALARM_WORDS
 from service.web.edge.answers import Answer
@@ -32,14 +32,7 @@ class AlarmAnswer(Answer):
     def of_alarm(cls, alarm: Alarm) -> AlarmAnswer:
         """Return the answer for an alarm, in English."""
         words = ALARM_WORDS[alarm.of]
-        return cls(
-            of=alarm.of,
-            name=alarm.name,
-            level=alarm.level,
-            value=alarm.value,
-            says=words.says,
-            do=words.do,
-        )
+        return cls.from_value(alarm, says=words.says, do=words.do)
 
 
 class StretchAnswer(Answer):
@@ -48,13 +41,6 @@ class StretchAnswer(Answer):
     first: date
     last: date
     verdicts: Count
-
-    @classmethod
-    def of(cls, stretch: Stretch | None) -> StretchAnswer | None:
-        """Return the answer for a stretch, null for none."""
-        if stretch is None:
-            return None
-        return cls(first=stretch.first, last=stretch.last, verdicts=stretch.verdicts)
 
 
 class BinAnswer(Answer):
@@ -77,16 +63,7 @@ class ShiftAnswer(Answer):
     @classmethod
     def of(cls, shift: Shift) -> ShiftAnswer:
         """Return the answer for a shift."""
-        return cls(
-            name=shift.name,
-            psi=max(0.0, shift.psi),
-            noise=shift.noise,
-            level=shift.level,
-            bins=[
-                BinAnswer(name=one.name, reference=one.reference, recent=one.recent)
-                for one in shift.bins
-            ],
-        )
+        return cls.from_value(shift, psi=max(0.0, shift.psi))
 
 
 class RiseAnswer(Answer):
@@ -96,11 +73,6 @@ class RiseAnswer(Answer):
     reference: Probability
     recent: Probability
     level: Level
-
-    @classmethod
-    def of_rise(cls, rise: Rise) -> RiseAnswer:
-        """Return the answer for a share."""
-        return cls(of=rise.of, reference=rise.reference, recent=rise.recent, level=rise.level)
 
 
 class DriftAnswer(Answer):
@@ -120,15 +92,11 @@ class DriftAnswer(Answer):
     @classmethod
     def of(cls, drift: Drift) -> DriftAnswer:
         """Return the answer for drift."""
-        return cls(
-            version=drift.version,
-            own=StretchAnswer.of(drift.own),
-            own_recent=StretchAnswer.of(drift.own_recent),
-            before=StretchAnswer.of(drift.before),
-            recent=StretchAnswer.of(drift.recent),
+        return cls.from_value(
+            drift,
             alarms=[AlarmAnswer.of_alarm(alarm) for alarm in drift.alarms],
             score=None if drift.score is None else ShiftAnswer.of(drift.score),
             signals=[ShiftAnswer.of(one) for one in drift.signals],
             languages=None if drift.languages is None else ShiftAnswer.of(drift.languages),
-            shares=[RiseAnswer.of_rise(one) for one in drift.rises],
+            shares=drift.rises,
         )

@@ -248,21 +248,21 @@ ANSWERS: Mapping[str, Answer] = {
             ),
         ],
     ),
-    "get_site": SiteAnswer.of(_SITE),
-    "change_settings": SiteAnswer.of(_SITE),
+    "get_site": SiteAnswer.from_value(_SITE),
+    "change_settings": SiteAnswer.from_value(_SITE),
     "set_form": FormAnswer(
         hook_id="hook_0197a3c5e4f66", script="/public/hook_0197a3c5e4f66/form.js"
     ),
     "read_figures": FiguresAnswer.of(figures_of(_COUNTS, _SCOPE), _DRIFT),
-    "list_keys": KeyList(keys=[KeyAnswer.of(_KEY)]),
-    "issue_key": IssuedKeyAnswer(key=KeyAnswer.of(_KEY), secret="slop_Xa3f…"),  # noqa: S106  # opens nothing
-    "revoke_key": KeyAnswer.of(_KEY),
+    "list_keys": KeyList(keys=[_KEY]),
+    "issue_key": IssuedKeyAnswer(key=_KEY, secret="slop_Xa3f…"),  # noqa: S106  # opens nothing
+    "revoke_key": KeyAnswer.from_value(_KEY),
     "get_callback": CallbackAnswer.of(_ENDPOINT),
     "set_callback": SetCallbackAnswer(callback=CallbackAnswer.of(_ENDPOINT), secret="whsec_AAEC…"),  # noqa: S106  # signs nothing
     "remove_callback": CallbackAnswer.of(_ENDPOINT),
-    "list_deliveries": DeliveryList(deliveries=[DeliveryAnswer.of(_DELIVERY)]),
-    "get_delivery": DeliveryLogAnswer.of(_DELIVERY, [_ATTEMPT]),
-    "replay_delivery": DeliveryAnswer.of(_DELIVERY),
+    "list_deliveries": DeliveryList(deliveries=[_DELIVERY]),
+    "get_delivery": DeliveryLogAnswer(delivery=_DELIVERY, log=[_ATTEMPT]),
+    "replay_delivery": DeliveryAnswer.from_value(_DELIVERY),
     "get_form_token": FormTokenAnswer(
         parameters={
             "algorithm": "PBKDF2/SHA-256",

@@ -8,9 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from service.scoring.drift import Drift
-from service.scoring.figures import Agreement, Audited, Figures, Mistakes, Outcomes
-from service.scoring.shares import Share
-from service.scoring.strata import Rate
+from service.scoring.figures import CalibrationBin, Figures
 from service.web.api.answers import Probability
 from service.web.api.drift_answers import DriftAnswer
 from service.web.edge.answers import Answer
@@ -28,11 +26,6 @@ class ShareAnswer(Answer):
     low: Probability | None
     high: Probability | None
 
-    @classmethod
-    def of(cls, share: Share) -> ShareAnswer:
-        """Return the answer for a share."""
-        return cls(count=share.count, n=share.n, share=share.share, low=share.low, high=share.high)
-
 
 class RateAnswer(Answer):
     """An estimated share with its 95 % interval."""
@@ -40,11 +33,6 @@ class RateAnswer(Answer):
     share: Probability
     low: Probability
     high: Probability
-
-    @classmethod
-    def of(cls, rate: Rate | None) -> RateAnswer | None:
-        """Return the answer for a rate, null for none."""
-        return None if rate is None else cls(share=rate.share, low=rate.low, high=rate.high)
 
 
 class OutcomesAnswer(Answer):
@@ -55,17 +43,6 @@ class OutcomesAnswer(Answer):
     spam: Count
     unjudged: Count = Field(description="Without a verdict.")
     degraded: Count = Field(description="Of the unsure ones: some evidence was missing.")
-
-    @classmethod
-    def of(cls, outcomes: Outcomes) -> OutcomesAnswer:
-        """Return the answer for counts by outcome."""
-        return cls(
-            ham=outcomes.ham,
-            unsure=outcomes.unsure,
-            spam=outcomes.spam,
-            unjudged=outcomes.unjudged,
-            degraded=outcomes.degraded,
-        )
 
 
 class DayAnswer(Answer):
@@ -102,15 +79,6 @@ class AuditedAnswer(Answer):
     waiting: Count = Field(description="Of the sample; counted as if like the decided ones.")
     wrong: ShareAnswer = Field(description="Of the decided sample, ruled against the verdict.")
 
-    @classmethod
-    def of(cls, audited: Audited) -> AuditedAnswer:
-        """Return the answer for a part of the sample."""
-        return cls(
-            verdicts=audited.verdicts,
-            waiting=audited.waiting,
-            wrong=ShareAnswer.of(audited.wrong),
-        )
-
 
 class MistakesAnswer(Answer):
     """How often the machine was wrong, as far as people have looked."""
@@ -131,19 +99,6 @@ class MistakesAnswer(Answer):
         description="Estimated share of all spam that was called ham; null if too few are decided."
     )
 
-    @classmethod
-    def of(cls, mistakes: Mistakes) -> MistakesAnswer:
-        """Return the answer for mistakes."""
-        return cls(
-            false_positives=ShareAnswer.of(mistakes.false_positives),
-            missed_spam=ShareAnswer.of(mistakes.missed_spam),
-            called_spam=AuditedAnswer.of(mistakes.called_spam),
-            called_ham=AuditedAnswer.of(mistakes.called_ham),
-            unsure_decided=mistakes.unsure_decided,
-            false_positive_rate=RateAnswer.of(mistakes.false_positive_rate),
-            missed_spam_rate=RateAnswer.of(mistakes.missed_spam_rate),
-        )
-
 
 class CalibrationAnswer(Answer):
     """Decided unsure comments and audit samples whose `p_spam` lies in one bin."""
@@ -160,11 +115,6 @@ class AgreementAnswer(Answer):
 
     agreed: ShareAnswer
     kappa: float | None = Field(description="Cohen's kappa; null where it cannot be told.")
-
-    @classmethod
-    def of(cls, agreement: Agreement) -> AgreementAnswer:
-        """Return the answer for agreement."""
-        return cls(agreed=ShareAnswer.of(agreement.agreed), kappa=agreement.kappa)
 
 
 class SignalFiguresAnswer(Answer):
@@ -236,87 +186,21 @@ class FiguresAnswer(Answer):
     @classmethod
     def of(cls, figures: Figures, drift: Drift) -> FiguresAnswer:
         """Return the answer for figures and drift."""
-        return cls(
-            until=figures.until,
-            total=OutcomesAnswer.of(figures.total),
-            settled=figures.settled,
-            days=[
-                DayAnswer(
-                    day=one.day, received=OutcomesAnswer.of(one.outcomes), waiting=one.waiting
-                )
-                for one in figures.days
-            ],
+        return cls.from_value(
+            figures,
+            days=[DayAnswer.from_value(one, received=one.outcomes) for one in figures.days],
             sites=[
-                SiteFiguresAnswer(site_id=one.site_id, received=OutcomesAnswer.of(one.outcomes))
-                for one in figures.sites
+                SiteFiguresAnswer.from_value(one, received=one.outcomes) for one in figures.sites
             ],
-            queue=QueueAnswer(
-                unsure=figures.queue.unsure,
-                audited=figures.queue.audited,
-                reported=figures.queue.reported,
-                oldest_seconds=figures.queue.oldest_seconds,
-                median_seconds=figures.queue.median_seconds,
-            ),
-            mistakes=MistakesAnswer.of(figures.mistakes),
-            calibration=_calibration(figures),
-            agreement=AgreementAnswer.of(figures.agreement),
-            sampled=figures.sampled,
-            signals=[
-                SignalFiguresAnswer(
-                    name=one.name,
-                    fired=one.fired,
-                    mean_contribution=one.mean_contribution,
-                    rejected=ShareAnswer.of(one.rejected),
-                )
-                for one in figures.signals
-            ],
-            set_weights=[
-                SetWeightAnswer(
-                    name=one.name,
-                    set_at=one.set_at,
-                    now=one.now,
-                    decisions=one.decisions,
-                    reason=one.reason,
-                )
-                for one in figures.set_weights
-            ],
+            calibration=[_calibration(one) for one in figures.calibration],
             campaigns=[
-                CampaignFiguresAnswer(
-                    id=one.campaign_id, comments=one.comments, waiting=one.waiting
-                )
+                CampaignFiguresAnswer.from_value(one, id=one.campaign_id)
                 for one in figures.campaigns
             ],
-            versions=[SeriesAnswer(name=s.name, by_day=list(s.by_day)) for s in figures.versions],
-            decided_by=[
-                SeriesAnswer(name=s.name, by_day=list(s.by_day)) for s in figures.decided_by
-            ],
-            moderators=_moderators(figures),
             drift=DriftAnswer.of(drift),
         )
 
 
-def _calibration(figures: Figures) -> list[CalibrationAnswer]:
-    return [
-        CalibrationAnswer(
-            low=one.low,
-            high=one.high,
-            n=one.n,
-            stated=one.stated,
-            rejected=RateAnswer(share=one.rejected, low=one.rejected_low, high=one.rejected_high),
-        )
-        for one in figures.calibration
-    ]
-
-
-def _moderators(figures: Figures) -> list[ModeratorAnswer]:
-    return [
-        ModeratorAnswer(
-            name=one.name,
-            decisions=one.decisions,
-            in_strokes=one.in_bulk,
-            timed=one.timed,
-            median_seconds=one.median_seconds,
-            p90_seconds=one.p90_seconds,
-        )
-        for one in figures.moderators
-    ]
+def _calibration(one: CalibrationBin) -> CalibrationAnswer:
+    rejected = RateAnswer(share=one.rejected, low=one.rejected_low, high=one.rejected_high)
+    return CalibrationAnswer.from_value(one, rejected=rejected)

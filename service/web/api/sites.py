@@ -38,7 +38,7 @@ def site_routes(services: Services) -> list[Route]:
             name="get_site",
             tag=_TAG,
             summary="Read the site and its settings",
-            view=lambda call: Reply(answer=SiteAnswer.of(call.site)),
+            view=lambda call: Reply(answer=SiteAnswer.from_value(call.site)),
             answer=SiteAnswer,
             answered="The site that the key belongs to.",
         ),
@@ -118,7 +118,7 @@ def _change_settings(call: Call, services: Services) -> Reply:
         services,
         actor=_actor(call.site),
     )
-    return Reply(answer=SiteAnswer.of(site))
+    return Reply(answer=SiteAnswer.from_value(site))
 
 
 def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
@@ -159,7 +159,7 @@ def _set_form(call: Call, services: Services) -> Reply:
 
 def _list_keys(call: Call, services: Services) -> Reply:
     keys = services.sites.list_keys(call.site.id)
-    return Reply(answer=KeyList(keys=[KeyAnswer.of(key) for key in keys]))
+    return Reply(answer=KeyList(keys=keys))
 
 
 def _issue_key(call: Call, services: Services) -> Reply:
@@ -170,14 +170,12 @@ def _issue_key(call: Call, services: Services) -> Reply:
         issued = rotate_keys(call.site.id, services, actor=actor, overlap=overlap)
     else:
         issued = issue_key(call.site.id, services, actor=actor)
-    return Reply(
-        answer=IssuedKeyAnswer(key=KeyAnswer.of(issued.key), secret=issued.secret), status=201
-    )
+    return Reply(answer=IssuedKeyAnswer.from_value(issued), status=201)
 
 
 def _revoke_key(call: Call, services: Services) -> Reply:
     key = revoke_key(call.path["key_id"], services, actor=_actor(call.site), site_id=call.site.id)
-    return Reply(answer=KeyAnswer.of(key))
+    return Reply(answer=KeyAnswer.from_value(key))
 
 
 def _actor(site: Site) -> str:

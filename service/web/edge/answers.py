@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
 class Answer(BaseModel):
     """What all answers share."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    @classmethod
+    def from_value(cls, value: object, **others: object) -> Self:
+        """Return the answer with these `others`, every other field as `value` has it by that name.
+
+        Values within it become answers likewise. Raise `AttributeError` for a name that it lacks.
+        """
+        names = cls.model_fields.keys() - others.keys()
+        return cls(**others, **{name: getattr(value, name) for name in names})
 
 
 class ProblemField(Answer):

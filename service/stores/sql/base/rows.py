@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
-from types import SimpleNamespace
 from typing import Any
 
 import sqlalchemy as sa
@@ -42,9 +41,9 @@ from service.ports.audit import AuditEntry
 from service.ports.comments import NewComment
 from service.stores.cursor import REST_RANK
 from service.stores.repeats import Claims
+from service.stores.sql.base.mapping import Values, reader, writer
 
 Row = sa.Row[*tuple[Any, ...]]
-Values = dict[str, Any]
 
 _SENDER_KEYS = (
     "address_key",
@@ -57,6 +56,13 @@ _SENDER_KEYS = (
 _SENDER_COLUMNS = (*_SENDER_KEYS, "system", "email_domain")
 _SETTINGS = tuple(field.name for field in fields(SiteSettings))
 _PREFERENCES = tuple(field.name for field in fields(Preferences))
+
+
+_post_values, _post_from = writer(Post, prefix="post_"), reader(Post, prefix="post_")
+_author_values, _author_from = (
+    writer(Author, prefix="author_"),
+    reader(Author, prefix="author_"),
+)
 
 
 def comment_values(new: NewComment, claims: Claims) -> Values:
@@ -82,7 +88,6 @@ def comment_values(new: NewComment, claims: Claims) -> Values:
 
 def sent_values(comment: Comment) -> Values:
     """Return the columns of what the site sent."""
-    post, author = comment.post, comment.author
     return {
         "text": comment.text,
         "site_comment_id": comment.site_comment_id,
@@ -90,14 +95,8 @@ def sent_values(comment: Comment) -> Values:
         "language": comment.language,
         "user_agent": comment.user_agent,
         "reply_to": comment.reply_to,
-        "post_url": post.url,
-        "post_title": post.title,
-        "post_excerpt": post.excerpt,
-        "author_name": author.name,
-        "author_url": author.url,
-        "author_account_id": author.account_id,
-        "author_account_age_days": author.account_age_days,
-        "author_trust_level": author.trust_level,
+        **_post_values(comment.post),
+        **_author_values(comment.author),
         **sender_values(comment.sender),
         "form_seconds_on_page": comment.form.seconds_on_page,
         "form_honeypot_filled": comment.form.honeypot_filled,
@@ -142,14 +141,8 @@ def comment_from(row: Row) -> Comment:
         site_id=row.site_id,
         text=row.text,
         received_at=row.received_at,
-        post=Post(url=row.post_url, title=row.post_title, excerpt=row.post_excerpt),
-        author=Author(
-            name=row.author_name,
-            url=row.author_url,
-            account_id=row.author_account_id,
-            account_age_days=row.author_account_age_days,
-            trust_level=row.author_trust_level,
-        ),
+        post=_post_from(row),
+        author=_author_from(row),
         sender=Sender(
             **{name: getattr(row, f"sender_{name}") for name in _SENDER_COLUMNS},
             before_rotation=None
@@ -180,67 +173,6 @@ def _listing_from(values: Values) -> Listing:
         # Comments of before there was one do not have the key.
         basis=ListBasis(values.get("basis", ListBasis.REPORTED)),
     )
-
-
-def verdict_values(verdict: Verdict) -> Values:
-    """Return a verdict's row."""
-    return {
-        "comment_id": verdict.comment_id,
-        "outcome": verdict.outcome.value,
-        "p_spam": verdict.p_spam,
-        "score": verdict.score,
-        "base": verdict.base,
-        "model_p_spam": verdict.model_p_spam,
-        "model_contribution": verdict.model_contribution,
-        "signals": [_signal_values(weighed) for weighed in verdict.signals],
-        "promo_spans": _span_values(verdict.promo_spans),
-        "model_version": verdict.model_version,
-        "ham_cutoff": verdict.ham_cutoff,
-        "spam_cutoff": verdict.spam_cutoff,
-        "judged_at": verdict.judged_at,
-        "degraded_by": list(verdict.degraded_by),
-        "instruction": _instruction_values(verdict.instruction),
-    }
-
-
-def verdict_from(row: Row | SimpleNamespace) -> Verdict:
-    """Return the verdict of a row, or of what has the same names."""
-    return Verdict(
-        comment_id=row.comment_id,
-        outcome=Outcome(row.outcome),
-        p_spam=row.p_spam,
-        score=row.score,
-        base=row.base,
-        model_p_spam=row.model_p_spam,
-        model_contribution=row.model_contribution,
-        signals=tuple(_signal_from(values) for values in row.signals),
-        promo_spans=_spans_from(row.promo_spans),
-        model_version=row.model_version,
-        ham_cutoff=row.ham_cutoff,
-        spam_cutoff=row.spam_cutoff,
-        judged_at=row.judged_at,
-        degraded_by=tuple(row.degraded_by),
-        instruction=_instruction_from(row.instruction),
-    )
-
-
-def _instruction_values(instruction: Instruction | None) -> Values | None:
-    if instruction is None:
-        return None
-    return {
-        "entry_id": instruction.entry_id,
-        "effect": instruction.effect.value,
-        "kind": instruction.kind.value,
-        "label": instruction.label,
-        "reason": instruction.reason,
-    }
-
-
-def _instruction_from(values: Values | None) -> Instruction | None:
-    if values is None:
-        return None
-    known = {**values, "effect": Effect(values["effect"]), "kind": EntryKind(values["kind"])}
-    return Instruction(**known)
 
 
 def _signal_values(weighed: WeighedSignal) -> Values:
@@ -283,57 +215,6 @@ def _spans_from(values: Sequence[Sequence[int]]) -> tuple[Span, ...]:
     return tuple(Span(start=start, end=end) for start, end in values)
 
 
-def decision_values(decision: Decision) -> Values:
-    """Return a new decision's row: no history knows of it yet."""
-    return {
-        "id": decision.id,
-        "comment_id": decision.comment_id,
-        "ruling": decision.ruling.value,
-        "decided_by": decision.decided_by,
-        "decided_at": decision.decided_at,
-        "note": decision.note,
-        "undone_at": decision.undone_at,
-        "undone_by": decision.undone_by,
-        "stroke_id": decision.bulk_decision_id,
-        "seconds": decision.seconds,
-        "unremembered_since": decision.decided_at,
-    }
-
-
-def decision_from(row: Row) -> Decision:
-    """Return the decision of a row."""
-    return Decision(
-        id=row.id,
-        comment_id=row.comment_id,
-        ruling=Ruling(row.ruling),
-        decided_by=row.decided_by,
-        decided_at=row.decided_at,
-        note=row.note,
-        undone_at=row.undone_at,
-        undone_by=row.undone_by,
-        bulk_decision_id=row.stroke_id,
-        seconds=row.seconds,
-    )
-
-
-def settings_values(settings: SiteSettings) -> Values:
-    """Return a site's settings as they lie in their JSON column."""
-    return {
-        "mode": settings.mode.value,
-        "ham_cutoff": settings.ham_cutoff,
-        "spam_cutoff": settings.spam_cutoff,
-        "languages": list(settings.languages),
-        "holds_unsure": settings.holds_unsure,
-        "reports_decide": settings.reports_decide,
-        "rejects_campaigns": settings.rejects_campaigns,
-        "blog": settings.blog,
-        "undo_seconds": settings.undo_seconds,
-        "learns": settings.learns,
-        "learns_since": settings.learns_since.isoformat() if settings.learns_since else None,
-        "public_feed": settings.public_feed,
-    }
-
-
 def settings_from(values: Values) -> SiteSettings:
     """Return the settings of a JSON column.
 
@@ -346,238 +227,76 @@ def settings_from(values: Values) -> SiteSettings:
     return SiteSettings(**known)
 
 
-def site_values(site: Site) -> Values:
-    """Return a site's row."""
-    return {
-        "id": site.id,
-        "name": site.name,
-        "created_at": site.created_at,
-        "settings": settings_values(site.settings),
-    }
+def _tuple_or_none(values: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    return None if values is None else tuple(values)
 
 
-def site_from(row: Row) -> Site:
-    """Return the site of a row."""
-    return Site(
-        id=row.id,
-        name=row.name,
-        created_at=row.created_at,
-        settings=settings_from(row.settings),
-    )
+def _instruction_from(values: Values | None) -> Instruction | None:
+    if values is None:
+        return None
+    known = {**values, "effect": Effect(values["effect"]), "kind": EntryKind(values["kind"])}
+    return Instruction(**known)
 
 
-def key_values(key: SiteKey) -> Values:
-    """Return a site key's row."""
-    return {
-        "id": key.id,
-        "site_id": key.site_id,
-        "hint": key.hint,
-        "secret_sha256": key.secret_sha256,
-        "created_at": key.created_at,
-        "expires_at": key.expires_at,
-        "revoked_at": key.revoked_at,
-    }
+def _preferences_from(values: Values | None) -> Preferences:
+    """Return the preferences of a JSON column; what only another version knows is left out."""
+    known = values or {}
+    return Preferences(**{name: known[name] for name in _PREFERENCES if name in known})
 
 
-def key_from(row: Row) -> SiteKey:
-    """Return the site key of a row."""
-    return SiteKey(
-        id=row.id,
-        site_id=row.site_id,
-        hint=row.hint,
-        secret_sha256=row.secret_sha256,
-        created_at=row.created_at,
-        expires_at=row.expires_at,
-        revoked_at=row.revoked_at,
-    )
+def _events_from(values: Sequence[str]) -> tuple[EventKind, ...]:
+    return tuple(EventKind(value) for value in values)
+
+
+_instruction_values = writer(Instruction)
+verdict_values = writer(
+    Verdict,
+    signals=lambda signals: [_signal_values(weighed) for weighed in signals],
+    promo_spans=_span_values,
+    instruction=lambda one: one and _instruction_values(one),
+)
+verdict_from = reader(
+    Verdict,
+    outcome=Outcome,
+    signals=lambda signals: tuple(_signal_from(values) for values in signals),
+    promo_spans=_spans_from,
+    degraded_by=tuple,
+    instruction=_instruction_from,
+)
+
+_decision_values = writer(Decision)
+decision_from = reader(Decision, ruling=Ruling)
+
+settings_values = writer(SiteSettings, learns_since=lambda at: at.isoformat() if at else None)
+site_values = writer(Site, settings=settings_values)
+site_from = reader(Site, settings=settings_from)
+key_values, key_from = writer(SiteKey), reader(SiteKey)
+
+_user_values = writer(User, preferences=writer(Preferences))
+user_from = reader(User, role=Role, site_ids=_tuple_or_none, preferences=_preferences_from)
+entry_values, entry_from = writer(AuditEntry), reader(AuditEntry)
+report_values, report_from = writer(Report), reader(Report, label=Label)
+
+endpoint_values = writer(Endpoint)
+endpoint_from = reader(Endpoint, secrets=tuple, events=_events_from)
+_delivery_values = writer(Delivery)
+delivery_from = reader(Delivery, event=EventKind, form=DeliveryForm, state=DeliveryState)
+attempt_values, attempt_from = writer(DeliveryAttempt), reader(DeliveryAttempt)
+hook_values, hook_from = writer(InboundHook), reader(InboundHook, platform=Platform)
+
+
+def decision_values(decision: Decision) -> Values:
+    """Return a new decision's row: no history knows of it yet."""
+    return _decision_values(decision) | {"unremembered_since": decision.decided_at}
 
 
 def user_values(user: User) -> Values:
     """Return an account's row."""
-    return {
-        "id": user.id,
-        "name": user.name,
-        "name_folded": user.name.casefold(),
-        "password_hash": user.password_hash,
-        "created_at": user.created_at,
-        "must_change_password": user.must_change_password,
-        "role": user.role.value,
-        "site_ids": None if user.site_ids is None else list(user.site_ids),
-        "preferences": {
-            "language": user.preferences.language,
-            "blur": user.preferences.blur,
-            "live": user.preferences.live,
-            "mail": user.preferences.mail,
-            "compact": user.preferences.compact,
-        },
-        "ended_at": user.ended_at,
-    }
-
-
-def user_from(row: Row) -> User:
-    """Return the account of a row."""
-    return User(
-        id=row.id,
-        name=row.name,
-        password_hash=row.password_hash,
-        created_at=row.created_at,
-        must_change_password=row.must_change_password,
-        role=Role(row.role),
-        site_ids=None if row.site_ids is None else tuple(row.site_ids),
-        preferences=_preferences_from(row.preferences or {}),
-        ended_at=row.ended_at,
-    )
-
-
-def _preferences_from(values: Values) -> Preferences:
-    """Return the preferences of a JSON column; what only another version knows is left out."""
-    return Preferences(**{name: values[name] for name in _PREFERENCES if name in values})
-
-
-def entry_values(entry: AuditEntry) -> Values:
-    """Return an audit entry's row."""
-    return {
-        "at": entry.at,
-        "actor": entry.actor,
-        "act": entry.act,
-        "subject": entry.subject,
-        "detail": entry.detail,
-    }
-
-
-def entry_from(row: Row) -> AuditEntry:
-    """Return the audit entry of a row."""
-    return AuditEntry(
-        at=row.at, actor=row.actor, act=row.act, subject=row.subject, detail=row.detail
-    )
-
-
-def report_values(report: Report) -> Values:
-    """Return a report's row."""
-    return {
-        "id": report.id,
-        "site_id": report.site_id,
-        "comment_id": report.comment_id,
-        "label": report.label.value,
-        "reported_at": report.reported_at,
-        "reported_by": report.reported_by,
-    }
-
-
-def report_from(row: Row) -> Report:
-    """Return the report of a row."""
-    return Report(
-        id=row.id,
-        site_id=row.site_id,
-        comment_id=row.comment_id,
-        label=Label(row.label),
-        reported_at=row.reported_at,
-        reported_by=row.reported_by,
-    )
-
-
-def endpoint_values(endpoint: Endpoint) -> Values:
-    """Return an endpoint's row."""
-    return {
-        "site_id": endpoint.site_id,
-        "url": endpoint.url,
-        "secrets": list(endpoint.secrets),
-        "events": [event.value for event in endpoint.events],
-    }
-
-
-def endpoint_from(row: Row) -> Endpoint:
-    """Return the endpoint of a row."""
-    return Endpoint(
-        site_id=row.site_id,
-        url=row.url,
-        secrets=tuple(row.secrets),
-        events=tuple(EventKind(event) for event in row.events),
-    )
+    return _user_values(user) | {"name_folded": user.name.casefold()}
 
 
 def delivery_values(delivery: Delivery) -> Values:
     """Return a delivery's row without `seq`, which the database gives."""
-    return {
-        "id": delivery.id,
-        "site_id": delivery.site_id,
-        "comment_id": delivery.comment_id,
-        "event": delivery.event.value,
-        "form": delivery.form.value,
-        "url": delivery.url,
-        "payload": delivery.payload,
-        "created_at": delivery.created_at,
-        "state": delivery.state.value,
-        "attempts": delivery.attempts,
-        "next_try_at": delivery.next_try_at,
-        "ended_at": delivery.ended_at,
-        "decision_id": delivery.decision_id,
-        "corrects_told": delivery.corrects_told,
-    }
-
-
-def delivery_from(row: Row) -> Delivery:
-    """Return the delivery of a row."""
-    return Delivery(
-        id=row.id,
-        seq=row.seq,
-        site_id=row.site_id,
-        comment_id=row.comment_id,
-        event=EventKind(row.event),
-        form=DeliveryForm(row.form),
-        url=row.url,
-        payload=row.payload,
-        created_at=row.created_at,
-        state=DeliveryState(row.state),
-        attempts=row.attempts,
-        next_try_at=row.next_try_at,
-        ended_at=row.ended_at,
-        decision_id=row.decision_id,
-        corrects_told=row.corrects_told,
-    )
-
-
-def attempt_values(attempt: DeliveryAttempt) -> Values:
-    """Return a delivery attempt's row."""
-    return {
-        "delivery_id": attempt.delivery_id,
-        "at": attempt.at,
-        "milliseconds": attempt.milliseconds,
-        "status": attempt.status,
-        "problem": attempt.problem,
-    }
-
-
-def attempt_from(row: Row) -> DeliveryAttempt:
-    """Return the delivery attempt of a row."""
-    return DeliveryAttempt(
-        delivery_id=row.delivery_id,
-        at=row.at,
-        milliseconds=row.milliseconds,
-        status=row.status,
-        problem=row.problem,
-    )
-
-
-def hook_values(hook: InboundHook) -> Values:
-    """Return an inbound hook's row."""
-    return {
-        "id": hook.id,
-        "site_id": hook.site_id,
-        "platform": hook.platform.value,
-        "secret": hook.secret,
-        "created_at": hook.created_at,
-        "revoked_at": hook.revoked_at,
-    }
-
-
-def hook_from(row: Row) -> InboundHook:
-    """Return the inbound hook of a row."""
-    return InboundHook(
-        id=row.id,
-        site_id=row.site_id,
-        platform=Platform(row.platform),
-        secret=row.secret,
-        created_at=row.created_at,
-        revoked_at=row.revoked_at,
-    )
+    values = _delivery_values(delivery)
+    del values["seq"]
+    return values

@@ -34,6 +34,17 @@ from service.web.edge.language import (
     probability,
 )
 from service.web.edge.language import number as in_thousands
+from service.web.pages.common.labels import (
+    CALLED_BECAUSE,
+    CALLED_BY,
+    OUTCOME_NAMES,
+    REPORTED,
+    REPORTED_BY,
+    RULED_BY,
+    RULED_HEADINGS,
+    SITE_DOES,
+    SITE_DOES_FOR_NOW,
+)
 from service.web.pages.common.link_targets import MAX_SHOWN as MAX_LINKS_SHOWN
 from service.web.pages.common.link_targets import LinkView, count_targets, present_links
 from service.web.pages.common.marking import (
@@ -53,36 +64,6 @@ _EXCERPT_CHARS = 180
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
 _SPACES = " \t\r\n"
 _SPACE = re.compile(f"[{_SPACES}]+")
-_SITE_DOES = {
-    Action.PUBLISH: noted("The site publishes it."),
-    Action.HOLD: noted("The site holds it back."),
-    Action.REJECT: noted("The site rejects it."),
-}
-_SITE_DOES_FOR_NOW = {
-    Action.PUBLISH: noted("For now the site publishes it."),
-    Action.HOLD: noted("For now the site holds it back."),
-    Action.REJECT: noted("For now the site rejects it."),
-}
-_RULING_IN_WORDS = {Ruling.APPROVE: noted("Approved"), Ruling.REJECT: noted("Rejected")}
-_RULED_BY = {
-    Ruling.APPROVE: noted("Approved by %(who)s"),
-    Ruling.REJECT: noted("Rejected by %(who)s"),
-}
-_OUTCOME_IN_WORDS = {
-    Outcome.HAM: noted("ham"),
-    Outcome.UNSURE: noted("unsure"),
-    Outcome.SPAM: noted("spam"),
-}
-_CALLED_BY = {
-    Outcome.HAM: noted("Called ham by %(model)s"),
-    Outcome.UNSURE: noted("Called unsure by %(model)s"),
-    Outcome.SPAM: noted("Called spam by %(model)s"),
-}
-_HEADLINES = {
-    Outcome.HAM: noted("Called ham, as it stands below %(ham)s."),
-    Outcome.UNSURE: noted("Left to a person, as it stands between %(ham)s and %(spam)s."),
-    Outcome.SPAM: noted("Called spam, as it stands at %(spam)s or above."),
-}
 _MISSING = {
     "model": noted("Missing: the classifier did not answer."),
     "history": noted("Missing: the sender's history could not be fetched."),
@@ -93,14 +74,6 @@ _BESIDE = {
     BY_NAME: noted("the shape of the author's name"),
     BY_AUTHORS_SITE: noted("the author's site"),
     BY_POST: noted("the post"),
-}
-_REPORTED = {
-    Label.SPAM: noted("Reported as spam"),
-    Label.HAM: noted("Reported as ham"),
-}
-_REPORTED_BY = {
-    Label.SPAM: noted("Reported as spam by %(who)s"),
-    Label.HAM: noted("Reported as ham by %(who)s"),
 }
 # What a detector says of a seam, and what is shown of it where the verdict doubts that, or thinks
 # the comment sincere. Reasons are kept with their verdicts, and worded when they are shown.
@@ -301,7 +274,7 @@ def present_row(
         site_name=_site_name(comment, sites),
         received=tell_time(comment.received_at, now),
         outcome=verdict.outcome if verdict else None,
-        outcome_in_words=gettext(_OUTCOME_IN_WORDS[verdict.outcome]) if verdict else "",
+        outcome_in_words=gettext(OUTCOME_NAMES[verdict.outcome]) if verdict else "",
         p_spam=stands_at(verdict) if verdict else "",
         at=round(verdict.p_spam * 100, 2) if verdict else 0.0,
         audit=case.audit,
@@ -350,7 +323,7 @@ def present_case(
         withdrawn=_withdrawn(case, now),
         needs_review=case.needs_review,
         is_open=case.decision is None and case.withdrawn_at is None,
-        site_does=gettext(_SITE_DOES[case.action]),
+        site_does=gettext(SITE_DOES[case.action]),
         site_does_for_now=_for_now(case),
         links=present_links(links),
         more_links=max(0, count_targets(links) - MAX_LINKS_SHOWN),
@@ -512,7 +485,7 @@ def _decision(decision: Decision | None, now: datetime) -> DecisionView | None:
     return DecisionView(
         id=decision.id,
         ruling=decision.ruling,
-        in_words=gettext(_RULING_IN_WORDS[decision.ruling]),
+        in_words=gettext(RULED_HEADINGS[decision.ruling]),
         by=part_text(decision.decided_by),
         when=tell_time(decision.decided_at, now),
     )
@@ -537,7 +510,7 @@ def _holder(case: Case, claim: Claim | None) -> tuple[Piece, ...]:
 def _for_now(case: Case) -> str:
     if case.mode is Mode.OBSERVE and case.action is Action.PUBLISH:
         return gettext("For now the site publishes it, as it only observes.")
-    return gettext(_SITE_DOES_FOR_NOW[case.action])
+    return gettext(SITE_DOES_FOR_NOW[case.action])
 
 
 def _history(case: Case, now: datetime) -> tuple[Event, ...]:
@@ -545,15 +518,15 @@ def _history(case: Case, now: datetime) -> tuple[Event, ...]:
     events = [_event(case.comment.received_at, gettext("Received"), now)]
     if case.verdict:
         model = case.verdict.model_version
-        called = gettext(_CALLED_BY[case.verdict.outcome], model=model)
+        called = gettext(CALLED_BY[case.verdict.outcome], model=model)
         events.append(_event(case.verdict.judged_at, called, now))
     for decision in case.decisions:
         events += _decision_events(decision, now)
     for report in case.reports:
         said = (
-            gettext(_REPORTED_BY[report.label], who=report.reported_by)
+            gettext(REPORTED_BY[report.label], who=report.reported_by)
             if report.reported_by
-            else gettext(_REPORTED[report.label])
+            else gettext(REPORTED[report.label])
         )
         events.append(_event(report.reported_at, said, now))
     if case.withdrawn_at is not None:
@@ -563,7 +536,7 @@ def _history(case: Case, now: datetime) -> tuple[Event, ...]:
 
 def _decision_events(decision: Decision, now: datetime) -> list[tuple[datetime, Event]]:
     """Return a ruling with its note, and its undoing if it was undone."""
-    ruled = gettext(_RULED_BY[decision.ruling], who=decision.decided_by)
+    ruled = gettext(RULED_BY[decision.ruling], who=decision.decided_by)
     at, event = _event(decision.decided_at, ruled, now)
     note = part_text(decision.note or "")
     events = [(at, replace(event, note=note, undone=decision.undone_at is not None))]
@@ -582,7 +555,7 @@ def _verdict(
 ) -> VerdictView:
     return VerdictView(
         outcome=verdict.outcome,
-        outcome_in_words=gettext(_OUTCOME_IN_WORDS[verdict.outcome]),
+        outcome_in_words=gettext(OUTCOME_NAMES[verdict.outcome]),
         p_spam=stands_at(verdict),
         meaning=in_one_sentence(verdict, links),
         headline=_headline(verdict),
@@ -602,7 +575,7 @@ def _headline(verdict: Verdict) -> str:
     if verdict.degraded:
         return gettext("Left to a person, because evidence is missing.")
     return gettext(
-        _HEADLINES[verdict.outcome],
+        CALLED_BECAUSE[verdict.outcome],
         ham=_cutoff(verdict.ham_cutoff, verdict),
         spam=_cutoff(verdict.spam_cutoff, verdict),
     )

@@ -31,12 +31,12 @@ from service.web.edge.language import (
     current_language,
     gettext,
     ngettext,
-    noted,
     number,
     percent,
     signed,
 )
 from service.web.pages.common import plots
+from service.web.pages.common.labels import OUTCOME_HEADINGS
 from service.web.pages.common.learnt_view import belief_views, curve_view
 from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import moderator, needs, require
@@ -48,14 +48,7 @@ _USUAL_SPAN = 30
 SITES_DRAWN = 12
 _NAME_CHARS = 60
 _TARGETS_SHOWN = 2
-_OUTCOME_KINDS = ("ham", "unsure", "spam", "unjudged")
 _SERIES_KINDS = ("one", "two", "three", "four", "five")
-_OUTCOME_NAMES = {
-    "ham": noted("Ham"),
-    "unsure": noted("Unsure"),
-    "spam": noted("Spam"),
-    "unjudged": noted("Without a verdict"),
-}
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
@@ -305,9 +298,9 @@ def _outcomes(figures: Figures, labels: Sequence[str]) -> StackView:
 
 
 def _outcome_kinds() -> tuple[Kind, ...]:
-    return tuple(
-        Kind(css=kind, name=part_text(gettext(_OUTCOME_NAMES[kind]))) for kind in _OUTCOME_KINDS
-    )
+    kinds = {outcome.value: gettext(name) for outcome, name in OUTCOME_HEADINGS.items()}
+    kinds["unjudged"] = gettext("Without a verdict")
+    return tuple(Kind(css=css, name=part_text(name)) for css, name in kinds.items())
 
 
 def _then_and_now() -> tuple[Kind, ...]:

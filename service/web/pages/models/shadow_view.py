@@ -14,7 +14,6 @@ from flask.typing import ResponseReturnValue
 
 from service.domain.back_scoring import BackScoring, JobState
 from service.domain.comment import CommentId, SiteId
-from service.domain.decision import Ruling
 from service.domain.errors import InvalidInputError
 from service.domain.shadow_verdict import (
     Disagreement,
@@ -33,6 +32,7 @@ from service.web.edge.language import (
     percent,
     probability,
 )
+from service.web.pages.common.labels import OUTCOME_HEADINGS, RULED_HEADINGS
 from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.pages import moderator, needs
 from service.web.pages.common.presenting import Moment, tell_time
@@ -44,12 +44,6 @@ _JOBS_SHOWN = 10
 _MAX_VERSION_CHARS = 100
 _MAX_CURSOR_CHARS = 400
 _BEGINNING_CHARS = 90
-_OUTCOME_NAMES = {
-    Outcome.HAM: noted("Ham"),
-    Outcome.UNSURE: noted("Unsure"),
-    Outcome.SPAM: noted("Spam"),
-}
-_RULING_NAMES = {Ruling.APPROVE: noted("Approved"), Ruling.REJECT: noted("Rejected")}
 _HARM_NAMES = {
     Harm.APPROVED_CALLED_SPAM: noted("Approved by a person, called spam"),
     Harm.HAM_CALLED_SPAM: noted("Ham, called spam"),
@@ -158,7 +152,7 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
             counts=told.counts,
             rows=_matrix(told.counts),
             differing=_present(told.disagreements, services, moderator()),
-            outcomes=[gettext(name) for name in _OUTCOME_NAMES.values()],
+            outcomes=[gettext(name) for name in OUTCOME_HEADINGS.values()],
             further=url_for(here, version=version, cursor=told.next_cursor)
             if told.next_cursor
             else None,
@@ -219,7 +213,7 @@ def _matrix(counts: ShadowVerdictCounts) -> list[RowView]:
     """Return a row a verdict; each cell says whether shadow verdict and verdict agree in it."""
     return [
         RowView(
-            verdict=gettext(_OUTCOME_NAMES[verdict]),
+            verdict=gettext(OUTCOME_HEADINGS[verdict]),
             cells=tuple(
                 (
                     number(counts.among(verdict=verdict, shadow_verdict=shadow_verdict)),
@@ -244,11 +238,11 @@ def _present(
         DisagreementView(
             id=one.comment_id,
             harm=gettext(_HARM_NAMES[one.harm]),
-            verdict=gettext(_OUTCOME_NAMES[one.verdict]),
+            verdict=gettext(OUTCOME_HEADINGS[one.verdict]),
             p_spam=probability(one.verdict_p_spam),
-            shadow_verdict=gettext(_OUTCOME_NAMES[one.shadow_verdict]),
+            shadow_verdict=gettext(OUTCOME_HEADINGS[one.shadow_verdict]),
             its_p_spam=probability(one.p_spam),
-            ruling=gettext(_RULING_NAMES[one.ruling]) if one.ruling else "",
+            ruling=gettext(RULED_HEADINGS[one.ruling]) if one.ruling else "",
             beginning=part_text(_beginning(cases[one.comment_id].comment.text)),
         )
         for one in found

@@ -12,9 +12,9 @@ from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.sender_record import MAX_COUNTED, Trait, TraitRecord
-from service.domain.verdict import Outcome
 from service.ports.services import Services
 from service.web.edge.language import gettext, noted, number
+from service.web.pages.common.labels import CALLED, RULED
 from service.web.pages.common.marking import Piece, part_text
 from service.web.pages.common.presenting import Moment, tell_time
 
@@ -27,12 +27,6 @@ _TRAIT_IN_WORDS = {
     Trait.EMAIL: noted("E-mail"),
     Trait.NAME: noted("Name"),
     Trait.DOMAIN: noted("Linked domain"),
-}
-_RULED = {Ruling.APPROVE: noted("approved"), Ruling.REJECT: noted("rejected")}
-_CALLED = {
-    Outcome.HAM: noted("called ham"),
-    Outcome.UNSURE: noted("unsure"),
-    Outcome.SPAM: noted("called spam"),
 }
 
 
@@ -127,7 +121,7 @@ def _last(case: Case, now: datetime) -> LastView:
 
 def _stands(case: Case) -> str:
     if case.decision is not None:
-        return gettext(_RULED[case.decision.ruling])
+        return gettext(RULED[case.decision.ruling])
     if case.verdict is None:
         return gettext("waits for its verdict")
-    return gettext(_CALLED[case.verdict.outcome])
+    return gettext(CALLED[case.verdict.outcome])

@@ -10,15 +10,9 @@ from service.moderation.review.preview_cutoffs import Preview
 from service.web.edge.language import (
     gettext,
     ngettext,
-    noted,
     up_to_four_digits,
 )
-
-_OUTCOMES = {
-    Outcome.HAM: noted("Called ham"),
-    Outcome.UNSURE: noted("Left to a person"),
-    Outcome.SPAM: noted("Called spam"),
-}
+from service.web.pages.common.labels import CALLED_HEADINGS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +70,12 @@ def view_of(preview: Preview) -> PreviewView:
                 were=counts.were(outcome),
                 would_be=counts.would_be(outcome),
             )
-            for outcome, name in _OUTCOMES.items()
+            for outcome, name in CALLED_HEADINGS.items()
         ),
         moved=tuple(
             MovedRow(
-                was=gettext(_OUTCOMES[one.was]),
-                becomes=gettext(_OUTCOMES[one.becomes]),
+                was=gettext(CALLED_HEADINGS[one.was]),
+                becomes=gettext(CALLED_HEADINGS[one.becomes]),
                 comments=one.comments,
                 approved=one.approved,
                 rejected=one.rejected,

@@ -18,7 +18,6 @@ from training.trust.weights import (
     Reason,
     TrustConfig,
     clean_decisions,
-    count_set_aside,
 )
 
 CONFIG = TrustConfig()
@@ -278,8 +277,7 @@ def test_a_source_with_a_fifth_of_its_labels_flipped_is_set_aside_as_a_whole():
 
     cleaned = clean_decisions([*owners(), *poisoned, *sincere])
 
-    counts = count_set_aside(cleaned)
-    assert counts[Reason.REVIEWER_IS_OUTLIER.value] == 120
+    assert list(reasons(cleaned).values()).count(Reason.REVIEWER_IS_OUTLIER) == 120
     # What is left over of the other one are its two mistakes.
     assert len(cleaned.set_aside) - 120 == 2
 
@@ -309,7 +307,7 @@ def test_a_source_whose_flips_come_from_many_hands_is_set_aside_too():
 
     cleaned = clean_decisions([*owners(), *poisoned])
 
-    assert count_set_aside(cleaned)[Reason.SOURCE_IS_OUTLIER.value] == 150
+    assert list(reasons(cleaned).values()).count(Reason.SOURCE_IS_OUTLIER) == 150
 
 
 def test_the_owner_of_a_blog_that_the_model_is_wrong_about_still_teaches():

@@ -1,0 +1,51 @@
+"""The words of every page for a verdict's outcome, a ruling, a report and what the site does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from service.domain.decision import Action, Ruling
+from service.domain.report import Label
+from service.domain.verdict import Outcome
+from service.web.edge.language import noted
+
+
+def _outcomes(ham: str, unsure: str, spam: str) -> Mapping[Outcome, str]:
+    return {Outcome.HAM: ham, Outcome.UNSURE: unsure, Outcome.SPAM: spam}
+
+
+OUTCOME_NAMES = _outcomes(noted("ham"), noted("unsure"), noted("spam"))
+OUTCOME_HEADINGS = _outcomes(noted("Ham"), noted("Unsure"), noted("Spam"))
+CALLED = _outcomes(noted("called ham"), noted("unsure"), noted("called spam"))
+CALLED_HEADINGS = _outcomes(noted("Called ham"), noted("Left to a person"), noted("Called spam"))
+CALLED_BY = _outcomes(
+    noted("Called ham by %(model)s"),
+    noted("Called unsure by %(model)s"),
+    noted("Called spam by %(model)s"),
+)
+CALLED_BECAUSE = _outcomes(
+    noted("Called ham, as it stands below %(ham)s."),
+    noted("Left to a person, as it stands between %(ham)s and %(spam)s."),
+    noted("Called spam, as it stands at %(spam)s or above."),
+)
+RULED = {Ruling.APPROVE: noted("approved"), Ruling.REJECT: noted("rejected")}
+RULED_HEADINGS = {Ruling.APPROVE: noted("Approved"), Ruling.REJECT: noted("Rejected")}
+RULED_BY = {
+    Ruling.APPROVE: noted("Approved by %(who)s"),
+    Ruling.REJECT: noted("Rejected by %(who)s"),
+}
+REPORTED = {Label.SPAM: noted("Reported as spam"), Label.HAM: noted("Reported as ham")}
+REPORTED_BY = {
+    Label.SPAM: noted("Reported as spam by %(who)s"),
+    Label.HAM: noted("Reported as ham by %(who)s"),
+}
+SITE_DOES = {
+    Action.PUBLISH: noted("The site publishes it."),
+    Action.HOLD: noted("The site holds it back."),
+    Action.REJECT: noted("The site rejects it."),
+}
+SITE_DOES_FOR_NOW = {
+    Action.PUBLISH: noted("For now the site publishes it."),
+    Action.HOLD: noted("For now the site holds it back."),
+    Action.REJECT: noted("For now the site rejects it."),
+}
