@@ -197,6 +197,10 @@ class FiguresAnswer(Answer):
                 CampaignFiguresAnswer.from_value(one, id=one.campaign_id)
                 for one in figures.campaigns
             ],
+            moderators=[
+                ModeratorAnswer.from_value(one, in_strokes=one.in_bulk)
+                for one in figures.moderators
+            ],
             drift=DriftAnswer.of(drift),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from enum import Enum
 from operator import attrgetter
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value", bound="DataclassInstance")
 Values = dict[str, Any]
+_NONE: Mapping[str, str] = {}
 
 
 def _plain(value: object) -> object:
@@ -23,37 +24,48 @@ def _plain(value: object) -> object:
 
 
 def writer(
-    of: type[DataclassInstance], *, prefix: str = "", **writes: Callable[[Any], object]
+    of: type[DataclassInstance],
+    *,
+    prefix: str = "",
+    columns: Mapping[str, str] = _NONE,
+    **writes: Callable[[Any], object],
 ) -> Callable[[Any], Values]:
     """Return how values of a data class become columns, each named for its field.
 
+    `columns` names those that are called otherwise than their field.
     What a field of `writes` becomes, that function says; of any other `_plain` does.
     """
-    columns = [
-        (field.name, prefix + field.name, writes.get(field.name, _plain)) for field in fields(of)
+    made = [
+        (field.name, prefix + columns.get(field.name, field.name), writes.get(field.name, _plain))
+        for field in fields(of)
     ]
 
     def write(value: object) -> Values:
-        return {column: as_kept(getattr(value, name)) for name, column, as_kept in columns}
+        return {column: as_kept(getattr(value, name)) for name, column, as_kept in made}
 
     return write
 
 
 def reader(
-    of: type[Value], *, prefix: str = "", **reads: Callable[[Any], Any]
+    of: type[Value],
+    *,
+    prefix: str = "",
+    columns: Mapping[str, str] = _NONE,
+    **reads: Callable[[Any], Any],
 ) -> Callable[[Any], Value]:
     """Return how rows, or what has the same names, become values of a data class, field by field.
 
-    Each has a column of its name, after `prefix`. What a column of `reads` becomes, that function
-    says; any other stays as it is. Reading raises `AttributeError` where a column is missing.
+    Each has a column of its name, after `prefix`, or of that in `columns`. What a column of `reads`
+    becomes, that function says; any other stays as it is. Reading raises `AttributeError` where a
+    column is missing.
     """
     names = tuple(field.name for field in fields(of))
-    columns = attrgetter(*(prefix + name for name in names))
+    read_columns = attrgetter(*(prefix + columns.get(name, name) for name in names))
     changes = tuple(reads.items())
 
     def read(row: object) -> Value:
         # As many columns as names; to have that checked would take as long as all the rest.
-        found = dict(zip(names, columns(row), strict=False))
+        found = dict(zip(names, read_columns(row), strict=False))
         for name, made in changes:
             found[name] = made(found[name])
         return of(**found)

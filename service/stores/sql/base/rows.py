@@ -264,8 +264,9 @@ verdict_from = reader(
     instruction=_instruction_from,
 )
 
-_decision_values = writer(Decision)
-decision_from = reader(Decision, ruling=Ruling)
+_DECISION_COLUMNS = {"bulk_decision_id": "stroke_id"}
+_decision_values = writer(Decision, columns=_DECISION_COLUMNS)
+decision_from = reader(Decision, columns=_DECISION_COLUMNS, ruling=Ruling)
 
 settings_values = writer(SiteSettings, learns_since=lambda at: at.isoformat() if at else None)
 site_values = writer(Site, settings=settings_values)
