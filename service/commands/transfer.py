@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from service.commands.builds import BUILDS, as_data_file
 from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.progress import ReadingProgress
@@ -28,10 +29,11 @@ from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import IMPORT, Action, Ruling
 from service.domain.errors import InvalidInputError
-from service.domain.published import as_published
+from service.domain.published import PublishedComment, as_published
 from service.domain.site import Site
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.take_over import take_over_rulings
+from service.moderation.telling.published import link_replies
 from service.ports.comments import AddOutcome, NewComment
 from service.ports.services import Services
 from service.web.api.intake import new_comment
@@ -236,9 +238,10 @@ _WRITERS: Mapping[str, Callable[[Iterator[Mapping[str, object]]], Iterator[str]]
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(list(_WRITERS)),
+    type=click.Choice([*_WRITERS, *BUILDS]),
     default=None,
-    help="JSON lines; for names in .json and .csv, gzipped or not, one JSON array or CSV.",
+    help="JSON lines; for names in .json and .csv, gzipped or not, one JSON array or CSV. For a "
+    "build what the site shows, as one data file by post.",
 )
 @click.option(
     "--action",
@@ -266,29 +269,41 @@ def export_command(
     """Write a site's verdicts and decisions, one comment a row, the newest first.
 
     `platform_id` is the comment's id at its platform, to apply the verdict there. Comments that
-    were deleted at their site are left out. Hugo, Jekyll and Eleventy read `--published --out
-    data/comments.json`; in their data folders, JSON lines end a build.
+    were deleted at their site are left out. Hugo reads `--format hugo --out data/comments.json`,
+    Jekyll and Eleventy theirs in `_data/comments.json`: a post's comments under its path, each
+    thread in order; `depth` says how far a comment stands in one.
     """
-    if published and (action or with_text):
-        msg = "--published says what is written; leave --action and --with-text out"
+    build = BUILDS.get(kind or "")
+    if (published or build) and (action or with_text):
+        what = "--published" if published else f"--format {kind}"
+        msg = f"{what} says what is written; leave --action and --with-text out"
         raise click.UsageError(msg)
     ending = Path(out.removesuffix(".gz")).suffix.removeprefix(".")
-    write = _WRITERS[kind or (ending if ending in _WRITERS else "jsonl")]
     with open_services(data_dir=data_dir) as services:
         site = find_site(site_name, services)
-        cases = _all_cases(site, services)
-        rows = (
-            (public_row(shown) for case in cases if (shown := as_published(case)))
-            if published
-            else (
-                _export_row(case, with_text=with_text)
-                for case in cases
-                if action in (None, case.action.value)
+        if build:
+            lines = as_data_file(_all_published(site, services), site.settings.blog, build)
+        else:
+            write = _WRITERS[kind or (ending if ending in _WRITERS else "jsonl")]
+            lines = write(
+                map(public_row, _all_published(site, services))
+                if published
+                else (
+                    _export_row(case, with_text=with_text)
+                    for case in _all_cases(site, services)
+                    if action in (None, case.action.value)
+                )
             )
-        )
         with open_whole(out) as stream:
-            for line in write(rows):
+            for line in lines:
                 stream.write(line.encode("utf-8", "replace"))
+
+
+def _all_published(site: Site, services: Services) -> Iterator[PublishedComment]:
+    cases = _all_cases(site, services)
+    shown = (one for case in cases if (one := as_published(case)))
+    while batch := list(islice(shown, _PAGE)):
+        yield from link_replies(batch, site, services)
 
 
 def _all_cases(site: Site, services: Services) -> Iterator[Case]:

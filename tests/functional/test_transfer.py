@@ -656,6 +656,23 @@ def test_what_a_site_shows_is_exported_as_one_array_that_generators_read(run, br
     }
 
 
+def test_what_a_site_shows_is_exported_for_a_build_by_post(run, bring, tmp_path):
+    bring(WXR % wp_comment(7, "Hello."), "wxr", "--with-decisions")
+    out = tmp_path / "comments.json"
+
+    run("export", "--site", "Garden", "--format", "hugo", "--out", str(out))
+
+    ((path, rows),) = json.loads(out.read_text("utf-8")).items()
+    assert path.startswith("/")
+    assert [(one["text"], one["depth"]) for one in rows] == [("Hello.", 0)]
+
+
+def test_a_build_s_format_takes_no_other_choice(run):
+    done = run("export", "--site", "Garden", "--format", "jekyll", "--with-text", code=2)
+
+    assert "--format jekyll" in done.output
+
+
 def test_of_nothing_an_empty_array_is_exported(run):
     done = run("export", "--site", "Garden", "--published", "--format", "json")
 

@@ -47,6 +47,7 @@ OPEN = {
     # What a visitor's browser loads with a comment form: it has no key.
     "/public/<hook_id>/form.js",
     "/public/<hook_id>/form-token",
+    "/public/<hook_id>/words",
     # Clients ask these before they have a key; the answers are the same for everybody.
     "/1.1/test",
     "/1.2/test",

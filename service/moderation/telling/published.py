@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from service.domain.errors import NotFoundError
@@ -39,7 +40,18 @@ def list_published(site: Site, post: str, services: Services, *, page: int) -> P
         offset=(page - 1) * PAGE,
         limit=PAGE + 1,
     )
-    return PublishedPage(comments=tuple(found[:PAGE]), has_more=len(found) > PAGE)
+    shown = link_replies(found[:PAGE], site, services)
+    return PublishedPage(comments=tuple(shown), has_more=len(found) > PAGE)
+
+
+def link_replies(
+    comments: Iterable[PublishedComment], site: Site, services: Services
+) -> list[PublishedComment]:
+    """Return the comments with the id of what each answers, where its site named its own."""
+    shown = list(comments)
+    named = {one.reply_to for one in shown if one.reply_to}
+    ids = services.comments.find_by_site_ids(site.id, sorted(named)) if named else {}
+    return [replace(one, reply_to=ids.get(one.reply_to or "", one.reply_to)) for one in shown]
 
 
 def addresses_of(post: str, blog: str | None) -> list[str]:

@@ -1,8 +1,10 @@
 // Sends a token and counts with a comment form: no cookie, no storage, no fingerprint, no rhythm of
-// keys, no request before somebody touches a form.
+// keys, no request before somebody touches a form. A tag with `data-comments` also gets the page's
+// comments, and a form that says what became of what was sent.
 (() => {
   "use strict";
-  const home = document.currentScript.src.replace(/form\.js[^/]*$/, "");
+  const tag = document.currentScript;
+  const home = tag.src.replace(/form\.js[^/]*$/, "");
   const PUT_IN = /^insert(From(Paste|Drop|Yank)|Replacement)/;
   const forms = new WeakMap();
   const restored = new WeakSet();
@@ -29,8 +31,11 @@
     }
   }
 
-  async function ask(seen) {
-    const where = encodeURIComponent(location.origin + location.pathname);
+  const pageOf = (form) =>
+    form?.querySelector("[name=post_url]")?.value || location.origin + location.pathname;
+
+  async function ask(seen, form) {
+    const where = encodeURIComponent(pageOf(form));
     const answer = await fetch(`${home}form-token?page=${where}`, { credentials: "omit" });
     if (!answer.ok) return;
     seen.challenge = await answer.json();
@@ -43,7 +48,7 @@
     if (!seen || (seen.sent && ![...form.querySelectorAll("textarea")].some((box) => box.value))) {
       seen = { from: performance.now(), keys: 0, pastes: +restored.has(form), other_inputs: 0 };
       forms.set(form, seen);
-      ask(seen).catch(() => {});
+      ask(seen, form).catch(() => {});
     }
     return seen;
   }
@@ -92,4 +97,138 @@
     field.value = btoa(JSON.stringify({ challenge, solution, behaviour }));
     seen.sent = true;
   });
+
+  if (tag.dataset.comments === undefined) return;
+  // Deeper threads go on at this depth.
+  const MOST_DEPTH = 3;
+  const hook = home.replace(/\/public\/([^/]+)\/$/, "/hooks/$1");
+  const { lang } = document.documentElement;
+  const options = { credentials: "omit", headers: { Accept: "application/json" } };
+  if (lang) options.headers["Accept-Language"] = lang;
+
+  // Whatever strangers wrote becomes text by this, never markup.
+  const make = (name, attributes, ...children) => {
+    const made = document.createElement(name);
+    for (const key in attributes) made.setAttribute(key, attributes[key]);
+    made.append(...children);
+    return made;
+  };
+  const button = (onclick, ...children) =>
+    Object.assign(make("button", { type: "button" }, ...children), { onclick });
+
+  async function begin() {
+    const words = await (await fetch(`${home}words`, options)).json();
+    let form = document.querySelector(`form[action="${hook}"]`);
+    const post = tag.dataset.comments || pageOf(form);
+    const rows = new Map();
+    const list = make("ol", { class: "slopsieve-comments" });
+    const said = make("p", { role: "status" });
+    const target = make("p");
+    const more = button(() => load(last + 1), words.more);
+    more.hidden = true;
+    let last = 1;
+
+    function show({ id, author, author_url, at, text, reply_to }) {
+      if (rows.has(id)) return;
+      const parent = rows.get(reply_to);
+      const name = () => make("bdi", {}, author || words.anonymous);
+      const link = { href: author_url, rel: "nofollow ugc" };
+      const day = new Date(at).toLocaleDateString(words.language, { dateStyle: "long" });
+      const by = make("p", { class: "slopsieve-by" });
+      by.append(/^https?:/i.test(author_url) ? make("a", link, name()) : name(), " ");
+      by.append(make("a", { href: `#${id}` }, make("time", { datetime: at }, day)), " ");
+      if (parent) by.append(make("a", { href: `#${reply_to}` }, words.answers, " ", parent.name()));
+      const body = make("div", { class: "slopsieve-text", dir: "auto" }, text);
+      body.style.whiteSpace = "pre-wrap";
+      const reply = button(() => answer(id, name()), words.reply, " ", name());
+      const item = make("li", { id }, by, body, reply);
+      item.style.listStyle = "none";
+      const depth = parent ? Math.min(parent.depth + 1, MOST_DEPTH) : 0;
+      if (depth > parent?.depth) parent.replies ??= parent.item.appendChild(make("ol"));
+      (parent ? (parent.replies ?? parent.item.parentNode) : list).append(item);
+      rows.set(id, { item, name, text, depth });
+    }
+
+    async function load(page, cache) {
+      const where = `${home}comments?post=${encodeURIComponent(post)}&page=${page}`;
+      const found = await fetch(where, { ...options, cache });
+      if (!found.ok) return;
+      const { comments, next_page } = await found.json();
+      // What a build put into the page is as old as the build.
+      document.querySelector("ol.slopsieve-comments:not(.slopsieve *)")?.remove();
+      comments.forEach(show);
+      last = page;
+      more.hidden = !next_page;
+      return next_page;
+    }
+
+    function answer(id, name) {
+      form.querySelector("[name=reply_to]")?.remove();
+      target.replaceChildren();
+      if (!id) return;
+      form.append(hidden("reply_to", id));
+      target.append(words.reply, " ", name, " ", button(() => answer(), words.end));
+      form.querySelector("textarea").focus();
+    }
+
+    async function send(event) {
+      event.preventDefault();
+      said.textContent = words.sending;
+      const box = form.querySelector("textarea");
+      try {
+        const body = new URLSearchParams(new FormData(form));
+        const sent = await fetch(hook, { ...options, method: "POST", body });
+        if (sent.ok) {
+          said.textContent = words.waits;
+          look(box.value.trim());
+          box.value = "";
+          answer();
+        } else {
+          const { title, detail } = await sent.json();
+          said.textContent = `${title}. ${detail}`;
+        }
+      } catch {
+        said.textContent = words.away;
+      }
+    }
+
+    async function look(text) {
+      const before = new Set(rows.keys());
+      for (const wait of [1e3, 4e3]) {
+        await new Promise((done) => setTimeout(done, wait));
+        for (let page = last; page; ) page = await load(page, "no-cache");
+        for (const [id, row] of rows)
+          if (!before.has(id) && row.text.trim() === text) said.textContent = words.shown;
+      }
+    }
+
+    const field = (name, kind, how) =>
+      make("p", {}, make("label", {}, words[name], make("br"), make(kind, { name, ...how })));
+    const input = (name, type, maxlength) =>
+      field(name, "input", { type, maxlength, autocomplete: name });
+    const hidden = (name, value) => make("input", { type: "hidden", name, value });
+
+    const box = make("section", { class: "slopsieve" }, list, more);
+    if (!form) {
+      const trap = field("homepage", "input", { tabindex: -1, autocomplete: "off" });
+      trap.hidden = true;
+      form = make("form", { method: "post", action: hook });
+      form.append(field("text", "textarea", { rows: 6, required: "" }), input("name", "text", 300));
+      form.append(input("email", "email", 320), input("url", "url", 2048), trap);
+      form.append(hidden("post_url", post), hidden("post_title", document.title.slice(0, 500)));
+      form.append(make("button", {}, words.send));
+      box.append(form);
+    }
+    form.prepend(target);
+    form.append(said);
+    form.addEventListener("submit", send);
+    tag.after(box);
+    box.style.overflowWrap = "anywhere";
+    list.style.padding = 0;
+    await load(1);
+    rows.get(location.hash.slice(1))?.item.scrollIntoView();
+  }
+
+  if (document.readyState === "loading") addEventListener("DOMContentLoaded", begin);
+  else begin();
 })();

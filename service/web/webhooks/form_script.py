@@ -1,9 +1,10 @@
-"""Serves what a page's comment form asks for: one script, and a token for each comment."""
+"""Serves what a page's comment form asks for: one script, its words, a token for each comment."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -15,15 +16,39 @@ from service.moderation.intake.form_tokens import issue_token
 from service.ports.services import Services
 from service.web.edge.answers import FormTokenAnswer
 from service.web.edge.auth import open_to_all
+from service.web.edge.language import current_language, gettext, noted
 from service.web.edge.reading import read_request
 from service.web.edge.sharing import ANY_ORIGIN
 from service.web.webhooks import static_form
+from service.web.webhooks.answers import as_json
 from service.web.webhooks.public_comments import find_box
 
 SCRIPT = "form.js"
 _FILE = Path(__file__).parents[1] / "static" / SCRIPT
 # An hour in which another version of the script may still be served from a cache.
 _FRESH = "public, max-age=3600"
+
+
+# What the script shows, by the names that it has for it.
+_WORDS: Mapping[str, str] = {
+    "anonymous": noted("Anonymous"),
+    "answers": noted("in reply to"),
+    "more": noted("More comments"),
+    "reply": noted("Reply to"),
+    "end": noted("Cancel"),
+    "text": noted("Comment"),
+    "name": noted("Name (optional)"),
+    "email": noted("E-mail (optional, never shown)"),
+    "url": noted("Website (optional)"),
+    "homepage": noted("Leave this empty"),
+    "send": noted("Send"),
+    "sending": noted("Sending …"),
+    "waits": noted("Thank you. Your comment waits for a person to look at it."),
+    "shown": noted("Thank you. Your comment is shown here."),
+    "away": noted(
+        "Your comment was not sent: the service cannot be reached. Send it again in a minute."
+    ),
+}
 
 
 class _Asked(BaseModel):
@@ -41,12 +66,17 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
         find_box(hook_id, services)
         # It is the same for everybody; browsers check its hash only if any page may read it.
         g.shared_with = ANY_ORIGIN
-        response = Response(_script(), content_type="text/javascript; charset=utf-8")
-        response.headers["Cache-Control"] = _FRESH
-        response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
-        response.add_etag()
-        response.make_conditional(request)
-        return response
+        return _fresh_for_all(Response(_script(), content_type="text/javascript; charset=utf-8"))
+
+    @public.get("/<hook_id>/words")
+    @open_to_all
+    def form_words(hook_id: str) -> Response:
+        find_box(hook_id, services)
+        g.shared_with = ANY_ORIGIN
+        words = {name: gettext(word) for name, word in _WORDS.items()}
+        response = as_json({"language": current_language(), **words})
+        response.vary.add("Accept-Language")
+        return _fresh_for_all(response)
 
     @public.get("/<hook_id>/form-token")
     @open_to_all
@@ -70,6 +100,14 @@ def add_form_routes(public: Blueprint, services: Services) -> None:
         response.headers["Cache-Control"] = "no-store"
         response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
         return response
+
+
+def _fresh_for_all(response: Response) -> Response:
+    response.headers["Cache-Control"] = _FRESH
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    response.add_etag()
+    response.make_conditional(request)
+    return response
 
 
 @cache

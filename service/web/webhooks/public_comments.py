@@ -74,9 +74,11 @@ def blueprint(services: Services) -> Blueprint:
         )
         response = make_response(html)
         response.headers["Content-Security-Policy"] = (
-            "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
+            "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; "
             f"frame-ancestors {may_frame(site.settings.blog)}"
         )
+        # The form under the comments is told by where it was sent from.
+        response.headers["Referrer-Policy"] = "same-origin"
         response.vary.add("Accept-Language")
         return _cacheable(response)
 

@@ -56,7 +56,7 @@ def register_webhooks(
 
 
 def _for_visitors(response: Response) -> Response:
-    """Let a site's own script read whatever a form is answered; show refusals as a page.
+    """Let a site's own script read whatever a form is answered; tell refusals in visitors' words.
 
     Whatever refused the request: the limits and a failing store do not know what a form is.
     """
@@ -65,9 +65,12 @@ def _for_visitors(response: Response) -> Response:
     is_refusal = response.content_type == PROBLEM_TYPE
     if not is_refusal or not request.path.startswith(("/hooks/", "/public/")):
         return response
+    document = ProblemAnswer.model_validate_json(response.get_data())
     if request.is_json or not visitors.wants_page(request.headers.get("Accept", "")):
+        if "open_form" in g:
+            response.set_data(visitors.in_words(document).model_dump_json())
         return response
-    page = visitors.refuse(ProblemAnswer.model_validate_json(response.get_data()))
+    page = visitors.refuse(document)
     response.set_data(page.get_data())
     response.content_type = page.content_type
     response.headers["Content-Security-Policy"] = page.headers["Content-Security-Policy"]

@@ -8,6 +8,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 from flask import Response
 from werkzeug.datastructures import Headers
@@ -63,7 +64,8 @@ class ForeignPageError(EdgeError):
 
 def serve(received: Received, tools: Tools) -> Response:
     """Keep what a visitor wrote and thank for it; the answer never tells the verdict."""
-    if origin_of(received.headers, received.site) is None:
+    is_ours = _is_our_page(received.headers)
+    if origin_of(received.headers, received.site) is None and not is_ours:
         raise ForeignPageError("Comments are taken from the site's own pages alone.")
     given = _read(received)
     fields = _known(given)
@@ -96,6 +98,18 @@ def origin_of(headers: Headers, site: Site) -> str | None:
     """Return which origin may read the answer, None for a page of another host."""
     given = headers.get("Origin") or headers.get("Referer") or ""
     return shared_with(site.settings.blog, given)
+
+
+def _is_our_page(headers: Headers) -> bool:
+    """Say whether the form is the one under the comments that this service shows."""
+    if headers.get("Sec-Fetch-Site") == "same-origin":
+        return True
+    # Without TLS browsers tell the origin alone.
+    try:
+        host = urlsplit(headers.get("Origin", "")).netloc
+    except ValueError:
+        return False
+    return bool(host) and host == headers.get("Host")
 
 
 def _read(received: Received) -> Mapping[str, Json]:

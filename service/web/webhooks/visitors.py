@@ -1,4 +1,4 @@
-"""Tells a visitor without a script, in a page, what became of the comment."""
+"""Tells a visitor what became of the comment: in a page, or in words for the site's script."""
 
 from __future__ import annotations
 
@@ -60,25 +60,29 @@ _REFUSED = {
     ),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: (
         noted("Your comment is too long"),
-        noted("Go back, shorten it and send it again."),
+        noted("Shorten it and send it again."),
     ),
     HTTPStatus.UNPROCESSABLE_ENTITY: (
         noted("Your comment was not sent"),
-        noted("Go back, change what is named here and send it again."),
+        noted("Change what is named here and send it again."),
     ),
     HTTPStatus.TOO_MANY_REQUESTS: (
         noted("Too many comments at once"),
-        noted("Nothing was kept. Wait a minute, go back and send it again."),
+        noted("Nothing was kept. Wait a minute and send it again."),
     ),
     HTTPStatus.SERVICE_UNAVAILABLE: (
         noted("Comments cannot be taken at the moment"),
-        noted("Nothing was kept. Go back and send it again in a minute."),
+        noted("Nothing was kept. Send it again in a minute."),
     ),
 }
 _UNFORESEEN = (
     noted("Your comment was not sent"),
-    noted("The fault is not yours. Go back and try again later, or tell the site's owner."),
+    noted("The fault is not yours. Try again later, or tell the site's owner."),
 )
+
+
+# Of these sending again is the remedy, from the page that is left behind.
+_SENT_AGAIN = frozenset({413, 422, 429, 503})
 
 
 def wants_page(accept: str) -> bool:
@@ -101,7 +105,16 @@ def refuse(document: ProblemAnswer) -> Response:
         title=gettext(title),
         advice=gettext(advice),
         fields=_in_words(document.errors),
+        goes_back=document.status in _SENT_AGAIN,
     )
+
+
+def in_words(document: ProblemAnswer) -> ProblemAnswer:
+    """Return a refusal whose title and detail a script may show to the visitor as they are."""
+    title, advice = _REFUSED.get(HTTPStatus(document.status), _UNFORESEEN)
+    fields = (f"{name}: {remedy}" for name, remedy in _in_words(document.errors))
+    detail = " ".join((gettext(advice), *fields))
+    return document.model_copy(update={"title": gettext(title), "detail": detail})
 
 
 def _in_words(problems: Sequence[ProblemField]) -> list[tuple[str, str]]:

@@ -31,7 +31,7 @@ from tests.factories import NOW, SITE
 # Of `localhost` browsers believe that it is secure, so that a page there can solve a challenge.
 _BLOG_HOST = "localhost"
 _PATH = "/radiators/"
-_HOOK = "hook_box"
+HOOK = "hook_box"
 _SENTENCES = (
     "Same noise here, and it went on for three winters.",
     "What helped was to close all valves, open the lowest one and wait for an hour.",
@@ -81,20 +81,25 @@ class Earned:
 class Box:
     """A blog's comment box in a browser, and the services behind it."""
 
-    def __init__(self, browser: Browser, address: str, services: Services) -> None:
+    def __init__(
+        self, browser: Browser, address: str, services: Services, *, page_html: str = _FORM
+    ) -> None:
+        self._page_html = page_html
         # Of an address that only a test makes up, browsers ask nothing of this machine.
         self._listener = ThreadingHTTPServer(("127.0.0.1", 0), _blog(lambda: self._html()))
         threading.Thread(target=self._listener.serve_forever, daemon=True).start()
         self.blog = f"http://{_BLOG_HOST}:{self._listener.server_port}"
         self.page = self.blog + _PATH
-        services.sites.change_settings(SITE, lambda _: SiteSettings(blog=self.blog))
+        services.sites.change_settings(
+            SITE, lambda _: SiteSettings(blog=self.blog, public_feed=True)
+        )
         services.inbound.add(
             InboundHook(
-                id=_HOOK, site_id=SITE, platform=Platform.STATIC_FORM, secret="", created_at=NOW
+                id=HOOK, site_id=SITE, platform=Platform.STATIC_FORM, secret="", created_at=NOW
             )
         )
         self.browser, self.address, self.services = browser, address, services
-        self.hook = f"{address}/hooks/{_HOOK}"
+        self.hook = f"{address}/hooks/{HOOK}"
 
     def open(self, *, says_driven: bool = False, **options: object) -> tuple[BrowserContext, Page]:
         """Return the blog's page in a window of its own."""
@@ -142,13 +147,17 @@ class Box:
         return max(found.cases, key=lambda one: one.comment.id, default=None)
 
     def _html(self) -> str:
-        return _FORM.format(
-            address=self.address,
-            hook=_HOOK,
-            integrity=script_integrity(),
-            page=self.page,
-            paragraphs="<p>Turn the pump off first.</p>" * 40,
-        )
+        values = {
+            "address": self.address,
+            "hook": HOOK,
+            "integrity": script_integrity(),
+            "page": self.page,
+            "paragraphs": "<p>Turn the pump off first.</p>" * 40,
+        }
+        html = self._page_html
+        for name, value in values.items():
+            html = html.replace(f"{{{name}}}", value)
+        return html
 
 
 def draw_text(rng: random.Random) -> str:

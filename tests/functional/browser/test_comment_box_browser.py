@@ -1,0 +1,284 @@
+"""A static site's comment box in a real browser, on another origin than the service."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from models.inputs import ModelOutput
+from service.domain.comment import Author, Lane, Post
+from service.domain.decision import Ruling
+from service.domain.site import SiteSettings
+from service.domain.verdict import Outcome
+from service.moderation.review.decide import decide_comment
+from service.moderation.telling.published import PAGE
+from service.ports.comments import NewComment
+from tests.factories import NOW, SITE, make_comment, make_verdict
+from tests.fakes import FixedClassifier, make_services
+from tests.functional.browser.conftest import Watched
+from tests.functional.browser.form_sessions import HOOK, Box
+from tests.functional.hostile import HOSTILE
+
+EXAMPLES = Path(__file__).parents[3] / "service" / "web" / "webhooks" / "examples"
+OWN_FORM = """<!doctype html><html lang="en"><title>Bleeding a radiator</title>
+<h1>Bleeding a radiator</h1>
+<ol class="slopsieve-comments"><li>As old as the build.</li></ol>
+<script src="{address}/public/{hook}/form.js" integrity="{integrity}" crossorigin async
+data-comments></script>
+<form method="post" action="{address}/hooks/{hook}">
+<input type="hidden" name="post_url" value="{page}">
+<label>Your remark <textarea name="message" rows="6" required></textarea></label>
+<button>Off it goes</button></form></html>"""
+WAITS = "Thank you. Your comment waits for a person to look at it."
+SHOWN = "Thank you. Your comment is shown here."
+
+
+def one_line() -> str:
+    """Return the bare example with what its owner has to fill in."""
+    html = (EXAMPLES / "bare.html").read_text("utf-8")
+    page = "https://blog.example/radiators/"
+    assert html.count(page) == 2
+    return (
+        html.replace(page, "{page}")
+        .replace("https://slopsieve.example", "{address}")
+        .replace("hook_01", HOOK)
+    )
+
+
+@pytest.fixture
+def classifier() -> FixedClassifier:
+    return FixedClassifier()
+
+
+@pytest.fixture
+def services(classifier):
+    return make_services(classifier=classifier)
+
+
+@pytest.fixture
+def make_box(browser, address, services):
+    """Return what makes a blog's page, of one line unless it is given."""
+    boxes = []
+
+    def make(html: str | None = None) -> Box:
+        boxes.append(Box(browser, address, services, page_html=html or one_line()))
+        return boxes[-1]
+
+    yield make
+    for box in boxes:
+        box.close()
+
+
+def keep(services, box, text="Hi.", **changes):
+    """Keep a comment that is shown under the page."""
+    comment = make_comment(text, **({"post": Post(url=box.page)} | changes))
+    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    services.verdicts.add([make_verdict(comment.id, Outcome.HAM)], audit=frozenset())
+    return comment.id
+
+
+def complaints(watched, box):
+    """Return what should not have happened; that the page itself is asked for should."""
+    return [one for one in watched.complaints if one != f"request: {box.page}"]
+
+
+def write(page, text):
+    page.get_by_label("Comment").press_sequentially(text)
+    page.get_by_role("button", name="Send").click()
+
+
+def test_a_comment_is_posted_held_approved_and_shown(make_box, classifier, services):
+    classifier.answer = ModelOutput(p_spam=0.5)
+    box = make_box()
+    context, page = box.open()
+    watched = Watched(page)
+
+    page.get_by_label("Name").fill("Mara")
+    write(page, "The drain valve was stuck.\n\nHere too.")
+
+    expect(page.get_by_role("status")).to_have_text(WAITS)
+    expect(page.get_by_label("Comment")).to_have_value("")
+    expect(page.locator(".slopsieve-comments li")).to_have_count(0)
+    decide_comment(box.newest_id(), Ruling.APPROVE, services, decided_by="ada")
+    # What lay in a cache for a minute would be as it was.
+    context.close()
+    context, page = box.open()
+    shown = page.locator(".slopsieve-comments li")
+    expect(shown).to_have_count(1)
+    expect(shown).to_contain_text("Mara")
+    expect(shown).to_contain_text("Here too.")
+    assert complaints(watched, box) == []
+    context.close()
+
+
+def test_what_is_published_at_once_is_shown_without_loading_the_page_again(make_box, classifier):
+    classifier.answer = ModelOutput(p_spam=0.01)
+    box = make_box()
+    context, page = box.open()
+
+    write(page, "Thank you for the drawing.")
+
+    expect(page.get_by_role("status")).to_have_text(SHOWN, timeout=15_000)
+    expect(page.locator(".slopsieve-comments li")).to_contain_text("Thank you for the drawing.")
+    assert box.newest().signals.keys() <= {"missing_form_token", "driven_browser"}
+    context.close()
+
+
+def test_who_has_no_script_posts_is_thanked_and_reads(make_box, classifier, services):
+    classifier.answer = ModelOutput(p_spam=0.5)
+    box = make_box()
+    context, page = box.open(java_script_enabled=False)
+
+    page.get_by_role("link", name="Comments").click()
+    expect(page.get_by_text("No comments yet.")).to_be_visible()
+    write(page, "The drain valve was stuck here too.")
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    page.get_by_role("link", name="Back to the page").click()
+    assert page.url == box.page
+    decide_comment(box.newest_id(), Ruling.APPROVE, services, decided_by="ada")
+    # What lay in a cache for a minute would be as it was.
+    context.close()
+    context, page = box.open(java_script_enabled=False)
+    page.get_by_role("link", name="Comments").click()
+
+    expect(page.get_by_text("The drain valve was stuck here too.")).to_be_visible()
+    context.close()
+
+
+def test_in_a_frame_the_form_leaves_it_to_say_thanks(make_box):
+    box = make_box(
+        '<!doctype html><html lang="en"><title>Bleeding a radiator</title>'
+        '<iframe src="{address}/public/{hook}/comments.html?post={page}"></iframe></html>'
+    )
+    context, page = box.open()
+
+    write(page.frame_locator("iframe"), "Which floor does one begin on?")
+
+    expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+    page.get_by_role("link", name="Back to the page").click()
+    assert page.url == box.page
+    context.close()
+
+
+def test_an_own_form_is_served_too_and_what_a_build_left_gives_way(make_box, classifier, services):
+    classifier.answer = ModelOutput(p_spam=0.01)
+    box = make_box(OWN_FORM)
+    context, page = box.open()
+    expect(page.get_by_text("As old as the build.")).to_have_count(0)
+
+    page.get_by_label("Your remark").fill("Ours has no bleed screw at all.")
+    page.get_by_role("button", name="Off it goes").click()
+
+    expect(page.get_by_role("status")).to_have_text(SHOWN, timeout=15_000)
+    expect(page.locator("form")).to_have_count(1)
+    context.close()
+
+
+def test_without_a_public_feed_there_is_the_form_alone(make_box, services):
+    box = make_box(OWN_FORM)
+    services.sites.change_settings(SITE, lambda _: SiteSettings(blog=box.blog))
+    keep(services, box)
+
+    context, page = box.open()
+
+    expect(page.locator(".slopsieve")).to_have_count(1)
+    expect(page.get_by_text("As old as the build.")).to_be_visible()
+    page.get_by_label("Your remark").fill("Which floor does one begin on?")
+    page.get_by_role("button", name="Off it goes").click()
+    expect(page.get_by_role("status")).to_have_text(WAITS)
+    context.close()
+
+
+def test_answers_stand_below_what_they_answer_and_one_is_written(make_box, classifier, services):
+    classifier.answer = ModelOutput(p_spam=0.01)
+    box = make_box()
+    above = None
+    for depth in range(8):
+        at = NOW - timedelta(days=9 - depth)
+        above = keep(services, box, f"Depth {depth}.", received_at=at, reply_to=above)
+    context, page = box.open()
+    expect(page.locator(".slopsieve-comments li")).to_have_count(8)
+    assert page.locator("ol ol ol ol li").count() == 5
+    assert page.locator("ol ol ol ol ol").count() == 0
+
+    page.get_by_role("button", name="Reply to Mara").first.click()
+    expect(page.get_by_label("Comment")).to_be_focused()
+    write(page, "To the first.")
+
+    expect(page.get_by_role("status")).to_have_text(SHOWN, timeout=15_000)
+    first = page.locator(".slopsieve-comments > li")
+    expect(first).to_have_count(1)
+    expect(first.locator("> ol > li").last).to_contain_text("To the first.")
+    context.close()
+
+
+def test_long_threads_come_in_pages_and_dates_in_the_page_s_language(make_box, services):
+    box = make_box(one_line().replace('lang="en"', 'lang="de"'))
+    for number in range(PAGE + 1):
+        keep(services, box, f"Number {number}.", received_at=NOW - timedelta(hours=300 - number))
+    context, page = box.open()
+    expect(page.locator(".slopsieve-comments li")).to_have_count(PAGE)
+    expect(page.locator("time").first).to_have_text("17. Februar 2026")
+
+    page.get_by_role("button", name="Weitere Kommentare").click()
+
+    expect(page.locator(".slopsieve-comments li")).to_have_count(PAGE + 1)
+    expect(page.get_by_role("button", name="Weitere Kommentare")).to_be_hidden()
+    expect(page.get_by_label("Kommentar")).to_be_visible()
+    context.close()
+
+
+def test_a_visitor_is_told_why_a_comment_was_refused(make_box):
+    box = make_box()
+    context, page = box.open()
+    page.get_by_label("Comment").evaluate("box => { box.required = false; }")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("status")).to_contain_text("Comment: Write something")
+
+    page.evaluate(
+        """async (hook) => { for (let text = 0; text < 10; text++)
+            await fetch(hook, { method: "POST", body: new URLSearchParams({ text }) }); }""",
+        box.hook,
+    )
+    write(page, "Once more.")
+    expect(page.get_by_role("status")).to_contain_text("Wait a minute")
+    expect(page.get_by_label("Comment")).to_have_value("Once more.")
+
+    context.set_offline(True)
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("status")).to_contain_text("cannot be reached")
+    expect(page.get_by_label("Comment")).to_have_value("Once more.")
+    context.close()
+
+
+def test_hostile_words_and_names_are_shown_as_words(make_box, services):
+    box = make_box()
+    for text in HOSTILE.values():
+        keep(services, box, text, author=Author(name=text[:300], url=text[:2_000]))
+    context = box.browser.new_context()
+    watched = Watched(context.new_page())
+    page = watched.page
+
+    page.goto(box.page)
+
+    shown = page.locator(".slopsieve-comments li")
+    expect(shown).to_have_count(len(HOSTILE))
+    elements = page.evaluate(
+        "[...new Set([...document.querySelectorAll('.slopsieve-comments *')]"
+        ".map(one => one.localName))].sort()"
+    )
+    assert set(elements) <= {"a", "bdi", "button", "div", "li", "ol", "p", "time"}
+    links = page.evaluate(
+        "[...document.querySelectorAll('.slopsieve-comments a')].map(one => one.protocol)"
+    )
+    assert set(links) <= {"http:", "https:"}
+    said = page.evaluate(
+        "[...document.querySelectorAll('.slopsieve-text')].map(one => one.textContent)"
+    )
+    readable = {text for text in HOSTILE.values() if text.isprintable()}
+    assert readable <= set(said)
+    assert complaints(watched, box) == []
+    context.close()
