@@ -166,6 +166,7 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
         audit_log=stores.audit_log,
         reports=stores.reports,
         endpoints=stores.endpoints,
+        applied=stores.applied,
         deliveries=stores.deliveries,
         inbound=stores.inbound,
         shadow_verdicts=stores.shadow_verdicts,

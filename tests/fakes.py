@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from models.inputs import ModelInput, ModelOutput
+from service.domain.applying import PlatformAct
 from service.domain.comment import Comment, CommentId, Lane
 from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, SendOutcome
 from service.domain.errors import ConflictError, ModelUnavailableError, NotFoundError
@@ -206,6 +207,8 @@ class FixedShelf:
 class RecordingNotifier:
     """Keeps what it is to send and answers with a fixed status; see `SiteNotifier`.
 
+    What platforms are asked is theirs to answer: tests of that have a notifier that calls.
+
     A status of None stands for a site that is down. Addresses in `refused` are refused.
     """
 
@@ -234,6 +237,10 @@ class RecordingNotifier:
         return SendOutcome(
             attempt=attempt, hopeless=self.hopeless, retry_after_seconds=self.retry_after_seconds
         )
+
+    def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
+        """See `SiteNotifier.apply`."""
+        raise NotImplementedError
 
 
 def make_site(**changes) -> Site:
@@ -296,6 +303,7 @@ def make_services(
         "audit_log": stores.audit_log,
         "reports": stores.reports,
         "endpoints": stores.endpoints,
+        "applied": stores.applied,
         "deliveries": stores.deliveries,
         "inbound": stores.inbound,
         "shadow_verdicts": stores.shadow_verdicts,

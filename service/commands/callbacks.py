@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import TextIO
+
 import click
 
 from service.commands.opening import open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.sites import find_site
-from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, Endpoint, EventKind
+from service.domain.delivery import (
+    PLATFORM_FORMS,
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    DeliveryState,
+    Endpoint,
+    EventKind,
+)
 from service.moderation.telling.callbacks import (
+    APPLIED_EVENTS,
     get_callback,
     get_delivery,
     remove_callback,
     replay_deliveries,
+    resume_applier,
     rotate_secret,
+    set_applier,
     set_callback,
 )
 
@@ -47,6 +61,64 @@ def set_command(
         issued = set_callback(found.id, url, services, actor=_ACTOR, events=wanted)
     row = {**_endpoint_row(issued.endpoint), "secret": issued.secret}
     print_rows([row], as_json=as_json, empty="")
+
+
+@callbacks_group.command("apply")
+@click.argument("site")
+@click.argument("platform", type=click.Choice([form.value for form in PLATFORM_FORMS]))
+@click.option(
+    "--token-file",
+    type=click.File("r"),
+    required=True,
+    help="A file with the platform's token; - reads it from standard input.",
+)
+@click.option("--url", default=None, help="The platform's address; GitHub's own if left out.")
+@click.option(
+    "--event",
+    "events",
+    multiple=True,
+    type=click.Choice([event.value for event in APPLIED_EVENTS]),
+    help="What to apply; may be repeated. Both, if not given.",
+)
+@data_dir_option
+@json_option
+def apply_command(
+    site: str,
+    platform: str,
+    token_file: TextIO,
+    url: str | None,
+    events: tuple[str, ...],
+    data_dir: str | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Hide what is rejected at PLATFORM, where SITE's comments come from; undo shows it again.
+
+    The token is shown nowhere again. The same command with a new token mends one that ended: what
+    waited goes out. It takes the place of a callback.
+    """
+    with open_services(data_dir=data_dir) as services:
+        endpoint = set_applier(
+            find_site(site, services).id,
+            DeliveryForm(platform),
+            token_file.read(),
+            services,
+            actor=_ACTOR,
+            url=url,
+            events=tuple(EventKind(event) for event in events) or APPLIED_EVENTS,
+        )
+    print_rows([_endpoint_row(endpoint)], as_json=as_json, empty="")
+
+
+@callbacks_group.command("resume")
+@click.argument("site")
+@data_dir_option
+@json_option
+def resume_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
+    """Try a platform's token again that it refused, once its rights are mended there."""
+    with open_services(data_dir=data_dir) as services:
+        endpoint = resume_applier(find_site(site, services).id, services, actor=_ACTOR)
+    print_rows([_endpoint_row(endpoint)], as_json=as_json, empty="")
 
 
 @callbacks_group.command("rotate")
@@ -150,9 +222,12 @@ def replay_command(
 def _endpoint_row(endpoint: Endpoint) -> dict[str, object]:
     return {
         "site_id": endpoint.site_id,
+        "form": endpoint.form.value,
         "url": endpoint.url,
         "events": ", ".join(event.value for event in endpoint.events),
         "secrets": len(endpoint.secrets),
+        "refused_at": _moment(endpoint.refused_at),
+        "rests_until": _moment(endpoint.rests_until),
     }
 
 
@@ -168,11 +243,13 @@ def _delivery_row(delivery: Delivery, log: list[DeliveryAttempt]) -> dict[str, o
         "attempts": delivery.attempts,
         "status": last.status if last else None,
         "problem": last.problem if last else None,
-        "created_at": delivery.created_at.isoformat(timespec="seconds"),
-        "next_try_at": (
-            delivery.next_try_at.isoformat(timespec="seconds") if delivery.next_try_at else None
-        ),
+        "created_at": _moment(delivery.created_at),
+        "next_try_at": _moment(delivery.next_try_at),
     }
+
+
+def _moment(at: datetime | None) -> str | None:
+    return at.isoformat(timespec="seconds") if at else None
 
 
 def _attempt_row(attempt: DeliveryAttempt) -> dict[str, object]:

@@ -25,6 +25,7 @@ from service.commands.sources.place import Place
 from service.commands.sources.rows import read_csv, read_jsonl
 from service.commands.sources.wxr import read_wxr
 from service.commands.whole_files import STDOUT, open_whole
+from service.domain.applying import platform_of
 from service.domain.case import Case, CaseFilter, Order
 from service.domain.comment import CommentId, Lane
 from service.domain.decision import IMPORT, Action, Ruling
@@ -54,7 +55,6 @@ _PAGE = 500
 # A wrong file has the same fault in every entry; after these it is only counted.
 _MAX_FAULTS_SHOWN = 20
 
-_VERSION = re.compile(r"@[0-9]+\Z")
 # What a spreadsheet may take for a formula, also in full width.
 _FORMULA = re.compile(r"\s*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
@@ -320,7 +320,7 @@ def _all_cases(site: Site, services: Services) -> Iterator[Case]:
 
 def _export_row(case: Case, *, with_text: bool) -> dict[str, object]:
     comment, verdict, decision = case.comment, case.verdict, case.decision
-    platform, platform_id = _platform_of(comment.site_comment_id)
+    platform, platform_id = platform_of(comment.site_comment_id)
     row: dict[str, object] = {
         "id": comment.id,
         "site_comment_id": comment.site_comment_id,
@@ -348,15 +348,6 @@ def _export_row(case: Case, *, with_text: bool) -> dict[str, object]:
             "reply_to": comment.reply_to,
         }
     return row
-
-
-def _platform_of(site_comment_id: str | None) -> tuple[str | None, str | None]:
-    """Return the platform's name and its own id of a comment, without the number of its version."""
-    if site_comment_id is None:
-        return None, None
-    own = _VERSION.sub("", site_comment_id)
-    platform, separator, platform_id = own.partition(":")
-    return (platform, platform_id) if separator else (None, own)
 
 
 def _cell(value: object) -> object:

@@ -30,14 +30,26 @@ class DeliveryState(StrEnum):
 
 
 class DeliveryForm(StrEnum):
-    """How a delivery is written: a signed Standard Webhook, or Akismet's own callback.
+    """How a delivery is written: a signed Standard Webhook, Akismet's own callback, or calls of a
+    platform's own API.
 
     Akismet's form has no signature: the site's key stands in the body, which is therefore written
-    when it is sent and never kept.
+    when it is sent and never kept. So is what a platform is asked: a rejected comment is hidden
+    there as things stand when its turn comes, and shown again where that was undone.
     """
 
     STANDARD_WEBHOOK = "standard_webhook"
     AKISMET = "akismet"
+    GITHUB = "github"
+
+    @property
+    def is_platform(self) -> bool:
+        """Say whether decisions are applied through a platform's API."""
+        return self in PLATFORM_FORMS
+
+
+PLATFORM_FORMS = (DeliveryForm.GITHUB,)
+"""The platforms at which decisions are applied; their comments' ids begin with these names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,18 +57,29 @@ class Endpoint:
     """Where a site wants to be told, of what, and with which secrets the messages are signed.
 
     `secrets` are Standard Webhooks secrets (`whsec_` and base64), newest first: during a rotation
-    messages carry a signature by each.
+    messages carry a signature by each. Of a platform's `form` `url` is its API's address and the
+    one secret a token for it; nothing is sent there from `refused_at` on, when it refused the
+    token, nor before `rests_until`, as it asked.
     """
 
     site_id: SiteId
     url: str
     secrets: tuple[str, ...] = field(repr=False)
     events: tuple[EventKind, ...] = tuple(EventKind)
+    form: DeliveryForm = DeliveryForm.STANDARD_WEBHOOK
+    refused_at: datetime | None = None
+    rests_until: datetime | None = None
 
     def __post_init__(self) -> None:
         if not self.secrets:
             msg = f"the endpoint of {self.site_id} needs at least one secret"
             raise ValueError(msg)
+
+    def is_paused(self, now: datetime) -> bool:
+        """Say whether nothing is to be sent there for now."""
+        return self.refused_at is not None or (
+            self.rests_until is not None and self.rests_until > now
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,15 +126,21 @@ class SendOutcome:
     """What came of sending: the attempt for the log, and how it goes on from there.
 
     `hopeless` says that the same address will never do. `retry_after_seconds` is what the site
-    asked for.
+    asked for. Of a platform: `settled` says that there is nothing to do, or to be done with, there;
+    `refused` that it takes the token no more; `uncertain` that it may have done it all the same.
     """
 
     attempt: DeliveryAttempt
     hopeless: bool = False
     retry_after_seconds: float | None = None
+    settled: bool = False
+    refused: bool = False
+    uncertain: bool = False
+    reference: str | None = None
 
     @property
     def delivered(self) -> bool:
-        """Say whether the site took the message."""
+        """Say whether the site took the message, or needs it no more."""
         status = self.attempt.status
-        return status is not None and 200 <= status < 300
+        taken = status is not None and 200 <= status < 300 and self.attempt.problem is None
+        return taken or self.settled

@@ -7,7 +7,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import h11
 
@@ -33,10 +33,16 @@ class UnreadableAnswerError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpAnswer:
-    """What is kept of an answer."""
+    """What is kept of an answer: of the headers those that ask for time.
+
+    `body` is empty unless it was asked for, and cut where it is too long or comes too late.
+    """
 
     status: int
     retry_after: str | None = None
+    limit_left: str | None = None
+    limit_ends: str | None = None
+    body: bytes = field(default=b"", repr=False)
 
 
 class Deadline:
@@ -62,15 +68,18 @@ def exchange(
     body: bytes,
     tls: ssl.SSLContext,
     deadline: Deadline,
+    method: str = "POST",
+    keeps_body: bool = False,
     when_sent: Callable[[], None] = lambda: None,
 ) -> HttpAnswer:
-    """POST the body and return the answer's status; the connection is closed afterwards.
+    """Send the body and return the answer's status; the connection is closed afterwards.
 
     `when_sent` is called once all is on its way, whatever then becomes of the answer.
 
     Connects to one of `addresses` and nowhere else: the host's name is only told, in the Host
     header and to TLS, never looked up. Follows nothing, decodes nothing, keeps nothing of the
-    body. Raises `OutOfTimeError`, `UnreadableAnswerError`, `ssl.SSLError` or `OSError`.
+    body unless `keeps_body`. Raises `OutOfTimeError`, `UnreadableAnswerError`, `ssl.SSLError` or
+    `OSError`.
     """
     connection = _connect(addresses, target.port, deadline)
     try:
@@ -79,9 +88,9 @@ def exchange(
             connection = tls.wrap_socket(connection, server_hostname=target.host)
         speaker = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEADER_BYTES)
         connection.settimeout(deadline.left())
-        connection.sendall(_request(speaker, target, headers, body))
+        connection.sendall(_request(speaker, method, target, headers, body))
         when_sent()
-        return _read(connection, speaker, deadline)
+        return _read(connection, speaker, deadline, keeps_body=keeps_body)
     except h11.RemoteProtocolError:
         raise UnreadableAnswerError from None
     finally:
@@ -120,10 +129,10 @@ def _check_peer(connection: socket.socket, address: IPAddress) -> None:
 
 
 def _request(
-    speaker: h11.Connection, target: Target, headers: Mapping[str, str], body: bytes
+    speaker: h11.Connection, method: str, target: Target, headers: Mapping[str, str], body: bytes
 ) -> bytes:
     request = h11.Request(
-        method="POST",
+        method=method,
         target=target.path,
         headers=[
             ("Host", target.authority),
@@ -138,14 +147,22 @@ def _request(
     return b"".join(speaker.send(event) or b"" for event in events)
 
 
-def _read(connection: socket.socket, speaker: h11.Connection, deadline: Deadline) -> HttpAnswer:
+def _read(
+    connection: socket.socket, speaker: h11.Connection, deadline: Deadline, *, keeps_body: bool
+) -> HttpAnswer:
     """Return the status; what comes before it is counted, what comes after hardly waited for."""
     room = _MAX_ANSWER_BYTES
     while True:
         event = speaker.next_event()
         if isinstance(event, h11.Response):
-            _read_rest(connection, speaker, room, deadline)
-            return HttpAnswer(status=event.status_code, retry_after=_retry_after(event))
+            body = _read_rest(connection, speaker, room, deadline)
+            return HttpAnswer(
+                status=event.status_code,
+                retry_after=_header(event, b"retry-after"),
+                limit_left=_header(event, b"x-ratelimit-remaining"),
+                limit_ends=_header(event, b"x-ratelimit-reset"),
+                body=body if keeps_body else b"",
+            )
         if event is h11.NEED_DATA:
             room -= _receive(connection, speaker, room, deadline.left())
             if room <= 0:
@@ -156,18 +173,22 @@ def _read(connection: socket.socket, speaker: h11.Connection, deadline: Deadline
 
 def _read_rest(
     connection: socket.socket, speaker: h11.Connection, room: int, deadline: Deadline
-) -> None:
+) -> bytes:
     """Read on till the end of the answer, as far as time and room go: the status stands."""
+    body = b""
     try:
         rest = Deadline(deadline.left(_BODY_SECONDS))
         while room > 0:
             event = speaker.next_event()
             if event is h11.NEED_DATA:
                 room -= _receive(connection, speaker, room, rest.left())
-            elif not isinstance(event, h11.Data):
-                return
+            elif isinstance(event, h11.Data):
+                body += bytes(event.data)
+            else:
+                break
     except (OutOfTimeError, OSError, h11.RemoteProtocolError):
-        return
+        return body
+    return body
 
 
 def _receive(connection: socket.socket, speaker: h11.Connection, room: int, seconds: float) -> int:
@@ -180,6 +201,6 @@ def _receive(connection: socket.socket, speaker: h11.Connection, room: int, seco
     return len(data)
 
 
-def _retry_after(response: h11.Response) -> str | None:
-    value = next((value for name, value in response.headers if name == b"retry-after"), None)
+def _header(response: h11.Response, wanted: bytes) -> str | None:
+    value = next((value for name, value in response.headers if name == wanted), None)
     return None if value is None else value.decode("latin-1")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import email.utils
 import ssl
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 
 import certifi
 
+from service.domain.applying import PlatformAct
 from service.domain.delivery import (
     Delivery,
     DeliveryAttempt,
@@ -19,9 +17,9 @@ from service.domain.delivery import (
     Endpoint,
     SendOutcome,
 )
+from service.outbound.calls import CallOutcome, Failure, Question, problem_of, seconds_asked
 from service.outbound.exchange import (
     Deadline,
-    HttpAnswer,
     OutOfTimeError,
     UnreadableAnswerError,
     exchange,
@@ -34,6 +32,7 @@ from service.outbound.guard import (
     check_addresses,
     parse_target,
 )
+from service.outbound.platforms import PLATFORMS
 from service.outbound.resolving import Resolver, TimedResolver, system_resolver
 from service.outbound.signing import sign
 from service.ports.clock import Clock
@@ -42,36 +41,6 @@ from service.ports.clock import Clock
 # work later; a site that needs longer than this is taken for one that is down.
 SEND_SECONDS = 15.0
 _USER_AGENT = "Slopsieve (callbacks)"
-_MAX_RETRY_AFTER_CHARS = 64
-_MAX_RETRY_AFTER_SECONDS = 24 * 3600.0
-_SLOW_DOWN = (429, 502, 503, 504)
-
-
-class Failure(StrEnum):
-    """What can go wrong on the way, in words for a log."""
-
-    NOT_FOUND = "the host's address was not found"
-    NO_CONNECTION = "no connection, or it broke off"
-    CERTIFICATE = "the certificate is not valid for this host"
-    TLS = "no encrypted connection"
-    OUT_OF_TIME = "no answer in time"
-    UNREADABLE = "the answer cannot be read"
-    REDIRECT = "the answer leads elsewhere, which is not followed"
-    REFUSED = "the site answered with an error"
-    NO_ENDPOINT = "the site wants no callbacks any more"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallOutcome:
-    """What came of one call: the answer, if there was one, or the problem in fixed words.
-
-    `was_sent` says that all of the request went out. `hopeless` as in `SendOutcome`.
-    """
-
-    answer: HttpAnswer | None = None
-    problem: str | None = None
-    hopeless: bool = False
-    was_sent: bool = False
 
 
 class HttpSiteNotifier:
@@ -127,8 +96,46 @@ class HttpSiteNotifier:
             retry_after_seconds=seconds_asked(answer, self._clock()) if answer else None,
         )
 
-    def call(self, url: str, headers: Mapping[str, str], body: bytes) -> CallOutcome:
-        """POST to an address within the rules; what goes wrong outside is told, never raised."""
+    def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
+        """See `SiteNotifier.apply`."""
+        began_at, began = self._clock(), time.monotonic()
+        came_of_it = PLATFORMS[endpoint.form](act, endpoint, self._ask, self._clock())
+        said = came_of_it.said
+        return SendOutcome(
+            attempt=DeliveryAttempt(
+                delivery_id=delivery.id,
+                at=began_at,
+                milliseconds=round((time.monotonic() - began) * 1000),
+                status=said.answer.status if said and said.answer else None,
+                problem=came_of_it.problem,
+            ),
+            hopeless=came_of_it.hopeless,
+            retry_after_seconds=came_of_it.rests_seconds,
+            settled=came_of_it.settled,
+            refused=came_of_it.refused,
+            uncertain=came_of_it.uncertain,
+            reference=came_of_it.reference,
+        )
+
+    def _ask(self, question: Question) -> CallOutcome:
+        return self.call(
+            question.url,
+            question.headers,
+            question.body,
+            method=question.method,
+            keeps_body=True,
+        )
+
+    def call(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        method: str = "POST",
+        keeps_body: bool = False,
+    ) -> CallOutcome:
+        """Call an address within the rules; what goes wrong outside is told, never raised."""
         sent: list[bool] = []
         try:
             target = parse_target(url, self._rules)
@@ -140,6 +147,8 @@ class HttpSiteNotifier:
                 body=body,
                 tls=self._authorities(),
                 deadline=deadline,
+                method=method,
+                keeps_body=keeps_body,
                 when_sent=lambda: sent.append(True),
             )
         except RefusedError as error:
@@ -147,7 +156,7 @@ class HttpSiteNotifier:
             return CallOutcome(problem=f"the address {error}", hopeless=hopeless)
         except _OUTSIDE_REASONS as error:
             return CallOutcome(problem=_failure(error).value, was_sent=bool(sent))
-        return CallOutcome(answer=answer, problem=_problem_of(answer.status), was_sent=True)
+        return CallOutcome(answer=answer, problem=problem_of(answer.status), was_sent=True)
 
     def _authorities(self) -> ssl.SSLContext:
         # Loaded late: most processes never send, and it takes some 30 ms.
@@ -197,21 +206,6 @@ def trusted_authorities() -> ssl.SSLContext:
     return context
 
 
-def seconds_asked(answer: HttpAnswer, now: datetime) -> float | None:
-    """Return for how long a site that is overloaded asks to be left alone, at most a day."""
-    given = (answer.retry_after or "")[:_MAX_RETRY_AFTER_CHARS].strip()
-    if answer.status not in _SLOW_DOWN or not given:
-        return None
-    if given.isascii() and given.isdigit():
-        seconds = float(given)
-    else:
-        try:
-            seconds = (email.utils.parsedate_to_datetime(given) - now).total_seconds()
-        except (TypeError, ValueError):
-            return None
-    return min(max(seconds, 0.0), _MAX_RETRY_AFTER_SECONDS)
-
-
 def _headers(
     delivery: Delivery, endpoint: Endpoint | None, body: bytes, now: datetime
 ) -> Mapping[str, str]:
@@ -227,12 +221,6 @@ def _headers(
         "webhook-timestamp": str(timestamp),
         "webhook-signature": sign(delivery.id, timestamp, body, endpoint.secrets),
     }
-
-
-def _problem_of(status: int) -> str | None:
-    if 200 <= status < 300:
-        return None
-    return (Failure.REDIRECT if 300 <= status < 400 else Failure.REFUSED).value
 
 
 def _failure(error: Exception) -> Failure:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from service.domain.applying import Applied, PlatformAct
 from service.domain.comment import SiteId
 from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, Endpoint, SendOutcome
 from service.domain.inbound import InboundHook
@@ -22,6 +23,26 @@ class EndpointStore(Protocol):
 
     def remove(self, site_id: SiteId) -> None:
         """Forget a site's endpoint; harmless if there is none."""
+
+    def pause(self, endpoint: Endpoint) -> None:
+        """Keep since when its token is refused and how long it rests, as far as it says so.
+
+        Nothing else is changed, and nothing at all if the site has another token by now. Only
+        `put` ends a pause.
+        """
+
+
+class AppliedStore(Protocol):
+    """Remembers what Slopsieve hid at platforms, as long as it did not show it again there."""
+
+    def put(self, applied: Applied) -> None:
+        """Keep what is known of a hidden comment in place of what was. Raise `NotFoundError`."""
+
+    def get(self, site_id: SiteId, site_comment_id: str) -> Applied | None:
+        """Return what is known of a comment, None if it was not hidden."""
+
+    def remove(self, site_id: SiteId, site_comment_id: str) -> None:
+        """Forget a comment that is shown again; harmless for any other."""
 
 
 class DeliveryStore(Protocol):
@@ -44,7 +65,8 @@ class DeliveryStore(Protocol):
     ) -> list[Delivery]:
         """Return waiting deliveries whose time has come, and lease them till `until`.
 
-        Those of `except_sites` stay where they are: such a site is being told enough already.
+        Those of `except_sites` stay where they are: such a site is being told enough already. So
+        do those for a platform that refused its token or that rests.
 
         Those that are due the longest come first. At most one a comment: a later one waits until
         the earlier was delivered or given up. No other call returns a leased one, or another of its
@@ -113,6 +135,9 @@ class SiteNotifier(Protocol):
 
         `endpoint` signs Standard Webhooks. What goes wrong outside is told, never raised.
         """
+
+    def apply(self, delivery: Delivery, endpoint: Endpoint, act: PlatformAct) -> SendOutcome:
+        """Do this at the platform of `endpoint` and return what came of it, as `send` does."""
 
 
 class InboundStore(Protocol):

@@ -20,6 +20,7 @@ from service.ports.comments import (
 )
 from service.ports.decisions import BulkDecisionStore, DecisionStore
 from service.ports.delivery import (
+    AppliedStore,
     DeliveryQueue,
     DeliveryStore,
     EndpointStore,
@@ -120,6 +121,7 @@ class Services:
     audit_log: AuditLog
     reports: ReportStore
     endpoints: EndpointStore
+    applied: AppliedStore
     deliveries: DeliveryStore
     inbound: InboundStore
     shadow_verdicts: ShadowVerdictStore

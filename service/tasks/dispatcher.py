@@ -32,13 +32,15 @@ class DispatchPlan:
     Sites wait for their own messages alone: one that takes its time holds at most about twice
     `a_site` of the `at_once` places, and one that is down is left in peace for `rest_seconds`. One
     whose message still lacks its verdict is left alone for `verdict_seconds`: in a flood thousands
-    do, and looking at each again and again takes the database from those who judge.
+    do, and looking at each again and again takes the database from those who judge. APIs of
+    platforms ask to be left alone for `platform_seconds` after a change.
     """
 
     at_once: int = 32
     a_site: int = 4
     rest_seconds: float = 5.0
     verdict_seconds: float = 1.0
+    platform_seconds: float = 1.0
 
 
 class Dispatcher:
@@ -121,4 +123,8 @@ class Dispatcher:
             return 0.0
         if outcome is None:
             return self._plan.verdict_seconds
-        return self._plan.rest_seconds if outcome.attempt.status is None else 0.0
+        if outcome.settled:
+            return 0.0
+        if outcome.attempt.status is None:
+            return self._plan.rest_seconds
+        return self._plan.platform_seconds if delivery.form.is_platform else 0.0

@@ -21,6 +21,7 @@ from service.domain.delivery import (
     DeliveryAttempt,
     DeliveryForm,
     DeliveryState,
+    Endpoint,
     EventKind,
 )
 from service.domain.errors import NotFoundError, StoreUnavailableError
@@ -283,6 +284,42 @@ def test_sites_that_are_told_enough_already_are_left_out(stores):
     ]
 
     assert taken == [[], [second], [first]]
+
+
+@pytest.mark.parametrize(
+    "pause", [{"refused_at": moment(0)}, {"rests_until": moment(5)}], ids=["refused", "rests"]
+)
+def test_what_is_for_a_platform_that_is_paused_stays_where_it_is(pause, stores):
+    platform = Endpoint(
+        site_id=SITE, url="https://a.example/", secrets=("token",), form=DeliveryForm.GITHUB
+    )
+    stores.endpoints.put(replace(platform, **pause))
+    (here, also), (there,) = keep(stores, 2), keep(stores, site_id=OTHER_SITE)
+    (first,) = add(stores, here, form=DeliveryForm.GITHUB)
+    (akismet,) = add(stores, also, form=DeliveryForm.AKISMET)
+    (second,) = add(stores, there, site_id=OTHER_SITE)
+
+    taken = take(stores, 1)
+    stores.endpoints.put(platform)
+
+    assert sorted(taken) == sorted([akismet, second])
+    assert take(stores, 1) == [first]
+
+
+def test_a_platform_that_rested_is_told_again_without_anybodys_doing(stores):
+    (here,) = keep(stores)
+    (one,) = add(stores, here, form=DeliveryForm.GITHUB)
+    stores.endpoints.put(
+        Endpoint(
+            site_id=SITE,
+            url="https://a.example/",
+            secrets=("token",),
+            form=DeliveryForm.GITHUB,
+            rests_until=moment(5),
+        )
+    )
+
+    assert (take(stores, 4), take(stores, 5)) == ([], [one])
 
 
 def test_a_delivered_one_says_when_and_after_how_many_attempts(stores):

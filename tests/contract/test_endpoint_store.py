@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
 from service.domain.comment import SiteId
-from service.domain.delivery import Endpoint, EventKind
+from service.domain.delivery import DeliveryForm, Endpoint, EventKind
 from service.domain.errors import NotFoundError
-from tests.factories import SITE
+from tests.factories import NOW, SITE
 
 
 def make_endpoint(**changes) -> Endpoint:
@@ -66,3 +69,35 @@ def test_an_endpoint_printed_shows_no_secret(stores):
 
     assert "https://blog.example" in printed
     assert "whsec_" not in printed
+
+
+def make_platform(**changes) -> Endpoint:
+    return make_endpoint(**({"form": DeliveryForm.GITHUB, "secrets": ("token",)} | changes))
+
+
+def test_a_pause_is_kept_whatever_of_it_comes_first(stores):
+    platform = make_platform()
+    stores.endpoints.put(platform)
+    later = NOW + timedelta(minutes=2)
+
+    stores.endpoints.pause(replace(platform, refused_at=NOW))
+    stores.endpoints.pause(replace(platform, rests_until=later))
+
+    assert stores.endpoints.get(SITE) == replace(platform, refused_at=NOW, rests_until=later)
+
+
+def test_a_new_endpoint_ends_a_pause_that_a_late_answer_does_not_bring_back(stores):
+    old, new = make_platform(), make_platform(secrets=("another",))
+    stores.endpoints.put(old)
+    stores.endpoints.pause(replace(old, refused_at=NOW))
+
+    stores.endpoints.put(new)
+    stores.endpoints.pause(replace(old, refused_at=NOW))
+
+    assert stores.endpoints.get(SITE) == new
+
+
+def test_pausing_what_is_not_there_is_harmless(stores):
+    stores.endpoints.pause(make_platform(refused_at=NOW))
+
+    assert stores.endpoints.get(SITE) is None

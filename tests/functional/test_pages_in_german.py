@@ -15,7 +15,9 @@ from service.domain.search import MAX_QUERY_CHARS, MAX_TERMS, parse_search
 from service.domain.verdict import Outcome
 from service.moderation.admin.users import find_user
 from service.moderation.telling.announce import write_verdict_messages
-from service.outbound.sender import Failure
+from service.moderation.telling.applying import NOTHING_TO_CHANGE
+from service.outbound.calls import Failure
+from service.outbound.platforms.results import AtPlatform
 from service.web.pages.common.call_problems import PROBLEMS_IN_WORDS
 from service.web.pages.search.search_problems import problems_in_words
 from tests.factories import NOW, SITE, make_comment
@@ -151,7 +153,8 @@ def test_whatever_goes_wrong_with_a_message_is_said_in_german(services, client):
     services.deliveries.record(attempt, state=DeliveryState.DEAD)
 
     assert "Keine rechtzeitige Antwort." in words(client.get("/callbacks"))
-    assert {failure.value for failure in Failure} <= PROBLEMS_IN_WORDS.keys()
+    assert {failure.value for failure in (*Failure, *AtPlatform)} <= PROBLEMS_IN_WORDS.keys()
+    assert NOTHING_TO_CHANGE in PROBLEMS_IN_WORDS
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -358,3 +359,74 @@ def test_of_an_endpoint_of_another_site_nothing_is_said(services, limited):
     services.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
 
     assert "No site asks to be told" in limited.get("/callbacks").text
+
+
+TOKEN = "scoped-token-0123456789"
+
+
+def _apply(services, **changes):
+    endpoint = Endpoint(
+        site_id=SITE,
+        url="https://api.github.com/graphql",
+        secrets=(TOKEN,),
+        form=DeliveryForm.GITHUB,
+    )
+    services.endpoints.put(replace(endpoint, **changes))
+
+
+def test_a_platform_that_refused_its_token_says_so_and_what_to_do(services, client):
+    _apply(services)
+    before = _words(client.get("/callbacks"))
+    _apply(services, refused_at=NOW - timedelta(hours=1))
+
+    page = client.get("/callbacks")
+
+    words = _words(page)
+    assert "Decisions of Radiator blog are applied at api.github.com GitHub" in before
+    assert "refused" not in before
+    assert "The platform refused the token 1 h ago" in words
+    assert "slopsieve callbacks apply" in words
+    assert TOKEN not in page.text
+
+
+def test_whoever_manages_the_site_has_a_refused_token_tried_again(services, client):
+    _apply(services, refused_at=NOW - timedelta(hours=1))
+
+    answer = _replay(client, f"/callbacks/platforms/{SITE}/resume")
+
+    assert answer.status_code == 303
+    assert services.endpoints.get(SITE).refused_at is None
+    [entry] = services.audit_log.recent(subject=SITE)
+    assert (entry.actor, entry.act) == ("Ola", "resume applier")
+
+
+def test_a_moderator_sees_that_a_token_was_refused_and_may_not_resume(services, client):
+    _apply(services, refused_at=NOW)
+    moderator = signed_in(services, "Mara")
+    mara = find_user("Mara", services)
+    set_access(mara.id, services, role=Role.MODERATOR, site_ids=None, actor="test")
+
+    page = moderator.get("/callbacks")
+
+    assert "The platform refused the token" in page.text
+    assert "/resume" not in page.text
+    assert _replay(moderator, f"/callbacks/platforms/{SITE}/resume").status_code == 403
+    assert services.endpoints.get(SITE).refused_at is not None
+
+
+def test_who_does_not_see_a_site_does_not_see_its_platform(services, limited):
+    _apply(services, refused_at=NOW)
+
+    assert "GitHub" not in limited.get("/callbacks").text
+    assert _replay(limited, f"/callbacks/platforms/{SITE}/resume").status_code in (403, 404)
+
+
+@pytest.mark.parametrize("site_id", ["unknown", "%00", "{{7*7}}"])
+def test_an_unknown_platform_is_answered_by_a_page(client, site_id):
+    assert _replay(client, f"/callbacks/platforms/{site_id}/resume").status_code == 404
+
+
+def test_a_platform_that_rests_says_until_when(services, client):
+    _apply(services, rests_until=NOW + timedelta(minutes=31))
+
+    assert "The platform asks for time: next try in 31 min" in _words(client.get("/callbacks"))

@@ -11,8 +11,9 @@ from datetime import UTC, datetime, timedelta
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision
-from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
+from service.domain.delivery import Delivery, Endpoint, EventKind
 from service.domain.errors import ModerationError
+from service.moderation.telling.applying import wants_message
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -99,8 +100,14 @@ def write_messages(
     return [
         _delivery(case, event, endpoint, services)
         for case, event in events
-        if (endpoint := endpoints[case.comment.site_id]) and event in endpoint.events
+        if (endpoint := endpoints[case.comment.site_id]) and _is_wanted(case, event, endpoint)
     ]
+
+
+def _is_wanted(case: Case, event: EventKind, endpoint: Endpoint) -> bool:
+    if event not in endpoint.events:
+        return False
+    return not endpoint.form.is_platform or wants_message(case, event, endpoint)
 
 
 def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
@@ -170,9 +177,14 @@ def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Servic
         site_id=case.comment.site_id,
         comment_id=case.comment.id,
         event=event,
-        form=DeliveryForm.STANDARD_WEBHOOK,
+        form=endpoint.form,
         url=endpoint.url,
-        payload=_payload(case, event, _happened_at(case, event) or now),
+        payload=(
+            # What a platform is asked is settled when it is asked.
+            "{}"
+            if endpoint.form.is_platform
+            else _payload(case, event, _happened_at(case, event) or now)
+        ),
         created_at=now,
         # Of a verdict that came after a ruling the site hears as long as that ruling stands.
         decision_id=(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from service.domain.comment import SiteId
-from service.domain.delivery import Delivery, DeliveryState, Endpoint, EventKind
+from service.domain.delivery import Delivery, DeliveryForm, DeliveryState, Endpoint, EventKind
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
 from service.moderation.admin.acts import record_act
 from service.moderation.telling.announce import wake_deliverers
@@ -17,6 +18,11 @@ from service.ports.services import Services
 # During a rotation messages carry a signature by each secret; two are enough to change one.
 MAX_SECRETS = 2
 _SECRET_PREFIX = "whsec_"  # noqa: S105  # a prefix, not a secret
+# A platform's own words of what it takes for a token; nothing that could end a header.
+_TOKEN = re.compile(r"[\x21-\x7e]{8,500}")
+_KNOWN_ADDRESSES = {DeliveryForm.GITHUB: "https://api.github.com/graphql"}
+APPLIED_EVENTS = (EventKind.VERDICT, EventKind.DECISION)
+"""What can be applied at a platform."""
 # What one replay of everything takes at once; the rest is for the next.
 MAX_REPLAYED = 10_000
 
@@ -53,6 +59,61 @@ def set_callback(
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
+def set_applier(
+    site_id: SiteId,
+    form: DeliveryForm,
+    token: str,
+    services: Services,
+    *,
+    actor: str,
+    url: str | None = None,
+    events: Sequence[EventKind] = APPLIED_EVENTS,
+) -> Endpoint:
+    """Have a site's decisions applied at its platform, in place of an earlier callback.
+
+    `url` is the address of its API, None for the known one of GitHub. A new token lets what waited
+    for it go out. The token is shown to nobody any more. Raises as `set_callback`.
+    """
+    address = (url or _KNOWN_ADDRESSES.get(form, "")).rstrip("/")
+    problems = _problems(address, events, services)
+    if not _TOKEN.fullmatch(token.strip()):
+        problems.append(
+            Problem(
+                field="token",
+                problem="is no token: it has other than 8 to 500 printable ASCII characters",
+                remedy="give the token alone, as the platform showed it",
+            )
+        )
+    if problems:
+        raise InvalidInputError(problems)
+    endpoint = Endpoint(
+        site_id=site_id,
+        url=address,
+        secrets=(token.strip(),),
+        events=tuple(dict.fromkeys(events)),
+        form=form,
+    )
+    services.endpoints.put(endpoint)
+    record_act(services, actor=actor, act="set applier", subject=site_id, detail=form.value)
+    wake_deliverers(services)
+    return endpoint
+
+
+def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
+    """Try a platform's token again that it refused, and return the endpoint as it is then.
+
+    Raises `NotFoundError` if the site's decisions are applied nowhere.
+    """
+    old = services.endpoints.get(site_id)
+    if old is None or not old.form.is_platform:
+        raise NotFoundError("this site's decisions are applied at no platform")
+    endpoint = replace(old, refused_at=None, rests_until=None)
+    services.endpoints.put(endpoint)
+    record_act(services, actor=actor, act="resume applier", subject=site_id)
+    wake_deliverers(services)
+    return endpoint
+
+
 def change_callback(
     site_id: SiteId,
     services: Services,
@@ -64,9 +125,9 @@ def change_callback(
     """Change a callback's address or events and leave its secrets; return it as it is then.
 
     What still waits, and what is replayed, goes to the new address. Raises as `set_callback`,
-    and `NotFoundError` if the site has no callback.
+    `NotFoundError` if the site has no callback, and `ConflictError` for one at a platform.
     """
-    old = get_callback(site_id, services)
+    old = get_signed_callback(site_id, services)
     endpoint = Endpoint(
         site_id=site_id,
         url=old.url if url is None else url,
@@ -83,9 +144,10 @@ def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> IssuedS
     """Sign with a new secret beside the newest one so far, until the next rotation.
 
     So a receiver that knows either is content, and there is no hurry to change it there. Rotating
-    twice ends the old one. Raises `NotFoundError` if the site has no callback.
+    twice ends the old one. Raises `NotFoundError` if the site has no callback, and `ConflictError`
+    for one at a platform, which has a token and no secret.
     """
-    old = get_callback(site_id, services)
+    old = get_signed_callback(site_id, services)
     secret = _new_secret(services)
     secrets = (secret, *old.secrets)[:MAX_SECRETS]
     endpoint = Endpoint(site_id=site_id, url=old.url, secrets=secrets, events=old.events)
@@ -170,7 +232,28 @@ def get_delivery(
     return delivery
 
 
+def get_signed_callback(site_id: SiteId, services: Services) -> Endpoint:
+    """Return a site's callback that is signed.
+
+    Raises `NotFoundError` if it has none, `ConflictError` for one at a platform.
+    """
+    endpoint = get_callback(site_id, services)
+    if endpoint.form.is_platform:
+        msg = (
+            f"this site's decisions are applied at {endpoint.form.value} instead of a callback; "
+            "whoever runs the server changes that with `slopsieve callbacks`"
+        )
+        raise ConflictError(msg)
+    return endpoint
+
+
 def _refuse(url: str, events: Sequence[EventKind], services: Services) -> None:
+    problems = _problems(url, events, services)
+    if problems:
+        raise InvalidInputError(problems)
+
+
+def _problems(url: str, events: Sequence[EventKind], services: Services) -> list[Problem]:
     problems = []
     refusal = services.notifier.refuse(url)
     if refusal is not None:
@@ -186,8 +269,7 @@ def _refuse(url: str, events: Sequence[EventKind], services: Services) -> None:
         problems.append(
             Problem(field="events", problem="names none", remedy=f"name some of {known}")
         )
-    if problems:
-        raise InvalidInputError(problems)
+    return problems
 
 
 def _new_secret(services: Services) -> str:

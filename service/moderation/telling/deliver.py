@@ -19,6 +19,7 @@ from service.domain.delivery import (
     SendOutcome,
 )
 from service.moderation.telling.akismet_callback import write_callback
+from service.moderation.telling.applying import apply_decision
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -48,19 +49,17 @@ def take_deliveries(
 def deliver(
     delivery: Delivery, services: Services, *, delays: Sequence[float] = RETRY_DELAYS
 ) -> SendOutcome | None:
-    """Send a leased message and record what came of it; None if it had to wait for its verdict.
+    """Send a leased message and record what came of it; None if it could not be sent yet.
 
     After a failure it is tried again after the next of `delays`, in seconds, or later if the site
     asks for that; after the last it is given up. It is given up at once if the site answers 410
-    or its address will never do. A message is sent at least once: the site knows a repeat by its
-    id. Raises `StoreUnavailableError`; the message is then sent again.
+    or its address will never do, and never because a platform refuses the token. A message is sent
+    at least once: the site knows a repeat by its id. Raises `StoreUnavailableError`; the message is
+    then sent again.
     """
-    endpoint = _endpoint(delivery, services)
-    written = _written(delivery, endpoint, services)
-    if written is None:
-        _wait_for_verdict(delivery, services)
+    outcome = _send(delivery, services)
+    if outcome is None:
         return None
-    outcome = services.notifier.send(written, endpoint)
     state, wait = _what_follows(delivery, outcome, delays)
     next_try_at = services.clock() + timedelta(seconds=wait) if wait is not None else None
     services.deliveries.record(outcome.attempt, state=state, next_try_at=next_try_at)
@@ -69,10 +68,23 @@ def deliver(
     return outcome
 
 
+def _send(delivery: Delivery, services: Services) -> SendOutcome | None:
+    endpoint = _endpoint(delivery, services)
+    if endpoint is not None and endpoint.form.is_platform:
+        return apply_decision(delivery, endpoint, services)
+    written = _written(delivery, endpoint, services)
+    if written is None:
+        _wait_for_verdict(delivery, services)
+        return None
+    return services.notifier.send(written, endpoint)
+
+
 def _endpoint(delivery: Delivery, services: Services) -> Endpoint | None:
+    """Return where a message goes, None for one in a form that its site wants no more."""
     if delivery.form is DeliveryForm.AKISMET:
         return None
-    return services.endpoints.get(delivery.site_id)
+    endpoint = services.endpoints.get(delivery.site_id)
+    return endpoint if endpoint is not None and endpoint.form is delivery.form else None
 
 
 def _written(delivery: Delivery, endpoint: Endpoint | None, services: Services) -> Delivery | None:
@@ -80,7 +92,7 @@ def _written(delivery: Delivery, endpoint: Endpoint | None, services: Services) 
 
     It goes where the site wants it today: a wrong address is put right without losing anything.
     """
-    if delivery.form is DeliveryForm.STANDARD_WEBHOOK:
+    if delivery.form is not DeliveryForm.AKISMET:
         return replace(delivery, url=endpoint.url) if endpoint else delivery
     body = write_callback(delivery, services)
     return None if body is None else replace(delivery, payload=body)
@@ -109,6 +121,9 @@ def _what_follows(
     """Return the message's new state and, if it waits, for how many seconds."""
     if outcome.delivered:
         return DeliveryState.DELIVERED, None
+    if outcome.refused or (delivery.form.is_platform and outcome.retry_after_seconds is not None):
+        # Nothing goes to this platform until it may.
+        return DeliveryState.WAITING, outcome.retry_after_seconds or 0.0
     hopeless = outcome.hopeless or outcome.attempt.status == _GONE
     if hopeless or delivery.attempts >= len(delays):
         return DeliveryState.DEAD, None

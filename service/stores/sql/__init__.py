@@ -9,6 +9,7 @@ from functools import partial
 
 import sqlalchemy as sa
 
+from service.stores.sql.applied import SqlAppliedStore
 from service.stores.sql.asides import SqlAsideStore
 from service.stores.sql.audit_log import SqlAuditLog
 from service.stores.sql.back_scorings import SqlBackScoringStore
@@ -83,6 +84,7 @@ class SqlStores:
     audit_log: SqlAuditLog
     reports: SqlReportStore
     endpoints: SqlEndpointStore
+    applied: SqlAppliedStore
     deliveries: SqlDeliveryStore
     inbound: SqlInboundStore
     shadow_verdicts: SqlShadowVerdictStore
@@ -122,6 +124,7 @@ def sql_stores(engine: sa.Engine) -> SqlStores:
         audit_log=SqlAuditLog(engine),
         reports=SqlReportStore(engine),
         endpoints=SqlEndpointStore(engine),
+        applied=SqlAppliedStore(engine),
         deliveries=SqlDeliveryStore(engine),
         inbound=SqlInboundStore(engine),
         shadow_verdicts=SqlShadowVerdictStore(engine),

@@ -10,7 +10,13 @@ import sqlalchemy as sa
 
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision
-from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, EventKind
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryForm,
+    DeliveryState,
+    EventKind,
+)
 from service.domain.errors import NotFoundError
 from service.stores.deliveries import Cancelled, after_attempt, revived
 from service.stores.sql.base.engine import reading, write
@@ -29,6 +35,7 @@ from service.stores.sql.schema.tables import (
     is_first_in_line,
     is_undelivered,
     is_waiting,
+    site_endpoints,
 )
 
 _d = deliveries.c
@@ -77,7 +84,9 @@ class SqlDeliveryStore:
             due = due.where(deliveries.c.site_id.not_in(sorted(except_sites)))
 
         def take(connection: sa.Connection) -> list[Delivery]:
-            taken = [delivery_from(row) for row in connection.execute(due)]
+            paused = [row.site_id for row in connection.execute(_paused_sites(now))]
+            at_work = due.where(_not_paused(paused)) if paused else due
+            taken = [delivery_from(row) for row in connection.execute(at_work)]
             for some in chunks(taken):
                 connection.execute(
                     sa.update(deliveries)
@@ -183,6 +192,16 @@ class SqlDeliveryStore:
             return len(ids)
 
         return write(self._engine, prune)
+
+
+def _paused_sites(now: datetime) -> sa.Select[tuple[SiteId]]:
+    """Return the sites whose platform refused its token or rests."""
+    c = site_endpoints.c
+    return sa.select(c.site_id).where(sa.or_(c.refused_at.is_not(None), c.rests_until > now))
+
+
+def _not_paused(sites: Sequence[SiteId]) -> sa.ColumnElement[bool]:
+    return sa.or_(_d.site_id.not_in(sites), _d.form == DeliveryForm.AKISMET.value)
 
 
 def insert_deliveries(connection: sa.Connection, new: Sequence[Delivery]) -> None:

@@ -46,3 +46,26 @@ class SqlEndpointStore:
         """See `EndpointStore.remove`."""
         statement = sa.delete(site_endpoints).where(site_endpoints.c.site_id == site_id)
         write(self._engine, lambda connection: connection.execute(statement))
+
+    def pause(self, endpoint: Endpoint) -> None:
+        """See `EndpointStore.pause`."""
+        query = (
+            sa.select(site_endpoints)
+            .where(site_endpoints.c.site_id == endpoint.site_id)
+            .with_for_update()
+        )
+
+        def pause(connection: sa.Connection) -> None:
+            row = connection.execute(query).one_or_none()
+            if row is None or endpoint_from(row).secrets != endpoint.secrets:
+                return
+            connection.execute(
+                sa.update(site_endpoints)
+                .where(site_endpoints.c.site_id == endpoint.site_id)
+                .values(
+                    refused_at=endpoint.refused_at or row.refused_at,
+                    rests_until=endpoint.rests_until or row.rests_until,
+                )
+            )
+
+        write(self._engine, pause)

@@ -8,6 +8,7 @@ from service.moderation.telling.callbacks import (
     change_callback,
     get_callback,
     get_delivery,
+    get_signed_callback,
     remove_callback,
     replay_own_delivery,
     rotate_secret,
@@ -58,6 +59,7 @@ def callback_routes(services: Services) -> list[Route]:
             body=CallbackRequest,
             answer=SetCallbackAnswer,
             answered="The callback as it is now.",
+            problems=(409,),
         ),
         Route(
             method="DELETE",
@@ -68,7 +70,7 @@ def callback_routes(services: Services) -> list[Route]:
             view=lambda call: _remove_callback(call, services),
             answer=CallbackAnswer,
             answered="The callback that was removed.",
-            problems=(404,),
+            problems=(404, 409),
         ),
         Route(
             method="GET",
@@ -110,6 +112,7 @@ def callback_routes(services: Services) -> list[Route]:
 def _set_callback(call: Call, services: Services) -> Reply:
     given, site = call.body(CallbackRequest), call.site
     events = tuple(EventKind) if given.events is None else tuple(given.events)
+    # One at a platform holds the owner's token: `change_callback` refuses to replace it.
     if services.endpoints.get(site.id) is None:
         issued = set_callback(site.id, given.url, services, actor=_actor(site), events=events)
         endpoint, secret = issued.endpoint, issued.secret
@@ -125,7 +128,7 @@ def _set_callback(call: Call, services: Services) -> Reply:
 
 
 def _remove_callback(call: Call, services: Services) -> Reply:
-    endpoint = get_callback(call.site.id, services)
+    endpoint = get_signed_callback(call.site.id, services)
     remove_callback(call.site.id, services, actor=_actor(call.site))
     return Reply(answer=CallbackAnswer.of(endpoint))
 

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from service.domain.delivery import DeliveryForm
 from service.moderation.admin.sites import issue_key
+from service.moderation.telling.callbacks import set_applier
 from service.moderation.telling.deliver import deliver, take_deliveries
 from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
@@ -156,3 +158,19 @@ def test_strangers_are_refused(stranger):
     assert stranger.get("/v1/site/callback").status_code == 401
     assert stranger.put("/v1/site/callback", json={"url": URL}).status_code == 401
     assert stranger.get("/v1/site/deliveries").status_code == 401
+
+
+def test_a_sites_key_does_not_change_where_its_owner_applies_decisions(api, services):
+    set_applier(SITE, DeliveryForm.GITHUB, "token-of-the-owner", services, actor="ada")
+    before = services.endpoints.get(SITE)
+
+    answers = [
+        api.put("/v1/site/callback", json={"url": URL}),
+        api.put("/v1/site/callback", json={"url": URL, "rotate": True}),
+        api.delete("/v1/site/callback"),
+    ]
+
+    assert [answer.status_code for answer in answers] == [409, 409, 409]
+    assert "slopsieve callbacks" in answers[0].text
+    assert "token-of-the-owner" not in api.get("/v1/site/callback").text
+    assert services.endpoints.get(SITE) == before

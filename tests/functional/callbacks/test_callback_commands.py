@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -127,3 +128,71 @@ def test_the_tables_for_people_say_the_same(given_up):
     assert "dead" in listed
     assert "dead" in empty
     assert call(given_up, "log", "msg_unknown").exception is not None
+
+
+TOKEN = "scoped-token-0123456789"
+
+
+def apply(folder, *arguments, token=TOKEN, platform="github"):
+    done = CliRunner().invoke(
+        callbacks_group,
+        [
+            "apply",
+            "Radiator blog",
+            platform,
+            "--token-file",
+            "-",
+            *arguments,
+            "--data-dir",
+            folder,
+            "--json",
+        ],
+        input=f"{token}\n",
+    )
+    assert TOKEN not in done.output
+    return done
+
+
+def test_a_platform_is_set_with_a_token_that_is_never_shown(folder):
+    [row] = [json.loads(line) for line in apply(folder).output.splitlines()]
+    listed = call(folder, "sites")
+
+    assert row["url"] == "https://api.github.com/graphql"
+    assert (row["form"], row["events"]) == ("github", "comment.judged, comment.decided")
+    assert TOKEN not in listed.output
+    with open_services(data_dir=folder) as services:
+        [site] = services.sites.all()
+        assert services.endpoints.get(site.id).secrets == (TOKEN,)
+
+
+def test_a_token_that_was_refused_is_tried_again_or_replaced(folder):
+    apply(folder)
+    with open_services(data_dir=folder) as services:
+        [site] = services.sites.all()
+        endpoint = services.endpoints.get(site.id)
+        services.endpoints.pause(replace(endpoint, refused_at=services.clock()))
+    [stopped] = rows(folder, "sites")
+
+    [resumed] = rows(folder, "resume", "Radiator blog")
+
+    assert stopped["refused_at"] is not None
+    assert resumed["refused_at"] is None
+    assert rows(folder, "sites") == [resumed]
+
+
+def test_decisions_alone_are_applied_where_that_is_asked(folder):
+    [row] = [
+        json.loads(line) for line in apply(folder, "--event", "comment.decided").output.splitlines()
+    ]
+
+    assert row["events"] == "comment.decided"
+    assert apply(folder, "--event", "comment.needs_review").exit_code == 2
+
+
+def test_a_hostile_platform_address_and_a_broken_token_are_refused(folder):
+    within = apply(folder, "--url", "https://169.254.169.254/graphql")
+    broken = apply(folder, token="two words")
+
+    assert isinstance(within.exception, InvalidInputError)
+    assert isinstance(broken.exception, InvalidInputError)
+    assert rows(folder, "sites") == []

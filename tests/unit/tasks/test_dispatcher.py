@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from service.domain.comment import SiteId
-from service.domain.delivery import DeliveryAttempt, SendOutcome
+from service.domain.delivery import DeliveryAttempt, DeliveryForm, SendOutcome
 from service.domain.errors import StoreUnavailableError
 from service.tasks.dispatcher import Dispatcher, DispatchPlan
 from tests.factories import NOW
@@ -183,3 +183,34 @@ def test_a_site_whose_message_lacks_its_verdict_is_not_asked_about_again_and_aga
     dispatcher.close(seconds=DEADLINE_SECONDS)
 
     assert 1 <= len(post.done) <= 4
+
+
+def sent_before_another_site(form, *, status, settled=False):
+    """Return how many of five messages go out, one at a time, before that of another site."""
+    post = Post()
+    post.due = [make_delivery("https://a.example/", site_id=QUICK, form=form) for _ in range(5)]
+    post.add(SLOW, 1)
+    done = []
+
+    def deliver(delivery):
+        done.append(delivery.site_id)
+        attempt = DeliveryAttempt(
+            delivery_id=delivery.id, at=NOW, milliseconds=1, status=status, problem=None
+        )
+        return SendOutcome(attempt=attempt, settled=settled)
+
+    plan = DispatchPlan(at_once=1, a_site=1, rest_seconds=60, platform_seconds=60)
+    dispatcher = Dispatcher(post.take, deliver, plan)
+    dispatcher.dispatch()
+    until(lambda: SLOW in done)
+    dispatcher.close(seconds=DEADLINE_SECONDS)
+    return done.index(SLOW)
+
+
+def test_a_platform_is_left_alone_after_each_change_and_nobody_else():
+    assert sent_before_another_site(DeliveryForm.GITHUB, status=200) == 1
+    assert sent_before_another_site(DeliveryForm.STANDARD_WEBHOOK, status=200) == 5
+
+
+def test_what_needs_no_call_keeps_nobody_waiting():
+    assert sent_before_another_site(DeliveryForm.GITHUB, status=None, settled=True) == 5

@@ -279,7 +279,7 @@ entry_values, entry_from = writer(AuditEntry), reader(AuditEntry)
 report_values, report_from = writer(Report), reader(Report, label=Label)
 
 endpoint_values = writer(Endpoint)
-endpoint_from = reader(Endpoint, secrets=tuple, events=_events_from)
+endpoint_from = reader(Endpoint, secrets=tuple, events=_events_from, form=DeliveryForm)
 _delivery_values = writer(Delivery)
 delivery_from = reader(Delivery, event=EventKind, form=DeliveryForm, state=DeliveryState)
 attempt_values, attempt_from = writer(DeliveryAttempt), reader(DeliveryAttempt)

@@ -288,6 +288,18 @@ site_endpoints = sa.Table(
     sa.Column("url", LosslessText, nullable=False),
     sa.Column("secrets", sa.JSON, nullable=False),
     sa.Column("events", sa.JSON, nullable=False),
+    sa.Column("form", LosslessText, nullable=False, server_default="standard_webhook"),
+    sa.Column("refused_at", UtcDateTime),
+    sa.Column("rests_until", UtcDateTime),
+)
+
+applied = sa.Table(
+    "applied",
+    metadata,
+    sa.Column("site_id", LosslessText, sa.ForeignKey("sites.id"), primary_key=True),
+    sa.Column("site_comment_id", LosslessText, primary_key=True),
+    sa.Column("certain", sa.Boolean, nullable=False),
+    sa.Column("reference", LosslessText),
 )
 
 deliveries = sa.Table(

@@ -22,4 +22,14 @@ PROBLEMS_IN_WORDS: Mapping[str, str] = {
     "the site answered with an error": noted("The site answered with an error"),
     "the site wants no callbacks any more": noted("The site wants no callbacks any more"),
     "there never was a verdict": noted("There never was a verdict"),
+    "there was nothing to change there": noted("There was nothing to change there"),
+    "the platform refuses the token": noted("The platform refuses the token"),
+    "the platform asks for time": noted("The platform asks for time"),
+    "the comment is not there any more": noted("The comment is not there any more"),
+    "the platform does not allow this to the token's owner": noted(
+        "The platform does not allow this to the token's owner"
+    ),
+    "the comment's id at the platform is not known": noted(
+        "The comment's id at the platform is not known"
+    ),
 }

@@ -22,7 +22,12 @@ from service.domain.delivery import (
 )
 from service.domain.site import Site
 from service.domain.user import Permission
-from service.moderation.telling.callbacks import get_delivery, newest_deliveries, replay_deliveries
+from service.moderation.telling.callbacks import (
+    get_delivery,
+    newest_deliveries,
+    replay_deliveries,
+    resume_applier,
+)
 from service.ports.services import Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
@@ -37,6 +42,7 @@ MESSAGES_SHOWN = 25
 ATTEMPTS_SHOWN = 20
 _HOST_CHARS = 253
 _REPLAYED = "replayed"
+_PLATFORM_NAMES = {DeliveryForm.AKISMET: "Akismet", DeliveryForm.GITHUB: "GitHub"}
 _EVENT_IN_WORDS = {
     EventKind.VERDICT: noted("Verdict"),
     EventKind.REVIEW: noted("Needs review"),
@@ -63,7 +69,7 @@ class MessageView:
     id: str
     comment_id: str
     event: str
-    akismet: bool
+    chip: str
     site_name: tuple[Piece, ...]
     host: tuple[Piece, ...]
     wanted: bool
@@ -74,6 +80,22 @@ class MessageView:
     ended: Moment | None
     log: tuple[AttemptView, ...]
     log_is_cut: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlatformView:
+    """Where a site's decisions are applied; `refused` and `rests` say why nothing goes there now.
+
+    `may_resume` is for whoever may have a refused token tried again.
+    """
+
+    site_id: str
+    site_name: tuple[Piece, ...]
+    platform: str
+    host: tuple[Piece, ...]
+    refused: Moment | None
+    rests: Moment | None
+    may_resume: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +116,7 @@ def add_callbacks(pages: Blueprint, services: Services) -> None:
             given_up=_list(DeliveryState.DEAD, services),
             waiting=_list(DeliveryState.WAITING, services),
             any_endpoint=any(_endpoints(services).values()),
+            platforms=_platforms(services),
             replayed=session.pop(_REPLAYED, None),
             shown=MESSAGES_SHOWN,
         )
@@ -119,6 +142,17 @@ def add_callbacks(pages: Blueprint, services: Services) -> None:
         require(Permission.DECIDE, delivery.site_id)
         return _go_on(replay_deliveries(services, actor=moderator().name, ids=[delivery.id]))
 
+    # Which site it is decides whether they may, so that is asked inside.
+    @pages.post("/callbacks/platforms/<site_id>/resume")
+    @needs(Permission.LOOK)
+    def resume_platform(site_id: str) -> ResponseReturnValue:
+        if not is_id(site_id):
+            abort(HTTPStatus.NOT_FOUND)
+        site = services.sites.get(SiteId(site_id))
+        require(Permission.MANAGE_SITES, site.id)
+        resume_applier(site.id, services, actor=moderator().name)
+        return redirect(url_for("pages.callbacks"), HTTPStatus.SEE_OTHER)
+
 
 def _go_on(replayed: int) -> ResponseReturnValue:
     session[_REPLAYED] = replayed
@@ -132,6 +166,28 @@ def _endpoints(services: Services) -> dict[SiteId, Endpoint | None]:
         for site in services.sites.all()
         if user.sees(site.id)
     }
+
+
+def _platforms(services: Services) -> list[PlatformView]:
+    user, now = moderator(), services.clock()
+    views = []
+    for site in services.sites.all():
+        endpoint = services.endpoints.get(site.id) if user.sees(site.id) else None
+        if endpoint is None or not endpoint.form.is_platform:
+            continue
+        refused, rests = endpoint.refused_at, endpoint.rests_until
+        views.append(
+            PlatformView(
+                site_id=site.id,
+                site_name=part_text(site.name),
+                platform=_PLATFORM_NAMES[endpoint.form],
+                host=part_text(_host_of(endpoint.url)),
+                refused=tell_time(refused, now) if refused else None,
+                rests=_moment_ahead(rests, now) if rests and rests > now else None,
+                may_resume=user.may(Permission.MANAGE_SITES, site.id),
+            )
+        )
+    return views
 
 
 def _list(state: DeliveryState, services: Services) -> MessageList:
@@ -163,13 +219,15 @@ def _present(
     now: datetime,
 ) -> MessageView:
     akismet = delivery.form is DeliveryForm.AKISMET
-    # A signed message goes where the site wants it today, whatever was so when it was written.
+    # What is no Akismet callback goes where the site wants it today, whatever was so before.
     endpoint = None if akismet else endpoints.get(delivery.site_id)
+    if endpoint is not None and endpoint.form is not delivery.form:
+        endpoint = None
     return MessageView(
         id=delivery.id,
         comment_id=delivery.comment_id,
         event=gettext(_EVENT_IN_WORDS[delivery.event]),
-        akismet=akismet,
+        chip=_PLATFORM_NAMES.get(delivery.form, ""),
         site_name=part_text(site.name if site else delivery.site_id),
         host=part_text(_host_of(endpoint.url if endpoint else delivery.url)),
         wanted=akismet or endpoint is not None,
@@ -206,7 +264,10 @@ def _outcome(attempt: DeliveryAttempt) -> str:
 def _next_try(delivery: Delivery, now: datetime) -> Moment | None:
     if delivery.state is not DeliveryState.WAITING:
         return None
-    at = delivery.next_try_at or delivery.created_at
+    return _moment_ahead(delivery.next_try_at or delivery.created_at, now)
+
+
+def _moment_ahead(at: datetime, now: datetime) -> Moment:
     told = tell_time(at, now)
     return Moment(short=_ahead(at - now), exact=told.exact, iso=told.iso, day=told.day)
 

@@ -1,0 +1,116 @@
+"""Applies decisions at a platform: hides there what is rejected, shows it again once it is not.
+
+What is asked is settled when a message's turn comes, by how the comment stands then. So what was
+decided and undone while the platform was away asks for nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from service.domain.applying import Act, Applied, PlatformAct, platform_of, unversioned
+from service.domain.case import Case
+from service.domain.decision import Action
+from service.domain.delivery import Delivery, DeliveryAttempt, Endpoint, EventKind, SendOutcome
+from service.ports.services import Services
+
+NOTHING_TO_CHANGE = "there was nothing to change there"
+
+
+def wants_message(case: Case, event: EventKind, endpoint: Endpoint) -> bool:
+    """Say whether a platform may have something to do: for its own comments alone.
+
+    A verdict acts where the site's mode lets it reject. What is held stays as it is: such
+    platforms show comments at once, and hiding what is unsure would call people spammers.
+    """
+    if platform_of(case.comment.site_comment_id)[0] != endpoint.form.value:
+        return False
+    if event is EventKind.VERDICT:
+        return case.action is Action.REJECT
+    return event is EventKind.DECISION
+
+
+def apply_decision(
+    delivery: Delivery, endpoint: Endpoint, services: Services
+) -> SendOutcome | None:
+    """Ask the platform for what is left to be done for a message; None while it rests.
+
+    What it says of the token, and for how long it asks to be left alone, is kept of `endpoint`.
+    Raises `NotFoundError` for a comment that is not kept any more, `StoreUnavailableError`.
+    """
+    now = services.clock()
+    if endpoint.is_paused(now):
+        services.deliveries.release(delivery.id, until=endpoint.rests_until or now)
+        return None
+    case = services.cases.get(delivery.comment_id, site_id=delivery.site_id)
+    key = unversioned(case.comment.site_comment_id or "")
+    known = services.applied.get(delivery.site_id, key)
+    act = _act(case, delivery.event, known)
+    if act is None:
+        return _nothing_to_do(delivery, services)
+    if act.act is Act.HIDE and known is None:
+        # Kept before it is asked for: the platform may tell of it before it answers.
+        services.applied.put(Applied(site_id=delivery.site_id, site_comment_id=key))
+    outcome = services.notifier.apply(delivery, endpoint, act)
+    _remember(outcome, act, known, Applied(site_id=delivery.site_id, site_comment_id=key), services)
+    _pause(outcome, endpoint, services)
+    return outcome
+
+
+def _act(case: Case, event: EventKind, known: Applied | None) -> PlatformAct | None:
+    """Return what is to be done at the platform now, None for nothing."""
+    comment = case.comment
+    platform_id = platform_of(comment.site_comment_id)[1]
+    if case.withdrawn_at is not None or platform_id is None:
+        return None
+    rejected = case.action is Action.REJECT
+    if rejected and (known is None or not known.certain):
+        act = Act.HIDE
+    elif not rejected and known is not None and event is EventKind.DECISION:
+        act = Act.RESTORE
+    else:
+        return None
+    return PlatformAct(
+        act=act,
+        comment_id=platform_id,
+        account_id=comment.author.account_id,
+        reference=known.reference if known else None,
+    )
+
+
+def _remember(
+    outcome: SendOutcome,
+    act: PlatformAct,
+    known: Applied | None,
+    this: Applied,
+    services: Services,
+) -> None:
+    """Keep what is hidden now, as far as the answer tells."""
+    if act.act is Act.RESTORE or outcome.settled:
+        if outcome.delivered:
+            services.applied.remove(this.site_id, this.site_comment_id)
+    elif outcome.delivered:
+        services.applied.put(replace(this, certain=True, reference=outcome.reference))
+    elif known is None and not outcome.uncertain:
+        services.applied.remove(this.site_id, this.site_comment_id)
+
+
+def _pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:
+    now = services.clock()
+    if outcome.refused:
+        services.endpoints.pause(replace(endpoint, refused_at=now))
+    elif outcome.retry_after_seconds is not None:
+        until = now + timedelta(seconds=outcome.retry_after_seconds)
+        services.endpoints.pause(replace(endpoint, rests_until=until))
+
+
+def _nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:
+    attempt = DeliveryAttempt(
+        delivery_id=delivery.id,
+        at=services.clock(),
+        milliseconds=0,
+        status=None,
+        problem=NOTHING_TO_CHANGE,
+    )
+    return SendOutcome(attempt=attempt, settled=True)

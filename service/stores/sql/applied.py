@@ -1,0 +1,60 @@
+"""Remembers in a SQL database what was hidden at platforms."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from service.domain.applying import Applied
+from service.domain.comment import SiteId
+from service.domain.errors import NotFoundError
+from service.stores.sql.base.engine import reading, write
+from service.stores.sql.base.statements import upsert
+from service.stores.sql.schema.tables import applied as table
+from service.stores.sql.schema.tables import sites
+
+_c = table.c
+
+
+class SqlAppliedStore:
+    """Remembers it in a SQL database; see `AppliedStore`."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._engine = engine
+
+    def put(self, applied: Applied) -> None:
+        """See `AppliedStore.put`."""
+        known = {"certain": applied.certain, "reference": applied.reference}
+        key = {"site_id": applied.site_id, "site_comment_id": applied.site_comment_id}
+
+        def put(connection: sa.Connection) -> None:
+            site = sa.select(sites.c.id).where(sites.c.id == applied.site_id)
+            if connection.scalar(site) is None:
+                msg = f"there is no site {applied.site_id!r}"
+                raise NotFoundError(msg)
+            statement = upsert(connection, table).values(key | known)
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=list(key), set_=known)
+            )
+
+        write(self._engine, put)
+
+    def get(self, site_id: SiteId, site_comment_id: str) -> Applied | None:
+        """See `AppliedStore.get`."""
+        query = sa.select(table).where(_c.site_id == site_id, _c.site_comment_id == site_comment_id)
+        with reading(self._engine) as connection:
+            row = connection.execute(query).one_or_none()
+        if row is None:
+            return None
+        return Applied(
+            site_id=row.site_id,
+            site_comment_id=row.site_comment_id,
+            certain=row.certain,
+            reference=row.reference,
+        )
+
+    def remove(self, site_id: SiteId, site_comment_id: str) -> None:
+        """See `AppliedStore.remove`."""
+        statement = sa.delete(table).where(
+            _c.site_id == site_id, _c.site_comment_id == site_comment_id
+        )
+        write(self._engine, lambda connection: connection.execute(statement))

@@ -1,0 +1,471 @@
+"""What is rejected is hidden at its platform and shown again when that is undone."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+import pytest
+
+from service.domain.comment import CommentId
+from service.domain.decision import Mode, Ruling
+from service.domain.delivery import DeliveryForm, DeliveryState, EventKind
+from service.domain.errors import ConflictError, InvalidInputError, NotFoundError
+from service.moderation.intake.revise import submit_version
+from service.moderation.telling.callbacks import (
+    change_callback,
+    remove_callback,
+    replay_deliveries,
+    resume_applier,
+    rotate_secret,
+    set_applier,
+    set_callback,
+)
+from service.ports.comments import Lane, NewComment
+from tests.applying import OTHER_TOKEN, SCENARIOS, World, decided, world_of
+from tests.factories import SITE, make_comment
+from tests.platforms import TOKEN
+
+HIDE, RESTORE = 0, 1
+# By platform: how it is asked to hide and to show again.
+ASKED = {
+    "github": ("minimizeComment IC_kwDO7 SPAM", "unminimizeComment IC_kwDO7"),
+}
+YES = {"github": (200, 200)}
+LIMITED = {"github": 403}
+# By scenario: what is sent, as (act, status), and whether it is hidden afterwards.
+SENT = {
+    "judged spam, mode enforce": ([(HIDE, "ok")], True),
+    "judged spam, mode hold": ([], False),
+    "judged unsure, mode enforce": ([], False),
+    "judged spam, then rejected": ([(HIDE, "ok")], True),
+    "rejected": ([(HIDE, "ok")], True),
+    "approved, never hidden": ([], False),
+    "rejected, undone after it was sent": ([(HIDE, "ok"), (RESTORE, "ok")], False),
+    "rejected, undone within the undo time": ([], False),
+    "hidden by a verdict, approved": ([(HIDE, "ok"), (RESTORE, "ok")], False),
+    "rejected, platform away for an hour": ([(HIDE, "ok")], True),
+    "rejected and undone while it was away": ([], False),
+    "rejected, answer lost, undone": ([(HIDE, "no answer"), (RESTORE, "ok")], False),
+    "token revoked, another given a day later": ([(HIDE, "401"), (HIDE, "ok")], True),
+    "rights lost, tried again after an hour": ([(HIDE, "401"), (HIDE, "ok")], True),
+    "429 or its like, asks for two minutes": ([(HIDE, "limited"), (HIDE, "ok")], True),
+}
+
+
+def expected(platform: str, sent: list[tuple[int, str]]) -> list[str]:
+    def status(act: int, answered: str) -> str:
+        words = {"ok": str(YES[platform][act]), "limited": str(LIMITED[platform])}
+        return words.get(answered, answered)
+
+    return [f"{ASKED[platform][act]} → {status(act, answered)}" for act, answered in sent]
+
+
+@pytest.fixture(params=ASKED)
+def world(request):
+    with world_of(request.param) as made:
+        yield made
+
+
+@pytest.fixture
+def enforcing():
+    with world_of("github", mode=Mode.ENFORCE) as made:
+        yield made
+
+
+def hide_of(world: World) -> str:
+    return expected(world.platform.form.value, [(HIDE, "ok")])[0]
+
+
+def restore_of(world: World) -> str:
+    return expected(world.platform.form.value, [(RESTORE, "ok")])[0]
+
+
+@pytest.mark.parametrize("platform", ASKED)
+@pytest.mark.parametrize(
+    "scenario", [one for one in SCENARIOS if one.name in SENT], ids=lambda one: one.name
+)
+def test_what_is_sent(scenario, platform):
+    with world_of(platform, mode=scenario.mode) as world:
+        scenario.happens(world)
+
+        sent, hidden = SENT[scenario.name]
+        about_it = [one for one in world.platform.said if not one.startswith(_other(world))]
+        assert about_it == expected(platform, sent)
+        assert world.platform.hidden is hidden
+
+
+def _other(world: World) -> tuple[str, ...]:
+    """Return what the second comment of a scenario asks for."""
+    own = world.platform.site_comment_id.partition(":")[2]
+    return tuple(asked.replace(own, "2") for asked in ASKED[world.platform.form.value])
+
+
+def test_every_scenario_of_the_table_is_held():
+    held = {*SENT, "removed at the platform"}
+
+    assert held == {one.name for one in SCENARIOS}
+
+
+def test_after_an_hour_away_one_call_is_made_and_all_tries_are_in_the_log(world):
+    comment = world.submit()
+    world.platform.go_away()
+    world.decide(comment)
+    world.wait(3_600, step=60)
+    [delivery] = world.services.deliveries.recent(
+        state=DeliveryState.WAITING, site_id=SITE, limit=9
+    )
+
+    tried = world.services.deliveries.attempts(delivery.id)
+
+    assert len(tried) >= 4
+    assert {one.problem for one in tried} == {"no connection, or it broke off"}
+    world.platform.come_back()
+    world.wait(10_800, step=300)
+    assert world.services.deliveries.get(delivery.id).state is DeliveryState.DELIVERED
+    assert world.platform.said == [hide_of(world)]
+
+
+def test_a_refused_token_stops_all_and_loses_nothing(world):
+    world.platform.token = OTHER_TOKEN
+    comment = world.submit()
+    world.decide(comment)
+    world.wait(3_600, step=60)
+
+    stopped = world.endpoint()
+    asked = len(world.platform.said)
+    for number in range(3):
+        world.decide(world.submit(text=f"Another {number}.", site_comment_id=_id(world, number)))
+    world.wait(48 * 3_600, step=3_600)
+
+    assert stopped.refused_at is not None
+    assert asked == 1
+    assert len(world.platform.said) == 1
+    waiting = world.services.deliveries.recent(state=DeliveryState.WAITING, site_id=SITE, limit=9)
+    assert len(waiting) == 4
+
+
+def test_a_new_token_lets_out_what_waited(world):
+    world.platform.token = OTHER_TOKEN
+    world.decide(world.submit())
+    world.wait(3_600, step=60)
+
+    platform = world.platform
+    set_applier(
+        SITE, platform.form, f" {OTHER_TOKEN}\n", world.services, actor="ada", url=platform.url
+    )
+    world.deliver_due()
+
+    assert world.platform.hidden
+    assert world.endpoint().refused_at is None
+    [entry] = world.services.audit_log.recent(subject=SITE)[:1]
+    assert (entry.act, entry.detail) == ("set applier", platform.form.value)
+
+
+def test_what_a_platform_asks_for_holds_all_of_its_site_and_ends_by_itself(world):
+    world.platform.fails = world.platform.limit
+    world.decide(world.submit())
+    world.wait(30)
+    world.decide(world.submit(text="Another.", site_comment_id=_id(world, 1)))
+
+    world.wait(110)
+    held = len(world.platform.said)
+    world.platform.fails = None
+    world.wait(30)
+
+    assert held == 1
+    assert world.endpoint().refused_at is None
+    assert len(world.platform.said) == 3
+
+
+def test_a_comment_that_is_gone_there_needs_nothing_more(world):
+    world.platform.exists = False
+    comment = world.submit()
+    world.decide(comment)
+    world.wait(60)
+    asked = len(world.platform.said)
+    world.undo(comment)
+    world.wait(60)
+
+    [undo, ruling] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+    assert asked == 1
+    assert len(world.platform.said) == 1
+    assert {undo.state, ruling.state} == {DeliveryState.DELIVERED}
+    [tried] = world.services.deliveries.attempts(ruling.id)
+    assert tried.problem == "the comment is not there any more"
+
+
+def test_comments_that_came_another_way_are_nothing_to_the_platform(world):
+    for site_comment_id in (None, "wp-7", "coral:7", "7"):
+        world.decide(world.submit(text=f"It is {site_comment_id}", site_comment_id=site_comment_id))
+
+    world.wait(60)
+
+    assert world.platform.said == []
+    assert world.services.deliveries.recent(state=None, site_id=SITE, limit=9) == []
+
+
+def test_a_site_may_have_decisions_alone_applied(enforcing):
+    platform = enforcing.platform
+    set_applier(
+        SITE,
+        platform.form,
+        TOKEN,
+        enforcing.services,
+        actor="test",
+        url=platform.url,
+        events=[EventKind.DECISION],
+    )
+
+    comment = enforcing.submit(0.99)
+    enforcing.wait(60)
+    by_verdict = list(platform.said)
+    enforcing.decide(comment)
+    enforcing.wait(60)
+
+    assert (by_verdict, platform.said) == ([], [hide_of(enforcing)])
+
+
+def test_an_edit_after_a_rejection_does_not_bring_it_back_and_an_approval_of_it_does(world):
+    decided(world)
+    [first] = world.services.comments.find_by_site_ids(
+        SITE, [world.platform.site_comment_id]
+    ).values()
+    kept = world.services.cases.get(first).comment
+    edit = replace(make_comment("All new words."), author=kept.author)
+    edit = replace(edit, site_comment_id=world.platform.site_comment_id)
+
+    second = submit_version(NewComment(comment=edit, lane=Lane.BULK), world.services, by="test")
+    world.wait(60)
+    after_edit = list(world.platform.said)
+    world.decide(world.services.cases.get(CommentId(second)).comment, Ruling.APPROVE)
+    world.wait(60)
+
+    assert after_edit == [hide_of(world)]
+    assert world.platform.said == [hide_of(world), restore_of(world)]
+
+
+def test_a_rejection_of_words_that_were_replaced_meanwhile_hides_nothing(world):
+    comment = world.submit()
+    world.platform.go_away()
+    world.decide(comment)
+    world.wait(60)
+    edit = replace(make_comment("All new words."), site_comment_id=world.platform.site_comment_id)
+    submit_version(NewComment(comment=edit, lane=Lane.BULK), world.services, by="test")
+
+    world.platform.come_back()
+    world.wait(10_800, step=300)
+
+    assert world.platform.said == []
+
+
+def test_messages_for_a_platform_that_is_left_are_given_up(world):
+    world.platform.go_away()
+    world.decide(world.submit())
+    world.wait(60)
+
+    remove_callback(SITE, world.services, actor="ada")
+    world.wait(3_600, step=60)
+
+    [delivery] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+    assert delivery.state is DeliveryState.DEAD
+    last = world.services.deliveries.attempts(delivery.id)[-1]
+    assert last.problem == "the site wants no callbacks any more"
+    world.platform.come_back()
+    set_applier(
+        SITE,
+        world.platform.form,
+        TOKEN,
+        world.services,
+        actor="ada",
+        url=world.platform.url,
+    )
+    replay_deliveries(world.services, actor="ada")
+    world.deliver_due()
+    assert world.platform.said == [hide_of(world)]
+
+
+def test_a_callback_in_place_of_a_platform_is_not_sent_what_was_for_the_platform(world):
+    world.platform.go_away()
+    world.decide(world.submit())
+    world.wait(60)
+
+    set_callback(SITE, world.platform.site.url("/hook"), world.services, actor="ada")
+    world.platform.come_back()
+    world.wait(10_800, step=300)
+
+    assert world.platform.site.received == []
+
+
+def test_tokens_stand_in_no_log_no_message_and_no_print(world, caplog):
+    caplog.set_level(logging.DEBUG)
+    comment = world.submit()
+    world.decide(comment)
+    world.platform.token = OTHER_TOKEN
+    world.wait(60)
+    world.platform.token = TOKEN
+    resume_applier(SITE, world.services, actor="ada")
+    world.wait(60)
+
+    assert world.platform.hidden
+    kept = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+    printed = [
+        repr(world.endpoint()),
+        repr(kept),
+        repr([world.services.deliveries.attempts(one.id) for one in kept]),
+        repr(world.services.audit_log.recent(subject=SITE)),
+        *(repr(record.__dict__) for record in caplog.records),
+    ]
+    assert caplog.records
+    assert not any(TOKEN in one for one in printed)
+
+
+def test_an_answer_that_leads_elsewhere_takes_the_token_nowhere(world):
+    leads = f"Location: {world.platform.url}elsewhere\r\n"
+    world.platform.fails = lambda: (307, leads, {})
+    world.decide(world.submit())
+
+    world.wait(60)
+
+    assert {one.rpartition("→ ")[2] for one in world.platform.said} == {"307"}
+    assert len({one.line for one in world.platform.site.received}) == 1
+    assert world.services.endpoints.get(SITE).refused_at is None
+
+
+@pytest.mark.parametrize(
+    "token", ["", "short", "with space inside", "two\nlines-of-it", "tökén-tökén"]
+)
+def test_what_is_no_token_is_refused(token, world):
+    with pytest.raises(InvalidInputError) as refused:
+        set_applier(
+            SITE,
+            world.platform.form,
+            token,
+            world.services,
+            actor="ada",
+            url=world.platform.url,
+        )
+
+    assert [problem.field for problem in refused.value.problems] == ["token"]
+    assert world.endpoint().secrets == (TOKEN,)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://127.0.0.2/", "https://169.254.169.254/", "ftp://a.example"]
+)
+def test_an_address_within_is_refused(url, world):
+    rules = replace(world.services.notifier._rules, allow_networks=())
+    world.services.notifier._rules = rules
+
+    with pytest.raises(InvalidInputError) as refused:
+        set_applier(SITE, world.platform.form, TOKEN, world.services, actor="ada", url=url)
+
+    assert [problem.field for problem in refused.value.problems] == ["url"]
+
+
+def test_a_host_that_leads_within_is_not_called(world):
+    world.services.notifier._rules = replace(world.services.notifier._rules, allow_networks=())
+
+    decided(world)
+
+    assert world.platform.site.connections == 0
+
+
+def test_a_platforms_address_is_not_changed_as_a_callback_is(world):
+    for change in (change_callback, rotate_secret):
+        with pytest.raises(ConflictError, match="slopsieve callbacks"):
+            change(SITE, world.services, actor="site")
+
+
+def test_only_a_platform_can_be_resumed(world):
+    set_callback(SITE, world.platform.url, world.services, actor="ada")
+
+    with pytest.raises(NotFoundError):
+        resume_applier(SITE, world.services, actor="ada")
+
+
+# GitHub alone
+
+
+def github():
+    return world_of("github")
+
+
+@pytest.mark.parametrize(
+    ("error", "problem", "refused", "state"),
+    [
+        (
+            {"type": "FORBIDDEN", "message": "Resource not accessible by personal access token"},
+            "the platform does not allow this to the token's owner",
+            False,
+            DeliveryState.DEAD,
+        ),
+        (
+            {"type": "INSUFFICIENT_SCOPES", "message": "Your token has not been granted"},
+            "the platform refuses the token",
+            True,
+            DeliveryState.WAITING,
+        ),
+        (
+            {"type": "RATE_LIMITED", "message": "API rate limit exceeded for user ID 31."},
+            "the platform asks for time",
+            False,
+            DeliveryState.WAITING,
+        ),
+        ({"message": "Something went wrong"}, "the site answered with an error", False, None),
+    ],
+)
+def test_errors_within_an_answer_of_200_are_understood(error, problem, refused, state):
+    with github() as world:
+        world.platform.error = error
+        decided(world)
+
+        [delivery] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+        assert not world.platform.hidden
+        assert world.services.deliveries.attempts(delivery.id)[0].problem == problem
+        assert (world.endpoint().refused_at is not None) is refused
+        assert delivery.state is (state or DeliveryState.WAITING)
+
+
+def test_githubs_limit_that_is_used_up_ends_when_it_says():
+    with github() as world:
+        ends = int(world.clock().timestamp()) + 30 + 600
+        headers = f"X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: {ends}\r\n"
+        error = {"type": "RATE_LIMITED", "message": "API rate limit exceeded"}
+        world.platform.fails = lambda: (200, headers, {"data": None, "errors": [error]})
+        world.decide(world.submit())
+        world.wait(600)
+
+        assert len(world.platform.said) == 1
+        world.platform.fails = None
+        world.wait(60)
+        assert world.platform.said[1:] == [hide_of(world)]
+
+
+def test_a_comment_without_a_node_id_is_given_up_and_said():
+    with github() as world:
+        world.decide(world.submit(site_comment_id="github:issue_comment-77"))
+        world.wait(60)
+
+        [delivery] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+        [tried] = world.services.deliveries.attempts(delivery.id)
+        assert delivery.state is DeliveryState.DEAD
+        assert tried.problem == "the comment's id at the platform is not known"
+        assert world.platform.said == []
+
+
+def test_githubs_own_address_is_known():
+    with github() as world:
+        endpoint = set_applier(SITE, DeliveryForm.GITHUB, TOKEN, _as_outside(world), actor="test")
+
+        assert endpoint.url == "https://api.github.com/graphql"
+
+
+def _as_outside(world):
+    rules = replace(world.services.notifier._rules, ports=frozenset({443}))
+    world.services.notifier._rules = rules
+    return world.services
+
+
+def _id(world, number: int) -> str:
+    return f"{world.platform.form.value}:{number}"

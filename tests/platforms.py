@@ -1,0 +1,131 @@
+"""Plays platforms whose APIs decisions are applied through; they fail as the real ones do."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from service.domain.delivery import DeliveryForm
+from tests.sites import Received, Site, with_status
+
+TOKEN = "scoped-token-0123456789"
+# The moment of the factories, at which tests' clocks stand, in seconds since 1970.
+Answer = tuple[int, str, object]
+
+
+@dataclass
+class Platform:
+    """A platform with one comment, one token for it, and what goes wrong there.
+
+    `fails` answers in place of the platform as long as it is set; `said` lists what it was asked
+    and what it answered.
+    """
+
+    form: DeliveryForm
+    path: str
+    site_comment_id: str
+    token: str = TOKEN
+    hidden: bool = False
+    exists: bool = True
+    fails: Callable[[], Answer] | None = None
+    loses_answers: bool = False
+    said: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.site = Site(answer=self._answer)
+
+    @property
+    def url(self) -> str:
+        """Return what an owner gives as its address."""
+        return self.site.url(self.path)
+
+    def go_away(self) -> None:
+        """Take no connections any more."""
+        self.site.close()
+
+    def come_back(self) -> None:
+        """Take connections again, at the same port."""
+        self.site = Site(port=self.site.port, answer=self._answer)
+
+    def close(self) -> None:
+        """End it."""
+        self.site.close()
+
+    def limit(self) -> Answer:
+        """Return how it asks for two minutes."""
+        raise NotImplementedError
+
+    def carry_out(self, received: Received) -> tuple[str, Answer]:
+        """Return what a request asks for, in short, and what is answered."""
+        raise NotImplementedError
+
+    def unauthorized(self, received: Received) -> Answer | None:
+        """Return how a wrong token is refused, None for the right one."""
+        raise NotImplementedError
+
+    def _answer(self, received: Received) -> Iterable[bytes]:
+        asked, answer = self.carry_out(received)
+        refused = self.unauthorized(received)
+        if self.loses_answers:
+            self.said.append(f"{asked} → no answer")
+            return []
+        status, headers, body = self.fails() if self.fails else refused or answer
+        self.said.append(f"{asked} → {status}")
+        sent = b"" if body is None else json.dumps(body).encode()
+        kind = "Content-Type: application/json; charset=utf-8\r\n"
+        return with_status(status, kind + headers, sent)(received)
+
+    def _may(self, received: Received) -> bool:
+        return self.fails is None and self.unauthorized(received) is None
+
+
+@dataclass
+class GitHub(Platform):
+    """GitHub's GraphQL API: answers errors of a query with 200."""
+
+    form: DeliveryForm = DeliveryForm.GITHUB
+    path: str = "/graphql"
+    site_comment_id: str = "github:IC_kwDO7"
+    error: dict[str, Any] | None = None
+
+    def unauthorized(self, received: Received) -> Answer | None:
+        if received.headers.get("authorization") == f"Bearer {self.token}":
+            return None
+        body = {
+            "message": "Bad credentials",
+            "documentation_url": "https://docs.github.com/graphql",
+        }
+        return 401, "", body
+
+    def limit(self) -> Answer:
+        words = "You have exceeded a secondary rate limit. Please wait a few minutes."
+        return 403, "Retry-After: 120\r\n", {"message": words}
+
+    def carry_out(self, received: Received) -> tuple[str, Answer]:
+        assert received.line == "POST /graphql HTTP/1.1"
+        given = json.loads(received.body)
+        name = re.match(r"mutation\(\$id:ID!\)\{(\w+)\(input:\{subjectId:\$id", given["query"])[1]
+        spam = " SPAM" if "classifier:SPAM" in given["query"] else ""
+        assert bool(spam) == (name == "minimizeComment")
+        node = given["variables"]["id"]
+        asked = f"{name} {node}{spam}"
+        if self.error is not None:
+            return asked, (200, "", {"data": {name: None}, "errors": [self.error]})
+        if not self.exists or f"github:{node}" != self.site_comment_id:
+            message = f"Could not resolve to a node with the global id of '{node}'"
+            error = {"type": "NOT_FOUND", "path": [name], "message": message}
+            return asked, (200, "", {"data": {name: None}, "errors": [error]})
+        if self._may(received):
+            self.hidden = name == "minimizeComment"
+        member = {"minimizeComment": "minimizedComment", "unminimizeComment": "unminimizedComment"}
+        return asked, (
+            200,
+            "X-RateLimit-Remaining: 4999\r\nX-RateLimit-Reset: 1893456000\r\n",
+            {"data": {name: {member[name]: {"isMinimized": self.hidden}}}},
+        )
+
+
+PLATFORMS: dict[str, type[Platform]] = {"github": GitHub}
