@@ -20,8 +20,10 @@ from service.commands.progress import ReadingProgress
 from service.commands.sites import find_site
 from service.commands.sources.disqus import read_disqus
 from service.commands.sources.imported import Broken, Entry, Imported, LeftOut
+from service.commands.sources.isso import read_isso
 from service.commands.sources.opened import OpenedFile
 from service.commands.sources.place import Place
+from service.commands.sources.remark42 import read_remark42
 from service.commands.sources.rows import read_csv, read_jsonl
 from service.commands.sources.wxr import read_wxr
 from service.commands.whole_files import STDOUT, open_whole
@@ -46,6 +48,8 @@ from service.web.webhooks.public_comments import public_row
 _READERS: Mapping[str, Callable[[OpenedFile], Iterator[Entry]]] = {
     "wxr": read_wxr,
     "disqus": read_disqus,
+    "isso": read_isso,
+    "remark42": read_remark42,
     "jsonl": read_jsonl,
     "csv": read_csv,
 }

@@ -45,6 +45,12 @@ _RULINGS = {
 
 def read_jsonl(file: OpenedFile) -> Iterator[Entry]:
     """Yield the comments of JSON lines: as the API takes them, or in the data card's keys."""
+    for number, row in json_rows(file):
+        yield row if isinstance(row, Broken) else _read_row(number, row)
+
+
+def json_rows(file: OpenedFile) -> Iterator[tuple[int, Mapping[str, object] | Broken]]:
+    """Yield the object of each line that is not empty, with the line's number."""
     number = 0
     while line := file.stream.readline(_MAX_LINE_BYTES + 1):
         is_whole = len(line) <= _MAX_LINE_BYTES
@@ -52,9 +58,9 @@ def read_jsonl(file: OpenedFile) -> Iterator[Entry]:
             line = file.stream.readline(_MAX_LINE_BYTES + 1)
         number += 1
         if not is_whole:
-            yield _broken(number, "is too long", "put one comment on each line")
+            yield number, _broken(number, "is too long", "put one comment on each line")
         elif line.strip():
-            yield _read_line(number, line)
+            yield number, _parse(number, line)
 
 
 def read_csv(file: OpenedFile) -> Iterator[Entry]:
@@ -133,13 +139,17 @@ class _Lines:
         return line
 
 
-def _read_line(number: int, line: bytes) -> Entry:
+def _parse(number: int, line: bytes) -> Mapping[str, object] | Broken:
     try:
         row = strict_json.parse(line)
     except UnreadableRequestError:
         return _broken(number, "is not JSON", "put one JSON object on each line")
     if not isinstance(row, dict):
         return _broken(number, "is not a JSON object", "put one JSON object on each line")
+    return row
+
+
+def _read_row(number: int, row: Mapping[str, object]) -> Entry:
     if isinstance(row.get("post"), dict) or isinstance(row.get("author"), dict):
         document = {name: value for name, value in row.items() if name not in _RULING_FIELDS}
         document.setdefault("site_comment_id", _derived_id(row))

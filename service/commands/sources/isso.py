@@ -1,0 +1,74 @@
+"""Reads Isso's database."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+
+from service.commands.sources.imported import Entry, LeftOut, import_flat
+from service.commands.sources.opened import OpenedFile
+from service.domain.decision import Ruling
+from service.domain.errors import InvalidInputError, Problem
+from service.web.webhooks.payload import own_id
+
+_NAME = "isso"
+# Of an address Isso keeps the beginning alone, so it is none.
+_QUERY = """
+SELECT c.id, c.parent, c.created, c.mode, c.text, c.author, c.email, c.website, t.uri, t.title
+FROM comments AS c LEFT JOIN threads AS t ON t.id = c.tid ORDER BY c.id
+"""
+# What Isso shows; what waits there has no ruling, and what was deleted is left out.
+_SHOWN, _WAITING = 1, 2
+
+
+def read_isso(file: OpenedFile) -> Iterator[Entry]:
+    """Yield the comments by their ids. Raises `InvalidInputError` for no such database."""
+    try:
+        address = f"{file.path.resolve().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True)) as database:
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.text_factory = lambda raw: raw.decode("utf-8", "replace")
+            for number, row in enumerate(database.execute(_QUERY), 1):
+                yield _read(number, row)
+    except sqlite3.Error:
+        problem = Problem(
+            field="file",
+            problem="is no database of Isso",
+            remedy="give the comments.db that `dbpath` of its configuration names, not compressed",
+        )
+        raise InvalidInputError([problem]) from None
+
+
+def _read(number: int, row: tuple[object, ...]) -> Entry:
+    own, parent, created, mode, *others = row
+    text, author, email, website, uri, title = (
+        one if isinstance(one, str) else None for one in others
+    )
+    if not text or mode not in (_SHOWN, _WAITING):
+        return LeftOut(number=number)
+    return import_flat(
+        number,
+        {
+            "text": text,
+            "site_comment_id": own_id(_NAME, str(own)),
+            "post_url": uri,
+            "post_title": title,
+            "author_name": author,
+            "author_email": email,
+            "author_url": website,
+            "written_at": _moment(created),
+            "reply_to": own_id(_NAME, str(parent)) if parent is not None else None,
+        },
+        Ruling.APPROVE if mode == _SHOWN else None,
+    )
+
+
+def _moment(created: object) -> datetime | None:
+    if not isinstance(created, int | float):
+        return None
+    try:
+        return datetime.fromtimestamp(created, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None

@@ -1,0 +1,49 @@
+"""Reads Remark42's backups: what is known of users and posts in a first line, then the comments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from service.commands.sources.imported import Broken, Entry, LeftOut, import_flat
+from service.commands.sources.opened import OpenedFile
+from service.commands.sources.rows import json_rows
+from service.domain.decision import Ruling
+from service.web.webhooks.html_text import html_to_text
+from service.web.webhooks.payload import own_id, read_moment
+
+_NAME = "remark42"
+
+
+def read_remark42(file: OpenedFile) -> Iterator[Entry]:
+    """Yield the comments in the order of the file."""
+    for number, row in json_rows(file):
+        if isinstance(row, Broken):
+            yield row
+        elif "version" not in row:
+            yield _read(number, row)
+
+
+def _read(number: int, row: Mapping[str, object]) -> Entry:
+    text = html_to_text(_words(row, "text"))
+    if not text or row.get("delete") is True:
+        return LeftOut(number=number)
+    user, post, parent = row.get("user"), row.get("locator"), _words(row, "pid")
+    return import_flat(
+        number,
+        {
+            "text": text,
+            "site_comment_id": own_id(_NAME, _words(row, "id")),
+            "post_url": _words(post, "url"),
+            "post_title": _words(row, "title"),
+            "author_name": _words(user, "name"),
+            "written_at": read_moment(_words(row, "time")),
+            "reply_to": own_id(_NAME, parent) if parent else None,
+        },
+        Ruling.APPROVE,
+    )
+
+
+def _words(group: object, name: str) -> str:
+    """Return a member that is a string, an empty one for anything else."""
+    found = group.get(name) if isinstance(group, Mapping) else None
+    return found if isinstance(found, str) else ""
