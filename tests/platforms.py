@@ -128,4 +128,45 @@ class GitHub(Platform):
         )
 
 
-PLATFORMS: dict[str, type[Platform]] = {"github": GitHub}
+@dataclass
+class Discourse(Platform):
+    """Discourse's API: a wrong key and a post out of bounds are both answered 403."""
+
+    form: DeliveryForm = DeliveryForm.DISCOURSE
+    path: str = ""
+    site_comment_id: str = "discourse:9021"
+    allows: bool = True
+
+    def unauthorized(self, received: Received) -> Answer | None:
+        if received.headers.get("api-key") == self.token:
+            return None
+        words = "You are not permitted to view the requested resource. The API key is invalid."
+        return 403, "", {"errors": [words], "error_type": "invalid_access"}
+
+    def limit(self) -> Answer:
+        extras = {"wait_seconds": 120, "time_left": "2 minutes"}
+        body = {"errors": ["Too many times."], "error_type": "rate_limit", "extras": extras}
+        return 429, "Retry-After: 120\r\n", body
+
+    def carry_out(self, received: Received) -> tuple[str, Answer]:
+        method, path, _ = received.line.split(" ")
+        asked = f"{method} {path}"
+        assert received.body == b""
+        if asked == "GET /posts.json":
+            return asked, (200, "", {"latest_posts": []})
+        hides = method == "DELETE"
+        number = path.removeprefix("/posts/").removesuffix(".json").removesuffix("/recover")
+        assert path == (f"/posts/{number}.json" if hides else f"/posts/{number}/recover.json")
+        assert method in ("DELETE", "PUT")
+        if not self.exists or f"discourse:{number}" != self.site_comment_id:
+            words = "The requested URL or resource could not be found."
+            return asked, (404, "", {"errors": [words], "error_type": "not_found"})
+        if not self.allows or self.hidden is hides:
+            words = "You are not permitted to view the requested resource."
+            return asked, (403, "", {"errors": [words], "error_type": "invalid_access"})
+        if self._may(received):
+            self.hidden = hides
+        return asked, (200, "", None if hides else {"id": int(number), "hidden": False})
+
+
+PLATFORMS: dict[str, type[Platform]] = {"github": GitHub, "discourse": Discourse}

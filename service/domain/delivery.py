@@ -41,6 +41,7 @@ class DeliveryForm(StrEnum):
     STANDARD_WEBHOOK = "standard_webhook"
     AKISMET = "akismet"
     GITHUB = "github"
+    DISCOURSE = "discourse"
 
     @property
     def is_platform(self) -> bool:
@@ -48,7 +49,7 @@ class DeliveryForm(StrEnum):
         return self in PLATFORM_FORMS
 
 
-PLATFORM_FORMS = (DeliveryForm.GITHUB,)
+PLATFORM_FORMS = (DeliveryForm.GITHUB, DeliveryForm.DISCOURSE)
 """The platforms at which decisions are applied; their comments' ids begin with these names."""
 
 

@@ -30,9 +30,14 @@ HIDE, RESTORE = 0, 1
 # By platform: how it is asked to hide and to show again.
 ASKED = {
     "github": ("minimizeComment IC_kwDO7 SPAM", "unminimizeComment IC_kwDO7"),
+    "discourse": ("DELETE /posts/9021.json", "PUT /posts/9021/recover.json"),
 }
-YES = {"github": (200, 200)}
-LIMITED = {"github": 403}
+LIMITED = {"github": 403, "discourse": 429}
+# A platform that answers a wrong token as it answers much else is asked another thing.
+REFUSED = {
+    "github": ["{asked} → 401"],
+    "discourse": ["{asked} → 403", "GET /posts.json → 403"],
+}
 # By scenario: what is sent, as (act, status), and whether it is hidden afterwards.
 SENT = {
     "judged spam, mode enforce": ([(HIDE, "ok")], True),
@@ -47,18 +52,19 @@ SENT = {
     "rejected, platform away for an hour": ([(HIDE, "ok")], True),
     "rejected and undone while it was away": ([], False),
     "rejected, answer lost, undone": ([(HIDE, "no answer"), (RESTORE, "ok")], False),
-    "token revoked, another given a day later": ([(HIDE, "401"), (HIDE, "ok")], True),
-    "rights lost, tried again after an hour": ([(HIDE, "401"), (HIDE, "ok")], True),
+    "token revoked, another given a day later": ([(HIDE, "refused"), (HIDE, "ok")], True),
+    "rights lost, tried again after an hour": ([(HIDE, "refused"), (HIDE, "ok")], True),
     "429 or its like, asks for two minutes": ([(HIDE, "limited"), (HIDE, "ok")], True),
 }
 
 
 def expected(platform: str, sent: list[tuple[int, str]]) -> list[str]:
-    def status(act: int, answered: str) -> str:
-        words = {"ok": str(YES[platform][act]), "limited": str(LIMITED[platform])}
-        return words.get(answered, answered)
-
-    return [f"{ASKED[platform][act]} → {status(act, answered)}" for act, answered in sent]
+    lines = []
+    for act, answered in sent:
+        words = {"ok": ["{asked} → 200"], "limited": [f"{{asked}} → {LIMITED[platform]}"]}
+        words |= {"refused": REFUSED[platform], "no answer": ["{asked} → no answer"]}
+        lines += [one.format(asked=ASKED[platform][act]) for one in words[answered]]
+    return lines
 
 
 @pytest.fixture(params=ASKED)
@@ -139,8 +145,8 @@ def test_a_refused_token_stops_all_and_loses_nothing(world):
     world.wait(48 * 3_600, step=3_600)
 
     assert stopped.refused_at is not None
-    assert asked == 1
-    assert len(world.platform.said) == 1
+    assert world.platform.said == expected(world.platform.form.value, [(HIDE, "refused")])
+    assert asked == len(world.platform.said)
     waiting = world.services.deliveries.recent(state=DeliveryState.WAITING, site_id=SITE, limit=9)
     assert len(waiting) == 4
 
@@ -382,6 +388,44 @@ def test_only_a_platform_can_be_resumed(world):
 
     with pytest.raises(NotFoundError):
         resume_applier(SITE, world.services, actor="ada")
+
+
+# Discourse alone
+
+
+def test_a_post_that_its_owner_may_not_delete_holds_up_no_other():
+    with world_of("discourse") as world:
+        world.platform.allows = False
+        decided(world)
+
+        [delivery] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+        last = world.services.deliveries.attempts(delivery.id)[-1]
+        assert delivery.state is DeliveryState.DEAD
+        assert last.problem == "the platform does not allow this to the token's owner"
+        assert last.status == 403
+        assert world.endpoint().refused_at is None
+
+
+def test_a_404_of_a_wrong_address_is_not_taken_for_a_comment_that_is_gone():
+    with world_of("discourse") as world:
+        world.platform.fails = lambda: (404, "", {"message": "no such page"})
+        decided(world)
+
+        [delivery] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+        assert delivery.state is DeliveryState.WAITING
+
+
+def test_an_id_that_is_no_number_leads_to_no_other_address():
+    with world_of("discourse") as world:
+        for number, hostile in enumerate(["../admin/users/7", "7/../../x", "٧", "9" * 40]):
+            world.decide(
+                world.submit(text=f"It is {number}.", site_comment_id=f"discourse:{hostile}")
+            )
+        world.wait(60)
+
+        found = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+        assert {one.state for one in found} == {DeliveryState.DEAD}
+        assert world.platform.site.connections == 0
 
 
 # GitHub alone

@@ -42,7 +42,11 @@ MESSAGES_SHOWN = 25
 ATTEMPTS_SHOWN = 20
 _HOST_CHARS = 253
 _REPLAYED = "replayed"
-_PLATFORM_NAMES = {DeliveryForm.AKISMET: "Akismet", DeliveryForm.GITHUB: "GitHub"}
+_PLATFORM_NAMES = {
+    DeliveryForm.AKISMET: "Akismet",
+    DeliveryForm.GITHUB: "GitHub",
+    DeliveryForm.DISCOURSE: "Discourse",
+}
 _EVENT_IN_WORDS = {
     EventKind.VERDICT: noted("Verdict"),
     EventKind.REVIEW: noted("Needs review"),
