@@ -1,7 +1,7 @@
 """Discourse: deletes posts as its staff does, which staff can see and undo, and recovers them.
 
-`DELETE /posts/{id}.json` and `PUT /posts/{id}/recover.json` follow docs.discourse.org and the scopes
-`posts: delete`, `posts: recover` of a granular API key; too many calls answer 429, as
+`DELETE /posts/{id}.json` and `PUT /posts/{id}/recover.json` follow docs.discourse.org and the
+scopes `posts: delete`, `posts: recover` of a granular API key; too many calls answer 429, as
 meta.discourse.org/t/available-settings-for-global-rate-limits-and-throttling/78612 has it. No scope
 covers flags, the review queue or hiding alone.
 """
