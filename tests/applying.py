@@ -196,6 +196,15 @@ def answer_lost_and_undone(world: World) -> None:
     world.wait(60)
 
 
+def answer_lost(world: World) -> None:
+    """The platform did it, and its answer was lost; the decision stands."""
+    world.decide(world.submit())
+    world.platform.loses_answers = True
+    world.wait(30)
+    world.platform.loses_answers = False
+    world.wait(60)
+
+
 def token_revoked_then_mended(world: World) -> None:
     """The token ends; a day later the owner gives another."""
     first = world.submit()
@@ -258,6 +267,7 @@ SCENARIOS = (
     Scenario("hidden by a verdict, approved", verdict_overruled, Mode.ENFORCE),
     Scenario("rejected, platform away for an hour", away_for_an_hour),
     Scenario("rejected and undone while it was away", away_and_undone_meanwhile),
+    Scenario("rejected, answer lost", answer_lost),
     Scenario("rejected, answer lost, undone", answer_lost_and_undone),
     Scenario("token revoked, another given a day later", token_revoked_then_mended),
     Scenario("rights lost, tried again after an hour", rights_given_back),

@@ -102,8 +102,10 @@ def _lend(content: bytes) -> sa.Engine:
     path = Path(str(engine.url.database))
     # Whoever still has the old file open goes on with that one.
     engine.dispose()
-    for ending in ("", "-wal", "-shm"):
+    for ending in ("-wal", "-shm"):
         path.with_name(path.name + ending).unlink(missing_ok=True)
-    path.write_bytes(content)
+    # In one step: a thread that an earlier test left behind never finds an empty one.
+    path.with_suffix(".new").write_bytes(content)
+    path.with_suffix(".new").replace(path)
     _lent.append(engine)
     return engine

@@ -23,12 +23,14 @@ class PlatformAct:
     """One act on one comment: by its own id at the platform, and its author's.
 
     `reference` is what the platform called the hiding that is to be undone, if it named it.
+    `asked_before` says that it was asked to hide the comment without a clear answer.
     """
 
     act: Act
     comment_id: str
     account_id: str | None = None
     reference: str | None = None
+    asked_before: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,6 +38,11 @@ REFUSED = {
     "github": ["{asked} → 401"],
     "discourse": ["{asked} → 403", "GET /posts.json → 403"],
 }
+# One that does not delete what is deleted is asked whether the token is still good.
+AGAIN = {
+    "github": ["{asked} → 200"],
+    "discourse": ["{asked} → 403", "GET /posts.json → 200"],
+}
 # By scenario: what is sent, as (act, status), and whether it is hidden afterwards.
 SENT = {
     "judged spam, mode enforce": ([(HIDE, "ok")], True),
@@ -51,6 +56,7 @@ SENT = {
     "hidden by a verdict, approved": ([(HIDE, "ok"), (RESTORE, "ok")], False),
     "rejected, platform away for an hour": ([(HIDE, "ok")], True),
     "rejected and undone while it was away": ([], False),
+    "rejected, answer lost": ([(HIDE, "no answer"), (HIDE, "again")], True),
     "rejected, answer lost, undone": ([(HIDE, "no answer"), (RESTORE, "ok")], False),
     "token revoked, another given a day later": ([(HIDE, "refused"), (HIDE, "ok")], True),
     "rights lost, tried again after an hour": ([(HIDE, "refused"), (HIDE, "ok")], True),
@@ -62,7 +68,8 @@ def expected(platform: str, sent: list[tuple[int, str]]) -> list[str]:
     lines = []
     for act, answered in sent:
         words = {"ok": ["{asked} → 200"], "limited": [f"{{asked}} → {LIMITED[platform]}"]}
-        words |= {"refused": REFUSED[platform], "no answer": ["{asked} → no answer"]}
+        words |= {"refused": REFUSED[platform], "again": AGAIN[platform]}
+        words |= {"no answer": ["{asked} → no answer"]}
         lines += [one.format(asked=ASKED[platform][act]) for one in words[answered]]
     return lines
 

@@ -76,6 +76,7 @@ def _act(case: Case, event: EventKind, known: Applied | None) -> PlatformAct | N
         comment_id=platform_id,
         account_id=comment.author.account_id,
         reference=known.reference if known else None,
+        asked_before=act is Act.HIDE and known is not None,
     )
 
 

@@ -41,19 +41,24 @@ def apply_at_discourse(act: PlatformAct, endpoint: Endpoint, ask: Ask, now: date
     if answer.status == 404 and members_of(answer).get("error_type") == "not_found":
         return replace(result, problem=AtPlatform.GONE.value, settled=True)
     if answer.status == 403:
-        return _whose_fault(result, endpoint, ask, now)
+        return _whose_fault(result, act, endpoint, ask, now)
     return result
 
 
-def _whose_fault(result: Result, endpoint: Endpoint, ask: Ask, now: datetime) -> Result:
+def _whose_fault(
+    result: Result, act: PlatformAct, endpoint: Endpoint, ask: Ask, now: datetime
+) -> Result:
     """Tell an API key that ended from a post that its owner may not delete: both answer 403.
 
-    A key that may still list posts (scope `posts: list`) has not ended.
+    A key that may still list posts (scope `posts: list`) has not ended. Where the answer to an
+    earlier deletion was lost, the post was deleted then.
     """
     listed = plain_result(ask(_question("GET", "/posts.json", endpoint)), now)
     answer = listed.said.answer if listed.said else None
     if answer is None or listed.rests_seconds is not None or answer.status not in (200, 401, 403):
         return replace(listed, uncertain=False)
+    if answer.status == 200 and act.asked_before:
+        return listed
     if answer.status == 200:
         return replace(result, problem=AtPlatform.NOT_ALLOWED.value, hopeless=True)
     return replace(result, problem=AtPlatform.TOKEN.value, refused=True)

@@ -8,7 +8,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from service.domain.applying import Applied
 from service.domain.inbound import Platform
+from tests.factories import SITE
 from tests.functional.webhooks.conftest import all_cases, only_case
 from tests.functional.webhooks.recorded import DISCOURSE_POST
 
@@ -78,6 +80,21 @@ def test_a_removed_post_is_withdrawn_and_judged_again_when_it_comes_back(discour
     assert [case.withdrawn_at is not None for case in removed] == [True]
     assert [case.withdrawn_at is not None for case in all_cases(services)] == [True, False]
     assert all_cases(services)[1].comment.text == "The **drain valve** was stuck here too."
+
+
+def test_a_post_that_a_rejection_deleted_keeps_its_words_until_it_is_recovered(discourse, services):
+    discourse(DISCOURSE_POST)
+    ours = Applied(site_id=SITE, site_comment_id="discourse:9021", certain=True)
+    services.applied.put(ours)
+
+    answer = discourse(post(deleted_at="2026-03-01T11:59:00.000Z"), "post_destroyed")
+    kept = only_case(services)
+    discourse(post(deleted_at=None, reads=3), "post_recovered")
+
+    assert answer.get_json() == {"status": "ignored"}
+    assert kept.withdrawn_at is None
+    assert kept.comment.text == "The **drain valve** was stuck here too."
+    assert services.applied.get(SITE, "discourse:9021") is None
 
 
 def test_a_post_that_its_author_removed_is_withdrawn(discourse, services):
