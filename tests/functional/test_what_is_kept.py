@@ -223,8 +223,12 @@ def keys_of(sender: Sender) -> set[str]:
 
 def tells_of_mara(text: str, sender: Sender) -> list[str]:
     """Return what of the person and of what was written about them stands in a text."""
-    told = (MARA, NAME, "Quill", "quill", ACCOUNT, ADDRESS, *WORDS, str(KEYS), str(POINTER))
-    return [one for one in (*told, *keys_of(sender)) if one in text]
+    told = (MARA, NAME, "Quill", "quill", ACCOUNT, ADDRESS, *WORDS, *keys_of(sender))
+    counted = (str(KEYS), str(POINTER))
+    # As numbers of their own: moments and hashes have the same digits by chance.
+    return [one for one in told if one in text] + [
+        one for one in counted if re.search(rf"(?<![\w.]){one}(?![\w.])", text)
+    ]
 
 
 def table() -> str:
