@@ -23,7 +23,7 @@ from service.domain.dataset_row import comment_from_row
 from service.moderation.judging.ring import RingMemory, find_rings
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment, make_verdict
-from tests.over_sqlite import sqlite_services
+from tests.worlds import services_in
 from training.data.dataset import read_rows
 
 _SEED, _DAYS = 20_260, 30
@@ -177,7 +177,7 @@ def measure(files: Sequence[Path], most: int) -> None:
     acts = list(_acts(comments))
     kept = {one.id: one for one in comments}
     memory, seconds = RingMemory(most=200_000), 0.0
-    with sqlite_services() as services:
+    with services_in() as services:
         for start in range(0, len(acts), _PORTION):
             some = acts[start : start + _PORTION]
             services.comments.add(
