@@ -66,10 +66,10 @@ def main() -> int:
     version = load_version(current_folder())
     cutoffs = Cutoffs(ham_cutoff=version.ham_cutoff, spam_cutoff=version.spam_cutoff)
     log_odds = {row["id"]: row["log_odds"] for row in read_rows(options.scores)}
-    archive, kinds, n_without = _read(options.data, log_odds, options.blogs)
+    archive, kinds, n_without = read_blogs(options.data, log_odds, options.blogs)
     # As the command does: by date, then by id.
     archive.sort(key=lambda one: (moment_of(one), one.comment.id))
-    judged = ((one, _verdict(one, log_odds[one.comment.id], cutoffs)) for one in archive)
+    judged = ((one, verdict_of(one, log_odds[one.comment.id], cutoffs)) for one in archive)
     share = load_settings().audit_share
     streams: dict[str, list[Played]] = defaultdict(list)
     for played in play(judged, cutoffs, decides_all=False, audit_share=share, salt=_SALT):
@@ -92,7 +92,7 @@ def main() -> int:
     return 0
 
 
-def _read(
+def read_blogs(
     data: Sequence[Path], scores: Mapping[str, float], names: Sequence[str]
 ) -> tuple[list[Archived], dict[str, str], int]:
     """Return the comments of all blogs, each comment's kind, and how many have no score."""
@@ -116,7 +116,7 @@ def _read(
     return archive, kinds, n_without
 
 
-def _verdict(archived: Archived, log_odds: float, cutoffs: Cutoffs) -> Verdict:
+def verdict_of(archived: Archived, log_odds: float, cutoffs: Cutoffs) -> Verdict:
     """Return the verdict of a version that gives a comment these log-odds, and says no more."""
     p_spam = logistic(log_odds)
     return Verdict(
