@@ -85,7 +85,7 @@ def restart_command(data_dir: str | None) -> None:
 @click.command("migrate")
 @_data_dir_option
 @click.option(
-    "--to", metavar="REVISION", help="Go up or down to this revision instead, e.g. m0012."
+    "--to", metavar="REVISION", help="Go up or down to this revision instead, e.g. m0021."
 )
 @click.option("--lose-data", is_flag=True, help="Go down although that loses what is named.")
 def migrate_command(data_dir: str | None, to: str | None, *, lose_data: bool) -> None:
@@ -94,7 +94,7 @@ def migrate_command(data_dir: str | None, to: str | None, *, lose_data: bool) ->
     from service.settings import load_settings
     from service.stores.migrations import (
         MigrationBlockedError,
-        SchemaTooNewError,
+        UnfitSchemaError,
         UnknownRevisionError,
         lost_by,
         migrate,
@@ -111,7 +111,7 @@ def migrate_command(data_dir: str | None, to: str | None, *, lose_data: bool) ->
         engine.dispose()
     except StartError as error:
         _fail(error, error.exit_code)
-    except (MigrationBlockedError, SchemaTooNewError, UnknownRevisionError) as error:
+    except (MigrationBlockedError, UnfitSchemaError, UnknownRevisionError) as error:
         _fail(error, ExitCode.DATABASE)
     except StoreUnavailableError as error:
         click.echo(describe_unavailable(error), err=True)

@@ -52,6 +52,12 @@ def judge_schema(state: SchemaState) -> Finding:
             "it was made by a newer version of Slopsieve",
             "Start that version, or restore a backup from before the upgrade.",
         )
+    if state is SchemaState.TOO_OLD:
+        return fail(
+            "schema",
+            "it was made by a version before 1.0",
+            "Start the newest version 0.1 once, then this one.",
+        )
     return well("schema", "up to date")
 
 

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 import sqlalchemy as sa
-from alembic import command
 
 from service.domain.case import Case
 from service.domain.comment import Author, Comment, CommentId, Lane, Sender, SiteId
@@ -22,7 +21,7 @@ from service.domain.search import SearchQuery, parse_search
 from service.domain.site import Site
 from service.domain.verdict import Outcome, WeighedSignal
 from service.ports.comments import NewComment
-from service.stores.migrations import alembic_config, migrate
+from service.stores.migrations import migrate
 from service.stores.sql import SqlStores, create_engine, sql_stores
 from service.stores.sql.search import SqlCaseSearch
 from service.web.pages.search.search_export import ExportForm, write_export
@@ -148,15 +147,6 @@ def export_all(search: SqlCaseSearch) -> None:
     print(f"| export of all, {size / 1e6:.0f} MB | 1 | {took:.0f} s, {more / 1024:.0f} MiB more |")
 
 
-def upgrade_again(engine: sa.Engine) -> None:
-    """Print how long the migration takes with all comments there."""
-    config = alembic_config()
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.downgrade(config, "m0010")
-    row("migration", timed(lambda: migrate(engine), 1))
-
-
 def measure_search(search: SqlCaseSearch, name: str, line: str, n: int) -> None:
     """Print what one search costs: a page, its number, the ids to decide."""
     site_ids = (SITES[3],) if line.startswith("site") else None
@@ -187,7 +177,6 @@ def main() -> None:
         for engine in engines(options.on, Path(folder)):
             migrate(engine)
             measure(engine, options.comments, options.runs)
-            upgrade_again(engine)
             engine.dispose()
 
 

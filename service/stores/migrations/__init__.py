@@ -50,10 +50,11 @@ class SchemaState(StrEnum):
     UP_TO_DATE = "up to date"
     BEHIND = "behind"
     AHEAD = "ahead"
+    TOO_OLD = "from before version 1.0"
 
 
-class SchemaTooNewError(ModerationError):
-    """The database was migrated by a newer version of this program; this one must not touch it."""
+class UnfitSchemaError(ModerationError):
+    """A newer version migrated the database, or one from before 1.0; this one must not touch it."""
 
 
 class MigrationBlockedError(StoreUnavailableError):
@@ -75,7 +76,7 @@ def migrate(engine: sa.Engine, *, to: str | None = None) -> bool:
 
     A second process waits for the first one and then finds nothing to do. What was done before a
     step failed stays done on PostgreSQL, and the next try goes on from there. Raises
-    `SchemaTooNewError` for a schema that is ahead, `UnknownRevisionError`, `MigrationBlockedError`,
+    `UnfitSchemaError`, `UnknownRevisionError`, `MigrationBlockedError`,
     `StoreUnavailableError`.
     """
     if engine.dialect.name != "postgresql":
@@ -124,7 +125,7 @@ def _steps_of(engine: sa.Engine, to: str | None) -> list[_Step]:
 
 def _steps(connection: sa.Connection, to: str | None) -> tuple[list[Script], list[Script]]:
     """Return which revisions are to be made, and which taken back, in order."""
-    _refuse_newer(connection)
+    _refuse_unfit(connection)
     scripts = ScriptDirectory.from_config(alembic_config())
     oldest_first = list(scripts.walk_revisions())[::-1]
     names = [one.revision for one in oldest_first]
@@ -137,13 +138,22 @@ def _steps(connection: sa.Connection, to: str | None) -> tuple[list[Script], lis
     return oldest_first[have:want], oldest_first[want:have][::-1]
 
 
-def _refuse_newer(connection: sa.Connection) -> None:
-    if _state(connection) is SchemaState.AHEAD:
-        msg = (
-            "the database was made by a newer version of Slopsieve; "
-            "start that version, or restore a backup from before the upgrade"
-        )
-        raise SchemaTooNewError(msg)
+_UNFIT = {
+    SchemaState.AHEAD: (
+        "the database was made by a newer version of Slopsieve; "
+        "start that version, or restore a backup from before the upgrade"
+    ),
+    SchemaState.TOO_OLD: (
+        "the database is from a trial version before 1.0 that this one no longer knows; "
+        "start the newest version 0.1 once, which brings it up to date, then this one"
+    ),
+}
+
+
+def _refuse_unfit(connection: sa.Connection) -> None:
+    unfit = _UNFIT.get(_state(connection))
+    if unfit is not None:
+        raise UnfitSchemaError(unfit)
 
 
 @contextmanager
@@ -233,5 +243,6 @@ def _state(connection: sa.Connection) -> SchemaState:
     known = {script.revision for script in scripts.walk_revisions()}
     current = set(MigrationContext.configure(connection).get_current_heads())
     if current - known:
-        return SchemaState.AHEAD
+        # Their names sort by age.
+        return SchemaState.TOO_OLD if max(current) < min(known) else SchemaState.AHEAD
     return SchemaState.UP_TO_DATE if current == set(scripts.get_heads()) else SchemaState.BEHIND

@@ -158,6 +158,7 @@ def test_a_schema_that_does_not_fit_is_found():
         State.OK,
         State.FAIL,
         State.FAIL,
+        State.FAIL,
     ]
 
 
