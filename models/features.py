@@ -78,7 +78,7 @@ def hash_each_word(words: Sequence[str]) -> UIntArray:
 
 
 def count_text(text: str) -> Features:
-    """Return the n-grams of a stretch of text alone, as they count within a whole comment."""
+    """Return the n-grams of a segment of text alone, as they count within a whole comment."""
     return join_features(_text_blocks(normalise(text)))
 
 

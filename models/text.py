@@ -38,7 +38,7 @@ _PRIVATE_USE = re.compile("[\ue000-\uf8ff]+")
 
 
 def window_ends(text: str) -> list[tuple[int, int]]:
-    """Return which stretches of a text are read: all of it, or the two ends of a long one."""
+    """Return which segments of a text are read: all of it, or the two ends of a long one."""
     if len(text) <= MAX_WINDOW_CHARS:
         return [(0, len(text))]
     return [(0, _WINDOW_HALF), (len(text) - _WINDOW_HALF, len(text))]

@@ -74,7 +74,7 @@ class CommentTokeniser:
                 n_context=len(context),
                 spans=_originals(view, offsets[start:end]),
             )
-            for start, end in self._stretches(ids)
+            for start, end in self._segments(ids)
         ]
 
     def _context(self, inputs: ModelInput) -> tuple[int, ...]:
@@ -90,17 +90,17 @@ class CommentTokeniser:
             ids.append(self._between)
         return tuple(ids)
 
-    def _stretches(self, ids: Sequence[int]) -> list[tuple[int, int]]:
+    def _segments(self, ids: Sequence[int]) -> list[tuple[int, int]]:
         """Return which tokens of the text each window holds, in order."""
         count, step = len(ids), WINDOW_TOKENS - OVERLAP_TOKENS
         if count <= WINDOW_TOKENS:
             return [(0, count)]
         starts = [*range(0, count - WINDOW_TOKENS, step), count - WINDOW_TOKENS]
-        stretches = [(start, start + WINDOW_TOKENS) for start in starts]
-        if len(stretches) <= MAX_WINDOWS:
-            return stretches
-        with_link = [s for s in reversed(stretches) if self._link in ids[s[0] : s[1]]]
-        by_worth = [*stretches[:2], *reversed(stretches[-2:]), *with_link, *stretches]
+        segments = [(start, start + WINDOW_TOKENS) for start in starts]
+        if len(segments) <= MAX_WINDOWS:
+            return segments
+        with_link = [s for s in reversed(segments) if self._link in ids[s[0] : s[1]]]
+        by_worth = [*segments[:2], *reversed(segments[-2:]), *with_link, *segments]
         return sorted(list(dict.fromkeys(by_worth))[:MAX_WINDOWS])
 
 

@@ -29,7 +29,7 @@ from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable, read_table
 from models.log_odds import logistic
 from models.names import count_name
-from models.stretches import Stretch, join_stretches, split_stretches
+from models.segments import Segment, join_segments, split_segments
 from models.tokens import CommentTokeniser, Window
 
 # One number, or an array of them.
@@ -111,7 +111,7 @@ class SecondReading(Joining):
 class Calibration(Joining):
     """How a version's members join, in both readings, and how their other answers are read.
 
-    A stretch is marked as promotion where the mean log-odds of its tokens reach `marks_from`.
+    A segment is marked as promotion where the mean log-odds of its tokens reach `marks_from`.
     `voice_slope` and `voice_offset` calibrate the head for LLM voice; a slope of 0 says that it
     was taught nothing. Versions older than `promotion` and `names` give them no weight.
     """
@@ -307,8 +307,8 @@ class TransformerClassifier:
 
     def _mark(
         self, one: ModelInput, windows: Sequence[Window], scores: Sequence[WindowScores]
-    ) -> tuple[Stretch, ...]:
-        return mark_stretches(
+    ) -> tuple[Segment, ...]:
+        return mark_segments(
             one.text, windows, [s.promotion for s in scores], self._calibration.marks_from
         )
 
@@ -356,22 +356,22 @@ def strongest_promotion(promotion: Sequence[Sequence[float]]) -> float:
     return math.fsum(highest) / len(highest) if highest else _NO_PROMOTION
 
 
-def mark_stretches(
+def mark_segments(
     text: str,
     windows: Sequence[Window],
     promotion: Sequence[Sequence[float]],
     marks_from: float,
-) -> tuple[Stretch, ...]:
-    """Return the stretches whose tokens' mean log-odds of promotion reach `marks_from`, joined.
+) -> tuple[Segment, ...]:
+    """Return the segments whose tokens' mean log-odds of promotion reach `marks_from`, joined.
 
     `promotion` holds for each window one number a token of its text. Sentences and clauses are
     marked whole: single words are no help to a reader. A clause of less than four tokens is judged
-    together with the one before it in its sentence. What lies far below the stretch that promotes
+    together with the one before it in its sentence. What lies far below the segment that promotes
     most is the remark around it and stays unmarked.
     """
-    stretches = split_stretches(text)
-    starts = [start for start, _ in stretches]
-    sums, counts = [0.0] * len(stretches), [0] * len(stretches)
+    segments = split_segments(text)
+    starts = [start for start, _ in segments]
+    sums, counts = [0.0] * len(segments), [0] * len(segments)
     for window, numbers in zip(windows, promotion, strict=True):
         place = 0
         for (start, end), number in zip(window.spans, numbers, strict=True):
@@ -379,24 +379,24 @@ def mark_stretches(
                 continue
             while place + 1 < len(starts) and starts[place + 1] <= start:
                 place += 1
-            if stretches and start >= starts[place]:
+            if segments and start >= starts[place]:
                 sums[place] += number
                 counts[place] += 1
     means: list[float] = []
-    for first, last in _judged_together(text, stretches, counts):
+    for first, last in _judged_together(text, segments, counts):
         n = sum(counts[first:last])
         means += [sum(sums[first:last]) / n if n else -math.inf] * (last - first)
     least = max(marks_from, max(means, default=0.0) - _MARKS_WITHIN)
-    return join_stretches(stretches, [mean >= least for mean in means])
+    return join_segments(segments, [mean >= least for mean in means])
 
 
 def _judged_together(
-    text: str, stretches: Sequence[Stretch], counts: Sequence[int]
+    text: str, segments: Sequence[Segment], counts: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """Return the stretches as runs `[first, last)`: short clauses with the one before them."""
+    """Return the segments as runs `[first, last)`: short clauses with the one before them."""
     runs: list[tuple[int, int]] = []
     for place, count in enumerate(counts):
-        follows_clause = place > 0 and text[stretches[place - 1][1] - 1] in _CLAUSE_ENDS
+        follows_clause = place > 0 and text[segments[place - 1][1] - 1] in _CLAUSE_ENDS
         first = runs.pop()[0] if follows_clause and count < _MIN_TOKENS else place
         runs.append((first, place + 1))
     return runs

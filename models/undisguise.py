@@ -156,7 +156,7 @@ class PlainText:
 
     `offsets` has one number more than `text` has characters: character `i` stands for
     `original[offsets[i]:offsets[i + 1]]`. What was dropped belongs to the character before it.
-    `n_disguised` counts the stretches that were undone, hidden characters left out: joiners and
+    `n_disguised` counts the segments that were undone, hidden characters left out: joiners and
     signs of emoji are among them.
     """
 
@@ -165,7 +165,7 @@ class PlainText:
     n_disguised: int = 0
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Return the stretch of the original that `[start, end)` of the plain text stands for."""
+        """Return the segment of the original that `[start, end)` of the plain text stands for."""
         return self.offsets[start], self.offsets[end]
 
 
@@ -189,7 +189,7 @@ def undisguise(text: str) -> PlainText:
 
 
 def _edited(plain: PlainText, edits: Iterable[_Edit]) -> PlainText:
-    """Return the text with stretches replaced: each by nothing or by as many characters."""
+    """Return the text with segments replaced: each by nothing or by as many characters."""
     parts: list[str] = []
     offsets: list[int] = []
     last, count = 0, plain.n_disguised

@@ -41,9 +41,9 @@ class View:
     _pieces: tuple[_Piece, ...]
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Return the offsets in the original text of a stretch of the view.
+        """Return the offsets in the original text of a segment of the view.
 
-        A stretch that touches a stand-in covers all that it stands for.
+        A segment that touches a stand-in covers all that it stands for.
         """
         return self._edge(start, last=False), self._edge(end - 1, last=True)
 

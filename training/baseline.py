@@ -22,7 +22,7 @@ from models.inputs import MIN_P_SPAM_TO_MARK
 from models.linear import LinearTable
 from models.promotion import PromotionMarker
 from models.registry import SHIPPED_DIR, Fusion, check_free, free_name, promote, write_version
-from models.stretches import Stretch
+from models.segments import Segment
 from service.scoring.conclude import logistic, logit
 from training.card.card_page import card_markdown
 from training.card.figures import Card, card_json
@@ -167,13 +167,13 @@ def _fit_model(
 
 def _marked_out_of_fold(
     texts: Sequence[CountedText], model_p_spam: FloatArray, folds: FoldArray, config: BaselineConfig
-) -> list[tuple[Stretch, ...]]:
+) -> list[tuple[Segment, ...]]:
     """Return what serving would mark in each comment, by a marker that did not see its fold."""
-    marked: list[tuple[Stretch, ...]] = [()] * len(texts)
+    marked: list[tuple[Segment, ...]] = [()] * len(texts)
     for fold in range(config.n_folds):
         marker = _fit_marker([t for t, f in zip(texts, folds, strict=True) if f != fold], config)
         for i in np.flatnonzero((folds == fold) & (model_p_spam >= MIN_P_SPAM_TO_MARK)).tolist():
-            marked[i] = marker.choose(texts[i].stretches, texts[i].vectors)
+            marked[i] = marker.choose(texts[i].segments, texts[i].vectors)
     return marked
 
 
@@ -181,7 +181,7 @@ def _fit_marker(texts: Sequence[CountedText], config: BaselineConfig) -> Promoti
     return fit_marker(
         texts,
         inverse_ridge=config.marker_inverse_ridge,
-        min_stretches=config.min_comments,
+        min_segments=config.min_comments,
         threshold=config.marker_threshold,
         seed=config.seed,
     )

@@ -8,7 +8,7 @@ from service.commands.opening import open_services
 from service.commands.output import data_dir_option
 from service.commands.sites import find_site
 from service.moderation.insight.drift import read_drift
-from service.scoring.drift import Drift, Level, Stretch
+from service.scoring.drift import Drift, Level, Period
 from service.web.api.drift_answers import DriftAnswer
 from service.web.api.drift_words import ALARM_WORDS
 
@@ -61,5 +61,5 @@ def _compared(drift: Drift) -> str:
     return "\n".join(lines)
 
 
-def _days(stretch: Stretch) -> str:
-    return f"{stretch.first} to {stretch.last} ({stretch.verdicts} verdicts)"
+def _days(period: Period) -> str:
+    return f"{period.first} to {period.last} ({period.verdicts} verdicts)"

@@ -1,4 +1,4 @@
-"""Plain counts of what happened to comments in a stretch of days, from which figures are made."""
+"""Plain counts of what happened to comments in a period of days, from which figures are made."""
 
 from __future__ import annotations
 

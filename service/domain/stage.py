@@ -1,4 +1,4 @@
-"""Names the stretches of a comment's way whose time is measured."""
+"""Names the parts of a comment's way whose time is measured."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Stage(StrEnum):
-    """A stretch of a comment's way. The last five are spent by a batch together.
+    """A part of a comment's way. The last five are spent by a batch together.
 
     `KEEP` is from its coming in to its being kept and queued, `WAIT` from its coming in to the
     beginning of its batch, `VERDICT` from its coming in to its verdict being stored.

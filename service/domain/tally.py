@@ -1,4 +1,4 @@
-"""How many comments a site had in a stretch of time, and how often verdicts were contradicted."""
+"""How many comments a site had in a period of time, and how often verdicts were contradicted."""
 
 from __future__ import annotations
 

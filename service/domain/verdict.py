@@ -25,7 +25,7 @@ _OUTCOME_OF = {Effect.ALLOW: Outcome.HAM, Effect.BLOCK: Outcome.SPAM}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
-    """A half-open stretch `[start, end)` of the comment's text, in Python string offsets."""
+    """A half-open segment `[start, end)` of the comment's text, in Python string offsets."""
 
     start: int
     end: int

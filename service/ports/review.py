@@ -53,7 +53,7 @@ class CaseStore(Protocol):
     def tally(
         self, site_id: SiteId, *, received_from: datetime, received_before: datetime
     ) -> Tally:
-        """Return the counts of a site's comments received in this stretch of time."""
+        """Return the counts of a site's comments received in this period of time."""
 
     def cutoff_preview(
         self, site_id: SiteId, *, received_from: datetime, cutoffs: Cutoffs

@@ -1,6 +1,6 @@
-"""Turns counts by stretches of time into records: what was long ago weighs less.
+"""Turns counts by buckets of time into records: what was long ago weighs less.
 
-Decisions are counted in whole numbers by the stretch they were made in, so that taking one back
+Decisions are counted in whole numbers by the bucket they were made in, so that taking one back
 is exact and their order never matters; only reading weighs them.
 """
 
@@ -16,35 +16,35 @@ from service.domain.history import Record
 from service.reputation.names import Kind
 
 Counts = dict[str, int]
-"""Counts by field: a letter for what is counted, a colon, the number of the stretch of time."""
+"""Counts by field: a letter for what is counted, a colon, the number of the bucket of time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fading:
-    """How decisions fade: counted by `stretch`, worth half after `half_life`, gone after `kept`."""
+    """How decisions fade: counted by `bucket`, worth half after `half_life`, gone after `kept`."""
 
-    stretch: timedelta
+    bucket: timedelta
     half_life: timedelta
     kept: timedelta
 
     def number_of(self, at: datetime) -> int:
-        """Return the number of the stretch that holds this moment, counted from 1970."""
-        return _number(at, self.stretch)
+        """Return the number of the bucket that holds this moment, counted from 1970."""
+        return _number(at, self.bucket)
 
 
 # Addresses change hands: what was last decided half a year ago says nothing about who sends now.
-SENDERS = Fading(stretch=timedelta(weeks=1), half_life=timedelta(weeks=8), kept=timedelta(days=180))
+SENDERS = Fading(bucket=timedelta(weeks=1), half_life=timedelta(weeks=8), kept=timedelta(days=180))
 # A campaign repeats its text within days; later the same words more likely are somebody else's.
-CONTENT = Fading(stretch=timedelta(days=1), half_life=timedelta(days=5), kept=timedelta(days=30))
+CONTENT = Fading(bucket=timedelta(days=1), half_life=timedelta(days=5), kept=timedelta(days=30))
 
 
 class _Window(NamedTuple):
     letter: str
-    stretch: timedelta
-    stretches: int
+    bucket: timedelta
+    buckets: int
 
 
-# "About an hour" is 60 to 70 minutes, "about a day" 24 to 27 hours: the running stretch counts.
+# "About an hour" is 60 to 70 minutes, "about a day" 24 to 27 hours: the running bucket counts.
 _HOUR = _Window("h", timedelta(minutes=10), 7)
 _DAY = _Window("d", timedelta(hours=3), 9)
 SIGHTINGS_KEPT = timedelta(hours=27)
@@ -81,10 +81,9 @@ def sighting_fields(at: datetime) -> tuple[str, str]:
 
 
 def oldest_sightings(now: datetime) -> dict[str, int]:
-    """Return the number of the oldest stretch that still counts, by the letter of its window."""
+    """Return the number of the oldest bucket that still counts, by the letter of its window."""
     return {
-        window.letter: _number(now, window.stretch) - window.stretches + 1
-        for window in (_HOUR, _DAY)
+        window.letter: _number(now, window.bucket) - window.buckets + 1 for window in (_HOUR, _DAY)
     }
 
 
@@ -93,7 +92,7 @@ def record_from(
 ) -> Record:
     """Return the record that a counter amounts to now.
 
-    A decision made n stretches ago weighs 0.5 ** (n * stretch / half-life), so one of the running
+    A decision made n buckets ago weighs 0.5 ** (n * bucket / half-life), so one of the running
     week (of the running day for content) counts whole, as does one from a clock that is ahead.
     `own_sighting` is when the comment that asks was counted itself; it is left out.
     """
@@ -105,15 +104,15 @@ def record_from(
 def _faded(counts: Counts, fading: Fading, now: datetime) -> tuple[float, float]:
     if not counts:
         return 0.0, 0.0
-    running, oldest = _weighed_stretches(fading, now)
+    running, oldest = _weighed_buckets(fading, now)
     totals = dict.fromkeys(LETTERS.values(), 0.0)
     # In one order, so that the sum is the same to the last digit however fields are stored.
     for name in sorted(counts):
         letter, _, number = name.partition(":")
         if int(number) >= oldest:
-            stretches_ago = max(0, running - int(number))
+            buckets_ago = max(0, running - int(number))
             totals[letter] += counts[name] * 0.5 ** (
-                stretches_ago * (fading.stretch / fading.half_life)
+                buckets_ago * (fading.bucket / fading.half_life)
             )
     return totals[LETTERS[Ruling.APPROVE]], totals[LETTERS[Ruling.REJECT]]
 
@@ -138,14 +137,14 @@ _cached_oldest = lru_cache(maxsize=4)(oldest_sightings)
 
 
 @lru_cache(maxsize=8)
-def _weighed_stretches(fading: Fading, now: datetime) -> tuple[int, int]:
-    """Return the numbers of the running stretch and of the oldest one that still weighs."""
+def _weighed_buckets(fading: Fading, now: datetime) -> tuple[int, int]:
+    """Return the numbers of the running bucket and of the oldest one that still weighs."""
     return fading.number_of(now), fading.number_of(now - fading.kept)
 
 
 def _field(window: _Window, at: datetime) -> str:
-    return f"{window.letter}:{_number(at, window.stretch)}"
+    return f"{window.letter}:{_number(at, window.bucket)}"
 
 
-def _number(at: datetime, stretch: timedelta) -> int:
-    return int(at.timestamp() // stretch.total_seconds())
+def _number(at: datetime, bucket: timedelta) -> int:
+    return int(at.timestamp() // bucket.total_seconds())

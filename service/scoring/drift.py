@@ -1,6 +1,6 @@
 """Tells whether what comes in, and what the machine makes of it, is still as it was.
 
-Two stretches of days are compared. What is the machine's own (its score, its signals, the share it
+Two periods of days are compared. What is the machine's own (its score, its signals, the share it
 leaves unsure, the share degraded) is compared with the first days of the version that serves; what
 is the world's (languages, domains never linked to here before) with the weeks before, whatever
 version served. An alarm needs two things: that chance alone hardly ever does it, and that it is
@@ -150,7 +150,7 @@ class Alarm:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class Period:
     """Days that were counted together, and how many verdicts they had."""
 
     first: date
@@ -167,10 +167,10 @@ class Drift:
     """
 
     version: str | None
-    own: Stretch | None
-    own_recent: Stretch | None
-    before: Stretch
-    recent: Stretch
+    own: Period | None
+    own_recent: Period | None
+    before: Period
+    recent: Period
     score: Shift | None
     signals: tuple[Shift, ...]
     languages: Shift | None
@@ -194,7 +194,7 @@ class Drift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """Two stretches of one kind, the earlier one first."""
+    """Two periods of one kind, the earlier one first."""
 
     reference: Traffic
     recent: Traffic
@@ -214,10 +214,10 @@ def drift_of(*, version: str | None, own: Compared | None, world: Compared) -> D
     has_own = own is not None and own.is_enough
     return Drift(
         version=version,
-        own=_stretch(own.reference) if own else None,
-        own_recent=_stretch(own.recent) if own else None,
-        before=_stretch(world.reference),
-        recent=_stretch(world.recent),
+        own=_period(own.reference) if own else None,
+        own_recent=_period(own.recent) if own else None,
+        before=_period(world.reference),
+        recent=_period(world.recent),
         score=_score(own) if own and has_own else None,
         signals=_signals(own) if own and has_own else (),
         languages=_languages(world) if world.is_enough else None,
@@ -238,9 +238,9 @@ def score_step(score: float) -> int:
     return math.floor(bounded / SCORE_STEP)
 
 
-def _stretch(traffic: Traffic) -> Stretch:
+def _period(traffic: Traffic) -> Period:
     verdicts = traffic.fact(Fact.VERDICTS)
-    return Stretch(first=traffic.first, last=traffic.last, verdicts=verdicts)
+    return Period(first=traffic.first, last=traffic.last, verdicts=verdicts)
 
 
 def _score(own: Compared) -> Shift | None:

@@ -1,4 +1,4 @@
-"""Turns plain counts of a stretch of days into the figures that people read."""
+"""Turns plain counts of a period of days into the figures that people read."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class DayFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteFigures:
-    """One site's comments of the whole stretch."""
+    """One site's comments of the whole period."""
 
     site_id: SiteId
     outcomes: Outcomes
@@ -208,7 +208,7 @@ class ModeratorFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """All figures of a stretch of days, as they were at the moment `until`."""
+    """All figures of a period of days, as they were at the moment `until`."""
 
     until: datetime
     days: tuple[DayFigures, ...]

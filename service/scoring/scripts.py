@@ -12,9 +12,9 @@ from service.domain.comment import Comment
 _LOOKED_AT = 1_000
 NO_LETTERS = "none"
 OTHER = "other"
-# First code point of each stretch of The Unicode Standard 16 (file Blocks.txt) and its script;
+# First code point of each block of The Unicode Standard 16 (file Blocks.txt) and its script;
 # what lies between two of ours counts as other.
-_STRETCHES = (
+_BLOCKS = (
     (0x0041, "Latin"),
     (0x0250, OTHER),
     (0x0370, "Greek"),
@@ -53,7 +53,7 @@ _STRETCHES = (
     (0x20000, "Han"),
     (0x323B0, OTHER),
 )
-_STARTS = tuple(start for start, _ in _STRETCHES)
+_STARTS = tuple(start for start, _ in _BLOCKS)
 _PRIMARY = re.compile(r"[A-Za-z]{2}(?![A-Za-z])")
 UNTOLD = "untold"
 
@@ -65,7 +65,7 @@ def script_of(text: str) -> str:
     characters are looked at.
     """
     letters = (char for char in text[:_LOOKED_AT] if char.isalpha())
-    found = Counter(_STRETCHES[bisect_right(_STARTS, ord(char)) - 1][1] for char in letters)
+    found = Counter(_BLOCKS[bisect_right(_STARTS, ord(char)) - 1][1] for char in letters)
     if not found:
         return NO_LETTERS
     script = max(found, key=lambda name: (found[name], name))

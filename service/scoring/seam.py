@@ -12,7 +12,7 @@ from service.domain.verdict import Signal
 from service.scoring.conclude import logit
 from service.signals.abrupt_shift import ABRUPT_SHIFT, describe_shift, find_shift
 from service.signals.seam import Shift
-from service.signals.stretches import Stretch, stretches_of
+from service.signals.segments import Segment, segments_of
 
 PROMOTION_SEAM = "promotion_seam"
 # How much a sentence that the classifier marked speaks for the advertisement (and one that it left
@@ -37,13 +37,13 @@ def place_seam(
     """
     if output is None or not output.promo_spans:
         return tuple(signals)
-    stretches = stretches_of(comment)
-    shift = find_shift(stretches, _hints(stretches, output))
+    segments = segments_of(comment)
+    shift = find_shift(segments, _hints(segments, output))
     lean = _LEAN * min(max(logit(output.p_spam), -_MOST_LEAN), _MOST_LEAN)
     if shift is None or shift.log_odds + lean < _MIN_LOG_ODDS:
         return tuple(signals)
     placed = Shift(first=shift.first, last=shift.last, log_odds=shift.log_odds + lean)
-    seam = describe_shift(PROMOTION_SEAM, placed, stretches)
+    seam = describe_shift(PROMOTION_SEAM, placed, segments)
     fired = [signal for signal in signals if signal.name == ABRUPT_SHIFT.name]
     if not fired:
         return (*signals, seam)
@@ -51,11 +51,11 @@ def place_seam(
     return tuple(moved if signal is fired[0] else signal for signal in signals)
 
 
-def _hints(stretches: Sequence[Stretch], output: ModelOutput) -> list[float]:
+def _hints(segments: Sequence[Segment], output: ModelOutput) -> list[float]:
     """Return for each sentence how the classifier's marks speak; they are ordered and apart."""
     ends = [end for _, end in output.promo_spans]
     hints = []
-    for s in stretches:
+    for s in segments:
         marked = 0
         for start, end in output.promo_spans[bisect_right(ends, s.start) :]:
             if start >= s.end:

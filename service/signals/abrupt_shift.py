@@ -11,9 +11,9 @@ from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
 from service.signals.seam import Shift, find_seam
+from service.signals.segments import Segment, segments_of
 from service.signals.sides import tell_link, tell_sides
 from service.signals.spans import spans_of
-from service.signals.stretches import Stretch, stretches_of
 
 # The advertisement must stand out this much, in log-odds, before a moderator is told. Chosen on the
 # calibration part (2026-11-21, 83 seams, 2,427 ham) so that 0.5 % of the ham fires: 68 % of the
@@ -28,49 +28,49 @@ _MIN_REMARK_CHARS = 14
 
 def abrupt_shift(comment: Comment, _history: History) -> Signal | None:
     """Fire where neighbouring parts of a comment are a remark and an advertisement."""
-    stretches = stretches_of(comment)
-    shift = find_shift(stretches)
+    segments = segments_of(comment)
+    shift = find_shift(segments)
     if shift is None or shift.log_odds < _MIN_LOG_ODDS:
         return None
-    return describe_shift("abrupt_shift", shift, stretches)
+    return describe_shift("abrupt_shift", shift, segments)
 
 
-def find_shift(stretches: Sequence[Stretch], hints: Sequence[float] = ()) -> Shift | None:
+def find_shift(segments: Sequence[Segment], hints: Sequence[float] = ()) -> Shift | None:
     """Return the likeliest advertisement beside a remark worth the name, however unlikely it is.
 
     `hints` are log-odds from another witness, one a sentence.
     """
-    shift = find_seam(stretches, hints)
+    shift = find_seam(segments, hints)
     if shift is None:
         return None
-    before, after = stretches[: shift.first], stretches[shift.last :]
+    before, after = segments[: shift.first], segments[shift.last :]
     if _chars(before) < _MIN_REMARK_CHARS and all(s.asks for s in before):
         # "Water damage?" is how an advertisement opens.
         shift, before = replace(shift, first=0), ()
     return shift if _chars([*before, *after]) >= _MIN_REMARK_CHARS else None
 
 
-def _chars(stretches: Sequence[Stretch]) -> int:
-    return sum(s.end - s.start for s in stretches)
+def _chars(segments: Sequence[Segment]) -> int:
+    return sum(s.end - s.start for s in segments)
 
 
-def describe_shift(name: str, shift: Shift, stretches: Sequence[Stretch]) -> Signal:
+def describe_shift(name: str, shift: Shift, segments: Sequence[Segment]) -> Signal:
     """Return the signal that tells of a shift: where, and both sides' style in words."""
-    advert = stretches[shift.first : shift.last]
+    advert = segments[shift.first : shift.last]
     boundaries = [advert[0].start] if shift.first else []
-    boundaries += [s.start for s in stretches[shift.last : shift.last + 1]]
+    boundaries += [s.start for s in segments[shift.last : shift.last + 1]]
     return Signal(
         name=name,
         strength=1 / (1 + math.exp(-min(shift.log_odds, _MOST_LOG_ODDS))),
-        reason=_reason(shift, stretches),
+        reason=_reason(shift, segments),
         spans=spans_of([(advert[0].start, advert[-1].end)]),
         boundaries=tuple(boundaries),
     )
 
 
-def _reason(shift: Shift, stretches: Sequence[Stretch]) -> str:
-    advert = stretches[shift.first : shift.last]
-    before, after = stretches[: shift.first], stretches[shift.last :]
+def _reason(shift: Shift, segments: Sequence[Segment]) -> str:
+    advert = segments[shift.first : shift.last]
+    before, after = segments[: shift.first], segments[shift.last :]
     remark, sells = tell_sides([*before, *after], advert)
     link = tell_link(before, advert)
     if before and after:

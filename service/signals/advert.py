@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from service.signals.lexicon import Cue
-from service.signals.stretches import Stretch
+from service.signals.segments import Segment
 
 # How much each trait of a sentence speaks for advertising copy, in log-odds.
 # 2026-11-20, logistic regression on 7,942 sentences of data/authored-*.jsonl (18 % inside a
@@ -39,39 +39,39 @@ _CUES = {
 _LONG_WORDS = 18
 
 
-def advert_score(stretch: Stretch) -> float:
+def advert_score(segment: Segment) -> float:
     """Return the log-odds that a sentence belongs to an advertisement, by its traits alone."""
-    score = _BASE + _OVERLAP * stretch.overlap
+    score = _BASE + _OVERLAP * segment.overlap
     for cue, (weight, most) in _CUES.items():
-        score += weight * min(stretch.count(cue), most)
-    if stretch.links:
-        score += _LINK + (_SHOP_NAME if stretch.shop_links else 0.0)
-        score += _LINK_OF_OWN if stretch.count(Cue.ME) else 0.0
-    score += _CONTACT * bool(stretch.contacts) + _BRAND * bool(stretch.brands)
-    score += _PRICE * min(stretch.prices, 2) + _SLIP * bool(stretch.count(Cue.SLIP))
-    if stretch.count(Cue.INTRO) and not stretch.count(Cue.HEDGE):
+        score += weight * min(segment.count(cue), most)
+    if segment.links:
+        score += _LINK + (_SHOP_NAME if segment.shop_links else 0.0)
+        score += _LINK_OF_OWN if segment.count(Cue.ME) else 0.0
+    score += _CONTACT * bool(segment.contacts) + _BRAND * bool(segment.brands)
+    score += _PRICE * min(segment.prices, 2) + _SLIP * bool(segment.count(Cue.SLIP))
+    if segment.count(Cue.INTRO) and not segment.count(Cue.HEDGE):
         score += _INTRODUCTION
-    score += _SHOUT * min(stretch.shouts, 3) + _EXCLAIM * stretch.exclaims + _ASK * stretch.asks
-    return score + _LONG * (stretch.words > _LONG_WORDS) + _STARTS_LOWER * stretch.starts_lower
+    score += _SHOUT * min(segment.shouts, 3) + _EXCLAIM * segment.exclaims + _ASK * segment.asks
+    return score + _LONG * (segment.words > _LONG_WORDS) + _STARTS_LOWER * segment.starts_lower
 
 
-def kinds_of(stretches: Sequence[Stretch]) -> int:
+def kinds_of(segments: Sequence[Segment]) -> int:
     """Count the kinds of advertising evidence, so that no single trait makes an advert."""
     return sum(
         (
-            any(s.links or s.contacts for s in stretches),
-            any(s.shop_links for s in stretches),
-            any(s.count(Cue.OFFER) or s.prices for s in stretches),
-            any(s.count(Cue.VICE) for s in stretches),
-            any(s.count(Cue.CALL) for s in stretches),
-            any(s.count(Cue.PITCH) or s.count(Cue.INTRO) for s in stretches),
-            any(s.brands for s in stretches),
-            any(s.count(Cue.SLIP) or s.shouts > 1 for s in stretches),
+            any(s.links or s.contacts for s in segments),
+            any(s.shop_links for s in segments),
+            any(s.count(Cue.OFFER) or s.prices for s in segments),
+            any(s.count(Cue.VICE) for s in segments),
+            any(s.count(Cue.CALL) for s in segments),
+            any(s.count(Cue.PITCH) or s.count(Cue.INTRO) for s in segments),
+            any(s.brands for s in segments),
+            any(s.count(Cue.SLIP) or s.shouts > 1 for s in segments),
         )
     )
 
 
-def what_it_does(advert: Sequence[Stretch]) -> str:
+def what_it_does(advert: Sequence[Segment]) -> str:
     """Return in words what an advertisement does to its reader: its two clearest traits."""
     traits = (
         (any(s.count(Cue.INTRO) for s in advert), "introduces its writer"),

@@ -9,8 +9,8 @@ from service.signals.detector import Detector, Example
 from service.signals.hosts import host_of, registered_domain
 from service.signals.lexicon import Cue
 from service.signals.reference_hosts import is_reference
+from service.signals.segments import segments_of
 from service.signals.shop_names import sounds_commercial
-from service.signals.stretches import stretches_of
 from service.signals.view import view_of
 
 # A remark longer than this usually says something of its own.
@@ -35,13 +35,13 @@ def author_link(comment: Comment, _history: History) -> Signal | None:
 def _is_bland(comment: Comment) -> bool:
     """Say whether a text is short, link-free and without experience, figures or doubts."""
     view = view_of(comment)
-    stretches = stretches_of(comment)
-    if view.links or view.shielded or len(view.words) > _MAX_WORDS or not stretches:
+    segments = segments_of(comment)
+    if view.links or view.shielded or len(view.words) > _MAX_WORDS or not segments:
         return False
-    specific = any(s.figures or s.asks or s.count(Cue.HEDGE) for s in stretches)
-    own = sum(s.count(Cue.ME) for s in stretches)
-    praise = sum(s.count(Cue.PRAISE) for s in stretches)
-    return not specific and own <= praise and max(s.overlap for s in stretches) <= _MAX_OVERLAP
+    specific = any(s.figures or s.asks or s.count(Cue.HEDGE) for s in segments)
+    own = sum(s.count(Cue.ME) for s in segments)
+    praise = sum(s.count(Cue.PRAISE) for s in segments)
+    return not specific and own <= praise and max(s.overlap for s in segments) <= _MAX_OVERLAP
 
 
 AUTHOR_LINK = Detector(

@@ -7,8 +7,8 @@ from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.advert import advert_score, kinds_of, what_it_does
 from service.signals.detector import Detector, Example
+from service.signals.segments import segments_of
 from service.signals.spans import spans_of
-from service.signals.stretches import stretches_of
 
 # 2026-11-20, data/authored-*.jsonl: with three kinds of evidence 9 of 1,268 ham fire at this score.
 _MIN_SCORE = 2.0
@@ -19,19 +19,19 @@ _CERTAIN_SCORE = 6.0
 def commercial_pitch(comment: Comment, _history: History) -> Signal | None:
     """Fire on sentences that show three kinds of advertising evidence, and show them strongly."""
     pitches = [
-        (advert_score(stretch), stretch)
-        for stretch in stretches_of(comment)
-        if kinds_of([stretch]) >= _MIN_KINDS
+        (advert_score(segment), segment)
+        for segment in segments_of(comment)
+        if kinds_of([segment]) >= _MIN_KINDS
     ]
-    pitches = [(score, stretch) for score, stretch in pitches if score >= _MIN_SCORE]
+    pitches = [(score, segment) for score, segment in pitches if score >= _MIN_SCORE]
     if not pitches:
         return None
-    found = [stretch for _, stretch in pitches]
+    found = [segment for _, segment in pitches]
     return Signal(
         name="commercial_pitch",
         strength=min(1.0, max(score for score, _ in pitches) / _CERTAIN_SCORE),
         reason=f"contains sales copy that {what_it_does(found)}",
-        spans=spans_of((stretch.start, stretch.end) for stretch in found),
+        spans=spans_of((segment.start, segment.end) for segment in found),
     )
 
 

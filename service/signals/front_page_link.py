@@ -11,8 +11,8 @@ from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
 from service.signals.lexicon import Cue
 from service.signals.regions import inside
+from service.signals.segments import segments_of
 from service.signals.spans import spans_of
-from service.signals.stretches import stretches_of
 
 _FRONT_PAGE = re.compile(
     r"(?:[a-z]{1,8}://)?[^/?#]{1,253}/?(?:index\.(?:html?|php)|\?utm_[^#]{0,300})?\Z", re.IGNORECASE
@@ -25,7 +25,7 @@ def front_page_link(comment: Comment, _history: History) -> Signal | None:
     if not links:
         return None
     # Who shares their own work says so; readers cite a page, adverts name the shop.
-    own = [(s.start, s.end) for s in stretches_of(comment) if s.count(Cue.ME) or s.count(Cue.HEDGE)]
+    own = [(s.start, s.end) for s in segments_of(comment) if s.count(Cue.ME) or s.count(Cue.HEDGE)]
     offered = [link for link in links if not inside(own, link.start)]
     if not offered:
         return None

@@ -7,8 +7,8 @@ from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
 from service.signals.lexicon import Cue
+from service.signals.segments import Segment, segments_of
 from service.signals.spans import spans_of
-from service.signals.stretches import Stretch, stretches_of
 from service.signals.view import view_of
 
 # A few words of thanks are what busy readers write; praise at length without a detail is not.
@@ -21,15 +21,15 @@ _MAX_OVERLAP = 0.12
 def generic_praise(comment: Comment, _history: History) -> Signal | None:
     """Fire on praise that shares no detail with the post and none of the writer's own."""
     view = view_of(comment)
-    stretches = stretches_of(comment)
-    words = sum(stretch.words for stretch in stretches)
+    segments = segments_of(comment)
+    words = sum(segment.words for segment in segments)
     if not _MIN_WORDS <= words <= _MAX_WORDS or view.shielded:
         return None
-    if any(_is_specific(s) for s in stretches):
+    if any(_is_specific(s) for s in segments):
         return None
-    praise = sum(s.count(Cue.PRAISE) for s in stretches)
-    shared = sum(s.overlap * s.words for s in stretches) / words
-    if 2 * praise < len(stretches) or shared > _MAX_OVERLAP:
+    praise = sum(s.count(Cue.PRAISE) for s in segments)
+    shared = sum(s.overlap * s.words for s in segments) / words
+    if 2 * praise < len(segments) or shared > _MAX_OVERLAP:
         return None
     return Signal(
         name="generic_praise",
@@ -39,9 +39,9 @@ def generic_praise(comment: Comment, _history: History) -> Signal | None:
     )
 
 
-def _is_specific(stretch: Stretch) -> bool:
+def _is_specific(segment: Segment) -> bool:
     """Say whether a sentence holds a figure, a question or a doubt."""
-    return stretch.figures or stretch.asks or stretch.count(Cue.HEDGE) > 0
+    return segment.figures or segment.asks or segment.count(Cue.HEDGE) > 0
 
 
 GENERIC_PRAISE = Detector(

@@ -9,7 +9,7 @@ from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
 from service.signals.lexicon import Cue
-from service.signals.stretches import Stretch, stretches_of
+from service.signals.segments import Segment, segments_of
 from service.signals.view import view_of
 from service.signals.wordset import wordset
 
@@ -27,8 +27,8 @@ def impersonal_remark(comment: Comment, _history: History) -> Signal | None:
     words = len(view.words)
     if words < _MIN_WORDS or view.shielded or len(view.word_set & _ENGLISH) < _MIN_ENGLISH:
         return None
-    stretches = stretches_of(comment)
-    if not stretches or not is_impersonal(stretches):
+    segments = segments_of(comment)
+    if not segments or not is_impersonal(segments):
         return None
     return Signal(
         name="impersonal_remark",
@@ -37,9 +37,9 @@ def impersonal_remark(comment: Comment, _history: History) -> Signal | None:
     )
 
 
-def is_impersonal(stretches: Sequence[Stretch]) -> bool:
+def is_impersonal(segments: Sequence[Segment]) -> bool:
     """Say whether no sentence holds an "I", a doubt, a figure or a question."""
-    return not any(s.figures or s.asks or s.count(Cue.ME) or s.count(Cue.HEDGE) for s in stretches)
+    return not any(s.figures or s.asks or s.count(Cue.ME) or s.count(Cue.HEDGE) for s in segments)
 
 
 IMPERSONAL_REMARK = Detector(

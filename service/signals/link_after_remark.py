@@ -8,8 +8,8 @@ from service.domain.verdict import Signal
 from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
 from service.signals.lexicon import Cue
+from service.signals.segments import segments_of
 from service.signals.spans import spans_of
-from service.signals.stretches import stretches_of
 
 # Somebody who shares their own work says "I" in the sentence with the link; those are left alone.
 _OWN = (Cue.ME, Cue.HEDGE)
@@ -18,13 +18,13 @@ _OWN = (Cue.ME, Cue.HEDGE)
 def link_after_remark(comment: Comment, _history: History) -> Signal | None:
     """Fire where the only links stand in the last sentence and nobody says "I" beside them."""
     links = uncommon_links(comment)
-    stretches = stretches_of(comment)
-    if not links or len(stretches) < 2:
+    segments = segments_of(comment)
+    if not links or len(segments) < 2:
         return None
-    last = stretches[-1]
+    last = segments[-1]
     if links[0].start < last.start or any(last.count(cue) for cue in _OWN):
         return None
-    praised = any(stretch.count(Cue.PRAISE) for stretch in stretches[:-1])
+    praised = any(segment.count(Cue.PRAISE) for segment in segments[:-1])
     return Signal(
         name="link_after_remark",
         strength=1.0 if praised else 0.7,

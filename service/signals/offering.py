@@ -10,8 +10,8 @@ from service.signals.contacts import ContactKind
 from service.signals.hosts import host_of, registered_domain
 from service.signals.lexicon import Cue
 from service.signals.reference_hosts import is_reference
+from service.signals.segments import Segment, may_name_brand, segments_of
 from service.signals.shop_names import sounds_commercial
-from service.signals.stretches import Stretch, may_name_brand, stretches_of
 from service.signals.view import view_of
 
 # Longer ones mostly say something; shorter ones are thanks, which everybody writes.
@@ -41,7 +41,7 @@ def _offers(comment: Comment) -> bool:
     # Describing sentences costs most; without a thing or a way to it none can sell.
     if not (view.open_links or view.contacts or may_name_brand(comment.text)):
         return False
-    return any(map(_sells, stretches_of(comment)))
+    return any(map(_sells, segments_of(comment)))
 
 
 def links(comment: Comment) -> frozenset[str]:
@@ -59,17 +59,17 @@ def only_praises(comment: Comment) -> bool:
         return False
     if not _MIN_PRAISE_WORDS <= len(view.words) <= _MAX_PRAISE_WORDS:
         return False
-    stretches = stretches_of(comment)
-    specific = any(s.figures or s.asks or s.count(Cue.HEDGE) for s in stretches)
-    own = sum(s.count(Cue.ME) for s in stretches)
-    praise = sum(s.count(Cue.PRAISE) for s in stretches)
-    return not specific and 0 < praise >= own and all(s.overlap <= _MAX_OVERLAP for s in stretches)
+    segments = segments_of(comment)
+    specific = any(s.figures or s.asks or s.count(Cue.HEDGE) for s in segments)
+    own = sum(s.count(Cue.ME) for s in segments)
+    praise = sum(s.count(Cue.PRAISE) for s in segments)
+    return not specific and 0 < praise >= own and all(s.overlap <= _MAX_OVERLAP for s in segments)
 
 
-def _sells(stretch: Stretch) -> bool:
+def _sells(segment: Segment) -> bool:
     """Say whether one sentence has both a thing or a way to it, and a price or an offer.
 
     2026-11-23: of 80 delayed payloads 34 % offer something, of 949 comments of regulars 2.5 %.
     """
-    what = stretch.links or stretch.contacts or stretch.brands
-    return bool(what and (stretch.prices or stretch.count(Cue.OFFER)))
+    what = segment.links or segment.contacts or segment.brands
+    return bool(what and (segment.prices or segment.count(Cue.OFFER)))

@@ -8,7 +8,7 @@ from service.domain.verdict import Signal
 from service.signals.bare_link import uncommon_links
 from service.signals.detector import Detector, Example
 from service.signals.lexicon import Cue
-from service.signals.stretches import Stretch, stretches_of
+from service.signals.segments import Segment, segments_of
 from service.signals.view import view_of
 
 _COMMERCIAL = (Cue.OFFER, Cue.VICE, Cue.CALL, Cue.PITCH)
@@ -16,12 +16,12 @@ _COMMERCIAL = (Cue.OFFER, Cue.VICE, Cue.CALL, Cue.PITCH)
 
 def own_detail(comment: Comment, _history: History) -> Signal | None:
     """Fire on first-person figures or doubts about the post's subject: evidence for ham."""
-    stretches = stretches_of(comment)
-    if uncommon_links(comment) or view_of(comment).contacts or any(_sells(s) for s in stretches):
+    segments = segments_of(comment)
+    if uncommon_links(comment) or view_of(comment).contacts or any(_sells(s) for s in segments):
         return None
-    own = any(s.count(Cue.ME) for s in stretches)
-    exact = sum((any(s.figures for s in stretches), any(s.count(Cue.HEDGE) for s in stretches)))
-    on_subject = any(s.overlap for s in stretches)
+    own = any(s.count(Cue.ME) for s in segments)
+    exact = sum((any(s.figures for s in segments), any(s.count(Cue.HEDGE) for s in segments)))
+    on_subject = any(s.overlap for s in segments)
     if not (own and exact and on_subject):
         return None
     return Signal(
@@ -31,8 +31,8 @@ def own_detail(comment: Comment, _history: History) -> Signal | None:
     )
 
 
-def _sells(stretch: Stretch) -> bool:
-    return stretch.brands > 0 or any(stretch.count(cue) for cue in _COMMERCIAL)
+def _sells(segment: Segment) -> bool:
+    return segment.brands > 0 or any(segment.count(cue) for cue in _COMMERCIAL)
 
 
 OWN_DETAIL = Detector(

@@ -27,7 +27,7 @@ class PlainText:
     offsets: tuple[int, ...] | None = None
 
     def original(self, start: int, end: int) -> tuple[int, int]:
-        """Return the stretch of the original text that `[start, end)` of the plain text shows."""
+        """Return the segment of the original text that `[start, end)` of the plain text shows."""
         if self.offsets is None or start >= end:
             return start, end
         return self.offsets[start], self.offsets[end - 1] + 1

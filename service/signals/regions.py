@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 Range = tuple[int, int]
 
-# Every alternative either consumes what it scanned or scans a bounded stretch: linear on any text.
+# Every alternative either consumes what it scanned or scans a bounded segment: linear on any text.
 # Lines indented by four spaces are left out: most comment forms show them as ordinary text.
 _SHIELDED = re.compile(
     r"```.*?(?:```|\Z)"

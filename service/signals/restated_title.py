@@ -10,8 +10,8 @@ from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
 from service.signals.impersonal_remark import is_impersonal
 from service.signals.quoted import is_quoted
+from service.signals.segments import segments_of
 from service.signals.spans import spans_of
-from service.signals.stretches import stretches_of
 from service.signals.view import TextView, view_of
 from service.signals.words import Word, find_words
 
@@ -30,8 +30,8 @@ def restated_title(comment: Comment, _history: History) -> Signal | None:
     view = view_of(comment)
     if len(view.words) < _MIN_WORDS or not any(view.word_set.issuperset(run) for run in runs):
         return None
-    stretches = stretches_of(comment)
-    if view.shielded or not stretches or not is_impersonal(stretches):
+    segments = segments_of(comment)
+    if view.shielded or not segments or not is_impersonal(segments):
         return None
     found = [view.original(run) for run in _found(view, runs)]
     found = [span for span in found if not is_quoted(view.text, span[0])]

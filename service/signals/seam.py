@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from operator import mul
 
 from service.signals.lexicon import Cue
-from service.signals.stretches import Stretch
+from service.signals.segments import Segment
 
 # All weights in log-odds: 2026-11-21, `python -m training.experiments.seams` on the train part,
 # n=10,630 comments: authored ones (824 with promotion) and public ham at half weight. Left out,
@@ -91,7 +91,7 @@ class Shift:
     log_odds: float
 
 
-def sentence_traits(s: Stretch) -> tuple[float, ...]:
+def sentence_traits(s: Segment) -> tuple[float, ...]:
     """Return a sentence's traits in the order of `SENTENCE`."""
     call, own = min(s.cues[Cue.CALL], 2), s.cues[Cue.ME] > 0
     return (
@@ -134,7 +134,7 @@ class Before:
     addresses: bool = False
     overlap: float = 0.0
 
-    def add(self, s: Stretch) -> None:
+    def add(self, s: Segment) -> None:
         """Take one more sentence into account."""
         self.n += 1
         self.links = self.links or s.links > 0
@@ -144,7 +144,7 @@ class Before:
         self.overlap += s.overlap
 
 
-def enter_traits(s: Stretch, before: Before) -> tuple[float, ...]:
+def enter_traits(s: Segment, before: Before) -> tuple[float, ...]:
     """Return how a sentence stands against what was said before, in the order of `ENTER`."""
     return (
         1.0,
@@ -161,7 +161,7 @@ def enter_traits(s: Stretch, before: Before) -> tuple[float, ...]:
     )
 
 
-def leave_traits(s: Stretch, *, is_last: bool) -> tuple[float, ...]:
+def leave_traits(s: Segment, *, is_last: bool) -> tuple[float, ...]:
     """Return how a sentence takes up the remark again, in the order of `LEAVE`."""
     return (
         1.0,
@@ -174,35 +174,35 @@ def leave_traits(s: Stretch, *, is_last: bool) -> tuple[float, ...]:
     )
 
 
-def find_seam(stretches: Sequence[Stretch], hints: Sequence[float] = ()) -> Shift | None:
+def find_seam(segments: Sequence[Segment], hints: Sequence[float] = ()) -> Shift | None:
     """Return the likeliest advertisement that leaves a remark beside it, None for one sentence.
 
     Its log-odds are against "no advertisement" and "nothing else". `hints` are log-odds, one a
     sentence, from another witness. One pass, whatever the length.
     """
-    if len(stretches) < 2:
+    if len(segments) < 2:
         return None
-    scores = [_dot(_SENTENCE, sentence_traits(s)) for s in stretches]
+    scores = [_dot(_SENTENCE, sentence_traits(s)) for s in segments]
     if hints:
         scores = [score + hint for score, hint in zip(scores, hints, strict=True)]
-    search = _Search(len(stretches))
+    search = _Search(len(segments))
     before = Before()
-    for place, (stretch, score) in enumerate(zip(stretches, scores, strict=True)):
+    for place, (segment, score) in enumerate(zip(segments, scores, strict=True)):
         if place:
-            leave = _dot(_LEAVE, leave_traits(stretch, is_last=place == len(stretches) - 1))
+            leave = _dot(_LEAVE, leave_traits(segment, is_last=place == len(segments) - 1))
             search.close(place, leave)
-            search.open(place, _dot(_ENTER, enter_traits(stretch, before)))
-        search.take(score, linked=stretch.links > 0)
-        before.add(stretch)
-    search.close(len(stretches), 0.0)
-    whole = sum(scores) + WHOLE + LINKED * any(s.links for s in stretches)
-    return _from_introduction(search.best(against=_log_add(0.0, whole)), stretches)
+            search.open(place, _dot(_ENTER, enter_traits(segment, before)))
+        search.take(score, linked=segment.links > 0)
+        before.add(segment)
+    search.close(len(segments), 0.0)
+    whole = sum(scores) + WHOLE + LINKED * any(s.links for s in segments)
+    return _from_introduction(search.best(against=_log_add(0.0, whole)), segments)
 
 
-def _from_introduction(shift: Shift, stretches: Sequence[Stretch]) -> Shift:
+def _from_introduction(shift: Shift, segments: Sequence[Segment]) -> Shift:
     """Return the run from where its writer is introduced: thanks may stand between that and it."""
     for place in range(max(1, shift.first - _POLITE_SENTENCES), shift.first):
-        if stretches[place].cues[Cue.INTRO]:
+        if segments[place].cues[Cue.INTRO]:
             return replace(shift, first=place)
     return shift
 

@@ -10,8 +10,8 @@ from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
 from service.signals.lexicon import Cue
 from service.signals.quoted import is_quoted
+from service.signals.segments import segments_of, topic_words
 from service.signals.spans import spans_of
-from service.signals.stretches import stretches_of, topic_words
 from service.signals.view import view_of
 from service.signals.words import find_words
 from service.signals.wordset import wordset
@@ -42,7 +42,7 @@ def wrong_post(comment: Comment, _history: History) -> Signal | None:
     view = view_of(comment)
     if len(topic) < _MIN_TOPIC_WORDS or view.word_set.isdisjoint(_TEXTS):
         return None
-    if not any(s.count(Cue.PRAISE) for s in stretches_of(comment)):
+    if not any(s.count(Cue.PRAISE) for s in segments_of(comment)):
         return None
     spans = [
         match.span(1)

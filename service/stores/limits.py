@@ -18,7 +18,7 @@ MAX_FOUND_BY_CONTENT = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureLimits:
-    """How much of a stretch of days is looked at where looking costs time for each row.
+    """How much of a period of days is looked at where looking costs time for each row.
 
     The newest `verdicts` for what fired in them, the newest `timed` decisions for how long they
     took; of people's days the `acts` with the most decisions, of campaigns the largest. Of the

@@ -163,7 +163,7 @@ class Network(Engine):
 
 
 class Classifier(_Plain):
-    """The shipped classifier as it serves: both members, its memory, the marked stretches."""
+    """The shipped classifier as it serves: both members, its memory, the marked segments."""
 
     def __init__(self, version: Path) -> None:
         from models.registry import load_version

@@ -76,8 +76,8 @@ def test_promotional_spans_lie_inside_the_text_in_order_without_outer_blanks():
     for row in ROWS:
         end_before = 0
         for start, end in row["promo_spans"]:
-            stretch = row["text"][start:end]
-            if not end_before <= start < end <= len(row["text"]) or stretch != stretch.strip():
+            segment = row["text"][start:end]
+            if not end_before <= start < end <= len(row["text"]) or segment != segment.strip():
                 wrong.append(row["id"])
             end_before = end
 

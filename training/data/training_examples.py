@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from models.inputs import ModelInput
-from models.stretches import Stretch, split_stretches
+from models.segments import Segment, split_segments
 from training.data.dataset import Example, UnlabelledText
 
 # What a sentence puts behind a host, such as a full stop, is none of it.
@@ -24,15 +24,15 @@ _HUMAN_KINDS = frozenset({"human-text"})
 class TrainingExample:
     """One comment or text. None where nothing is known: that head learns nothing from it.
 
-    `promotion` are stretches known to promote, `plain` those known not to; what lies in neither
+    `promotion` are segments known to promote, `plain` those known not to; what lies in neither
     is not taught. `weight` is how much the training example counts. `as_before` teaches every head
     what the network said before it was trained further, and nothing else.
     """
 
     input: ModelInput
     is_spam: bool | None = None
-    promotion: tuple[Stretch, ...] = ()
-    plain: tuple[Stretch, ...] = ()
+    promotion: tuple[Segment, ...] = ()
+    plain: tuple[Segment, ...] = ()
     is_llm_voice: bool | None = None
     weight: float = 1.0
     as_before: bool = False
@@ -58,17 +58,17 @@ class Variation:
 def training_example_of(example: Example, *, weight: float = 1.0) -> TrainingExample:
     """Return the training example of a labelled comment.
 
-    Spam whose promotion nobody marked teaches that a stretch with a link promotes, nothing more.
+    Spam whose promotion nobody marked teaches that a segment with a link promotes, nothing more.
     """
     text = example.comment.text
-    promotion: tuple[Stretch, ...]
-    plain: tuple[Stretch, ...]
+    promotion: tuple[Segment, ...]
+    plain: tuple[Segment, ...]
     if not example.is_spam:
         promotion, plain = (), ((0, len(text)),)
     elif example.promo_spans is not None:
         promotion, plain = example.promo_spans, _rest(text, example.promo_spans)
     else:
-        with_link = tuple(s for s in split_stretches(text) if _LINK.search(text, *s))
+        with_link = tuple(s for s in split_segments(text) if _LINK.search(text, *s))
         promotion, plain = with_link, ()
     return TrainingExample(
         input=example.input,
@@ -88,7 +88,7 @@ def voice_training_example(text: UnlabelledText) -> TrainingExample | None:
     )
 
 
-def _rest(text: str, spans: Sequence[Stretch]) -> tuple[Stretch, ...]:
+def _rest(text: str, spans: Sequence[Segment]) -> tuple[Segment, ...]:
     """Return what lies between the spans, in order."""
     edges = [0, *(edge for span in sorted(spans) for edge in span), len(text)]
     pairs = zip(edges[::2], edges[1::2], strict=True)
@@ -126,9 +126,9 @@ def collect_stock(training_examples: Sequence[TrainingExample]) -> Stock:
 
 
 def _remarks(text: str) -> list[str]:
-    """Return a text in pieces of whole stretches, each as long as a remark may be."""
-    pieces: list[Stretch] = []
-    for start, end in split_stretches(text):
+    """Return a text in pieces of whole segments, each as long as a remark may be."""
+    pieces: list[Segment] = []
+    for start, end in split_segments(text):
         if pieces and end - pieces[-1][0] <= _REMARK_CHARS:
             pieces[-1] = (pieces[-1][0], end)
         else:
@@ -195,14 +195,14 @@ def _glue_remark(
     )
 
 
-def _shifted(spans: Sequence[Stretch], by: int) -> tuple[Stretch, ...]:
+def _shifted(spans: Sequence[Segment], by: int) -> tuple[Segment, ...]:
     return tuple((start + by, end + by) for start, end in spans)
 
 
 def _swap_hosts(
     training_example: TrainingExample, hosts: Sequence[str], rng: random.Random
 ) -> TrainingExample:
-    """Return the example with the hosts of its links drawn anew, its stretches moved along."""
+    """Return the example with the hosts of its links drawn anew, its segments moved along."""
     text = training_example.input.text
     parts: list[str] = []
     moves: list[_Move] = []
@@ -225,7 +225,7 @@ def _swap_hosts(
 _Move = tuple[int, int, int]
 
 
-def _moved(spans: Sequence[Stretch], moves: Sequence[_Move]) -> tuple[Stretch, ...]:
+def _moved(spans: Sequence[Segment], moves: Sequence[_Move]) -> tuple[Segment, ...]:
     """Return the spans in the new text; an edge inside a host goes to the new one's end."""
 
     def move(edge: int) -> int:

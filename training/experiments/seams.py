@@ -25,7 +25,7 @@ from service.signals.seam import (
     leave_traits,
     sentence_traits,
 )
-from service.signals.stretches import Stretch, stretches_of
+from service.signals.segments import Segment, segments_of
 from training.data.corrections import LABEL_CORRECTIONS
 from training.data.dataset import DEFAULT_DATA, Example, read_dataset
 from training.data.partition import AUTHORED, SEED, partition
@@ -59,9 +59,9 @@ class Runs:
     weight: float
 
 
-def runs_of(stretches: Sequence[Stretch], spans: Sequence[tuple[int, int]], weight: float) -> Runs:
+def runs_of(segments: Sequence[Segment], spans: Sequence[tuple[int, int]], weight: float) -> Runs:
     """Return the runs of a comment whose promotion was marked as `spans`."""
-    shown = stretches[:_MAX_SENTENCES]
+    shown = segments[:_MAX_SENTENCES]
     n = len(shown)
     sums = np.cumsum([[0.0] * len(SENTENCE), *map(sentence_traits, shown)], axis=0)
     enter = _enter_rows(shown)
@@ -78,12 +78,12 @@ def runs_of(stretches: Sequence[Stretch], spans: Sequence[tuple[int, int]], weig
     return Runs(traits=np.array(rows, dtype=np.float64), right=right, weight=weight)
 
 
-def _enter_rows(shown: Sequence[Stretch]) -> list[tuple[float, ...]]:
+def _enter_rows(shown: Sequence[Segment]) -> list[tuple[float, ...]]:
     rows: list[tuple[float, ...]] = []
     before = Before()
-    for stretch in shown:
-        rows.append(enter_traits(stretch, before) if rows else (0.0,) * len(ENTER))
-        before.add(stretch)
+    for segment in shown:
+        rows.append(enter_traits(segment, before) if rows else (0.0,) * len(ENTER))
+        before.add(segment)
     return rows
 
 
@@ -91,9 +91,9 @@ def _padded(leave: tuple[float, ...]) -> tuple[float, ...]:
     return leave or (0.0,) * len(LEAVE)
 
 
-def _is_marked(stretch: Stretch, spans: Sequence[tuple[int, int]]) -> bool:
-    covered = sum(max(0, min(stretch.end, b) - max(stretch.start, a)) for a, b in spans)
-    return covered >= _MIN_MARKED_SHARE * (stretch.end - stretch.start)
+def _is_marked(segment: Segment, spans: Sequence[tuple[int, int]]) -> bool:
+    covered = sum(max(0, min(segment.end, b) - max(segment.start, a)) for a, b in spans)
+    return covered >= _MIN_MARKED_SHARE * (segment.end - segment.start)
 
 
 def fit_seams(comments: Sequence[Runs], *, penalty: float = _PENALTY) -> dict[str, float]:
@@ -129,10 +129,10 @@ def training_examples(examples: Sequence[Example]) -> list[Runs]:
         authored = example.source.startswith(AUTHORED)
         if example.promo_spans is None or (example.is_spam and not authored):
             continue
-        stretches = stretches_of(example.comment)
-        if stretches:
+        segments = segments_of(example.comment)
+        if segments:
             weight = 1.0 if authored else _PUBLIC_WEIGHT
-            comments.append(runs_of(stretches, example.promo_spans, weight))
+            comments.append(runs_of(segments, example.promo_spans, weight))
     return comments
 
 

@@ -62,7 +62,7 @@ class JoinConfig:
     # share of all ham. Half of what both promises allow.
     sure_ham_holds: float = 0.005
     sure_spam_holds: float = 0.000_5
-    # Which log-odds of promotion mark a stretch: the best of these on the calibration part.
+    # Which log-odds of promotion mark a segment: the best of these on the calibration part.
     mark_thresholds: tuple[float, ...] = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
 
 

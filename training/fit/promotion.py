@@ -1,4 +1,4 @@
-"""Fits the marker of promotional stretches on comments whose promotion was marked by hand."""
+"""Fits the marker of promotional segments on comments whose promotion was marked by hand."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy.typing as npt
 
 from models.features import Features
 from models.linear import LinearTable
-from models.promotion import PromotionMarker, stretch_features
-from models.stretches import Stretch, split_stretches
+from models.promotion import PromotionMarker, segment_features
+from models.segments import Segment, split_segments
 from training.data.dataset import Example
 from training.fit.evidence import to_matrix
 from training.fit.regression import fit_table
 
-# A stretch counts as promotion if at least this share of it was marked.
+# A segment counts as promotion if at least this share of it was marked.
 _MIN_MARKED_SHARE = 0.5
 
 
@@ -49,25 +49,25 @@ class MarkedTokens:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountedText:
-    """A comment's stretches with their vectors, counted once for all folds."""
+    """A comment's segments with their vectors, counted once for all folds."""
 
     example: Example
-    stretches: tuple[Stretch, ...]
+    segments: tuple[Segment, ...]
     vectors: tuple[Features, ...]
 
     @classmethod
     def of(cls, example: Example) -> CountedText:
-        """Return an example's stretches, counted exactly as in serving."""
-        stretches = split_stretches(example.comment.text)
-        vectors = stretch_features(example.input, stretches)
-        return cls(example=example, stretches=tuple(stretches), vectors=tuple(vectors))
+        """Return an example's segments, counted exactly as in serving."""
+        segments = split_segments(example.comment.text)
+        vectors = segment_features(example.input, segments)
+        return cls(example=example, segments=tuple(segments), vectors=tuple(vectors))
 
 
 def fit_marker(
     texts: Sequence[CountedText],
     *,
     inverse_ridge: float,
-    min_stretches: int,
+    min_segments: int,
     threshold: float,
     seed: int,
 ) -> PromotionMarker:
@@ -81,7 +81,7 @@ def fit_marker(
         if text.example.promo_spans is None:
             continue
         vectors += text.vectors
-        promotional += [_is_marked(s, text.example.promo_spans) for s in text.stretches]
+        promotional += [_is_marked(s, text.example.promo_spans) for s in text.segments]
     if not any(promotional):
         nothing = np.zeros(0)
         table = LinearTable(
@@ -92,28 +92,28 @@ def fit_marker(
         to_matrix(vectors),
         np.array(promotional),
         inverse_ridge=inverse_ridge,
-        min_rows=min_stretches,
+        min_rows=min_segments,
         seed=seed,
     )
     return PromotionMarker(table, threshold=threshold)
 
 
-def _is_marked(stretch: Stretch, spans: Sequence[Stretch]) -> bool:
-    start, end = stretch
+def _is_marked(segment: Segment, spans: Sequence[Segment]) -> bool:
+    start, end = segment
     covered = sum(max(0, min(end, b) - max(start, a)) for a, b in spans)
     return covered >= _MIN_MARKED_SHARE * (end - start)
 
 
 def compare_tokens(
-    examples: Sequence[Example], marked: Sequence[Sequence[Stretch]]
+    examples: Sequence[Example], marked: Sequence[Sequence[Segment]]
 ) -> MarkedTokens:
-    """Count words by who marked them; a word belongs to the stretch that its first letter is in."""
+    """Count words by who marked them; a word belongs to the segment that its first letter is in."""
     counts = np.zeros(5, dtype=np.int64)
-    for example, stretches in zip(examples, marked, strict=True):
+    for example, segments in zip(examples, marked, strict=True):
         if example.promo_spans is None:
             continue
         starts = _word_starts(example.comment.text)
-        by_hand, by_marker = _inside(starts, example.promo_spans), _inside(starts, stretches)
+        by_hand, by_marker = _inside(starts, example.promo_spans), _inside(starts, segments)
         if example.is_spam:
             counts[0] += np.count_nonzero(by_hand & by_marker)
             counts[1] += np.count_nonzero(~by_hand & by_marker)
@@ -138,7 +138,7 @@ def _word_starts(text: str) -> npt.NDArray[np.int64]:
     return np.array(starts, dtype=np.int64)
 
 
-def _inside(starts: npt.NDArray[np.int64], spans: Sequence[Stretch]) -> npt.NDArray[np.bool_]:
+def _inside(starts: npt.NDArray[np.int64], spans: Sequence[Segment]) -> npt.NDArray[np.bool_]:
     inside = np.zeros(len(starts), dtype=np.bool_)
     for start, end in spans:
         inside |= (start <= starts) & (starts < end)

@@ -14,12 +14,12 @@ from models.features import count_features
 from models.inputs import MIN_P_SPAM_TO_MARK, ModelInput, ModelOutput
 from models.linear import LinearTable
 from models.registry import Fusion
-from models.stretches import Stretch
+from models.segments import Segment
 from models.tokens import CommentTokeniser, Window
 from models.transformer import (
     Calibration,
     Joining,
-    mark_stretches,
+    mark_segments,
     name_log_odds,
     pool,
     strongest_promotion,
@@ -201,8 +201,8 @@ def marked(
 ) -> MarkedTokens:
     """Return how what serving would mark agrees with what was marked by hand."""
     promotion = last_promotion(read, read_twice(read, calibration))
-    spans: list[tuple[Stretch, ...]] = [
-        mark_stretches(e.comment.text, w, p, calibration.marks_from)
+    spans: list[tuple[Segment, ...]] = [
+        mark_segments(e.comment.text, w, p, calibration.marks_from)
         if s >= MIN_P_SPAM_TO_MARK
         else ()
         for e, w, p, s in zip(examples, read.windows, promotion, p_spam, strict=True)

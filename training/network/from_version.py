@@ -41,7 +41,7 @@ _WORDS = "encoder.embeddings.word_embeddings"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where the graph keeps one parameter: its stretch of `network.bin`, and what int8 stands for.
+    """Where the graph keeps one parameter: its segment of `network.bin`, and what int8 stands for.
 
     The parameter is `stored x step`; `step` broadcasts to `shape` and is 1 for what is no int8.
     """

@@ -333,13 +333,13 @@ class _Cleaning:
         return config.phrase_trusted if is_campaign else config.phrase_approved
 
     def _bursts(self, rows: Sequence[Decided]) -> Iterable[tuple[Lowered, IntArray, float, float]]:
-        def of_stretch(row: Decided, form: str) -> str:
+        def of_period(row: Decided, form: str) -> str:
             made_at = row.in_force.made_at.astimezone(UTC)
             return f"{row.in_force.reviewer} {row.example.source} {made_at.strftime(form)}"
 
         config = self._config
-        hours = _numbered([of_stretch(row, "%Y-%m-%dT%H") for row in rows])
-        days = _numbered([of_stretch(row, "%Y-%m-%d") for row in rows])
+        hours = _numbered([of_period(row, "%Y-%m-%dT%H") for row in rows])
+        days = _numbered([of_period(row, "%Y-%m-%d") for row in rows])
         yield Lowered.HOUR, hours, config.hour_share, config.hour_always
         yield Lowered.DAY, days, config.day_share, config.day_always
         # An anchor's training examples stand alone: their site may be the only one there is.

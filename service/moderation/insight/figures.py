@@ -1,4 +1,4 @@
-"""Tells how a stretch of days went, and remembers it for a minute."""
+"""Tells how a period of days went, and remembers it for a minute."""
 
 from __future__ import annotations
 

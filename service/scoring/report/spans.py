@@ -1,4 +1,4 @@
-"""Compares marked stretches of a comment with the labelled promotion, token by token."""
+"""Compares marked segments of a comment with the labelled promotion, token by token."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ from service.stores.sql.schema.tables import (
     waits_for_review,
 )
 
-# A comment is judged within minutes of its coming in; one that was judged in the stretch but came
+# A comment is judged within minutes of its coming in; one that was judged in the period but came
 # in longer before it than this is not counted where the sites are named.
 _LONGEST_UNJUDGED = timedelta(days=7)
 _is_confident = comments.c.outcome.in_([Outcome.HAM.value, Outcome.SPAM.value])

@@ -232,7 +232,7 @@ def learn_args(names: CommentNames, ruling: Ruling, *, at: datetime) -> list[Arg
             for number in (
                 fading.number_of(at),
                 int(fading.kept.total_seconds()),
-                fading.kept // fading.stretch + 1,
+                fading.kept // fading.bucket + 1,
             )
         ),
         *(2 if fading_of(kind) is CONTENT else 1 for kind, _name in names.written()),

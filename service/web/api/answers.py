@@ -19,7 +19,7 @@ Probability = Annotated[float, Field(ge=0, le=1)]
 
 
 class SpanAnswer(Answer):
-    """A half-open stretch of the comment's text, in Unicode code points (not UTF-16 units)."""
+    """A half-open segment of the comment's text, in Unicode code points (not UTF-16 units)."""
 
     start: int = Field(ge=0, le=MAX_TEXT_BYTES)
     end: int = Field(ge=1, le=MAX_TEXT_BYTES)

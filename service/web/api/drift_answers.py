@@ -35,7 +35,7 @@ class AlarmAnswer(Answer):
         return cls.from_value(alarm, says=words.says, do=words.do)
 
 
-class StretchAnswer(Answer):
+class PeriodAnswer(Answer):
     """UTC days that were counted together."""
 
     first: date
@@ -79,10 +79,10 @@ class DriftAnswer(Answer):
     """Whether what comes in, and what the machine makes of it, is still as it was."""
 
     version: str | None = Field(description="The version that serves.")
-    own: StretchAnswer | None = Field(description="Its first days, the reference of its own.")
-    own_recent: StretchAnswer | None
-    before: StretchAnswer | None = Field(description="The weeks before, whatever version served.")
-    recent: StretchAnswer | None
+    own: PeriodAnswer | None = Field(description="Its first days, the reference of its own.")
+    own_recent: PeriodAnswer | None
+    before: PeriodAnswer | None = Field(description="The weeks before, whatever version served.")
+    recent: PeriodAnswer | None
     alarms: list[AlarmAnswer]
     score: ShiftAnswer | None = Field(description="Null where too little was judged to compare.")
     signals: list[ShiftAnswer] = Field(description="Those that moved most first.")

@@ -11,7 +11,7 @@ from models.features import count_text
 from models.inputs import ModelInput
 from models.linear import LinearTable
 from models.promotion import PromotionMarker
-from models.stretches import MAX_STRETCHES, split_stretches
+from models.segments import MAX_SEGMENTS, split_segments
 
 REMARK = "I had the same trouble with the valve."
 ADVERT = "Buy cheap watches now!"
@@ -24,17 +24,17 @@ def marker_of(advert: str) -> PromotionMarker:
     return PromotionMarker(table, threshold=0.8 * table.sum_of(features))
 
 
-def test_stretches_are_the_clauses_of_a_text_without_blanks_around_them():
+def test_segments_are_the_clauses_of_a_text_without_blanks_around_them():
     text = "Nice one, thanks. See https://a.example now\n\nBye"
 
-    pieces = [text[start:end] for start, end in split_stretches(text)]
+    pieces = [text[start:end] for start, end in split_segments(text)]
 
     assert pieces == ["Nice one,", "thanks.", "See", "https://a.example now", "Bye"]
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n"])
-def test_a_blank_text_has_no_stretch(text):
-    assert split_stretches(text) == []
+def test_a_blank_text_has_no_segment(text):
+    assert split_segments(text) == []
 
 
 def test_only_the_advertisement_is_marked():
@@ -45,7 +45,7 @@ def test_only_the_advertisement_is_marked():
     assert [text[start:end] for start, end in spans] == [ADVERT]
 
 
-def test_neighbouring_stretches_are_marked_as_one():
+def test_neighbouring_segments_are_marked_as_one():
     text = f"{REMARK} {ADVERT} {ADVERT} {REMARK}"
 
     spans = marker_of(ADVERT).mark(ModelInput(text=text))
@@ -63,13 +63,13 @@ def test_an_advertisement_at_the_end_of_a_very_long_text_is_marked_where_it_stan
 
 
 @pytest.mark.parametrize("text", ["a, " * 20_000, "! " * 30_000, "\n" * 60_000, "x" * 60_000])
-def test_a_hostile_text_has_a_bounded_number_of_stretches(text):
+def test_a_hostile_text_has_a_bounded_number_of_segments(text):
     started = time.process_time()
 
-    stretches = split_stretches(text)
+    segments = split_segments(text)
 
-    assert len(stretches) <= MAX_STRETCHES + 2
-    assert all(0 <= start < end <= len(text) for start, end in stretches)
+    assert len(segments) <= MAX_SEGMENTS + 2
+    assert all(0 <= start < end <= len(text) for start, end in segments)
     assert time.process_time() - started < 2.0
 
 

@@ -37,7 +37,7 @@ from models.transformer import (
     SecondReading,
     TransformerClassifier,
     join,
-    mark_stretches,
+    mark_segments,
     pool,
     strongest_promotion,
 )
@@ -545,7 +545,7 @@ def test_a_sentence_is_marked_whole_where_its_words_promote_on_average():
     words = [(0, 4), (5, 8), (8, 9), (10, 13), (14, 21), (22, 25), (25, 26), (27, 30), (30, 31)]
     promotion = [-3.0, -3.0, -3.0, 4.0, 4.0, -1.0, -1.0, -2.0, -2.0]
 
-    spans = mark_stretches(text, [windows_of(*words)], [promotion], 0.0)
+    spans = mark_segments(text, [windows_of(*words)], [promotion], 0.0)
 
     assert [text[start:end] for start, end in spans] == ["Buy watches now!"]
 
@@ -555,7 +555,7 @@ def test_a_word_or_two_after_a_comma_are_judged_with_their_clause():
     words = [(0, 5), (6, 13), (13, 14), (15, 21), (21, 22), (23, 26), (26, 27), (28, 31), (33, 36)]
     promotion = [-3.0, -3.0, -3.0, 2.0, 2.0, 4.0, 4.0, -1.0, -2.0]
 
-    spans = mark_stretches(text, [windows_of(*words)], [promotion], 0.0)
+    spans = mark_segments(text, [windows_of(*words)], [promotion], 0.0)
 
     assert [text[start:end] for start, end in spans] == ["Buy, now!"]
 
@@ -565,7 +565,7 @@ def test_a_remark_far_below_the_promotion_beside_it_stays_unmarked():
     words = [(0, 5), (6, 13), (15, 18), (19, 26), (28, 33), (34, 38)]
     promotion = [1.0, 0.5, 4.0, 4.0, 1.5, 1.5]
 
-    spans = mark_stretches(text, [windows_of(*words)], [promotion], 0.0)
+    spans = mark_segments(text, [windows_of(*words)], [promotion], 0.0)
 
     assert [text[start:end] for start, end in spans] == ["Buy watches! Cheap ones."]
 
@@ -574,7 +574,7 @@ def test_a_comment_that_promotes_little_all_over_is_marked_all_over():
     text = "Great article. Buy watches!"
     words = [(0, 5), (6, 13), (15, 18), (19, 26)]
 
-    spans = mark_stretches(text, [windows_of(*words)], [[0.5, 0.5, 1.0, 1.0]], 0.0)
+    spans = mark_segments(text, [windows_of(*words)], [[0.5, 0.5, 1.0, 1.0]], 0.0)
 
     assert spans == ((0, len(text)),)
 
@@ -583,7 +583,7 @@ def test_neighbouring_sentences_are_marked_as_one():
     text = "Buy watches now! Buy again. Bye."
     words = [(0, 3), (4, 11), (12, 15), (17, 20), (21, 26), (28, 31)]
 
-    spans = mark_stretches(text, [windows_of(*words)], [[1.0] * 5 + [-1.0]], 0.0)
+    spans = mark_segments(text, [windows_of(*words)], [[1.0] * 5 + [-1.0]], 0.0)
 
     assert [text[start:end] for start, end in spans] == ["Buy watches now! Buy again."]
 
@@ -592,8 +592,8 @@ def test_what_overlapping_windows_say_of_a_sentence_is_averaged():
     text = "Buy now. Bye."
     first, second = windows_of((0, 3), (4, 7)), windows_of((4, 7), (9, 12))
 
-    marked = mark_stretches(text, [first, second], [[2.0, 2.0], [-3.0, -3.0]], 0.0)
-    unmarked = mark_stretches(text, [first, second], [[2.0, 2.0], [-5.0, -3.0]], 0.0)
+    marked = mark_segments(text, [first, second], [[2.0, 2.0], [-3.0, -3.0]], 0.0)
+    unmarked = mark_segments(text, [first, second], [[2.0, 2.0], [-5.0, -3.0]], 0.0)
 
     assert marked == ((0, 8),)
     assert unmarked == ()
@@ -602,7 +602,7 @@ def test_what_overlapping_windows_say_of_a_sentence_is_averaged():
 def test_a_sentence_that_no_window_read_is_not_marked():
     text = "Buy now. Bye."
 
-    assert mark_stretches(text, [windows_of((0, 3), (4, 7))], [[1.0, 1.0]], 0.0) == ((0, 8),)
+    assert mark_segments(text, [windows_of((0, 3), (4, 7))], [[1.0, 1.0]], 0.0) == ((0, 8),)
 
 
 @pytest.mark.parametrize("log_odds", [-1e6, -500.0, 0.0, 500.0, 1e6])

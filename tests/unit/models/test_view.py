@@ -51,14 +51,14 @@ def test_words_beside_a_link_stand_for_themselves():
     assert seen(text, "after, and") == "after, and"
 
 
-def test_a_stretch_that_runs_into_a_link_covers_all_of_it():
+def test_a_segment_that_runs_into_a_link_covers_all_of_it():
     text = "buy at https://shop.example/cheap-watches now"
 
     assert seen(text, "at  http shop") == "at https://shop.example/cheap-watches"
 
 
 @given(text_with_links)
-def test_every_stretch_of_a_view_lies_inside_the_text_and_in_order(text):
+def test_every_segment_of_a_view_lies_inside_the_text_and_in_order(text):
     view = view_text(text)
 
     places = [view.original(i, i + 1) for i in range(len(view.text))]

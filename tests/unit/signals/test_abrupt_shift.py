@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from service.domain.comment import Post
 from service.domain.history import History
 from service.signals.abrupt_shift import abrupt_shift
-from service.signals.stretches import stretches_of
+from service.signals.segments import segments_of
 from tests.factories import make_comment
 
 # Three comments that the essay "The Future of Comments is Lies, I Guess" quotes as spam, its
@@ -158,7 +158,7 @@ def test_boundaries_are_the_edges_of_whole_sentences_inside_the_text(pieces):
     signal = abrupt_shift(comment, History())
 
     if signal is not None:
-        starts = {stretch.start for stretch in stretches_of(comment)}
+        starts = {segment.start for segment in segments_of(comment)}
         assert set(signal.boundaries) <= starts
         assert all(0 < boundary < len(comment.text) for boundary in signal.boundaries)
         assert signal.boundaries

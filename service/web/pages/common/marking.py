@@ -38,7 +38,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A stretch of text under the same evidence, to be escaped by whoever shows it.
+    """A segment of text under the same evidence, to be escaped by whoever shows it.
 
     `numbers` are the layers that cover it, `ends` those whose span ends with it. `hint` explains
     a stand-in, names the letters of a look-alike, or says what changes at a seam; `promo` says of

@@ -10,7 +10,7 @@ from babel.dates import format_skeleton
 
 from service.domain.traffic import Fact, Traffic
 from service.moderation.insight.drift import DriftReading
-from service.scoring.drift import Drift, Level, Of, Shift, Stretch
+from service.scoring.drift import Drift, Level, Of, Period, Shift
 from service.web.api.drift_words import ALARM_WORDS, LEVEL_NAMES
 from service.web.edge.language import (
     current_language,
@@ -153,12 +153,12 @@ def _compared(drift: Drift) -> str:
     )
 
 
-def _days(stretch: Stretch) -> str:
+def _days(period: Period) -> str:
     return gettext(
         "%(first)s to %(last)s, %(n)s verdicts",
-        first=day_name(stretch.first),
-        last=day_name(stretch.last),
-        n=number(stretch.verdicts),
+        first=day_name(period.first),
+        last=day_name(period.last),
+        n=number(period.verdicts),
     )
 
 

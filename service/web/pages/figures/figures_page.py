@@ -206,7 +206,7 @@ def _show(
 
 
 def duration(seconds: float) -> str:
-    """Return a stretch of time in its two largest units at most."""
+    """Return a period of time in its two largest units at most."""
     whole = round(seconds)
     if whole < _MINUTE:
         return gettext("%(n)s s", n=number(whole))

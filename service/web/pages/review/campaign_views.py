@@ -38,7 +38,7 @@ _TITLE_CHARS = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberView:
-    """One member: a stretch of its text with the promotion marked, whose, where, and its fate.
+    """One member: a segment of its text with the promotion marked, whose, where, and its fate.
 
     `open` says that nobody has decided it, `low` that it looks sincere. `ruled_by` is empty while
     it is open.
@@ -136,7 +136,7 @@ def present_member(case: Case, *, sites: Mapping[SiteId, Site], now: datetime) -
 
 
 def excerpt_of(text: str, verdict: Verdict | None) -> tuple[Piece, ...]:
-    """Return a stretch of the text in which the promotion is seen, marked, if there is one."""
+    """Return a segment of the text in which the promotion is seen, marked, if there is one."""
     spans = verdict.promo_spans if verdict else ()
     first = min((span.start for span in spans), default=0)
     late = first > _EXCERPT_CHARS - _BEFORE_PROMOTION

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from service.signals.seam import BETWEEN, ENTER, LEAVE, LINKED, SENTENCE, WHOLE, find_seam
-from service.signals.stretches import stretches_of
+from service.signals.segments import segments_of
 from tests.factories import make_comment
 from training.data.dataset import Example
 from training.experiments.seams import (
@@ -25,7 +25,7 @@ AT, END = TEXT.index("Buy"), TEXT.index(" So")
 
 
 def test_every_run_is_a_row_and_the_marked_one_is_right():
-    runs = runs_of(stretches_of(make_comment(TEXT)), ((AT, END),), 1.0)
+    runs = runs_of(segments_of(make_comment(TEXT)), ((AT, END),), 1.0)
 
     assert runs.traits.shape == (6, len(NAMES))
     row = dict(zip(NAMES, runs.traits[runs.right], strict=True))
@@ -35,7 +35,7 @@ def test_every_run_is_a_row_and_the_marked_one_is_right():
 
 
 def test_ham_has_no_right_run():
-    assert runs_of(stretches_of(make_comment(TEXT)), (), 1.0).right == -1
+    assert runs_of(segments_of(make_comment(TEXT)), (), 1.0).right == -1
 
 
 @pytest.mark.parametrize(
@@ -49,12 +49,12 @@ def test_ham_has_no_right_run():
 )
 def test_serving_finds_the_best_run_of_training_with_the_same_log_odds(text):
     serving = [*SENTENCE.values(), *ENTER.values(), *LEAVE.values(), LINKED, BETWEEN, WHOLE]
-    stretches = stretches_of(make_comment(text))
-    traits = runs_of(stretches, (), 1.0).traits
+    segments = segments_of(make_comment(text))
+    traits = runs_of(segments, (), 1.0).traits
     scores = traits @ np.array(serving)
     is_whole = traits[:, NAMES.index("WHOLE")] == 1
 
-    found = find_seam(stretches)
+    found = find_seam(segments)
 
     against = math.log(1 + math.exp(scores[is_whole].item()))
     assert found is not None
@@ -93,8 +93,8 @@ def test_spam_without_marks_teaches_nothing_and_public_ham_counts_half():
 
 
 def test_what_marked_runs_share_is_given_weight():
-    spam = runs_of(stretches_of(make_comment(TEXT)), ((AT, END),), 1.0)
-    ham = runs_of(stretches_of(make_comment("I was there. It rained. We left.")), (), 1.0)
+    spam = runs_of(segments_of(make_comment(TEXT)), ((AT, END),), 1.0)
+    ham = runs_of(segments_of(make_comment("I was there. It rained. We left.")), (), 1.0)
 
     weights = fit_seams([spam, ham] * 5)
 

@@ -62,7 +62,7 @@ _TOPICAL = frozenset({Cue.OFFER, Cue.VICE})
 
 
 @dataclass(slots=True, kw_only=True)
-class Stretch:
+class Segment:
     """One sentence as seen from outside. Counts are of cues, `overlap` is a share of its words.
 
     `capitals` is the share of words with a capital, the first apart; `commas` counts them for ten
@@ -97,52 +97,52 @@ class Stretch:
         return self.cues[cue]
 
 
-def stretches_of(comment: Comment) -> tuple[Stretch, ...]:
+def segments_of(comment: Comment) -> tuple[Segment, ...]:
     """Return the sentences of a comment, described, in order; code and quotations are left out."""
-    return _stretches_of(comment.text, comment.post)
+    return _segments_of(comment.text, comment.post)
 
 
 # Small on purpose: it serves what looks at the comments of one batch, no more.
 @lru_cache(maxsize=64)
-def _stretches_of(text: str, post: Post) -> tuple[Stretch, ...]:
+def _segments_of(text: str, post: Post) -> tuple[Segment, ...]:
     view = view_of_text(text)
-    stretches = [
-        Stretch(start=start, end=end, cues=[0] * _CUE_COUNT)
+    segments = [
+        Segment(start=start, end=end, cues=[0] * _CUE_COUNT)
         for start, end in view.sentences
         if not inside(view.shielded, start)
     ]
     topic = topic_words(post)
-    find = _Finder([stretch.start for stretch in stretches], stretches)
-    _count_words(view, topic, stretches)
+    find = _Finder([segment.start for segment in segments], segments)
+    _count_words(view, topic, segments)
     _count_cues(view, topic, find)
     _count_looks(view.text, topic, find)
     for link in uncommon_links_of(text, post.url or ""):
-        if stretch := find(link.start):
-            stretch.links += 1
-            stretch.shop_links += sounds_commercial(link.host)
+        if segment := find(link.start):
+            segment.links += 1
+            segment.shop_links += sounds_commercial(link.host)
     for contact in view.contacts:
-        if stretch := find(contact.start):
-            stretch.contacts += 1
+        if segment := find(contact.start):
+            segment.contacts += 1
     end = 0
-    for stretch in stretches:
-        _describe_style(text[stretch.start : stretch.end], stretch)
-        stretch.new_line = "\n" in text[end : stretch.start]
-        end = stretch.end
-    return tuple(stretches)
+    for segment in segments:
+        _describe_style(text[segment.start : segment.end], segment)
+        segment.new_line = "\n" in text[end : segment.start]
+        end = segment.end
+    return tuple(segments)
 
 
-def _describe_style(sentence: str, stretch: Stretch) -> None:
+def _describe_style(sentence: str, segment: Segment) -> None:
     """Fill in how a sentence is written: marks, capitals, script, its first words."""
-    stretch.exclaims = "!" in sentence
-    stretch.asks = "?" in sentence
-    stretch.figures = _FIGURE.search(sentence) is not None
-    stretch.starts_lower = sentence[:1].islower()
+    segment.exclaims = "!" in sentence
+    segment.asks = "?" in sentence
+    segment.figures = _FIGURE.search(sentence) is not None
+    segment.starts_lower = sentence[:1].islower()
     words = sentence.split()
-    stretch.capitals = sum(word[0].isupper() for word in words[1:]) / len(words)
-    stretch.commas = min(4, sentence.count(",")) / max(1.0, len(words) / 10)
-    stretch.dashes = "—" in sentence or "–" in sentence
-    stretch.opens = _OPENER.match(sentence) is not None
-    stretch.ends_open = not sentence.endswith(_CLOSED)
+    segment.capitals = sum(word[0].isupper() for word in words[1:]) / len(words)
+    segment.commas = min(4, sentence.count(",")) / max(1.0, len(words) / 10)
+    segment.dashes = "—" in sentence or "–" in sentence
+    segment.opens = _OPENER.match(sentence) is not None
+    segment.ends_open = not sentence.endswith(_CLOSED)
 
 
 def may_name_brand(text: str) -> bool:
@@ -159,70 +159,70 @@ def topic_words(post: Post) -> frozenset[str]:
 
 
 class _Finder:
-    """Finds the stretch that a position lies in."""
+    """Finds the segment that a position lies in."""
 
-    def __init__(self, starts: list[int], stretches: list[Stretch]) -> None:
+    def __init__(self, starts: list[int], segments: list[Segment]) -> None:
         self._starts = starts
-        self._stretches = stretches
+        self._segments = segments
 
-    def __call__(self, position: int) -> Stretch | None:
+    def __call__(self, position: int) -> Segment | None:
         index = bisect_right(self._starts, position) - 1
-        if index < 0 or position >= self._stretches[index].end:
+        if index < 0 or position >= self._segments[index].end:
             return None
-        return self._stretches[index]
+        return self._segments[index]
 
 
-def _count_words(view: TextView, topic: frozenset[str], stretches: list[Stretch]) -> None:
+def _count_words(view: TextView, topic: frozenset[str], segments: list[Segment]) -> None:
     """Count words and the share of longer ones that the post uses too, in one pass over both."""
     offsets = view.plain.offsets
     words = iter(view.words)
     word = next(words, None)
-    for stretch in stretches:
+    for segment in segments:
         count = long_words = shared = 0
         while word is not None:
             text, start, _ = word
             position = start if offsets is None else offsets[start]
-            if position >= stretch.end:
+            if position >= segment.end:
                 break
-            if position >= stretch.start:
+            if position >= segment.start:
                 count += 1
                 if len(text) >= _MIN_TOPIC_LETTERS:
                     long_words += 1
                     shared += text[:_STEM_LETTERS] in topic
             word = next(words, None)
-        stretch.words = count
-        stretch.overlap = shared / max(_MIN_TOPIC_LETTERS, long_words)
+        segment.words = count
+        segment.overlap = shared / max(_MIN_TOPIC_LETTERS, long_words)
 
 
 def _count_cues(view: TextView, topic: frozenset[str], find: _Finder) -> None:
     addresses = [(link.start, link.end) for link in view.links if link.anchor is None]
     for hit in view.cues:
         start, end = view.original(hit)
-        stretch = find(start)
-        if stretch is None or (addresses and inside(addresses, start)):
+        segment = find(start)
+        if segment is None or (addresses and inside(addresses, start)):
             continue
         if hit.cue not in _TOPICAL or view.text[start:end].lower()[:_STEM_LETTERS] not in topic:
-            stretch.cues[hit.cue] += 1
+            segment.cues[hit.cue] += 1
 
 
 def _count_looks(text: str, topic: frozenset[str], find: _Finder) -> None:
-    for stretch in _found(_PRICE, text, find):
-        stretch.prices += 1
-    for stretch in _found(_SHOUT, text, find):
-        stretch.shouts += 1
-    for stretch in _found(_INTRODUCTION, text, find):
-        stretch.cues[Cue.INTRO] += 1
-    for stretch in _found(_SINGULAR, text, find):
-        stretch.cues[Cue.SLIP] += 1
+    for segment in _found(_PRICE, text, find):
+        segment.prices += 1
+    for segment in _found(_SHOUT, text, find):
+        segment.shouts += 1
+    for segment in _found(_INTRODUCTION, text, find):
+        segment.cues[Cue.INTRO] += 1
+    for segment in _found(_SINGULAR, text, find):
+        segment.cues[Cue.SLIP] += 1
     for match in _BRAND.finditer(text):
         holder = find(match.start())
         if holder and match[0].lower()[:_STEM_LETTERS] not in topic:
             holder.brands += 1
 
 
-def _found(pattern: re.Pattern[str], text: str, find: _Finder) -> Iterator[Stretch]:
-    """Yield the stretch of every match, once a match."""
+def _found(pattern: re.Pattern[str], text: str, find: _Finder) -> Iterator[Segment]:
+    """Yield the segment of every match, once a match."""
     for match in pattern.finditer(text):
-        stretch = find(match.start())
-        if stretch is not None:
-            yield stretch
+        segment = find(match.start())
+        if segment is not None:
+            yield segment
