@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from service.domain.case import Case
 from service.domain.comment import CommentId
 from service.domain.errors import StoreUnavailableError
-from service.web.edge.backlog import Backlog
+from service.web.edge.admission import Admission
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class VerdictWaiter:
 
     `find_judged` returns those of the ids' cases that have their verdict. While anybody waits, one
     thread asks it: were every request to ask for itself, waiting would cost more than judging.
-    `monotonic` is the clock by which a backlog is judged.
+    `monotonic` is the clock by which is judged who can be in time.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class VerdictWaiter:
         self._max_waiting = max(1, max_waiting)
         self._monotonic = monotonic
         self._lock = threading.Lock()
-        self._backlog = Backlog(most=_LINE_SHARE * self._max_waiting)
+        self._admission = Admission(most=_LINE_SHARE * self._max_waiting)
         self._slots: dict[CommentId, list[_Slot]] = {}
         self._waiting = 0
         self._looker: threading.Thread | None = None
@@ -66,9 +66,9 @@ class VerdictWaiter:
         with self._lock:
             now = self._monotonic()
             full = self._waiting >= self._max_waiting
-            if full or not self._backlog.has_room(seconds=seconds, now=now):
+            if full or not self._admission.has_room(seconds=seconds, now=now):
                 return False
-            self._backlog.join(comment_id, seconds=seconds, now=now)
+            self._admission.join(comment_id, seconds=seconds, now=now)
             # Nobody may wait for it, and still others come behind it until it has its verdict.
             self._look_on()
         return True
@@ -76,7 +76,7 @@ class VerdictWaiter:
     def leave(self, comment_id: CommentId) -> None:
         """Forget one that joined and was not queued after all."""
         with self._lock:
-            self._backlog.forget(comment_id)
+            self._admission.forget(comment_id)
 
     def for_verdict(self, comment_id: CommentId, *, seconds: float) -> Case | None:
         """Return the case once it has a verdict, None if it has none when the time is over.
@@ -129,7 +129,7 @@ class VerdictWaiter:
         while True:
             with self._lock:
                 # Those that nobody waits for any more are looked for too: the line moves with them.
-                unjudged = self._backlog.unjudged(now=self._monotonic())
+                unjudged = self._admission.unjudged(now=self._monotonic())
                 ids = list(dict.fromkeys([*self._slots, *unjudged]))
                 if not ids:
                     self._looker = None
@@ -162,7 +162,7 @@ class VerdictWaiter:
         with self._lock:
             now = self._monotonic()
             for case in cases:
-                self._backlog.leave(case.comment.id, now=now)
+                self._admission.leave(case.comment.id, now=now)
                 for slot in self._slots.pop(case.comment.id, ()):
                     slot.case = case
                     slot.judged.set()

@@ -16,7 +16,7 @@ import pytest
 from service.domain.comment import CommentId, Lane
 from service.tasks.batcher import Batcher
 from service.tasks.scoring import lane_plans
-from service.web.edge.backlog import Backlog
+from service.web.edge.admission import Admission
 
 FIXED_SECONDS = 0.05
 SECONDS_EACH = 0.04
@@ -53,7 +53,7 @@ class World:
         self._clients = []
         self._timers = []
         self._order = itertools.count()
-        self._line = Backlog(most=200)
+        self._line = Admission(most=200)
         self._lanes = {lane: deque() for lane in Lane}
         self._in_worker = dict.fromkeys(Lane, 0)
         self._batcher = Batcher(

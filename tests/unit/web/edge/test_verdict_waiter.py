@@ -189,7 +189,7 @@ def test_a_comment_that_nobody_waits_for_is_looked_for_until_it_is_judged(looks)
     looks.judged = {"c1"}
 
     until(lambda: waiting._looker is None)
-    assert len(waiting._backlog) == 0
+    assert len(waiting._admission) == 0
 
 
 def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
@@ -199,7 +199,7 @@ def test_while_nobody_waits_a_look_that_fails_is_the_last(looks):
     waiting.join(CommentId("c1"), seconds=0.6)
 
     until(lambda: waiting._looker is None)
-    assert len(waiting._backlog) == 1
+    assert len(waiting._admission) == 1
 
 
 class Clock:

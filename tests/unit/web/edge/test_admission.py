@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.domain.comment import CommentId
-from service.web.edge.backlog import Backlog
+from service.web.edge.admission import Admission
 
 SECONDS = 0.6
 MOST = 100
@@ -15,7 +15,7 @@ class Lane:
     """A first-in, first-out lane with a clock of its own; a check comes every 5 ms."""
 
     def __init__(self) -> None:
-        self.backlog = Backlog(most=MOST)
+        self.admission = Admission(most=MOST)
         self.now = 1_000.0
         self.number = 0
         self.waits: list[float] = []
@@ -23,11 +23,11 @@ class Lane:
 
     def offer(self) -> bool:
         """Let one check come; return whether it joined."""
-        if not self.backlog.has_room(seconds=SECONDS, now=self.now):
+        if not self.admission.has_room(seconds=SECONDS, now=self.now):
             return False
         self.number += 1
         comment_id = CommentId(f"c{self.number}")
-        self.backlog.join(comment_id, seconds=SECONDS, now=self.now)
+        self.admission.join(comment_id, seconds=SECONDS, now=self.now)
         self._queued.append((comment_id, self.now))
         return True
 
@@ -36,7 +36,7 @@ class Lane:
         batch, self._queued = self._queued[:count], self._queued[count:]
         for comment_id, joined in batch:
             self.waits.append(self.now - joined)
-            self.backlog.leave(comment_id, now=self.now)
+            self.admission.leave(comment_id, now=self.now)
 
     def lose(self) -> None:
         """Let what is queued vanish without a verdict."""
@@ -68,8 +68,8 @@ def test_a_lone_check_always_joins(lane):
 
 
 def test_a_check_whose_time_is_over_never_joins(lane):
-    assert not lane.backlog.has_room(seconds=0.0, now=lane.now)
-    assert not lane.backlog.has_room(seconds=-1.0, now=lane.now)
+    assert not lane.admission.has_room(seconds=0.0, now=lane.now)
+    assert not lane.admission.has_room(seconds=-1.0, now=lane.now)
 
 
 def test_whoever_can_be_judged_in_time_joins(lane):
@@ -126,16 +126,16 @@ def test_comments_that_were_lost_hold_nobody_up_for_long(lane):
 
 
 def test_a_comment_that_never_got_into_the_lane_counts_no_more(lane):
-    lane.backlog.join(CommentId("x"), seconds=SECONDS, now=lane.now)
+    lane.admission.join(CommentId("x"), seconds=SECONDS, now=lane.now)
 
-    lane.backlog.forget(CommentId("x"))
+    lane.admission.forget(CommentId("x"))
 
-    assert len(lane.backlog) == 0
-    assert lane.backlog.unjudged(now=lane.now) == []
+    assert len(lane.admission) == 0
+    assert lane.admission.unjudged(now=lane.now) == []
 
 
 def test_what_is_never_judged_is_not_looked_for_for_ever(lane):
     lane.offer()
 
-    assert lane.backlog.unjudged(now=lane.now + 30) == ["c1"]
-    assert lane.backlog.unjudged(now=lane.now + 90) == []
+    assert lane.admission.unjudged(now=lane.now + 30) == ["c1"]
+    assert lane.admission.unjudged(now=lane.now + 90) == []

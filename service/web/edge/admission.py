@@ -37,7 +37,7 @@ class _Place:
     seconds: float
 
 
-class Backlog:
+class Admission:
     """The comments in a first-in, first-out lane that have no verdict yet, and how many may be.
 
     Each verdict tells how many a second there are: if the twentieth in line waited half a second,
