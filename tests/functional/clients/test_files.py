@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,10 +13,11 @@ from click.testing import CliRunner
 
 from service.commands.clients import clients_group
 from service.web.clients.files import JAVASCRIPT, PYTHON
-from tests.functional.clients.conftest import NODE
+from tests.functional.npm import NODE, install_npm
 
 ROOT = Path(__file__).resolve().parents[3]
 PAPER = ROOT / "service" / "web" / "CALLS.md"
+HERE = Path(__file__).parent
 FILES = {"python": PYTHON, "javascript": JAVASCRIPT}
 
 
@@ -74,3 +76,22 @@ def test_the_example_for_javascript_runs_where_nothing_is_installed(tmp_path, ad
     )
 
     assert run.stdout.startswith(("publish [", "hold ["))
+
+
+def test_the_types_for_javascript_hold_and_tell_wrong_use(tmp_path):
+    """What is wrong in `use.ts` is marked there; a mark without a fault is one, too."""
+    folder = install_npm(HERE / "npm")
+    for path in (JAVASCRIPT, HERE / "npm" / "use.ts"):
+        shutil.copy(path, folder)
+
+    run = subprocess.run(
+        [NODE, "node_modules/typescript/bin/tsc", "--noEmit", "--strict", "--allowJs", "--checkJs"]
+        + ["--target", "es2022", "--module", "nodenext", "use.ts"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+
+    assert (run.returncode, run.stdout) == (0, "")
