@@ -85,8 +85,10 @@ def test_the_types_for_javascript_hold_and_tell_wrong_use(tmp_path):
         shutil.copy(path, folder)
 
     run = subprocess.run(
-        [NODE, "node_modules/typescript/bin/tsc", "--noEmit", "--strict", "--allowJs", "--checkJs"]
-        + ["--target", "es2022", "--module", "nodenext", "use.ts"],
+        [
+            *(NODE, "node_modules/typescript/bin/tsc", "--noEmit", "--strict", "--allowJs"),
+            *("--checkJs", "--target", "es2022", "--module", "nodenext", "use.ts"),
+        ],
         cwd=folder,
         capture_output=True,
         text=True,
