@@ -31,6 +31,7 @@ _COMMANDS = {
     "callbacks": "service.commands.callbacks:callbacks_group",
     "hooks": "service.commands.hooks:hooks_group",
     "plugins": "service.commands.plugins:plugins_group",
+    "clients": "service.commands.clients:clients_group",
     "lists": "service.commands.lists:lists_group",
     "reputation": "service.commands.reputation_lists:reputation_group",
     "erase": "service.commands.erase:erase_command",

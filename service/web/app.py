@@ -65,7 +65,7 @@ def create_app(
 
     routes = api_routes(services, config, submit, waiter)
     register_api(app, routes)
-    register_docs(app, describe(routes))
+    register_docs(app, lambda: describe(routes))
     register_try_page(app)
     register_pages(app, services, config)
     register_akismet(app, services, submit, waiter)

@@ -6,13 +6,17 @@ from typing import Annotated
 
 from pydantic import Field
 
+from service.domain.case import State
 from service.domain.comment import MAX_URL_CHARS
+from service.domain.decision import Action, Ruling
 from service.domain.delivery import (
     DeliveryForm,
     DeliveryState,
     Endpoint,
     EventKind,
 )
+from service.domain.verdict import Outcome
+from service.web.api.answers import Probability
 from service.web.api.schemas import MAX_PAGE, Request, Url
 from service.web.edge.answers import Answer
 from service.web.edge.moments import Moment
@@ -98,3 +102,26 @@ class DeliveryLogAnswer(Answer):
 
     delivery: DeliveryAnswer
     log: list[AttemptAnswer]
+
+
+class CallbackData(Answer):
+    """A comment as it stood when the message was written; never a word of it."""
+
+    id: str
+    site_comment_id: str | None
+    state: State
+    action: Action = Field(description="What the site should do with the comment now.")
+    outcome: Outcome | None = Field(description="Null until the comment is judged.")
+    p_spam: Probability | None
+    degraded: bool | None
+    reasons: list[str] = Field(description="What spoke for spam or ham, the weightiest first.")
+    needs_review: bool = Field(description="It waits for a moderator.")
+    ruling: Ruling | None = Field(description="Of the decision in force; null where there is none.")
+
+
+class CallbackMessage(Answer):
+    """What a site is told: the body of a signed callback."""
+
+    type: EventKind
+    timestamp: Moment = Field(description="When it happened, not when it was sent.")
+    data: CallbackData

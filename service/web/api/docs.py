@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from functools import cache
 
 from flask import Flask, Response, make_response, render_template
 from markupsafe import Markup, escape
@@ -20,19 +22,23 @@ _POLICY = (
 _CODE = re.compile(r"`([^`]*)`")
 
 
-def register_docs(app: Flask, document: Document) -> None:
-    """Serve `/openapi.json` and `/docs`, which need no key."""
-    as_json = json.dumps(document, ensure_ascii=False)
-    view = view_document(document)
+def register_docs(app: Flask, describe: Callable[[], Document]) -> None:
+    """Serve `/openapi.json` and `/docs`, which need no key.
+
+    The document is made when it is first asked for: most processes never are.
+    """
+    document = cache(describe)
+    as_json = cache(lambda: json.dumps(document(), ensure_ascii=False))
+    view = cache(lambda: view_document(document()))
     app.add_template_filter(_prose, "prose")
 
     @open_to_all
     def openapi() -> Response:
-        return Response(as_json, content_type="application/json")
+        return Response(as_json(), content_type="application/json")
 
     @open_to_all
     def docs() -> Response:
-        page = make_response(render_template("docs.html", view=view, kinds=KINDS))
+        page = make_response(render_template("docs.html", view=view(), kinds=KINDS))
         page.headers["Content-Security-Policy"] = _POLICY
         return page
 

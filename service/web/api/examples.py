@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from service.domain.case import Case
+from service.domain.case import Case, State
 from service.domain.comment import Comment, CommentId, SiteId
-from service.domain.decision import Decision, Mode, Ruling
+from service.domain.decision import Action, Decision, Mode, Ruling
 from service.domain.delivery import (
     Delivery,
     DeliveryAttempt,
@@ -44,6 +44,8 @@ from service.web.api.answers import (
 )
 from service.web.api.callback_answers import (
     CallbackAnswer,
+    CallbackData,
+    CallbackMessage,
     DeliveryAnswer,
     DeliveryList,
     DeliveryLogAnswer,
@@ -211,6 +213,23 @@ _DRIFT = drift_of(
             first=_DAY - timedelta(days=34), last=_DAY - timedelta(days=7), counts=_TRAFFIC
         ),
         recent=Traffic(first=_DAY - timedelta(days=6), last=_DAY, counts=_LATER),
+    ),
+)
+
+MESSAGE = CallbackMessage(
+    type=EventKind.DECISION,
+    timestamp=_DECISION.decided_at,
+    data=CallbackData(
+        id=_COMMENT,
+        site_comment_id="wp-88121",
+        state=State.DECIDED,
+        action=Action.REJECT,
+        outcome=_VERDICT.outcome,
+        p_spam=_VERDICT.p_spam,
+        degraded=False,
+        reasons=[_LINK.reason],
+        needs_review=False,
+        ruling=_DECISION.ruling,
     ),
 )
 

@@ -12,7 +12,8 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode, models_json
 
 from service.domain.comment import MAX_URL_CHARS
 from service.web.api.batch import NDJSON
-from service.web.api.examples import ANSWERS, COMMENT_REQUEST, REQUESTS
+from service.web.api.callback_answers import CallbackMessage
+from service.web.api.examples import ANSWERS, COMMENT_REQUEST, MESSAGE, REQUESTS
 from service.web.api.route import JSON, Route
 from service.web.edge.answers import FormTokenAnswer, LiveAnswer, ProblemAnswer, ReadyAnswer
 from service.web.edge.errors import KINDS, PROBLEM_TYPE, problem
@@ -71,6 +72,7 @@ def describe(routes: Sequence[Route]) -> Document:
         "security": [{"siteKey": []}],
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": paths,
+        "webhooks": {"comment": {"post": _callback()}},
         "components": {
             "schemas": {name: s for name, s in schemas.items() if name not in queries},
             "responses": {_name(status): _problem(status) for status in sorted(KINDS)},
@@ -91,6 +93,7 @@ def _schemas(routes: Sequence[Route]) -> Document:
         (LiveAnswer, "serialization"),
         (ReadyAnswer, "serialization"),
         (FormTokenAnswer, "serialization"),
+        (CallbackMessage, "serialization"),
     ]
     for route in routes:
         wanted.append((route.answer, "serialization"))
@@ -277,6 +280,47 @@ def _forms() -> Document:
         },
     }
     return {"/public/{hook_id}/form-token": {"get": operation}}
+
+
+def _callback() -> Document:
+    """Describe what a site's callback is sent."""
+    headers = {
+        "webhook-id": "The message's own id; a repeat has the same.",
+        "webhook-timestamp": "When it was sent, in seconds since 1970.",
+        "webhook-signature": (
+            "`v1,` and the base64 of HMAC-SHA256 over id, timestamp and body, joined by dots; one "
+            "for each secret while it is being changed, parted by spaces."
+        ),
+    }
+    return {
+        "operationId": "receive_callback",
+        "tags": ["Callbacks"],
+        "summary": "Be told of a verdict or a decision",
+        "security": [],
+        "parameters": [
+            {
+                "name": name,
+                "in": "header",
+                "required": True,
+                "description": text,
+                "schema": {"type": "string"},
+            }
+            for name, text in headers.items()
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {
+                JSON: {
+                    "schema": {"$ref": _REF + CallbackMessage.__name__},
+                    "example": MESSAGE.model_dump(mode="json"),
+                }
+            },
+        },
+        "responses": {
+            "2XX": {"description": "The message was taken and will not come again."},
+            "410": {"description": "It is not wanted: it is given up at once."},
+        },
+    }
 
 
 def _health() -> Document:

