@@ -30,6 +30,8 @@ require __DIR__ . '/includes/deciding.php';
 require __DIR__ . '/includes/retrying.php';
 require __DIR__ . '/includes/callback.php';
 require __DIR__ . '/includes/form.php';
+require __DIR__ . '/includes/contact-forms.php';
+require __DIR__ . '/includes/registrations.php';
 require __DIR__ . '/includes/comments-list.php';
 require __DIR__ . '/includes/settings.php';
 require __DIR__ . '/includes/privacy.php';
