@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from enum import StrEnum
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 # Nobody presses more keys for one comment; larger numbers say no more than this one.
 MOST_COUNTED = 100_000
@@ -18,7 +18,10 @@ MOST_SECONDS = 86_400.0
 # A page that was opened yesterday has another token by the time its form is touched.
 TOKEN_LIFE = timedelta(days=1)
 # WordPress's pages of comments, pages for telephones, and the file that a folder's address means.
-_SAME_PAGE = re.compile(r"/(?:comment-page-[0-9]{1,6}|amp|index\.html?)/?$")
+_SAME_PAGE = re.compile(r"/(?:comment-page-[0-9]{1,6}|amp|index\.(?:html?|php))/?$")
+# WordPress's plain addresses, which it has until its owner chooses others.
+_NAMING = frozenset({"p", "page_id"})
+_MOST_PARAMETERS = 50
 
 
 class FormToken(StrEnum):
@@ -104,15 +107,18 @@ def _count(given: object) -> int | None:
 def page_key(address: str | None) -> str | None:
     """Return what stands for the page at a web address, None where it names no page.
 
-    Of a page on another host browsers tell only where the site begins: that names none. Query,
-    fragment, `www.` and how a blog numbers pages of comments make no other page.
+    Of a page on another host browsers tell only where the site begins: that names none. Fragment,
+    `www.`, how a blog numbers pages of comments and a query make no other page, but for the number
+    of a post in it.
     """
     try:
         parts = urlsplit(address or "")
         host = (parts.hostname or "").removeprefix("www.")
+        query = parse_qsl(parts.query, max_num_fields=_MOST_PARAMETERS)
     except ValueError:
         return None
     path = _SAME_PAGE.sub("", parts.path).rstrip("/").casefold()
-    if not host or not path:
+    named = next((f"?{name}={value}" for name, value in query if name in _NAMING), "")
+    if not host or not path + named:
         return None
-    return hashlib.sha256(f"{host}{path}".encode("utf-8", "replace")).hexdigest()[:16]
+    return hashlib.sha256(f"{host}{path}{named}".encode("utf-8", "replace")).hexdigest()[:16]

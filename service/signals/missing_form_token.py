@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from service.domain.comment import Comment, FormEvidence
 from service.domain.form import FormToken
 from service.domain.history import History
 from service.domain.verdict import Signal
 from service.signals.detector import Detector, Example
 
+_SEEN: Mapping[FormToken, str] = {
+    FormToken.MISSING: "comes from a form in which the site's script did not run",
+    # Within a second on a slow telephone, too, and on pages without TLS, where browsers cannot.
+    FormToken.UNSOLVED: "was sent before its browser had solved the form's task",
+}
+
 
 def missing_form_token(comment: Comment, _history: History) -> Signal | None:
-    """Fire where a form of the site brought no token, or one that no script worked on."""
-    if comment.form.token not in (FormToken.MISSING, FormToken.UNSOLVED):
+    """Fire where a form of the site brought no token, or one whose task is not solved."""
+    reason = _SEEN.get(comment.form.token) if comment.form.token else None
+    if reason is None:
         return None
-    return Signal(
-        name="missing_form_token",
-        strength=1.0,
-        reason="comes from a form in which the site's script did not run",
-    )
+    return Signal(name="missing_form_token", strength=1.0, reason=reason)
 
 
 _TEXT = "Same noise here, the third valve was stuck."

@@ -8,8 +8,16 @@ import pytest
 
 from models.inputs import ModelOutput
 from service.domain.case import State
-from service.domain.comment import Lane
+from service.domain.comment import (
+    FormEvidence,
+    Lane,
+    ListBasis,
+    Listing,
+    ListKind,
+    Sender,
+)
 from service.domain.errors import StoreUnavailableError
+from service.domain.form import FormToken
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
 from service.moderation.intake.submit import submit_comments
@@ -39,6 +47,11 @@ class AwayHistory:
 
     def gather(self, comments, *, now, only_filled):
         raise StoreUnavailableError("the store is away")
+
+
+TOXIC = Listing(
+    list_name="worst", kind=ListKind.NETWORKS, age_days=1.0, basis=ListBasis.TOXIC, worth=1.0
+)
 
 
 class AwayQueue(InlineQueue):
@@ -77,6 +90,27 @@ def test_the_contributions_add_up_to_the_score_exactly():
         total += weighed.contribution
     assert verdict.signals
     assert verdict.score == total
+
+
+@pytest.mark.parametrize(
+    ("listings", "honeypot_filled", "outcome"),
+    [
+        ((), False, Outcome.UNSURE),
+        # One family alone never makes spam.
+        ((), True, Outcome.UNSURE),
+        ((TOXIC,), True, Outcome.SPAM),
+    ],
+)
+def test_of_whoever_says_nothing_the_classifier_says_nothing(listings, honeypot_filled, outcome):
+    services = make_services(classifier=FixedClassifier(0.001))
+    form = FormEvidence(honeypot_filled=honeypot_filled, token=FormToken.FORGED)
+    registration = make_comment(" ", sender=Sender(listings=listings), form=form)
+
+    submit(services, registration)
+
+    verdict = services.cases.get(registration.id).verdict
+    assert verdict.model_contribution == 0.0
+    assert verdict.outcome is outcome
 
 
 def test_without_the_model_a_comment_waits_for_a_moderator():

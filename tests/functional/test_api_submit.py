@@ -66,6 +66,40 @@ def test_everything_the_site_sends_is_kept(api, services):
     assert comment.form == FormEvidence(seconds_on_page=41.5, honeypot_filled=False)
 
 
+def test_what_is_not_to_be_kept_is_judged_answered_and_forgotten(api, services, classifier):
+    classifier.answer = ModelOutput(p_spam=0.99)
+
+    body = api.post("/v1/comments?wait=5", json={**FULL, "keep": False}).get_json()
+
+    assert (body["verdict"]["outcome"], body["action"]) == ("spam", "hold")
+    kept = services.cases.get(CommentId(body["id"]))
+    assert kept.withdrawn_at is not None
+    assert (kept.comment.text, kept.comment.author.name) == ("", None)
+    waiting = api.get("/v1/comments?needs_review=true").get_json()
+    assert waiting["comments"] == []
+
+
+def test_what_is_not_to_be_kept_is_forgotten_without_a_verdict_too(api, services):
+    services.queue.judges = False
+
+    answer = api.post("/v1/comments?wait=0.1", json={**FULL, "keep": False})
+
+    assert answer.get_json()["verdict"] is None
+    assert "Retry-After" not in answer.headers
+    kept = services.cases.get(CommentId(answer.get_json()["id"]))
+    assert (kept.comment.text, kept.verdict) == ("", None)
+    assert services.comments.load_unjudged([kept.comment.id]) == []
+
+
+def test_a_batch_refuses_what_is_not_to_be_kept(api):
+    items = [{"text": "Thank you."}, {"text": "Dear Ola, a word in private.", "keep": False}]
+
+    results = api.post("/v1/comments/batch", json={"comments": items}).get_json()["results"]
+
+    assert [one["status"] for one in results] == [202, 422]
+    assert results[1]["problem"]["errors"][0]["field"] == "keep"
+
+
 def test_what_the_form_saw_is_told_in_the_verdict(api):
     form = {"seconds_on_page": 0.8, "honeypot_filled": True}
 

@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from models.inputs import ModelOutput
@@ -299,7 +299,12 @@ def _unjudgeable(attempt: Attempt, services: Services) -> _Judged:
 
 def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[ModelOutput | None]:
     try:
-        return model.classifier.score_batch([model_input(c) for c in comments])
+        outputs = model.classifier.score_batch([model_input(c) for c in comments])
+        # Whoever registers says nothing, which is no sincere word either: the classifier abstains.
+        return [
+            output if comment.text.strip() else replace(output, p_spam=0.5)
+            for comment, output in zip(comments, outputs, strict=True)
+        ]
     except ModelUnavailableError:
         log.warning("the classifier is away, verdicts are degraded")
         return [None] * len(comments)

@@ -32,6 +32,8 @@ _MAX_USER_AGENT_CHARS = 1_000
 _MAX_ID_CHARS = 200
 _MAX_EMAIL_CHARS = 320
 _NO_PARENT = "0"
+# As the protocol calls messages of contact forms, mails between users, and registrations.
+_TO_SOMEBODY = frozenset({"contact-form", "message", "signup"})
 
 
 def new_comment(call: AkismetCall, site: Site, services: Services) -> NewComment:
@@ -93,7 +95,12 @@ def read_moment(given: str) -> datetime | None:
 
 
 def _post(call: AkismetCall) -> Post:
-    """Return the post; its tags stand in for an excerpt, which this protocol does not have."""
+    """Return the post; its tags stand in for an excerpt, which this protocol does not have.
+
+    What was sent through a form to somebody stands under none, so no page shows it.
+    """
+    if call.fields.get("comment_type") in _TO_SOMEBODY:
+        return Post()
     return Post(
         url=_cut(shown(call.fields, "permalink"), MAX_URL_CHARS),
         excerpt=_cut(shown(call.fields, "comment_context"), MAX_EXCERPT_CHARS),

@@ -33,6 +33,7 @@ READ = COUNTED | frozenset(
         "comment_author_email",
         "comment_author_url",
         "comment_content",
+        "comment_type",
         "comment_context",
         "comment_date_gmt",
         "comment_parent",

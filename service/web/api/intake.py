@@ -15,11 +15,18 @@ from service.domain.comment import (
     Lane,
     Post,
 )
-from service.domain.errors import ConflictError, ModerationError, StoreUnavailableError
+from service.domain.errors import (
+    ConflictError,
+    InvalidInputError,
+    ModerationError,
+    Problem,
+    StoreUnavailableError,
+)
 from service.domain.site import Site
 from service.moderation.intake.form_tokens import with_token
 from service.moderation.intake.senders import with_sender
 from service.moderation.intake.submit import submit_comments
+from service.moderation.intake.withdraw import withdraw_comment
 from service.ports.comments import Added, AddOutcome, NewComment
 from service.ports.services import Services
 from service.web.api.answers import (
@@ -56,6 +63,9 @@ from service.web.edge.verdict_waiter import VerdictWaiter
 _TAG = "Comments"
 _MAX_BATCH_BYTES = 16 * 1024 * 1024
 _ACCEPTED = 202
+_KEEPS_ALL = Problem(
+    field="keep", problem="is false in a batch", remedy="submit it alone, with wait"
+)
 
 # When to read a comment whose verdict did not come in the time that its request had. The line is
 # full then, and a comment that stepped out of it is judged when the rush is over.
@@ -114,8 +124,9 @@ def intake_routes(
 
 
 def _submit(call: Call, services: Services, submit: Submit, waiter: VerdictWaiter) -> Reply:
+    given = call.body(CommentRequest)
     new = new_comment(
-        call.body(CommentRequest),
+        given,
         call.site,
         services,
         lane=Lane.INTERACTIVE,
@@ -129,9 +140,11 @@ def _submit(call: Call, services: Services, submit: Submit, waiter: VerdictWaite
     case = waiter.for_verdict(comment.id, seconds=seconds if kept.in_time else 0.0)
     if case is None:
         case = _look_up(Case(comment=comment, mode=call.site.settings.mode), services)
+    if not given.keep:
+        withdraw_comment(comment.id, services, by="site")
     answer = CommentAnswer.of(case)
     headers = {"Location": answer.links.self}
-    if seconds and case.verdict is None:
+    if seconds and case.verdict is None and given.keep:
         headers["Retry-After"] = str(_ASK_AGAIN_SECONDS)
     return Reply(answer=answer, status=_ACCEPTED, headers=headers)
 
@@ -168,6 +181,8 @@ def _read_item(
         return item
     try:
         given = validate(CommentRequest, item)
+        if not given.keep:
+            raise InvalidInputError([_KEEPS_ALL])
     except (ModerationError, EdgeError) as refusal:
         return refusal
     key = _key_in_batch(call.reading.idempotency_key, index)

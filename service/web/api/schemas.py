@@ -208,6 +208,15 @@ class CommentRequest(Request):
         default=None, description="The site's own id of the comment it answers."
     )
     form: FormRequest | None = None
+    keep: Annotated[bool, Field(strict=True)] = Field(
+        default=True,
+        description=(
+            "False for what nobody decides here and no page shows, such as a contact form's "
+            "message or a registration (its `text` is a blank): it is withdrawn as soon as it is "
+            "answered, so `wait` for its verdict. A batch, which waits for none, refuses it."
+        ),
+        examples=[True],
+    )
 
 
 _ANY_COMMENT = WithJsonSchema(

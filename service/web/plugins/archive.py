@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 
 # The folder's name is the plugin's at its platform.
 WORDPRESS = Path(__file__).parent / "wordpress" / "slopsieve"
@@ -14,13 +19,35 @@ _READABLE = 0o100644 << 16
 
 
 def pack_plugin(folder: Path) -> bytes:
-    """Return a zip of a plugin's folder, with the folder's own name inside."""
+    """Return a zip of a plugin's folder, with the folder's own name inside.
+
+    A catalogue of texts is packed as platforms read it: `languages/de.po` as `slopsieve-de.mo`.
+    """
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            entry = zipfile.ZipInfo(path.relative_to(folder.parent).as_posix(), _LONG_AGO)
+        for name, content in sorted(_contents(folder)):
+            entry = zipfile.ZipInfo(f"{folder.name}/{name}", _LONG_AGO)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system = 3
             entry.external_attr = _READABLE
-            archive.writestr(entry, path.read_bytes(), compresslevel=9)
+            archive.writestr(entry, content, compresslevel=9)
     return packed.getvalue()
+
+
+def _contents(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield each file's name in the folder and what it holds."""
+    for path in folder.rglob("*"):
+        if path.suffix == ".po":
+            place = path.with_name(f"{folder.name}-{path.stem}.mo")
+            yield place.relative_to(folder).as_posix(), _compiled(path)
+        elif path.is_file():
+            yield path.relative_to(folder).as_posix(), path.read_bytes()
+
+
+def _compiled(catalogue: Path) -> bytes:
+    with catalogue.open("rb") as file:
+        texts = read_po(file, locale=catalogue.stem)
+    texts.creation_date = texts.revision_date = datetime(*_LONG_AGO, tzinfo=UTC)
+    compiled = io.BytesIO()
+    write_mo(compiled, texts)
+    return compiled.getvalue()

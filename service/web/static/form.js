@@ -1,6 +1,5 @@
-// Sends a token and counts with a comment form: no cookie, no storage, no fingerprint, no rhythm of
-// keys, no request before somebody touches a form. A tag with `data-comments` also gets the page's
-// comments, and a form that says what became of what was sent.
+// Sends a token and counts with a form: no cookie, no storage, no fingerprint, no rhythm of keys, no
+// request before a form is touched. A tag with `data-comments` also gets the page's comments.
 (() => {
   "use strict";
   const tag = document.currentScript;
@@ -18,7 +17,7 @@
   const hex = (buffer) =>
     Array.from(new Uint8Array(buffer), (one) => one.toString(16).padStart(2, 0)).join("");
 
-  // An ALTCHA challenge: count up until the derived key begins as it should.
+  // An ALTCHA challenge: count up until the key begins as it should.
   async function solve({ nonce, salt, cost, keyLength, keyPrefix }) {
     const password = new Uint8Array([...bytes(nonce), 0, 0, 0, 0]);
     const end = new DataView(password.buffer, password.length - 4);
@@ -31,8 +30,11 @@
     }
   }
 
+  // Of a query, what names a post in WordPress.
+  const [number = ""] = /[?&]p(age_id)?=\d+/.exec(location.search) ?? [];
   const pageOf = (form) =>
-    form?.querySelector("[name=post_url]")?.value || location.origin + location.pathname;
+    form?.querySelector("[name=post_url]")?.value ||
+    location.origin + location.pathname + number.replace("&", "?");
 
   async function ask(seen, form) {
     const where = encodeURIComponent(pageOf(form));
@@ -44,7 +46,7 @@
 
   function seenOf(form) {
     let seen = forms.get(form);
-    // A box that is empty after sending is for another comment.
+    // An empty box after sending is for another.
     if (!seen || (seen.sent && ![...form.querySelectorAll("textarea")].some((box) => box.value))) {
       seen = { from: performance.now(), keys: 0, pastes: +restored.has(form), other_inputs: 0 };
       forms.set(form, seen);
@@ -73,7 +75,7 @@
   on("pointerdown", ({ pointerType }) => page[pointerType === "touch" ? "touch" : "pointer"]++);
   on("scroll", () => page.scroll++);
 
-  // What the browser puts back was typed before.
+  // What browsers put back was typed.
   on("pageshow", ({ persisted }) => {
     for (const box of document.querySelectorAll("form textarea"))
       if (box.value !== box.defaultValue) {
@@ -86,7 +88,7 @@
     const { keys, pastes, other_inputs, challenge, solution } = seen;
     const seconds = (performance.now() - seen.from) / 1e3;
     const behaviour = { ...page, seconds, driven: navigator.webdriver };
-    // Keys in an editor's frame are not seen.
+    // An editor's frame shows no keys.
     if (!form.querySelector("iframe")) Object.assign(behaviour, { keys, pastes, other_inputs });
     let field = form.querySelector("[name=slopsieve_form]");
     if (!field) {
@@ -99,14 +101,14 @@
   });
 
   if (tag.dataset.comments === undefined) return;
-  // Deeper threads go on at this depth.
+  // Deeper threads go on there.
   const MOST_DEPTH = 3;
   const hook = home.replace(/\/public\/([^/]+)\/$/, "/hooks/$1");
   const { lang } = document.documentElement;
   const options = { credentials: "omit", headers: { Accept: "application/json" } };
   if (lang) options.headers["Accept-Language"] = lang;
 
-  // Whatever strangers wrote becomes text by this, never markup.
+  // What strangers wrote becomes text by this, never markup.
   const make = (name, attributes, ...children) => {
     const made = document.createElement(name);
     for (const key in attributes) made.setAttribute(key, attributes[key]);
@@ -154,7 +156,7 @@
       const found = await fetch(where, { ...options, cache });
       if (!found.ok) return;
       const { comments, next_page } = await found.json();
-      // What a build put into the page is as old as the build.
+      // What a build put here is as old as it.
       document.querySelector("ol.slopsieve-comments:not(.slopsieve *)")?.remove();
       comments.forEach(show);
       last = page;

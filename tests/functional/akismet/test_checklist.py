@@ -22,6 +22,7 @@ from service.moderation.admin.sites import (
     rotate_keys,
 )
 from service.moderation.review.decide import decide_comment
+from service.moderation.telling.published import list_published
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.factories import SITE
@@ -622,6 +623,18 @@ def test_whatever_fails_here_never_reads_like_a_verdict(error, status):
     assert answer.status_code == status
     assert answer.data not in (b"true", b"false", b"valid", b"invalid")
     assert {"x-akismet-guid", "x-akismet-error", "x-akismet-debug-help"} == set(headers_of(answer))
+
+
+@pytest.mark.parametrize("kind", ["comment", "contact-form", "message", "signup"])
+def test_what_was_sent_to_somebody_is_judged_and_stands_under_no_post(akismet, services, kind):
+    page = f"{BLOG}contact/"
+    set_site(services, public_feed=True, blog=BLOG)
+
+    answer = akismet.check(HAM, permalink=page, comment_type=kind)
+
+    assert answer.data == b"false"
+    shown = list_published(services.sites.get(SITE), page, services, page=1).comments
+    assert [one.text for one in shown] == ([HAM] if kind == "comment" else [])
 
 
 def set_site(services, **changes) -> None:

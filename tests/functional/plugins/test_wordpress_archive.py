@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gettext
 import io
 import os
 import re
@@ -11,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from babel.messages.pofile import read_po
 from click.testing import CliRunner
 
 from service.commands.plugins import plugins_group
@@ -18,6 +20,16 @@ from service.web.plugins.archive import WORDPRESS, pack_plugin
 
 ROOT = Path(__file__).resolve().parents[3]
 _PHP = sorted(WORDPRESS.rglob("*.php"))
+_CATALOGUES = sorted(WORDPRESS.rglob("*.po"))
+_QUOTED = r"'((?:[^'\\]|\\.)*)'"
+_CALL = r"\b(?:__|esc_html__|esc_html_e|esc_attr__|esc_attr_e)\( "
+_HOLES = re.compile(r"%(?:\d+\$)?[sd%]")
+_GERMAN = "slopsieve/languages/slopsieve-de.mo"
+_MOMENTS = ("pot-creation-date", "po-revision-date")
+_WAITING = (
+    "%d comment waits in Pending for its verdict: Slopsieve did not answer yet.",
+    "%d comments wait in Pending for their verdicts: Slopsieve did not answer yet.",
+)
 each_file = pytest.mark.parametrize("path", _PHP, ids=lambda path: path.name)
 
 
@@ -33,10 +45,14 @@ def test_the_archive_holds_the_plugins_folder_and_nothing_else():
     held = {entry.filename: archive.read(entry) for entry in archive.infolist()}
 
     assert archive.testzip() is None
+    catalogues = {name: held.pop(name) for name in list(held) if name.endswith(".mo")}
     assert held == {
         path.relative_to(WORDPRESS.parent).as_posix(): path.read_bytes()
         for path in WORDPRESS.rglob("*")
-        if path.is_file()
+        if path.is_file() and path.suffix != ".po"
+    }
+    assert catalogues.keys() == {
+        f"slopsieve/languages/slopsieve-{path.stem}.mo" for path in _CATALOGUES
     }
     assert {"slopsieve/slopsieve.php", "slopsieve/uninstall.php", "slopsieve/LICENSE"} <= set(held)
 
@@ -112,12 +128,44 @@ def test_what_is_printed_is_escaped_where_it_is_printed(path):
 
 @each_file
 def test_every_string_for_people_can_be_translated_under_the_plugins_domain(path):
-    calls = re.findall(
-        r"\b(?:__|_n|esc_html__|esc_html_e|esc_attr__)\( (?:.*?), '([a-z]+)' \)",
-        path.read_text("utf-8"),
-    )
+    code = path.read_text("utf-8")
 
-    assert set(calls) <= {"slopsieve"}
+    single = re.findall(rf"{_CALL}{_QUOTED}, '([^']*)' \)", code)
+    plural = re.findall(rf"\b_n\( {_QUOTED}, {_QUOTED}, \$\w+, '([^']*)' \)", code)
+
+    # What is not written so would be missed below: a variable, another domain, double quotes.
+    assert len(single) == len(re.findall(_CALL, code))
+    assert len(plural) == len(re.findall(r"\b_n\(", code))
+    assert {call[-1] for call in single + plural} <= {"slopsieve"}
+
+
+@pytest.mark.parametrize("path", _CATALOGUES, ids=lambda path: path.stem)
+def test_a_catalogue_has_every_string_and_no_other(path):
+    code = "\n".join(php.read_text("utf-8") for php in _PHP)
+    texts = {text.replace("\\'", "'") for text in re.findall(_CALL + _QUOTED, code)}
+    texts |= set(re.findall(rf"\b_n\( {_QUOTED}, {_QUOTED}, ", code))
+    with path.open("rb") as file:
+        said = {one.id: one for one in read_po(file, locale=path.stem) if one.id}
+
+    assert said.keys() == texts
+    for text, message in said.items():
+        strings = [message.string] if isinstance(text, str) else message.string
+        originals = [text] if isinstance(text, str) else text
+        assert all(strings), text
+        assert not message.fuzzy, text
+        for original, string in zip(originals, strings, strict=True):
+            assert sorted(_HOLES.findall(original)) == sorted(_HOLES.findall(string)), text
+
+
+def test_what_is_packed_of_a_catalogue_says_the_same():
+    archive = zipfile.ZipFile(io.BytesIO(pack_plugin(WORDPRESS)))
+
+    german = gettext.GNUTranslations(io.BytesIO(archive.read(_GERMAN)))
+
+    # Its head is the one place where a moment is written.
+    assert {german.info()[name][:4] for name in _MOMENTS} == {"1980"}
+    assert german.gettext("Test the connection") == "Verbindung testen"
+    assert german.ngettext(*_WAITING, 2).startswith("%d Kommentare warten")
 
 
 def test_deleting_the_plugin_deletes_every_name_under_which_it_keeps_things():

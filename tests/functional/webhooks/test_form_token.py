@@ -111,6 +111,25 @@ def test_a_token_for_another_comment_is_a_replay_and_a_repeat_is_none(ask, post,
     assert names(services)["misused_form_token"] == 1.0
 
 
+@pytest.mark.parametrize(
+    ("asked", "sent", "token"),
+    [
+        ("/?p=33", "/?p=33", FormToken.VALID),
+        ("/index.php?utm_source=feed&p=33&cpage=2", "/?p=33", FormToken.VALID),
+        ("/?p=33", "/?p=34", FormToken.ELSEWHERE),
+        ("/?page_id=33", "/?p=33", FormToken.ELSEWHERE),
+        # Of a page on another host browsers tell only where the site begins.
+        ("/", "/?p=33", FormToken.VALID),
+    ],
+)
+def test_a_token_is_bound_to_a_post_that_a_query_names(ask, post, services, asked, sent, token):
+    blog = "https://blog.example"
+
+    post(solved(ask(f"{blog}{asked}")), post_url=f"{blog}{sent}")
+
+    assert newest(services).token is token
+
+
 def _changed(challenge):
     changed = copy.deepcopy(challenge)
     changed["parameters"]["data"]["at"] += 1

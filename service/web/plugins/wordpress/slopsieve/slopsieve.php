@@ -23,6 +23,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 const VERSION = '0.1.0';
 
 require __DIR__ . '/includes/names.php';
+require __DIR__ . '/includes/language.php';
 require __DIR__ . '/includes/service.php';
 require __DIR__ . '/includes/sending.php';
 require __DIR__ . '/includes/judging.php';
@@ -30,9 +31,11 @@ require __DIR__ . '/includes/deciding.php';
 require __DIR__ . '/includes/retrying.php';
 require __DIR__ . '/includes/callback.php';
 require __DIR__ . '/includes/form.php';
+require __DIR__ . '/includes/contact-forms.php';
+require __DIR__ . '/includes/registrations.php';
 require __DIR__ . '/includes/comments-list.php';
 require __DIR__ . '/includes/settings.php';
 require __DIR__ . '/includes/privacy.php';
 
-register_activation_hook( __FILE__, __NAMESPACE__ . '\\start_sweeping' );
-register_deactivation_hook( __FILE__, __NAMESPACE__ . '\\stop_sweeping' );
+register_activation_hook( __FILE__, __NAMESPACE__ . '\\start' );
+register_deactivation_hook( __FILE__, __NAMESPACE__ . '\\stop' );

@@ -11,7 +11,10 @@ if ( ! defined( 'WP_UNINSTALL_PLUGIN' ) ) {
 	exit;
 }
 
-const VERSION = 'uninstall';
+// The plugin is there already where it is deactivated and deleted in one go, as from a command line.
+if ( ! defined( __NAMESPACE__ . '\\VERSION' ) ) {
+	define( __NAMESPACE__ . '\\VERSION', 'uninstall' );
+}
 
 require_once __DIR__ . '/includes/names.php';
 require_once __DIR__ . '/includes/service.php';
@@ -32,12 +35,4 @@ function forget_blog(): void {
 	wp_clear_scheduled_hook( SWEEP );
 }
 
-if ( is_multisite() ) {
-	foreach ( get_sites( array( 'fields' => 'ids', 'number' => 0 ) ) as $slopsieve_blog ) {
-		switch_to_blog( $slopsieve_blog );
-		forget_blog();
-		restore_current_blog();
-	}
-} else {
-	forget_blog();
-}
+in_every_blog( __NAMESPACE__ . '\\forget_blog' );

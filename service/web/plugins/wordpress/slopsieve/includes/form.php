@@ -23,8 +23,15 @@ add_action( 'comment_form', __NAMESPACE__ . '\\add_honeypot' );
 
 /** Load the service's script on pages with a comment form. */
 function add_form_script(): void {
+	if ( is_singular() && comments_open() ) {
+		load_form_script();
+	}
+}
+
+/** Load the service's script, if the service has told of it. */
+function load_form_script(): void {
 	$script = connection( 'script' );
-	if ( $script && is_set_up() && is_singular() && comments_open() ) {
+	if ( $script && is_set_up() ) {
 		// Its address tells no version: browsers ask whether it has changed.
 		wp_enqueue_script( SCRIPT, service_address() . $script, array(), null, true ); // phpcs:ignore WordPress.WP.EnqueuedResourceParameters.MissingVersion
 	}
@@ -68,12 +75,17 @@ function read_form_script(): bool {
 /** Print a field that only programs fill in. */
 function add_honeypot(): void {
 	if ( is_set_up() ) {
-		printf(
-			'<p hidden><label>%s <input type="text" name="%s" value="" tabindex="-1" autocomplete="off"></label></p>',
-			esc_html__( 'Leave this field empty', 'slopsieve' ),
-			esc_attr( HONEYPOT )
-		);
+		echo honeypot(); // phpcs:ignore WordPress.Security.EscapeOutput.OutputNotEscaped -- Escaped there.
 	}
+}
+
+/** Return the field that only programs fill in. */
+function honeypot(): string {
+	return sprintf(
+		'<p hidden><label>%s <input type="text" name="%s" value="" tabindex="-1" autocomplete="off"></label></p>',
+		esc_html__( 'Leave this field empty', 'slopsieve' ),
+		esc_attr( HONEYPOT )
+	);
 }
 
 /** Return what the form that is being sent tells, empty where it is no comment form of ours. */

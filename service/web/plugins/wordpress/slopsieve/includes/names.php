@@ -1,6 +1,6 @@
 <?php
 /**
- * The names under which this plugin keeps things; `uninstall.php` deletes what stands here.
+ * The names under which this plugin keeps things, and where: `uninstall.php` deletes them there.
  *
  * @package Slopsieve
  */
@@ -38,3 +38,16 @@ const REFUSED = 'refused';
 // Scheduled: what failed is tried again; now and then all is looked through.
 const RETRY = 'slopsieve_retry';
 const SWEEP = 'slopsieve_sweep';
+
+/** Do something in each blog of the network, or in the only one that there is. */
+function in_every_blog( callable $what ): void {
+	if ( ! is_multisite() ) {
+		$what();
+		return;
+	}
+	foreach ( get_sites( array( 'fields' => 'ids', 'number' => 0 ) ) as $blog ) {
+		switch_to_blog( $blog );
+		$what();
+		restore_current_blog();
+	}
+}

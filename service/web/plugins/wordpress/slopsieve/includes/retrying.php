@@ -28,6 +28,24 @@ function start_sweeping(): void {
 	}
 }
 
+/**
+ * Begin, in one blog or in every blog of a network; one that is added later begins when it connects.
+ *
+ * @param bool $everywhere Whether it is for the whole network.
+ */
+function start( $everywhere = false ): void {
+	$everywhere ? in_every_blog( __NAMESPACE__ . '\\start_sweeping' ) : start_sweeping();
+}
+
+/**
+ * End, in one blog or in every blog of a network.
+ *
+ * @param bool $everywhere Whether it is for the whole network.
+ */
+function stop( $everywhere = false ): void {
+	$everywhere ? in_every_blog( __NAMESPACE__ . '\\stop_sweeping' ) : stop_sweeping();
+}
+
 /** Try nothing more. */
 function stop_sweeping(): void {
 	wp_clear_scheduled_hook( RETRY );
