@@ -42,6 +42,7 @@ class DeliveryForm(StrEnum):
     AKISMET = "akismet"
     GITHUB = "github"
     DISCOURSE = "discourse"
+    MASTODON = "mastodon"
 
     @property
     def is_platform(self) -> bool:
@@ -49,7 +50,7 @@ class DeliveryForm(StrEnum):
         return self in PLATFORM_FORMS
 
 
-PLATFORM_FORMS = (DeliveryForm.GITHUB, DeliveryForm.DISCOURSE)
+PLATFORM_FORMS = (DeliveryForm.GITHUB, DeliveryForm.DISCOURSE, DeliveryForm.MASTODON)
 """The platforms at which decisions are applied; their comments' ids begin with these names."""
 
 

@@ -31,6 +31,9 @@ class EndpointStore(Protocol):
         `put` ends a pause.
         """
 
+    def refused(self) -> list[SiteId]:
+        """Return the sites whose platform refused its token, by their ids."""
+
 
 class AppliedStore(Protocol):
     """Remembers what Slopsieve hid at platforms, as long as it did not show it again there."""

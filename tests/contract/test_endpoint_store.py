@@ -97,6 +97,18 @@ def test_a_new_endpoint_ends_a_pause_that_a_late_answer_does_not_bring_back(stor
     assert stores.endpoints.get(SITE) == new
 
 
+def test_sites_whose_platform_refused_its_token_are_told_until_another_is_given(stores):
+    platform = make_platform()
+    stores.endpoints.put(platform)
+    stores.endpoints.pause(replace(platform, rests_until=NOW + timedelta(minutes=2)))
+    rests = stores.endpoints.refused()
+    stores.endpoints.pause(replace(platform, refused_at=NOW))
+    refused = stores.endpoints.refused()
+    stores.endpoints.put(make_platform(secrets=("another",)))
+
+    assert (rests, refused, stores.endpoints.refused()) == ([], [SITE], [])
+
+
 def test_pausing_what_is_not_there_is_harmless(stores):
     stores.endpoints.pause(make_platform(refused_at=NOW))
 

@@ -259,7 +259,7 @@ def test_every_page_counts_in_its_header_what_was_given_up(services, client):
     assert 'href="/callbacks"' in none.text
     assert "given up" not in none.text
     assert (
-        '<span class="count">3<span class="unseen-label"> callbacks given up</span></span>'
+        '<span class="count">3<span class="unseen-label"> callbacks given up or stopped</span></span>'
         in some.text
     )
 
@@ -389,6 +389,22 @@ def test_a_platform_that_refused_its_token_says_so_and_what_to_do(services, clie
     assert TOKEN not in page.text
 
 
+def test_every_page_counts_a_platform_that_refused_its_token_beside_what_was_given_up(
+    services, client
+):
+    _apply(services, refused_at=NOW)
+    stopped = client.get("/review")
+    _put(services)
+    both = client.get("/review")
+    page = client.get("/callbacks")
+
+    counted = 'class="count">{}<span class="unseen-label"> callbacks given up or stopped</span>'
+    assert counted.format(1) in stopped.text
+    assert counted.format(2) in both.text
+    assert "<title>Callbacks (1 given up)" in page.text
+    assert 'Given up <span class="count">1</span>' in page.text
+
+
 def test_whoever_manages_the_site_has_a_refused_token_tried_again(services, client):
     _apply(services, refused_at=NOW - timedelta(hours=1))
 
@@ -417,7 +433,9 @@ def test_a_moderator_sees_that_a_token_was_refused_and_may_not_resume(services, 
 def test_who_does_not_see_a_site_does_not_see_its_platform(services, limited):
     _apply(services, refused_at=NOW)
 
-    assert "GitHub" not in limited.get("/callbacks").text
+    page = limited.get("/callbacks")
+    assert "GitHub" not in page.text
+    assert "given up or stopped" not in page.text
     assert _replay(limited, f"/callbacks/platforms/{SITE}/resume").status_code in (403, 404)
 
 

@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from service.domain.delivery import DeliveryForm
 from service.outbound.platforms.discourse import apply_at_discourse
 from service.outbound.platforms.github import apply_at_github
+from service.outbound.platforms.mastodon import apply_at_mastodon
 from service.outbound.platforms.results import Apply
 
 PLATFORMS: Mapping[DeliveryForm, Apply] = {
     DeliveryForm.GITHUB: apply_at_github,
     DeliveryForm.DISCOURSE: apply_at_discourse,
+    DeliveryForm.MASTODON: apply_at_mastodon,
 }

@@ -69,3 +69,10 @@ class SqlEndpointStore:
             )
 
         write(self._engine, pause)
+
+    def refused(self) -> list[SiteId]:
+        """See `EndpointStore.refused`."""
+        c = site_endpoints.c
+        query = sa.select(c.site_id).where(c.refused_at.is_not(None)).order_by(c.site_id)
+        with reading(self._engine) as connection:
+            return list(connection.scalars(query))

@@ -29,6 +29,7 @@ PROBLEMS_IN_WORDS: Mapping[str, str] = {
     "the platform does not allow this to the token's owner": noted(
         "The platform does not allow this to the token's owner"
     ),
+    "no report of ours is open there": noted("No report of ours is open there"),
     "the comment's id at the platform is not known": noted(
         "The comment's id at the platform is not known"
     ),

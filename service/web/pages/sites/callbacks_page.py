@@ -46,6 +46,7 @@ _PLATFORM_NAMES = {
     DeliveryForm.AKISMET: "Akismet",
     DeliveryForm.GITHUB: "GitHub",
     DeliveryForm.DISCOURSE: "Discourse",
+    DeliveryForm.MASTODON: "Mastodon",
 }
 _EVENT_IN_WORDS = {
     EventKind.VERDICT: noted("Verdict"),
