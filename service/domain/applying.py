@@ -15,13 +15,14 @@ _VERSION = re.compile(r"@[0-9]+\Z")
 
 
 class Act(StrEnum):
-    """What a platform is asked to do: take a comment out of sight, or undo that.
+    """What a platform is asked to do: take a comment out of sight, undo that, or build a site.
 
-    Where that cannot be undone, hiding is a report to the moderators there.
+    Where hiding cannot be undone, it is a report to the moderators there.
     """
 
     HIDE = "hide"
     RESTORE = "restore"
+    BUILD = "build"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
