@@ -279,7 +279,8 @@ SCENARIOS = (
 def main() -> None:
     """Print, as a table in Markdown, what was sent to each platform."""
     for name in PLATFORMS:
-        print(f"\n## {name}\n\n| What happened | What was sent, and answered | Hidden after |")
+        hidden_after = "Reported after" if name == "mastodon" else "Hidden after"
+        print(f"\n## {name}\n\n| What happened | What was sent, and answered | {hidden_after} |")
         print("|---|---|---|")
         for scenario in SCENARIOS:
             with databases_given_back(), world_of(name, mode=scenario.mode) as world:

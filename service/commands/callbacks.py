@@ -28,6 +28,7 @@ from service.moderation.telling.callbacks import (
     resume_applier,
     rotate_secret,
     set_applier,
+    set_build_hook,
     set_callback,
 )
 
@@ -110,12 +111,41 @@ def apply_command(
     print_rows([_endpoint_row(endpoint)], as_json=as_json, empty="")
 
 
+@callbacks_group.command("build")
+@click.argument("site")
+@click.argument("url")
+@click.option(
+    "--token-file",
+    type=click.File("r"),
+    default=None,
+    help="A file with a token, where the host asks for one, as GitHub does; - is standard input.",
+)
+@data_dir_option
+@json_option
+def build_command(
+    site: str, url: str, token_file: TextIO | None, data_dir: str | None, *, as_json: bool
+) -> None:
+    """Have SITE built anew by a call of URL when the comments that it shows have changed.
+
+    All changes of a minute are told by one call. It takes the place of a callback.
+    """
+    with open_services(data_dir=data_dir) as services:
+        endpoint = set_build_hook(
+            find_site(site, services).id,
+            url,
+            services,
+            actor=_ACTOR,
+            token=token_file.read() if token_file else None,
+        )
+    print_rows([_endpoint_row(endpoint)], as_json=as_json, empty="")
+
+
 @callbacks_group.command("resume")
 @click.argument("site")
 @data_dir_option
 @json_option
 def resume_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
-    """Try a platform's token again that it refused, once its rights are mended there."""
+    """Try a platform or build hook again that refused, once that is mended there."""
     with open_services(data_dir=data_dir) as services:
         endpoint = resume_applier(find_site(site, services).id, services, actor=_ACTOR)
     print_rows([_endpoint_row(endpoint)], as_json=as_json, empty="")
@@ -228,6 +258,7 @@ def _endpoint_row(endpoint: Endpoint) -> dict[str, object]:
         "secrets": len(endpoint.secrets),
         "refused_at": _moment(endpoint.refused_at),
         "rests_until": _moment(endpoint.rests_until),
+        "called_at": _moment(endpoint.called_at),
     }
 
 

@@ -8,14 +8,21 @@ from enum import StrEnum
 
 from service.domain.comment import SiteId
 
+REPORT_COMMENT = "Rejected as spam in Slopsieve. If that is undone there, this is resolved."
+"""What a platform's moderators read where a rejection is a report to them; ours are known by it."""
+
 _VERSION = re.compile(r"@[0-9]+\Z")
 
 
 class Act(StrEnum):
-    """What a platform is asked to do: take a comment out of sight, or undo that."""
+    """What a platform is asked to do: take a comment out of sight, undo that, or build a site.
+
+    Where hiding cannot be undone, it is a report to the moderators there.
+    """
 
     HIDE = "hide"
     RESTORE = "restore"
+    BUILD = "build"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,8 +30,8 @@ class DeliveryState(StrEnum):
 
 
 class DeliveryForm(StrEnum):
-    """How a delivery is written: a signed Standard Webhook, Akismet's own callback, or calls of a
-    platform's own API.
+    """How a delivery is written: a signed Standard Webhook, Akismet's own callback, calls of a
+    platform's own API, or the call of a build hook.
 
     Akismet's form has no signature: the site's key stands in the body, which is therefore written
     when it is sent and never kept. So is what a platform is asked: a rejected comment is hidden
@@ -42,14 +42,16 @@ class DeliveryForm(StrEnum):
     AKISMET = "akismet"
     GITHUB = "github"
     DISCOURSE = "discourse"
+    MASTODON = "mastodon"
+    BUILD_HOOK = "build_hook"
 
     @property
     def is_platform(self) -> bool:
-        """Say whether decisions are applied through a platform's API."""
-        return self in PLATFORM_FORMS
+        """Say whether a platform's API is called, or a build hook, in place of telling the site."""
+        return self in PLATFORM_FORMS or self is DeliveryForm.BUILD_HOOK
 
 
-PLATFORM_FORMS = (DeliveryForm.GITHUB, DeliveryForm.DISCOURSE)
+PLATFORM_FORMS = (DeliveryForm.GITHUB, DeliveryForm.DISCOURSE, DeliveryForm.MASTODON)
 """The platforms at which decisions are applied; their comments' ids begin with these names."""
 
 
@@ -60,7 +62,8 @@ class Endpoint:
     `secrets` are Standard Webhooks secrets (`whsec_` and base64), newest first: during a rotation
     messages carry a signature by each. Of a platform's `form` `url` is its API's address and the
     one secret a token for it; nothing is sent there from `refused_at` on, when it refused the
-    token, nor before `rests_until`, as it asked.
+    token, nor before `rests_until`, as it asked. Of a build hook the secret is a token, or the
+    address where that alone is secret; `called_at` is when it was last called and answered well.
     """
 
     site_id: SiteId
@@ -70,6 +73,7 @@ class Endpoint:
     form: DeliveryForm = DeliveryForm.STANDARD_WEBHOOK
     refused_at: datetime | None = None
     rests_until: datetime | None = None
+    called_at: datetime | None = None
 
     def __post_init__(self) -> None:
         if not self.secrets:

@@ -25,11 +25,22 @@ class EndpointStore(Protocol):
         """Forget a site's endpoint; harmless if there is none."""
 
     def pause(self, endpoint: Endpoint) -> None:
-        """Keep since when its token is refused and how long it rests, as far as it says so.
+        """Keep since when its token is refused, how long it rests and when it was called.
+
+        Only what it says is kept.
 
         Nothing else is changed, and nothing at all if the site has another token by now. Only
         `put` ends a pause.
         """
+
+    def begin_call(self, endpoint: Endpoint, *, at: datetime, until: datetime) -> bool:
+        """Let it rest till `until` and return True, to one of several callers at once.
+
+        False, and nothing changed, if it is paused at `at` or the site has another by now.
+        """
+
+    def refused(self) -> list[SiteId]:
+        """Return the sites whose platform refused its token, by their ids."""
 
 
 class AppliedStore(Protocol):

@@ -97,6 +97,53 @@ def test_a_new_endpoint_ends_a_pause_that_a_late_answer_does_not_bring_back(stor
     assert stores.endpoints.get(SITE) == new
 
 
+def test_sites_whose_platform_refused_its_token_are_told_until_another_is_given(stores):
+    platform = make_platform()
+    stores.endpoints.put(platform)
+    stores.endpoints.pause(replace(platform, rests_until=NOW + timedelta(minutes=2)))
+    rests = stores.endpoints.refused()
+    stores.endpoints.pause(replace(platform, refused_at=NOW))
+    refused = stores.endpoints.refused()
+    stores.endpoints.put(make_platform(secrets=("another",)))
+
+    assert (rests, refused, stores.endpoints.refused()) == ([], [SITE], [])
+
+
+def test_one_of_several_callers_begins_and_nobody_else_before_its_rest_has_passed(stores):
+    endpoint = make_platform()
+    stores.endpoints.put(endpoint)
+    until = NOW + timedelta(seconds=60)
+
+    began = [stores.endpoints.begin_call(endpoint, at=NOW, until=until) for _ in range(2)]
+    later = stores.endpoints.begin_call(endpoint, at=until, until=until + timedelta(seconds=60))
+
+    assert (began, later) == ([True, False], True)
+
+
+def test_no_call_begins_at_what_refused_or_was_replaced(stores):
+    endpoint = make_platform()
+    until = NOW + timedelta(seconds=60)
+    unknown = stores.endpoints.begin_call(endpoint, at=NOW, until=until)
+    stores.endpoints.put(make_platform(secrets=("another",)))
+    replaced = stores.endpoints.begin_call(endpoint, at=NOW, until=until)
+    stores.endpoints.put(endpoint)
+    stores.endpoints.pause(replace(endpoint, refused_at=NOW))
+    refused = stores.endpoints.begin_call(endpoint, at=NOW, until=until)
+
+    assert (unknown, replaced, refused) == (False, False, False)
+
+
+def test_when_it_was_called_is_kept_beside_its_rest(stores):
+    endpoint = make_platform()
+    stores.endpoints.put(endpoint)
+    until = NOW + timedelta(seconds=60)
+    stores.endpoints.begin_call(endpoint, at=NOW, until=until)
+
+    stores.endpoints.pause(replace(endpoint, called_at=NOW))
+
+    assert stores.endpoints.get(SITE) == replace(endpoint, called_at=NOW, rests_until=until)
+
+
 def test_pausing_what_is_not_there_is_harmless(stores):
     stores.endpoints.pause(make_platform(refused_at=NOW))
 

@@ -258,10 +258,10 @@ def test_every_page_counts_in_its_header_what_was_given_up(services, client):
 
     assert 'href="/callbacks"' in none.text
     assert "given up" not in none.text
-    assert (
-        '<span class="count">3<span class="unseen-label"> callbacks given up</span></span>'
-        in some.text
+    counted = (
+        '<span class="count">3<span class="unseen-label"> callbacks given up or stopped</span>'
     )
+    assert counted in some.text
 
 
 def test_a_hundred_are_counted_as_many(services, client):
@@ -389,6 +389,38 @@ def test_a_platform_that_refused_its_token_says_so_and_what_to_do(services, clie
     assert TOKEN not in page.text
 
 
+def test_every_page_counts_a_platform_that_refused_its_token_beside_what_was_given_up(
+    services, client
+):
+    _apply(services, refused_at=NOW)
+    stopped = client.get("/review")
+    _put(services)
+    both = client.get("/review")
+    page = client.get("/callbacks")
+
+    counted = 'class="count">{}<span class="unseen-label"> callbacks given up or stopped</span>'
+    assert counted.format(1) in stopped.text
+    assert counted.format(2) in both.text
+    assert "<title>Callbacks (1 given up)" in page.text
+    assert 'Given up <span class="count">1</span>' in page.text
+
+
+def test_a_build_hook_that_refused_says_so_and_what_to_do(services, client):
+    url = "https://api.netlify.com/build_hooks/hush"
+    _apply(services, url=url, secrets=(url,), form=DeliveryForm.BUILD_HOOK)
+    before = _words(client.get("/callbacks"))
+    _apply(services, url=url, form=DeliveryForm.BUILD_HOOK, refused_at=NOW - timedelta(hours=1))
+
+    page = client.get("/callbacks")
+
+    assert "Radiator blog is built anew by calls to api.netlify.com Build hook" in before
+    assert "The build hook refused a call 1 h ago" in _words(page)
+    assert "slopsieve callbacks build" in page.text
+    assert "hush" not in page.text
+    assert _replay(client, f"/callbacks/platforms/{SITE}/resume").status_code == 303
+    assert services.endpoints.get(SITE).refused_at is None
+
+
 def test_whoever_manages_the_site_has_a_refused_token_tried_again(services, client):
     _apply(services, refused_at=NOW - timedelta(hours=1))
 
@@ -417,7 +449,9 @@ def test_a_moderator_sees_that_a_token_was_refused_and_may_not_resume(services, 
 def test_who_does_not_see_a_site_does_not_see_its_platform(services, limited):
     _apply(services, refused_at=NOW)
 
-    assert "GitHub" not in limited.get("/callbacks").text
+    page = limited.get("/callbacks")
+    assert "GitHub" not in page.text
+    assert "given up or stopped" not in page.text
     assert _replay(limited, f"/callbacks/platforms/{SITE}/resume").status_code in (403, 404)
 
 

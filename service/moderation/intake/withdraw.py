@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from service.domain.comment import CommentId, SiteId
+from service.moderation.telling.announce import announce_withdrawn
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
 
@@ -25,5 +26,6 @@ def withdraw_comment(
     now = services.clock()
     act = AuditEntry(at=now, actor=by, act="withdraw", subject=comment_id)
     services.comments.withdraw(comment_id, at=now, act=act)
+    announce_withdrawn([case], services)
     log.info("comment withdrawn", extra={"comment_id": comment_id})
     return True

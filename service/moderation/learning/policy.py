@@ -62,7 +62,8 @@ def _is_by_policy(case: Case) -> bool:
 
 
 def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
-    messages = write_ruling_messages([replace(case, decisions=()) for case in cases], services)
+    undone_cases = [replace(case, decisions=()) for case in cases]
+    messages = write_ruling_messages(undone_cases, services, before=cases)
     now = services.clock()
 
     def act(undone: Sequence[Decision]) -> list[AuditEntry]:

@@ -27,6 +27,7 @@ from service.moderation.privacy.forget import (
     person_keys,
 )
 from service.moderation.review.saved_views import forget_views
+from service.moderation.telling.announce import announce_withdrawn
 from service.ports.audit import AuditEntry
 from service.ports.services import Services
 
@@ -126,11 +127,13 @@ def erase_person(
         forget_accounts(ids, services)
         # The first entry is written even if nothing was found: that somebody asked is an act.
         at = services.clock()
+        shown = services.cases.find(ids)
         erased += services.personal_data.withdraw(
             ids,
             at=at,
             act=partial(_act, at, by),
         )
+        announce_withdrawn(shown, services)
         show(erased)
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
     forget_records(person.sender, services)

@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from service.moderation.telling.announce import announce_withdrawn
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -75,4 +76,9 @@ def _withdraw_old(
     ids = services.personal_data.find_old(
         received_before=received_before, spam_only=spam_only, limit=_MOST_COMMENTS_AT_ONCE
     )
-    return services.personal_data.withdraw(ids, at=at) if ids else 0
+    if not ids:
+        return 0
+    shown = services.cases.find(ids)
+    withdrawn = services.personal_data.withdraw(ids, at=at)
+    announce_withdrawn(shown, services)
+    return withdrawn

@@ -140,7 +140,7 @@ def _decide_portion(
         for comment_id in cases
     ]
     ruled = [replace(cases[one.comment_id], decisions=(one,)) for one in decisions]
-    messages = write_ruling_messages(ruled, services)
+    messages = write_ruling_messages(ruled, services, before=open_ones)
     changed = services.decisions.add_many(decisions, deliveries=messages, open_only=open_only)
     if messages:
         tell_of_decisions({one.comment_id: cases[one.comment_id] for one in changed}, services)
@@ -177,7 +177,7 @@ def _undo_portion(
     }
     decisions = [case.decision for case in known.values() if case.decision]
     messages = write_ruling_messages(
-        [replace(case, decisions=()) for case in known.values()], services
+        [replace(case, decisions=()) for case in known.values()], services, before=known.values()
     )
     undone = services.decisions.undo_many(
         decisions, by=undone_by, at=services.clock(), deliveries=messages

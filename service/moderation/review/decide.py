@@ -153,7 +153,7 @@ def _messages(
     It is to be kept together with the decision, so that neither is there without the other.
     """
     ruled = replace(case, decisions=(decision,) if decision else ())
-    return write_ruling_messages([ruled], services, at_once=at_once)
+    return write_ruling_messages([ruled], services, before=[case], at_once=at_once)
 
 
 def _tell(seen: Case, messages: Sequence[Delivery], services: Services, *, at_once: bool) -> Case:

@@ -11,9 +11,11 @@ from datetime import UTC, datetime, timedelta
 from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.decision import Decision
-from service.domain.delivery import Delivery, Endpoint, EventKind
+from service.domain.delivery import Delivery, DeliveryForm, Endpoint, EventKind
 from service.domain.errors import ModerationError
+from service.domain.published import as_published
 from service.moderation.telling.applying import wants_message
+from service.moderation.telling.building import BUILD_EVERY, changes_site
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -93,20 +95,30 @@ def write_messages(
     events: Sequence[tuple[Case, EventKind]],
     services: Services,
     endpoints: Endpoints | None = None,
+    *,
+    before: Iterable[Case] = (),
 ) -> list[Delivery]:
-    """Return a message for each event that its site wants to be told of, in order."""
+    """Return a message for each event that its site wants to be told of, in order.
+
+    `before` are the cases as they stood before a decision or its undoing; without it no site is
+    built for that.
+    """
     if endpoints is None:
         endpoints = endpoints_of((case for case, _ in events), services)
+    known = {case.comment.id: case for case in before}
     return [
         _delivery(case, event, endpoint, services)
         for case, event in events
-        if (endpoint := endpoints[case.comment.site_id]) and _is_wanted(case, event, endpoint)
+        if (endpoint := endpoints[case.comment.site_id])
+        and _is_wanted(case, event, endpoint, known.get(case.comment.id))
     ]
 
 
-def _is_wanted(case: Case, event: EventKind, endpoint: Endpoint) -> bool:
+def _is_wanted(case: Case, event: EventKind, endpoint: Endpoint, before: Case | None) -> bool:
     if event not in endpoint.events:
         return False
+    if endpoint.form is DeliveryForm.BUILD_HOOK:
+        return changes_site(case, event, before)
     return not endpoint.form.is_platform or wants_message(case, event, endpoint)
 
 
@@ -117,22 +129,27 @@ def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
 
 
 def write_ruling_messages(
-    cases: Sequence[Case], services: Services, *, at_once: bool = False
+    cases: Sequence[Case], services: Services, *, before: Iterable[Case], at_once: bool = False
 ) -> list[Delivery]:
     """Return what is to be kept together with rulings, or with their undoing, as cases stand.
 
+    `before` are the same cases as they stood.
     That is what sites want to know of them, and their verdicts' messages anew: a store keeps those
     in place of such as told another ruling and were withdrawn with it (`DecisionStore.add`).
     """
     judged = [case for case in cases if case.verdict is not None]
     return [
-        *write_decision_messages(cases, services, at_once=at_once),
+        *write_decision_messages(cases, services, before=before, at_once=at_once),
         *write_verdict_messages(judged, services),
     ]
 
 
 def write_decision_messages(
-    cases: Sequence[Case], services: Services, *, at_once: bool = False
+    cases: Sequence[Case],
+    services: Services,
+    *,
+    before: Iterable[Case] = (),
+    at_once: bool = False,
 ) -> list[Delivery]:
     """Return what sites want to know of rulings, or of their undoing, as the cases stand.
 
@@ -140,7 +157,8 @@ def write_decision_messages(
     passed, and can be taken back unsent until then; `at_once` is for rulings of the site itself.
     An undoing is told without delay.
     """
-    messages = write_messages([(case, EventKind.DECISION) for case in cases], services)
+    events = [(case, EventKind.DECISION) for case in cases]
+    messages = write_messages(events, services, before=before)
     if at_once or not messages:
         return messages
     decisions = {case.comment.id: case.decision for case in cases}
@@ -155,10 +173,32 @@ def write_decision_messages(
 
 
 def _held_back(message: Delivery, decision: Decision | None, seconds: int) -> Delivery:
-    if decision is None or not seconds:
+    # The site shows a ruling from its moment on, so a build is due for its undoing as well.
+    if decision is None or not seconds or message.form is DeliveryForm.BUILD_HOOK:
         return message
     due_at = decision.decided_at + timedelta(seconds=seconds)
     return replace(message, next_try_at=due_at, decision_id=decision.id)
+
+
+def announce_withdrawn(cases: Iterable[Case], services: Services) -> None:
+    """Have sites that were built with comments built without them, which are withdrawn by now.
+
+    `cases` are those as they stood before. A site that does not want that is told nothing.
+    """
+    now = services.clock()
+    shown = [case for case in cases if as_published(case)]
+
+    def write() -> list[Delivery]:
+        endpoints = endpoints_of(shown, services)
+        events = [
+            (replace(case, withdrawn_at=now), EventKind.DECISION)
+            for case in shown
+            if (endpoint := endpoints[case.comment.site_id])
+            and endpoint.form is DeliveryForm.BUILD_HOOK
+        ]
+        return write_messages(events, services, endpoints, before=shown)
+
+    _put(shown, services, write)
 
 
 def wake_deliverers(services: Services) -> None:
@@ -171,6 +211,7 @@ def wake_deliverers(services: Services) -> None:
 
 def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Services) -> Delivery:
     now = services.clock()
+    builds = endpoint.form is DeliveryForm.BUILD_HOOK
     return Delivery(
         id=services.new_id("msg"),
         seq=0,
@@ -186,9 +227,12 @@ def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Servic
             else _payload(case, event, _happened_at(case, event) or now)
         ),
         created_at=now,
+        next_try_at=now + BUILD_EVERY if builds else None,
         # Of a verdict that came after a ruling the site hears as long as that ruling stands.
         decision_id=(
-            case.decision.id if case.decision and event is not EventKind.DECISION else None
+            case.decision.id
+            if case.decision and event is not EventKind.DECISION and not builds
+            else None
         ),
     )
 

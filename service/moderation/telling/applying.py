@@ -48,13 +48,13 @@ def apply_decision(
     known = services.applied.get(delivery.site_id, key)
     act = _act(case, delivery.event, known)
     if act is None:
-        return _nothing_to_do(delivery, services)
+        return nothing_to_do(delivery, services)
     if act.act is Act.HIDE and known is None:
         # Kept before it is asked for: the platform may tell of it before it answers.
         services.applied.put(Applied(site_id=delivery.site_id, site_comment_id=key))
     outcome = services.notifier.apply(delivery, endpoint, act)
     _remember(outcome, act, known, Applied(site_id=delivery.site_id, site_comment_id=key), services)
-    _pause(outcome, endpoint, services)
+    pause(outcome, endpoint, services)
     return outcome
 
 
@@ -97,7 +97,8 @@ def _remember(
         services.applied.remove(this.site_id, this.site_comment_id)
 
 
-def _pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:
+def pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:
+    """Keep what a platform said of its token, and for how long it asks to be left alone."""
     now = services.clock()
     if outcome.refused:
         services.endpoints.pause(replace(endpoint, refused_at=now))
@@ -106,7 +107,8 @@ def _pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None
         services.endpoints.pause(replace(endpoint, rests_until=until))
 
 
-def _nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:
+def nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:
+    """Return the outcome of a message that asks for nothing any more."""
     attempt = DeliveryAttempt(
         delivery_id=delivery.id,
         at=services.clock(),

@@ -75,15 +75,7 @@ def set_applier(
     for it go out. The token is shown to nobody any more. Raises as `set_callback`.
     """
     address = (url or _KNOWN_ADDRESSES.get(form, "")).rstrip("/")
-    problems = _problems(address, events, services)
-    if not _TOKEN.fullmatch(token.strip()):
-        problems.append(
-            Problem(
-                field="token",
-                problem="is no token: it has other than 8 to 500 printable ASCII characters",
-                remedy="give the token alone, as the platform showed it",
-            )
-        )
+    problems = [*_problems(address, events, services), *_token_problems(token)]
     if problems:
         raise InvalidInputError(problems)
     endpoint = Endpoint(
@@ -99,14 +91,42 @@ def set_applier(
     return endpoint
 
 
-def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
-    """Try a platform's token again that it refused, and return the endpoint as it is then.
+def set_build_hook(
+    site_id: SiteId, url: str, services: Services, *, actor: str, token: str | None = None
+) -> Endpoint:
+    """Have a site built anew when what it shows changes, in place of an earlier callback.
 
-    Raises `NotFoundError` if the site's decisions are applied nowhere.
+    `url` is called once for all changes of a minute; `token` is for a host that asks for one, as
+    GitHub does, and is shown to nobody any more. Raises as `set_callback`.
+    """
+    problems = _problems(url, APPLIED_EVENTS, services)
+    if token is not None:
+        problems += _token_problems(token)
+    if problems:
+        raise InvalidInputError(problems)
+    endpoint = Endpoint(
+        site_id=site_id,
+        url=url,
+        secrets=(token.strip() if token else url,),
+        events=APPLIED_EVENTS,
+        form=DeliveryForm.BUILD_HOOK,
+    )
+    services.endpoints.put(endpoint)
+    record_act(services, actor=actor, act="set build hook", subject=site_id)
+    wake_deliverers(services)
+    return endpoint
+
+
+def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
+    """Try a platform or a build hook again that refused, and return the endpoint as it is then.
+
+    Raises `NotFoundError` if the site has neither.
     """
     old = services.endpoints.get(site_id)
     if old is None or not old.form.is_platform:
-        raise NotFoundError("this site's decisions are applied at no platform")
+        raise NotFoundError(
+            "this site's decisions are applied at no platform, and it has no build hook"
+        )
     endpoint = replace(old, refused_at=None, rests_until=None)
     services.endpoints.put(endpoint)
     record_act(services, actor=actor, act="resume applier", subject=site_id)
@@ -240,7 +260,7 @@ def get_signed_callback(site_id: SiteId, services: Services) -> Endpoint:
     endpoint = get_callback(site_id, services)
     if endpoint.form.is_platform:
         msg = (
-            f"this site's decisions are applied at {endpoint.form.value} instead of a callback; "
+            f"this site has no callback but, in its place, {endpoint.form.value}; "
             "whoever runs the server changes that with `slopsieve callbacks`"
         )
         raise ConflictError(msg)
@@ -270,6 +290,18 @@ def _problems(url: str, events: Sequence[EventKind], services: Services) -> list
             Problem(field="events", problem="names none", remedy=f"name some of {known}")
         )
     return problems
+
+
+def _token_problems(token: str) -> list[Problem]:
+    if _TOKEN.fullmatch(token.strip()):
+        return []
+    return [
+        Problem(
+            field="token",
+            problem="is no token: it has other than 8 to 500 printable ASCII characters",
+            remedy="give the token alone, as the platform showed it",
+        )
+    ]
 
 
 def _new_secret(services: Services) -> str:

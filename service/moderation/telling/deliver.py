@@ -20,6 +20,7 @@ from service.domain.delivery import (
 )
 from service.moderation.telling.akismet_callback import write_callback
 from service.moderation.telling.applying import apply_decision
+from service.moderation.telling.building import build_site
 from service.ports.services import Services
 
 log = logging.getLogger(__name__)
@@ -70,6 +71,8 @@ def deliver(
 
 def _send(delivery: Delivery, services: Services) -> SendOutcome | None:
     endpoint = _endpoint(delivery, services)
+    if endpoint is not None and endpoint.form is DeliveryForm.BUILD_HOOK:
+        return build_site(delivery, endpoint, services)
     if endpoint is not None and endpoint.form.is_platform:
         return apply_decision(delivery, endpoint, services)
     written = _written(delivery, endpoint, services)

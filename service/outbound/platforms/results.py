@@ -27,6 +27,8 @@ class AtPlatform(StrEnum):
     LIMITED = "the platform asks for time"
     GONE = "the comment is not there any more"
     NOT_ALLOWED = "the platform does not allow this to the token's owner"
+    NO_REPORT = "no report of ours is open there"
+    CLOSED = "the build hook takes no calls"
     NO_ID = "the comment's id at the platform is not known"
 
 

@@ -11,5 +11,6 @@ LOSSES = {
     "m0020": "who was reminded of what waits; a crossing that lasts is told once more",
     "m0021": "rings, and by what senders were found to share",
     "m0022": "where decisions are applied at platforms, what waits for that, and what was hidden",
+    "m0023": "what is applied at Mastodon, build hooks, and what waits for either",
 }
 """By revision; a guard fails on a migration that is missing here."""

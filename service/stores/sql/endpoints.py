@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
 import sqlalchemy as sa
 
 from service.domain.comment import SiteId
@@ -49,15 +52,10 @@ class SqlEndpointStore:
 
     def pause(self, endpoint: Endpoint) -> None:
         """See `EndpointStore.pause`."""
-        query = (
-            sa.select(site_endpoints)
-            .where(site_endpoints.c.site_id == endpoint.site_id)
-            .with_for_update()
-        )
 
         def pause(connection: sa.Connection) -> None:
-            row = connection.execute(query).one_or_none()
-            if row is None or endpoint_from(row).secrets != endpoint.secrets:
+            row = _lock(connection, endpoint)
+            if row is None:
                 return
             connection.execute(
                 sa.update(site_endpoints)
@@ -65,7 +63,42 @@ class SqlEndpointStore:
                 .values(
                     refused_at=endpoint.refused_at or row.refused_at,
                     rests_until=endpoint.rests_until or row.rests_until,
+                    called_at=endpoint.called_at or row.called_at,
                 )
             )
 
         write(self._engine, pause)
+
+    def begin_call(self, endpoint: Endpoint, *, at: datetime, until: datetime) -> bool:
+        """See `EndpointStore.begin_call`."""
+
+        def begin(connection: sa.Connection) -> bool:
+            row = _lock(connection, endpoint)
+            if row is None or endpoint_from(row).is_paused(at):
+                return False
+            connection.execute(
+                sa.update(site_endpoints)
+                .where(site_endpoints.c.site_id == endpoint.site_id)
+                .values(rests_until=until)
+            )
+            return True
+
+        return write(self._engine, begin)
+
+    def refused(self) -> list[SiteId]:
+        """See `EndpointStore.refused`."""
+        c = site_endpoints.c
+        query = sa.select(c.site_id).where(c.refused_at.is_not(None)).order_by(c.site_id)
+        with reading(self._engine) as connection:
+            return list(connection.scalars(query))
+
+
+def _lock(connection: sa.Connection, endpoint: Endpoint) -> sa.Row[Any] | None:
+    """Return the site's row, locked, unless another endpoint took the place of this one."""
+    query = (
+        sa.select(site_endpoints)
+        .where(site_endpoints.c.site_id == endpoint.site_id)
+        .with_for_update()
+    )
+    row = connection.execute(query).one_or_none()
+    return row if row is not None and endpoint_from(row).secrets == endpoint.secrets else None

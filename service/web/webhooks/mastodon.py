@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from service.domain.applying import REPORT_COMMENT
 from service.domain.report import Label
 from service.ports.services import Services
 from service.web.webhooks.events import is_late, serve_events
@@ -46,6 +47,9 @@ def read(received: Received, services: Services) -> Sequence[Event]:
 
 def _read_report(given: Members, received: Received, services: Services) -> list[Event]:
     """Return the reported posts; a report for another reason than spam only has them judged."""
+    if given.text("comment") == REPORT_COMMENT:
+        # Our own, of a rejection: counted as a person's word it would confirm itself.
+        return []
     author = given.of("target_account")
     drafts = [
         replace(_draft(status), email=author.text("email"), address=_last_address(author))

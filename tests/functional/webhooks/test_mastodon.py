@@ -6,6 +6,7 @@ import copy
 
 import pytest
 
+from service.domain.applying import REPORT_COMMENT
 from service.domain.inbound import Platform
 from service.domain.report import Label
 from service.domain.sender import make_sender
@@ -123,6 +124,16 @@ def test_a_report_of_a_post_that_is_known_finds_it(mastodon, services):
 def test_a_report_for_another_reason_says_nothing_about_spam(mastodon, services):
     mastodon(changed(recorded.MASTODON_REPORT, category="violation"))
 
+    assert only_case(services).reports == ()
+
+
+def test_a_report_that_tells_of_a_rejection_here_is_nobody_s_word(mastodon, services):
+    mastodon(recorded.MASTODON_CREATED)
+    reported = {"statuses": [recorded.MASTODON_STATUS], "comment": REPORT_COMMENT}
+
+    answer = mastodon(changed(recorded.MASTODON_REPORT, **reported))
+
+    assert answer.get_json() == {"status": "ignored"}
     assert only_case(services).reports == ()
 
 

@@ -291,6 +291,7 @@ site_endpoints = sa.Table(
     sa.Column("form", LosslessText, nullable=False, server_default="standard_webhook"),
     sa.Column("refused_at", UtcDateTime),
     sa.Column("rests_until", UtcDateTime),
+    sa.Column("called_at", UtcDateTime),
 )
 
 applied = sa.Table(

@@ -55,26 +55,34 @@ def shell_of(services: Services) -> dict[str, Any]:
         return {}
     user: User = current_user.user
     dead = _given_up(user, services)
+    stopped = sum(user.sees(site_id) for site_id in services.endpoints.refused())
+    callbacks = _number(dead + stopped)
     return {
         "daily_ways": [_way(*way) for way in _DAILY if _is_open(user, *way)],
         "seldom_ways": [
-            _way(*way, count=dead if way[0] == _CALLBACKS else "")
+            _way(*way, count=callbacks if way[0] == _CALLBACKS else "")
             for way in _SELDOM
             if _is_open(user, *way)
         ],
-        "dead": dead,
+        "dead": _number(dead),
+        "callbacks_count": callbacks,
         "user": user,
     }
 
 
-def _given_up(user: User, services: Services) -> str:
-    """Return how many messages they see were given up, as the bar says it; nothing for none."""
+def _given_up(user: User, services: Services) -> int:
+    """Return how many messages they see were given up, as far as that is counted."""
     dead = newest_deliveries(
         DeliveryState.DEAD, services, site_ids=user.site_ids, limit=_COUNTED + 1
     )
-    if len(dead) > _COUNTED:
+    return len(dead)
+
+
+def _number(count: int) -> str:
+    """Return a count as the bar says it; nothing for none."""
+    if count > _COUNTED:
         return f"{_COUNTED}+"
-    return str(len(dead)) if dead else ""
+    return str(count) if count else ""
 
 
 def _is_open(user: User, endpoint: str, _name: str, permission: Permission) -> bool:

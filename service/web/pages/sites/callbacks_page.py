@@ -46,6 +46,8 @@ _PLATFORM_NAMES = {
     DeliveryForm.AKISMET: "Akismet",
     DeliveryForm.GITHUB: "GitHub",
     DeliveryForm.DISCOURSE: "Discourse",
+    DeliveryForm.MASTODON: "Mastodon",
+    DeliveryForm.BUILD_HOOK: noted("Build hook"),
 }
 _EVENT_IN_WORDS = {
     EventKind.VERDICT: noted("Verdict"),
@@ -88,7 +90,9 @@ class MessageView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformView:
-    """Where a site's decisions are applied; `refused` and `rests` say why nothing goes there now.
+    """Where a site's decisions are applied, or it `is_built` from what it shows.
+
+    `refused` and `rests` say why nothing goes there now.
 
     `may_resume` is for whoever may have a refused token tried again.
     """
@@ -96,6 +100,7 @@ class PlatformView:
     site_id: str
     site_name: tuple[Piece, ...]
     platform: str
+    is_built: bool
     host: tuple[Piece, ...]
     refused: Moment | None
     rests: Moment | None
@@ -184,7 +189,8 @@ def _platforms(services: Services) -> list[PlatformView]:
             PlatformView(
                 site_id=site.id,
                 site_name=part_text(site.name),
-                platform=_PLATFORM_NAMES[endpoint.form],
+                platform=gettext(_PLATFORM_NAMES[endpoint.form]),
+                is_built=endpoint.form is DeliveryForm.BUILD_HOOK,
                 host=part_text(_host_of(endpoint.url)),
                 refused=tell_time(refused, now) if refused else None,
                 rests=_moment_ahead(rests, now) if rests and rests > now else None,
@@ -231,7 +237,7 @@ def _present(
         id=delivery.id,
         comment_id=delivery.comment_id,
         event=gettext(_EVENT_IN_WORDS[delivery.event]),
-        chip=_PLATFORM_NAMES.get(delivery.form, ""),
+        chip=gettext(_PLATFORM_NAMES[delivery.form]) if delivery.form in _PLATFORM_NAMES else "",
         site_name=part_text(site.name if site else delivery.site_id),
         host=part_text(_host_of(endpoint.url if endpoint else delivery.url)),
         wanted=akismet or endpoint is not None,
