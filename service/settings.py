@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
+from collections.abc import Mapping
 from datetime import time
 from pathlib import Path
 from typing import Annotated, Self, TypeVar
@@ -290,15 +292,71 @@ class Settings(BaseSettings):
         return self
 
 
+_SECRETS = {
+    f"{ENV_PREFIX}{name.upper()}": name
+    for name, field in Settings.model_fields.items()
+    if field.annotation == SecretStr | None
+}
+_MOST_SECRET_BYTES = 65_536
+
+VARIABLES = frozenset(f"{ENV_PREFIX}{name.upper()}" for name in Settings.model_fields) | {
+    f"{variable}_FILE" for variable in _SECRETS
+}
+"""What may be set in the environment: every setting, and for each secret the file it lies in."""
+
+
 def load_settings(**overrides: object) -> Settings:
-    """Read the environment once. Raise `SettingsError` that names everything wrong at once."""
+    """Read the environment once. Raise `SettingsError` that names everything wrong at once.
+
+    A secret may lie in a file of which the environment has the name, as `..._FILE`.
+    """
+    lines: list[str] = []
+    secrets: dict[str, object] = {}
+    for variable, name in _SECRETS.items():
+        try:
+            if (secret := _read_secret(variable, os.environ)) is not None:
+                secrets[name] = secret
+        except ValueError as error:
+            lines.append(str(error))
     try:
-        return Settings(**overrides)  # type: ignore[arg-type]  # pydantic checks the values
+        settings = Settings(**{**secrets, **overrides})  # type: ignore[arg-type]  # pydantic checks the values
     except ValidationError as error:
-        lines = []
         for problem in error.errors(include_input=False, include_url=False):
             name = "_".join(str(part) for part in problem["loc"]).upper()
             said = problem["msg"].removeprefix("Value error, ")
             # What several settings do wrong together names them itself.
             lines.append(f"{ENV_PREFIX}{name}: {said}" if name else said)
-        raise SettingsError("\n".join(lines)) from None
+    if lines:
+        raise SettingsError("\n".join(lines))
+    return settings
+
+
+def _read_secret(variable: str, environment: Mapping[str, str]) -> str | None:
+    """Return the secret of which this variable's `_FILE` names the file, None without one.
+
+    Raises `ValueError` that says what is wrong with it and what to do.
+    """
+    if not (path := environment.get(f"{variable}_FILE")):
+        return None
+    if environment.get(variable):
+        msg = f"{variable} and {variable}_FILE are both set: unset one of them"
+        raise ValueError(msg)
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(_MOST_SECRET_BYTES + 1)
+        secret = content.decode().strip()
+    except OSError as error:
+        wrong = f"cannot be read ({error.strerror}): mount it, or let this user read it"
+    except UnicodeDecodeError:
+        wrong = "is no text in UTF-8: write the secret into it"
+    else:
+        if len(content) > _MOST_SECRET_BYTES:
+            wrong = (
+                f"has over {_MOST_SECRET_BYTES} bytes: name the file with the secret alone"
+            )
+        elif not secret:
+            wrong = "is empty: write the secret into it"
+        else:
+            return secret
+    msg = f"{variable}_FILE: {path} {wrong}"
+    raise ValueError(msg) from None

@@ -7,7 +7,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator, Mapping
 
 from service.doctor.finding import Finding, fail, warn, well
-from service.settings import ENV_PREFIX, Settings
+from service.settings import ENV_PREFIX, VARIABLES, Settings
 
 _WIDE_PREFIX = {4: 16, 6: 48}
 
@@ -20,14 +20,12 @@ def wrong_settings(message: str) -> list[Finding]:
 
 def check_names(environment: Iterable[str]) -> Iterator[Finding]:
     """Find variables with our prefix that no setting has: most are misspelt."""
-    known = {f"{ENV_PREFIX}{name.upper()}" for name in Settings.model_fields}
-    # What only the command line and the containers read.
     given = {name for name in environment if name.startswith(ENV_PREFIX)}
-    for name in sorted(given - known):
-        close = difflib.get_close_matches(name, known, n=1)
+    for name in sorted(given - VARIABLES):
+        close = difflib.get_close_matches(name, VARIABLES, n=1)
         meant = f"Did you mean {close[0]}?" if close else "Take it out of the environment."
         yield warn("settings", f"{name} is no setting and changes nothing", meant)
-    if given <= known:
+    if given <= VARIABLES:
         yield well("settings", f"{len(given)} set, all known" if given else "all defaults")
 
 

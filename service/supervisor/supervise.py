@@ -339,6 +339,7 @@ def _environment(settings: Settings, wired: Wired, valkey_url: str) -> Mapping[s
         f"{ENV_PREFIX}HOST": settings.host,
         f"{ENV_PREFIX}PORT": str(settings.port),
         f"{ENV_PREFIX}VALKEY_URL": valkey_url,
+        f"{ENV_PREFIX}VALKEY_URL_FILE": "",
         "PYTHONUNBUFFERED": "1",
     }
 
