@@ -21,9 +21,9 @@ def _plain_texts(tree):
         elif isinstance(node, ast.Expr):
             left_out.add(id(node.value))
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if id(node) not in left_out:
-                yield node
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if is_text and id(node) not in left_out:
+            yield node
 
 
 def _names_a_module(text):
@@ -48,9 +48,7 @@ def test_a_text_that_names_a_module_begins_with_the_prefix():
 
 
 def test_the_guard_sees_what_it_is_for():
-    tree = ast.parse(
-        '"""service.cli is told."""\nx = "python -m service.cli"\ny = f"{P}service.cli"'
-    )
+    tree = ast.parse('"""Has service.cli."""\nx = "python -m service.cli"\ny = f"{P}service.cli"')
 
     assert [node.value for node in _plain_texts(tree) if _names_a_module(node.value)] == [
         "python -m service.cli"
