@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 # The first that runs: a name on the PATH may be a version manager's stand-in for one not installed.
-PYTHON ?= $(shell for p in python3.11 python3.12 python3.13; do $$p -c '' 2>/dev/null && { echo $$p; exit; }; done; echo python3)
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14; do $$p -c '' 2>/dev/null && { echo $$p; exit; }; done; echo python3)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
@@ -19,8 +19,8 @@ install: .venv/installed ## Make the virtual environment .venv, nothing else
 install-dev: .venv/installed-dev ## The same with what the tests need
 
 .venv/bin/python:
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null \
-		|| { echo "Slopsieve needs Python 3.11 to 3.13; $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo not there). Set PYTHON=/path/to/python." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' 2>/dev/null \
+		|| { echo "Slopsieve needs Python 3.11 to 3.14; $(PYTHON) is $$($(PYTHON) --version 2>/dev/null || echo not there). Set PYTHON=/path/to/python." >&2; exit 1; }
 	@$(PYTHON) -m venv .venv \
 		|| { rm -rf .venv; echo "$(PYTHON) cannot make a virtual environment; on Debian and Ubuntu, install its package python3-venv." >&2; exit 1; }
 
@@ -88,8 +88,8 @@ messages: install-dev ## Collect the texts of the pages for the translators, int
 			&& cat $$po >> var/messages.po && mv var/messages.po $$po ; done
 
 lock: ## Pin every package anew after a change of pyproject.toml (needs uv)
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate pyproject.toml -o requirements.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra dev --extra traces pyproject.toml -o requirements-dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra postgres pyproject.toml -o requirements.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra dev --extra postgres --extra traces pyproject.toml -o requirements-dev.lock
 	uv pip compile -q --python-version 3.11 --no-emit-index-url --no-annotate --extra train -c requirements.lock pyproject.toml -o requirements-train.lock
 
 clean: ## Remove the virtual environment and caches; keeps your data in var/

@@ -138,7 +138,7 @@ class Stages:
 
 def wait_for_sign(stages: Stages, stage: str, kind: str) -> None:
     """Wait until the probe of this kind of process finds its sign of life."""
-    probe = f"python -P -m service.processes.probe {kind}"
+    probe = f"python -P -m slopsieve.service.processes.probe {kind}"
     tries = f"for i in $(seq 60); do {probe} && exit 0; sleep 1; done; exit 1"
     stages.run(stage, kind, "sh", "-c", tries)
 

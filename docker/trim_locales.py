@@ -44,5 +44,6 @@ def _package_folder(name: str) -> Path:
 
 if __name__ == "__main__":
     trim_locales(
-        _package_folder("babel") / "locale-data", _package_folder("service") / "web" / "languages"
+        _package_folder("babel") / "locale-data",
+        _package_folder("slopsieve") / "service" / "web" / "languages",
     )

@@ -80,8 +80,10 @@ def main() -> None:
         running = [
             stages.start("web", "web"),
             stages.start("worker", "worker"),
-            stages.start("web", "callbacks", "python", "-P", "-m", "service.processes.callbacks"),
-            stages.start("web", "beat", "python", "-P", "-m", "service.processes.beat"),
+            stages.start(
+                "web", "callbacks", "python", "-P", "-m", "slopsieve.service.processes.callbacks"
+            ),
+            stages.start("web", "beat", "python", "-P", "-m", "slopsieve.service.processes.beat"),
         ]
         wait_until_ready(port)
         added = json.loads(stages.run("web", "sites", "slopsieve", "sites", "add", "A", "--json"))
@@ -91,7 +93,9 @@ def main() -> None:
         )
         print(f"a comment: {status} {json.dumps(answer)[:300]}")
         for name, probe in (("web", "api"), ("callbacks", "callbacks"), ("web", "schema")):
-            stages.run("web", name, "python", "-P", "-m", "service.processes.probe", probe)
+            stages.run(
+                "web", name, "python", "-P", "-m", "slopsieve.service.processes.probe", probe
+            )
         wait_for_sign(stages, "web", "beat")
         wait_for_sign(stages, "worker", "worker")
         if has_trainer:

@@ -9,44 +9,47 @@ from collections.abc import Sequence
 import click
 
 from models.errors import ModelVersionError
+from service import PREFIX
 from service.commands.unavailable import describe_unavailable
 from service.domain.errors import InvalidInputError, ModerationError, StoreUnavailableError
 from service.settings import SettingsError
 
 # Commands are imported when they are called: `slopsieve sites list` need not load a classifier.
+_ROOM = f"{PREFIX}service.commands"
 _COMMANDS = {
-    "up": "service.commands.run:up_command",
-    "restart": "service.commands.run:restart_command",
-    "first-run": "service.commands.first_run:first_run_command",
-    "doctor": "service.commands.doctor:doctor_command",
-    "migrate": "service.commands.run:migrate_command",
-    "models": "service.commands.models:models_group",
-    "retrain": "service.commands.retrain:retrain_command",
-    "backscore": "service.commands.backscore:backscore_group",
-    "move": "service.commands.move:move_command",
-    "backup": "service.commands.backup:backup_command",
-    "restore": "service.commands.backup:restore_command",
-    "sites": "service.commands.sites:sites_group",
-    "users": "service.commands.users:users_group",
-    "callbacks": "service.commands.callbacks:callbacks_group",
-    "hooks": "service.commands.hooks:hooks_group",
-    "plugins": "service.commands.plugins:plugins_group",
-    "clients": "service.commands.clients:clients_group",
-    "lists": "service.commands.lists:lists_group",
-    "reputation": "service.commands.reputation_lists:reputation_group",
-    "erase": "service.commands.erase:erase_command",
-    "import": "service.commands.transfer:import_command",
-    "export": "service.commands.transfer:export_command",
-    "decisions": "service.commands.decisions:decisions_group",
-    "drift": "service.commands.drift:drift_command",
-    "audit": "service.commands.audit:audit_command",
-    "replay": "service.commands.replay:replay_command",
-    "score": "service.commands.offline:score_command",
-    "evaluate": "service.commands.offline:evaluate_command",
-    "signals": "service.commands.signals:signals_group",
-    "demo": "service.commands.demo:demo_command",
+    "up": "run:up_command",
+    "restart": "run:restart_command",
+    "first-run": "first_run:first_run_command",
+    "doctor": "doctor:doctor_command",
+    "migrate": "run:migrate_command",
+    "models": "models:models_group",
+    "retrain": "retrain:retrain_command",
+    "backscore": "backscore:backscore_group",
+    "move": "move:move_command",
+    "backup": "backup:backup_command",
+    "restore": "backup:restore_command",
+    "sites": "sites:sites_group",
+    "users": "users:users_group",
+    "callbacks": "callbacks:callbacks_group",
+    "hooks": "hooks:hooks_group",
+    "plugins": "plugins:plugins_group",
+    "clients": "clients:clients_group",
+    "lists": "lists:lists_group",
+    "reputation": "reputation_lists:reputation_group",
+    "erase": "erase:erase_command",
+    "import": "transfer:import_command",
+    "export": "transfer:export_command",
+    "decisions": "decisions:decisions_group",
+    "drift": "drift:drift_command",
+    "audit": "audit:audit_command",
+    "replay": "replay:replay_command",
+    "score": "offline:score_command",
+    "evaluate": "offline:evaluate_command",
+    "signals": "signals:signals_group",
+    "demo": "demo:demo_command",
 }
 _WRONG_INPUT = 2
+_OURS = {"models", __name__.partition(".")[0]}
 _NEEDS = (
     "{what} needs the package {package}, which is not installed here; "
     "of the containers, worker has what judges and web what makes pages."
@@ -64,7 +67,7 @@ class _LazyGroup(click.Group):
             return None
         module, _, attribute = _COMMANDS[cmd_name].partition(":")
         try:
-            command = getattr(importlib.import_module(module), attribute)
+            command = getattr(importlib.import_module(f"{_ROOM}.{module}"), attribute)
         except ModuleNotFoundError as error:
             return _not_here(cmd_name, error)
         assert isinstance(command, click.Command)  # noqa: S101  # the table above is ours
@@ -88,7 +91,7 @@ def _not_here(name: str, error: ModuleNotFoundError) -> click.Command:
 def _foreign_package(error: ModuleNotFoundError) -> str:
     """Return which package is missing. Raise the error if it is one of ours: that is a fault."""
     package = (error.name or "").partition(".")[0]
-    if package in {"", "service", "models"}:
+    if package in {"", *_OURS}:
         raise error
     return package
 

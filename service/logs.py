@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 
+from service import PREFIX
+
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")
 """The id of the request that this thread serves; every line it logs carries it."""
 
@@ -63,7 +65,7 @@ class JsonFormatter(logging.Formatter):
             "event": _one_line(_words(record)),
             "process": self._process,
             "pid": record.process,
-            "logger": record.name,
+            "logger": record.name.removeprefix(PREFIX),
         }
         fields = {key: _json_value(value) for key, value in _fields(record).items()}
         # An event's own field never passes for one of these.

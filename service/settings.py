@@ -21,6 +21,7 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from service import PREFIX
 from service.domain.delivery import RETRY_DELAYS
 from service.domain.reminder import is_mail_address, parse_threshold
 from service.logs import LogFormat
@@ -116,6 +117,19 @@ def _zone(given: str) -> str:
 AllowedTarget = Annotated[str, AfterValidator(_network_or_host)]
 
 
+def own_data_folder() -> Path:
+    """Return where data lies unless somebody says where: one place for each person.
+
+    That is `$XDG_DATA_HOME/slopsieve`, by default below `~/.local/share`; in a checkout it is `var`
+    below wherever somebody stands, so that each checkout has its own.
+    """
+    if not PREFIX:
+        return Path("var")
+    given = Path(os.environ.get("XDG_DATA_HOME", ""))
+    shared = given if given.is_absolute() else Path("~/.local/share").expanduser()
+    return shared / "slopsieve"
+
+
 class SettingsError(Exception):
     """The environment is wrong; the message has one line for each thing that is."""
 
@@ -128,7 +142,7 @@ class Settings(BaseSettings):
         env_prefix=ENV_PREFIX, env_ignore_empty=True, frozen=True, extra="ignore"
     )
 
-    data_dir: Path = Path("var")
+    data_dir: Path = Field(default_factory=own_data_folder)
     """Where the embedded database, the Valkey files and the secrets lie."""
 
     database_url: SecretStr | None = None

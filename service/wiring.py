@@ -23,6 +23,7 @@ from service.data_folder import MIN_SECRET_CHARS, DataFolder
 from service.domain.reminder import ReminderPlan, parse_threshold
 from service.domain.sender import SenderSecrets
 from service.ids import new_id
+from service.install_commands import install_extra
 from service.outbound.guard import OutboundRules
 from service.outbound.mail import SmtpMailer, parse_mail_url
 from service.outbound.room import WebhookRoom
@@ -243,7 +244,7 @@ def _open_traces(settings: Settings, process: str) -> Tracing | None:
     except ModuleNotFoundError as error:
         msg = (
             f"{ENV_PREFIX}TRACES_URL needs the package {error.name}, which is not installed here: "
-            "pip install 'slopsieve[traces]', or unset it"
+            f"{install_extra('traces')}, or unset it"
         )
         raise StartError(msg, ExitCode.PACKAGE) from None
     return TracingObserver(settings.traces_url, process=process, share=settings.traces_share)

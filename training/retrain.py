@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None, config: RetrainConfig | None = 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m training.retrain",
+        prog=f"python -m {__package__}.retrain",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -327,7 +327,7 @@ def main(arguments: Sequence[str] | None = None, config: TrainConfig | None = No
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m training.train", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.train", description=__doc__)
     parser.add_argument(
         "--data",
         type=Path,

@@ -26,6 +26,7 @@ from models.registry import (
     read_current_name,
     read_previous_name,
 )
+from service.commands.opening import find_installation
 from service.commands.output import data_dir_option
 from service.commands.whole_files import open_whole
 from service.data_folder import DataFolder
@@ -65,7 +66,7 @@ def backup_command(file: str, data_dir: str | None) -> None:
             "back that one up with its own tool, such as pg_dump, and keep the secret keys with it"
         )
         raise StartError(msg, ExitCode.DATABASE)
-    folder = DataFolder(settings.data_dir)
+    folder = find_installation(settings)
     if not folder.database_file.exists():
         msg = f"there is no database in the data folder {folder.path} to back up"
         raise StartError(msg, ExitCode.DATA_FOLDER)

@@ -115,7 +115,9 @@ class _Api:
             msg = f"{self._base_url}{path} answered {error.code}; is this the same data folder?"
             raise _DemoError(msg) from None
         except OSError:
-            msg = f"nothing answers at {self._base_url}; start it with `make run`, or give --url"
+            msg = (
+                f"nothing answers at {self._base_url}; start it with `slopsieve up`, or give --url"
+            )
             raise _DemoError(msg) from None
 
 

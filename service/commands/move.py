@@ -9,9 +9,9 @@ from pathlib import Path
 
 import click
 
+from service.commands.opening import find_installation
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.progress import CountingProgress
-from service.data_folder import DataFolder
 from service.settings import load_settings
 from service.start_error import ExitCode, StartError
 from service.stores.migrations import SchemaState, migrate, schema_state
@@ -44,7 +44,7 @@ def move_command(*, url: str, resume: bool, data_dir: str | None, as_json: bool)
     search finds is filled again after the start, the newest comments first.
     """
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
-    folder = DataFolder(settings.data_dir)
+    folder = find_installation(settings)
     source = open_engine(settings, folder)
     try:
         target = create_engine(url)

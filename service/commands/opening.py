@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from service import wiring
+from service import PREFIX, wiring
 from service.data_folder import DataFolder
 from service.ports.services import Services
 from service.settings import Settings, load_settings
@@ -19,27 +19,38 @@ from service.start_error import ExitCode, StartError
 def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
     """Give a command the services of an installation; close them afterwards.
 
-    A folder that nobody named is the one under wherever somebody stands: it is said which that is,
-    and where it holds no installation, none is begun there. One that was named is begun, which is
+    A folder that nobody named is the one under wherever somebody stands, or their own one where
+    the wheel is installed: it is said which that is, and where it holds no installation, none is
+    begun there. One that was named is begun, which is
     said too. Raises `StartError`, and whatever `wiring.open_services` raises.
     """
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
-    folder = DataFolder(settings.data_dir, prove=False)
-    is_named = "data_dir" in settings.model_fields_set
-    begins = _begins(settings, folder)
-    if begins and not is_named:
-        msg = (
-            f"there is no Slopsieve in the data folder {folder.path}, the one under where you "
-            "stand; go to where you started it or name its data folder with --data-dir or "
-            "SLOPSIEVE_DATA_DIR; a new one is started by `slopsieve up`"
-        )
-        raise StartError(msg, ExitCode.DATA_FOLDER)
-    if begins:
+    folder = find_installation(settings)
+    if _begins(settings, folder):
         click.echo(f"A new installation is begun in the data folder {folder.path}.", err=True)
-    elif not is_named:
+    elif not _is_named(settings):
         click.echo(f"Data folder: {folder.path}", err=True)
     with wiring.open_services(data_dir=data_dir) as services:
         yield services
+
+
+def find_installation(settings: Settings) -> DataFolder:
+    """Return the data folder, as it is. Raise `StartError` if nobody named it and it holds none."""
+    folder = DataFolder(settings.data_dir, prove=False)
+    if _begins(settings, folder) and not _is_named(settings):
+        which = "yours unless you name another" if PREFIX else "the one under where you stand"
+        hint = "" if PREFIX else "go to where you started it or "
+        msg = (
+            f"there is no Slopsieve in the data folder {folder.path}, {which}; {hint}name its data "
+            "folder with --data-dir or SLOPSIEVE_DATA_DIR, as /var/lib/slopsieve where systemd "
+            "runs it; a new one is started by `slopsieve up`"
+        )
+        raise StartError(msg, ExitCode.DATA_FOLDER)
+    return folder
+
+
+def _is_named(settings: Settings) -> bool:
+    return "data_dir" in settings.model_fields_set
 
 
 def _begins(settings: Settings, folder: DataFolder) -> bool:

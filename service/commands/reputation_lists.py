@@ -11,10 +11,9 @@ from typing import BinaryIO, cast
 
 import click
 
-from service.commands.opening import open_services
+from service.commands.opening import find_installation, open_services
 from service.commands.output import data_dir_option, json_option, print_rows
 from service.commands.reputation import reputation_group
-from service.data_folder import DataFolder
 from service.domain.comment import ListBasis, ListHits, ListKind
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.learning.evidence import LocalEvidence
@@ -129,7 +128,7 @@ def remove_command(name: str, data_dir: str | None) -> None:
 
 def _folder(data_dir: str | None) -> ListFolder:
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
-    return ListFolder(DataFolder(settings.data_dir).lists_folder)
+    return ListFolder(find_installation(settings).lists_folder)
 
 
 def _checked(name: str, date: str | None, source: str, now: datetime) -> datetime | None:

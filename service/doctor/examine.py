@@ -28,6 +28,7 @@ from service.doctor.settings_checks import check_combinations, check_names, name
 from service.doctor.valkey_checks import check_valkey
 from service.domain.case import CaseFilter
 from service.domain.errors import ModerationError, StoreUnavailableError
+from service.install_commands import install_again
 from service.outbound.sender import trusted_authorities
 from service.settings import ENV_PREFIX, Settings, SettingsError, load_settings
 from service.stores.sql import SqlStores, sql_stores
@@ -191,7 +192,7 @@ def _secrets(settings: Settings) -> Iterator[Finding]:
 
 
 def _certificates(load: Callable[[], ssl.SSLContext] = trusted_authorities) -> Finding:
-    remedy = "Install the package ca-certificates, and run make install again for certifi."
+    remedy = f"Install the package ca-certificates, and run {install_again()} for certifi."
     try:
         known = load().cert_store_stats()["x509_ca"]
     except (OSError, ssl.SSLError) as error:

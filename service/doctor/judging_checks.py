@@ -9,6 +9,7 @@ from pathlib import Path
 
 from models.errors import ModelVersionError
 from models.registry import SHIPPED_DIR, check_version, list_versions, read_current_name
+from service import PREFIX
 from service.doctor.finding import Finding, fail, time_in_words, warn, well
 from service.domain.backlog import Backlog, ReviewPart
 from service.domain.comment import Lane
@@ -107,13 +108,13 @@ def check_workers(
         yield warn(
             "callbacks process",
             "nobody tells sites of verdicts and decisions",
-            "Start it: slopsieve up, or python -P -m service.processes.callbacks",
+            f"Start it: slopsieve up, or python -P -m {PREFIX}service.processes.callbacks",
         )
     if not beats:
         yield warn(
             "scheduler",
             "nobody asks for upkeep: what was lost or missed stays so",
-            "Start it: slopsieve up, or python -P -m service.processes.beat",
+            f"Start it: slopsieve up, or python -P -m {PREFIX}service.processes.beat",
         )
     elif len(beats) > 1:
         yield warn(

@@ -33,7 +33,7 @@ _THREADS_NEVER_HELD = 6
 
 def main() -> None:
     """Run the API process; what keeps it from starting is said in one line."""
-    wired, listener, shared = start("service.processes.app", _prepare, inherits_socket=True)
+    wired, listener, shared = start("app", _prepare, inherits_socket=True)
     serve(wired, listener, shared=shared)
     wired.close()
 

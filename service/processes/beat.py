@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 def main() -> None:
     """Run the beat process; what keeps it from starting is said in one line."""
-    url, retrains = start("service.processes.beat", _prepare)
+    url, retrains = start("beat", _prepare)
     log.info("beat started", extra={"pid": os.getpid()})
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, _stop)

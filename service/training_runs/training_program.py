@@ -14,6 +14,7 @@ from typing import IO
 
 from models.errors import ModelVersionError
 from models.registry import SHIPPED_DIR, check_version, import_version, promote, read_current_name
+from service import PREFIX
 from service.domain.errors import TrainingFailedError, TrainingStoppedError
 from service.domain.retraining import (
     RetrainingOptions,
@@ -21,6 +22,7 @@ from service.domain.retraining import (
     TrainingProgress,
     report_from,
 )
+from service.install_commands import install_extra
 from service.settings import ENV_PREFIX
 from service.training_runs.run_folders import (
     DECISIONS_FILE,
@@ -29,9 +31,9 @@ from service.training_runs.run_folders import (
     RunFolders,
 )
 
-PROGRAM = (sys.executable, "-P", "-m", "training.retrain")
+PROGRAM = (sys.executable, "-P", "-m", f"{PREFIX}training.retrain")
 # What the program needs beside what serving needs; asked for without importing any of it.
-_PACKAGES = ("torch", "transformers", "nncf", "safetensors")
+_PACKAGES = ("torch", "transformers", "nncf", "safetensors", "sklearn", "scipy")
 # The lowest there is: whoever judges comments goes first.
 _NICENESS = 19
 _LOOK_EVERY_SECONDS = 1.0
@@ -93,7 +95,7 @@ class TrainingProcesses(RunFolders):
             return None
         return (
             f"training needs packages that are not installed here ({', '.join(missing)}): run "
-            "`make install-train`, or retrain where the trainer's image runs"
+            f"`{install_extra('train')}`, or retrain where the trainer's image runs"
         )
 
     @contextmanager

@@ -44,7 +44,7 @@ def create_app(
     services: Services, config: WebConfig, checks: Checks, metrics: Metrics = bytes
 ) -> Flask:
     """Return the application that serves the API, its documentation, the pages, health, metrics."""
-    app = Flask("service.web", static_folder=None)
+    app = Flask(__package__, static_folder=None)
     _configure(app, config)
     register_headers(app, config, services.observer)
     register_errors(app, error_page)
@@ -89,7 +89,7 @@ def api_routes(
 
 def register_api(app: Flask, routes: list[Route]) -> None:
     """Serve the operations under `/v1`, each to sites with a valid key only."""
-    api = Blueprint(API, "service.web.api.route", url_prefix="/v1")
+    api = Blueprint(API, f"{__package__}.api.route", url_prefix="/v1")
     api.before_request(require_site)
     for route in routes:
         register_route(api, route)

@@ -28,6 +28,10 @@ def elsewhere(tmp_path, monkeypatch):
         ["users", "add", "ada"],
         ["hooks", "list"],
         ["export", "--site", "Garden"],
+        ["backup", "garden.tar"],
+        ["move", "--to", "sqlite:///garden.db"],
+        ["reputation", "lists"],
+        ["reputation", "remove", "garden"],
     ],
 )
 def test_no_installation_is_begun_where_somebody_happens_to_stand(elsewhere, words):

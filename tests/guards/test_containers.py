@@ -113,7 +113,12 @@ def _left_out(stage: str) -> set[str]:
 
 
 def _module(command: list[str]) -> str | None:
-    return command[command.index("-m") + 1] if "-m" in command else None
+    """Return which of our modules a command runs, as the tree calls it; images have the wheel."""
+    if "-m" not in command:
+        return None
+    name = command[command.index("-m") + 1]
+    assert name.startswith("slopsieve.")
+    return name.removeprefix("slopsieve.")
 
 
 def _modules_in_compose() -> dict[str, str]:

@@ -28,11 +28,12 @@ def test_every_documented_default_is_the_true_one():
     documented = _documented()
 
     for name, field in Settings.model_fields.items():
-        default = "" if field.default is None else str(field.default)
-        if isinstance(field.default, bool):
+        given = field.get_default(call_default_factory=True)
+        default = "" if given is None else str(given)
+        if isinstance(given, bool):
             default = default.lower()
-        if isinstance(field.default, tuple):
-            default = ",".join(str(item) for item in field.default)
+        if isinstance(given, tuple):
+            default = ",".join(str(item) for item in given)
         assert documented[f"{ENV_PREFIX}{name.upper()}"] == default
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from service.data_folder import DataFolder
+from service.settings import load_settings
 from service.start_error import ExitCode, StartError
 
 
@@ -67,3 +69,26 @@ def test_a_full_disk_is_told_as_such_and_no_other_folder_is_asked_for(tmp_path, 
     with pytest.raises(StartError, match="its disk is full; make room there"):
         DataFolder(tmp_path)
     assert DataFolder(tmp_path, prove=False).path == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("given", "folder"),
+    [
+        ("/srv/data", "/srv/data/slopsieve"),
+        ("", "/home/ada/.local/share/slopsieve"),
+        ("relative", "/home/ada/.local/share/slopsieve"),
+    ],
+)
+def test_what_is_installed_keeps_its_data_where_its_owner_keeps_data(monkeypatch, given, folder):
+    monkeypatch.setattr("service.settings.PREFIX", "slopsieve.")
+    monkeypatch.setenv("HOME", "/home/ada")
+    monkeypatch.setenv("XDG_DATA_HOME", given)
+    monkeypatch.delenv("SLOPSIEVE_DATA_DIR", raising=False)
+
+    assert load_settings().data_dir == Path(folder)
+
+
+def test_a_checkout_keeps_its_data_beside_it(monkeypatch):
+    monkeypatch.delenv("SLOPSIEVE_DATA_DIR", raising=False)
+
+    assert load_settings().data_dir == Path("var")

@@ -38,7 +38,7 @@ _OUTCOMES = (Outcome.HAM, Outcome.UNSURE, Outcome.SPAM)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return 0, or 1 after one clear message on standard error."""
     parser = argparse.ArgumentParser(
-        prog="python -m training.experiments.archive",
+        prog=f"python -m {__package__}.archive",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -223,7 +223,7 @@ def _alarm_line(name: str, ham: Sequence[Measured], way: str) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables of the parts asked for."""
     parser = argparse.ArgumentParser(
-        prog="python -m training.experiments.boundaries", description=__doc__
+        prog=f"python -m {__package__}.boundaries", description=__doc__
     )
     parser.add_argument("--data", type=Path, nargs="+", default=[DEFAULT_DATA])
     parser.add_argument("--parts", type=Part, nargs="+", default=[Part.CALIBRATION])

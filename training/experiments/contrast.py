@@ -360,9 +360,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m training.experiments.contrast", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.contrast", description=__doc__)
     parser.add_argument(
         "--data",
         type=Path,

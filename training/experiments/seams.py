@@ -138,9 +138,7 @@ def training_examples(examples: Sequence[Example]) -> list[Runs]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the weights, fitted on the train part."""
-    parser = argparse.ArgumentParser(
-        prog="python -m training.experiments.seams", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.seams", description=__doc__)
     parser.add_argument("--data", type=Path, nargs="+", default=[DEFAULT_DATA])
     options = parser.parse_args(arguments)
     dataset = read_dataset(options.data, corrections=LABEL_CORRECTIONS)

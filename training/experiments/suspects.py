@@ -146,9 +146,7 @@ def _line(suspect: Suspect, *, with_text: bool) -> dict[str, object]:
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m training.experiments.suspects", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.suspects", description=__doc__)
     parser.add_argument(
         "--data", type=Path, nargs="+", required=True, help="data files or folders of them"
     )

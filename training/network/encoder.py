@@ -14,6 +14,7 @@ from transformers import AutoModel
 from transformers.utils.hub import cached_file
 
 from models.transformer import TOKENISER_FILE
+from service.install_commands import install_extra
 from training.network.packaged_e5 import (
     E5,
     choose_pieces,
@@ -92,7 +93,8 @@ def base_folder(base: str) -> str:
         return base
     spec = find_spec(PACKAGED_BASE)
     if spec is None or spec.origin is None:
-        msg = f"the package {PACKAGED_BASE.replace('_', '-')} is missing: run `make install-train`"
+        package = PACKAGED_BASE.replace("_", "-")
+        msg = f"the package {package} is missing: run `{install_extra('train')}`"
         raise ValueError(msg)
     folder = Path(spec.origin).parent / "model"
     found = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()

@@ -92,7 +92,7 @@ def test_the_plugin_is_under_the_gpl_and_the_package_says_so():
     assert _header("License") == "GPL-2.0-or-later"
     assert "GNU GENERAL PUBLIC LICENSE" in (WORDPRESS / "LICENSE").read_text()
     assert project["license"] == "Apache-2.0 AND GPL-2.0-or-later"
-    assert str((WORDPRESS / "LICENSE").relative_to(ROOT)) in project["license-files"]
+    assert f"**/{(WORDPRESS / 'LICENSE').relative_to(ROOT)}" in project["license-files"]
 
 
 def test_the_wheel_carries_every_file_of_the_plugin():

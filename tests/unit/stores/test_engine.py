@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -49,6 +51,25 @@ def test_every_spelling_of_a_postgresql_url_is_understood(start):
     assert engine.url.drivername == "postgresql+psycopg"
     assert engine.url.port == 5433
     assert "geheim" not in repr(engine)
+
+
+def test_without_the_driver_a_postgresql_url_is_refused_with_the_command_that_installs_it(database):
+    script = (
+        "import sys\n"
+        "sys.modules['psycopg'] = None\n"
+        "from service.stores.sql import create_engine, ping\n"
+        "ping(create_engine('sqlite:///' + sys.argv[1]))\n"
+        "try:\n"
+        "    create_engine('postgresql://u:geheim@h/d')\n"
+        "except ValueError as error:\n"
+        "    print(error)\n"
+    )
+
+    ended = subprocess.run(
+        [sys.executable, "-c", script, str(database)], capture_output=True, text=True, check=False
+    )
+
+    assert ended.stdout == "PostgreSQL needs its driver, psycopg: run `make install`\n", ended
 
 
 def test_a_commit_is_durable_and_references_are_checked(engine):

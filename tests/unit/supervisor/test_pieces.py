@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 from click.testing import CliRunner
@@ -200,8 +201,31 @@ def test_people_are_told_what_is_missing():
     assert "no model" in as_text(running(problem="no model"))
 
 
-def test_the_installed_packages_are_the_pinned_ones():
+def test_the_installed_packages_are_within_their_ranges():
     assert check_packages() is None
+
+
+def test_every_package_that_is_missing_or_out_of_its_range_is_named_at_once(tmp_path, monkeypatch):
+    info = tmp_path / "garden-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.4\nName: garden\nVersion: 1.0\n"
+        "Requires-Dist: click>=1,<2\n"
+        "Requires-Dist: flask>=1\n"
+        "Requires-Dist: radiators>=3\n"
+        'Requires-Dist: rakes>=1; python_version < "3"\n'
+        'Requires-Dist: spades>=1; extra == "tools"\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+
+    with pytest.raises(StartError) as caught:
+        check_packages("garden")
+
+    click, radiators = str(caught.value).split(": ")[1].split("; ")[0].split("), ")
+    assert caught.value.exit_code is ExitCode.PACKAGE
+    assert click.startswith(f"click <2,>=1 ({metadata.version('click')}")
+    assert radiators == "radiators >=3 (missing)"
+    assert "run `make install`" in str(caught.value)
 
 
 def test_valkey_listens_on_a_private_socket_with_a_password_of_its_own(tmp_path):

@@ -10,7 +10,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import psycopg
 import sqlalchemy as sa
 from sqlalchemy.engine.interfaces import DBAPIConnection
 from sqlalchemy.exc import (
@@ -25,6 +24,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from service.domain.errors import StoreDamagedError, StoreFullError, StoreUnavailableError
+from service.install_commands import install_extra
+from service.stores.sql.base import driver as postgresql
 
 _T = TypeVar("_T")
 
@@ -81,7 +82,8 @@ def create_engine(
     """Return an engine for a `sqlite:///file` or `postgresql://` URL; nothing is opened yet.
 
     A call that waits longer than `lock_timeout_ms` for another's write is given up. Raises
-    `ValueError` for any other URL, without repeating it: it may hold a password.
+    `ValueError` for any other URL, without repeating it as it may hold a password, and for
+    PostgreSQL without its driver.
     """
     allowed = connections or Connections()
     try:
@@ -91,6 +93,9 @@ def create_engine(
         raise ValueError(msg) from None
     backend = parsed.drivername.partition("+")[0]
     if backend in ("postgres", "postgresql"):
+        if not postgresql.IS_INSTALLED:
+            msg = f"PostgreSQL needs its driver, psycopg: run `{install_extra('postgres')}`"
+            raise ValueError(msg)
         return _postgresql_engine(
             parsed.set(drivername="postgresql+psycopg"), lock_timeout_ms, allowed
         )
@@ -247,7 +252,7 @@ def _refuse_dead(
     try:
         driver.execute("SELECT 1")
         driver.autocommit = False
-    except psycopg.Error as error:
+    except postgresql.Error as error:
         raise InvalidatePoolError("the connection does not answer") from error
 
 
@@ -350,7 +355,7 @@ def write(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
         for number in range(1, _DEADLOCK_TRIES):
             try:
                 return _write_once(engine, work)
-            except (DBAPIError, psycopg.OperationalError) as error:
+            except (DBAPIError, postgresql.OperationalError) as error:
                 if not _is_deadlock(error):
                     raise
             # Who is tried again at once may overtake the other, and they wait for each other anew.
@@ -374,7 +379,7 @@ def _write_once(engine: sa.Engine, work: Callable[[sa.Connection], _T]) -> _T:
         return work(connection)
 
 
-def _is_deadlock(error: DBAPIError | psycopg.OperationalError) -> bool:
+def _is_deadlock(error: DBAPIError | postgresql.OperationalError) -> bool:
     # What fails within a COPY comes straight from the driver.
     driver_error = error.orig if isinstance(error, DBAPIError) else error
     return getattr(driver_error, "sqlstate", None) == "40P01"
@@ -387,7 +392,7 @@ def our_errors() -> Iterator[None]:
         yield
     except (OperationalError, InterfaceError, InternalError, PoolTimeoutError) as error:
         raise _unavailable(error) from error
-    except (sqlite3.DatabaseError, psycopg.OperationalError) as error:
+    except (sqlite3.DatabaseError, postgresql.OperationalError) as error:
         # What fails while a connection is prepared comes straight from the driver.
         raise _unavailable(error) from error
     except DatabaseError as error:

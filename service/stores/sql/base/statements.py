@@ -41,7 +41,7 @@ def insert_rows(
     """Insert rows that all give the same columns, on PostgreSQL with COPY.
 
     COPY takes a third of the time of INSERT, and values are made ready as for an INSERT. What the
-    driver refuses there is its own error, `psycopg.errors.UniqueViolation` for a key that is taken.
+    driver refuses there is its own error, `driver.TakenError` for a key that is taken.
     """
     if not rows:
         return

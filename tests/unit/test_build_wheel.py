@@ -1,0 +1,56 @@
+"""How imports are written anew for the wheel, and what is refused rather than guessed."""
+
+from __future__ import annotations
+
+import pytest
+
+from build_wheel import rewrite
+
+
+def rewritten(code):
+    return rewrite(code.encode(), "room.py").decode()
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted"),
+    [
+        ("from service import wiring\n", "from slopsieve.service import wiring\n"),
+        ("from models.names import x as y\n", "from slopsieve.models.names import x as y\n"),
+        ("if x:\n    from training.fit import (\n        a,\n    )\n",) * 2,
+        ("def f():\n\tfrom service.ids import new_id; return new_id\n",) * 2,
+    ],
+)
+def test_an_import_of_ours_is_one_from_below_slopsieve(code, wanted):
+    wanted = wanted.replace("from training", "from slopsieve.training")
+    wanted = wanted.replace("from service.ids", "from slopsieve.service.ids")
+
+    assert rewritten(code) == wanted
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from . import models\n",
+        "from .service import x\n",
+        "from modelset import x\n",
+        "import services\n",
+        "text = 'from service import wiring'\n",
+        '"""Words.\n\nfrom service import wiring\n"""\n',
+        "# from service import wiring\n",
+        "raise Error from service\n",
+        "x = 'ä\u2028'; y = models.z\n",
+    ],
+)
+def test_whatever_else_looks_like_one_stays_as_it_is(code):
+    assert rewritten(code) == code
+
+
+@pytest.mark.parametrize("code", ["import service\n", "import os, models.names as n\n"])
+def test_an_import_that_binds_a_rooms_name_is_refused(code):
+    with pytest.raises(ValueError, match=r"room\.py:1: write `from … import …`"):
+        rewritten(code)
+
+
+def test_an_import_laid_out_oddly_is_refused():
+    with pytest.raises(ValueError, match=r"room\.py:1: write one blank"):
+        rewritten("from  service import wiring\n")
