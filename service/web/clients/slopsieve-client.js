@@ -16,13 +16,13 @@
  */
 
 /**
- * How a delivery is written: a signed Standard Webhook, Akismet's own callback, or calls of a
- * platform's own API.
+ * How a delivery is written: a signed Standard Webhook, Akismet's own callback, calls of a
+ * platform's own API, or the call of a build hook.
  *
  * Akismet's form has no signature: the site's key stands in the body, which is therefore written
  * when it is sent and never kept. So is what a platform is asked: a rejected comment is hidden
  * there as things stand when its turn comes, and shown again where that was undone.
- * @typedef {"standard_webhook" | "akismet" | "github" | "discourse"} DeliveryForm
+ * @typedef {"standard_webhook" | "akismet" | "github" | "discourse" | "mastodon" | "build_hook"} DeliveryForm
  */
 
 /**
@@ -270,6 +270,9 @@
  * @property {string | null} [language] A BCP 47 tag such as `en` or `pt-BR`.
  * @property {string | null} [reply_to] The site's own id of the comment it answers.
  * @property {FormRequest | null} [form]
+ * @property {boolean} [keep] False for what nobody decides here and no page shows, such as a
+ *   contact form's message or a registration (its `text` is a blank): it is withdrawn as soon as it
+ *   is answered, so `wait` for its verdict. A batch, which waits for none, refuses it.
  */
 
 /**
@@ -333,10 +336,10 @@
  * Whether what comes in, and what the machine makes of it, is still as it was.
  * @typedef {Object} DriftAnswer
  * @property {string | null} version The version that serves.
- * @property {StretchAnswer | null} own Its first days, the reference of its own.
- * @property {StretchAnswer | null} own_recent
- * @property {StretchAnswer | null} before The weeks before, whatever version served.
- * @property {StretchAnswer | null} recent
+ * @property {PeriodAnswer | null} own Its first days, the reference of its own.
+ * @property {PeriodAnswer | null} own_recent
+ * @property {PeriodAnswer | null} before The weeks before, whatever version served.
+ * @property {PeriodAnswer | null} recent
  * @property {Array<AlarmAnswer>} alarms
  * @property {ShiftAnswer | null} score Null where too little was judged to compare.
  * @property {Array<ShiftAnswer>} signals Those that moved most first.
@@ -465,6 +468,14 @@
  * Where the list goes on.
  * @typedef {Object} PageLinks
  * @property {string | null} next The next page with the same filters; null on the last.
+ */
+
+/**
+ * UTC days that were counted together.
+ * @typedef {Object} PeriodAnswer
+ * @property {string} first
+ * @property {string} last
+ * @property {number} verdicts
  */
 
 /**
@@ -643,18 +654,10 @@
  */
 
 /**
- * A half-open stretch of the comment's text, in Unicode code points (not UTF-16 units).
+ * A half-open segment of the comment's text, in Unicode code points (not UTF-16 units).
  * @typedef {Object} SpanAnswer
  * @property {number} start
  * @property {number} end
- */
-
-/**
- * UTC days that were counted together.
- * @typedef {Object} StretchAnswer
- * @property {string} first
- * @property {string} last
- * @property {number} verdicts
  */
 
 /**

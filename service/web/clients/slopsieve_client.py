@@ -35,13 +35,20 @@ _ADDRESS = re.compile(r"(https?://[^\s/?#@\\]+(?:/[^\s/?#@\\]+)*)/*", re.IGNOREC
 # What the site should do with a comment.
 Action = Literal["publish", "hold", "reject"]
 
-# How a delivery is written: a signed Standard Webhook, Akismet's own callback, or calls of a
-# platform's own API.
+# How a delivery is written: a signed Standard Webhook, Akismet's own callback, calls of a
+# platform's own API, or the call of a build hook.
 #
 # Akismet's form has no signature: the site's key stands in the body, which is therefore written
 # when it is sent and never kept. So is what a platform is asked: a rejected comment is hidden there
 # as things stand when its turn comes, and shown again where that was undone.
-DeliveryForm = Literal["standard_webhook", "akismet", "github", "discourse"]
+DeliveryForm = Literal[
+    "standard_webhook",
+    "akismet",
+    "github",
+    "discourse",
+    "mastodon",
+    "build_hook",
+]
 
 # Waiting for its next try, delivered, or given up and waiting for a person.
 DeliveryState = Literal["waiting", "delivered", "dead"]
@@ -303,6 +310,10 @@ class CommentRequest(TypedDict):
     # The site's own id of the comment it answers.
     reply_to: NotRequired[str | None]
     form: NotRequired[FormRequest | None]
+    # False for what nobody decides here and no page shows, such as a contact form's message or a
+    # registration (its `text` is a blank): it is withdrawn as soon as it is answered, so `wait` for
+    # its verdict. A batch, which waits for none, refuses it.
+    keep: NotRequired[bool]
 
 
 class DayAnswer(TypedDict):
@@ -369,11 +380,11 @@ class DriftAnswer(TypedDict):
     # The version that serves.
     version: str | None
     # Its first days, the reference of its own.
-    own: StretchAnswer | None
-    own_recent: StretchAnswer | None
+    own: PeriodAnswer | None
+    own_recent: PeriodAnswer | None
     # The weeks before, whatever version served.
-    before: StretchAnswer | None
-    recent: StretchAnswer | None
+    before: PeriodAnswer | None
+    recent: PeriodAnswer | None
     alarms: list[AlarmAnswer]
     # Null where too little was judged to compare.
     score: ShiftAnswer | None
@@ -523,6 +534,14 @@ class PageLinks(TypedDict):
 
     # The next page with the same filters; null on the last.
     next: str | None
+
+
+class PeriodAnswer(TypedDict):
+    """UTC days that were counted together."""
+
+    first: str
+    last: str
+    verdicts: int
 
 
 class PostRequest(TypedDict):
@@ -730,18 +749,10 @@ class SiteFiguresAnswer(TypedDict):
 
 
 class SpanAnswer(TypedDict):
-    """A half-open stretch of the comment's text, in Unicode code points (not UTF-16 units)."""
+    """A half-open segment of the comment's text, in Unicode code points (not UTF-16 units)."""
 
     start: int
     end: int
-
-
-class StretchAnswer(TypedDict):
-    """UTC days that were counted together."""
-
-    first: str
-    last: str
-    verdicts: int
 
 
 class VerdictAnswer(TypedDict):
