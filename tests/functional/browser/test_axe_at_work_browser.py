@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from service.domain.comment import Author, Post
@@ -11,25 +10,23 @@ from service.domain.inbound import Platform
 from service.domain.site import SiteSettings
 from service.domain.verdict import Outcome
 from tests.factories import SITE, make_comment
-from tests.functional.browser.test_axe_browser import _OPTIONS, _fill
+from tests.functional.browser.axe import broken_rules
+from tests.functional.browser.test_axe_browser import _fill
 from tests.functional.moderators import keep
 from tests.functional.webhooks.conftest import add_hook
 
 POST = "https://blog.example/radiators/"
 
 
-def broken(page: Page, when: str) -> list[tuple[str, str, list[str]]]:
-    found = Axe().run(page, options=_OPTIONS).response["violations"]
-    return [(when, one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found]
+def broken(page: Page, when: str) -> list[tuple[str, str, str, list[str]]]:
+    return [(when, *one) for one in broken_rules(page)]
 
 
 @pytest.mark.parametrize("width", [390, 640, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_desk_at_work_breaks_no_rule(services, open_page, width, scheme):
+def test_the_desk_at_work_breaks_no_rule(services, open_page, width):
     known = _fill(services)
-    options = {"color_scheme": scheme, "reduced_motion": "reduce"}
     # So high that the bar at the lower edge lies over nothing.
-    page = open_page(viewport={"width": width, "height": 2_000}, **options).page
+    page = open_page(viewport={"width": width, "height": 2_000}).page
 
     page.goto(f"/review/comments/{known['comment_id']}")
     expect(page.locator("html[data-ready]")).to_be_attached()
@@ -49,8 +46,7 @@ def test_the_desk_at_work_breaks_no_rule(services, open_page, width, scheme):
     assert found == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_strangers_see_breaks_no_rule(services, browser, address, scheme):
+def test_what_strangers_see_breaks_no_rule(services, browser, address):
     services.sites.change_settings(
         SITE, lambda _: SiteSettings(blog="https://blog.example/", public_feed=True)
     )
@@ -59,7 +55,7 @@ def test_what_strangers_see_breaks_no_rule(services, browser, address, scheme):
         "One.\n\nTwo", post=Post(url=POST), author=Author(name="Mara", url="https://mara.example")
     )
     keep(services, comment, Outcome.HAM)
-    context = browser.new_context(base_url=address, color_scheme=scheme)
+    context = browser.new_context(base_url=address)
     page = context.new_page()
     found = []
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from service.campaigns.acts import Tie
 from service.domain.back_scoring import BackScoring
@@ -28,6 +27,7 @@ from service.moderation.review.put_aside import hand_over
 from service.ports.services import Services
 from tests.factories import SITE, make_comment
 from tests.fakes import make_services
+from tests.functional.browser.axe import broken_rules
 from tests.functional.moderators import add_moderator, keep, make_app
 from tests.functional.test_campaign_pages import keep_campaign
 from tests.functional.test_learning_pages import wait_and_learn
@@ -35,9 +35,6 @@ from tests.functional.test_models_page import retrained
 from tests.functional.test_ring_pages import keep_ring
 from tests.runs import REPORT
 
-# The rules of WCAG 2.2, levels A and AA, and axe-core's own best practices.
-_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-_OPTIONS = {"runOnly": {"type": "tag", "values": _TAGS}, "resultTypes": ["violations"]}
 # Answers that are no pages: downloads, streams, parts.
 _NO_PAGES = frozenset(
     {
@@ -208,8 +205,7 @@ def _addresses(known: dict[str, str]) -> list[str]:
 
 # 640 is a screen of 1280 zoomed to 200 %.
 @pytest.mark.parametrize("width", [390, 640, 1280])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width, scheme):
+def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width):
     known = _fill(services)
     # The addresses that show what no page shows by itself, and what that is.
     telling = {
@@ -228,10 +224,7 @@ def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width, sche
         "/lists?show=allow": "#new",
         "/models": "main:has(.checks) section:has(#on-trial) progress",
     }
-    # Without motion no colour is looked at on its way to another.
-    watched = open_page(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
-    )
+    watched = open_page(viewport={"width": width, "height": 900})
     page = watched.page
     found = []
 
@@ -240,37 +233,33 @@ def test_no_page_breaks_a_rule_of_accessibility(services, open_page, width, sche
         assert answer.ok, address
         assert page.locator(telling.get(address, "h1")).count(), address
         page.evaluate("document.querySelectorAll('main details').forEach(d => { d.open = true; })")
-        for broken in Axe().run(page, options=_OPTIONS).response["violations"]:
-            nodes = [node["html"][:160] for node in broken["nodes"][:3]]
-            found.append((address, broken["id"], nodes))
+        found += [(address, *broken) for broken in broken_rules(page)]
 
     assert found == []
     assert watched.complaints == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_help_sheet_and_the_open_menus_break_no_rule(services, open_page, scheme):
+def test_the_help_sheet_and_the_open_menus_break_no_rule(services, open_page):
     _fill(services)
-    page = open_page(color_scheme=scheme, reduced_motion="reduce").page
+    page = open_page().page
 
     page.get_by_text("More", exact=True).click()
-    menu = Axe().run(page, options=_OPTIONS).response["violations"]
+    menu = broken_rules(page)
     page.evaluate("document.querySelector('dialog.help').showModal()")
-    sheet = Axe().run(page, options=_OPTIONS).response["violations"]
+    sheet = broken_rules(page)
 
     page.evaluate("document.querySelector('dialog.help').close()")
     page.keyboard.press("Control+k")
-    palette = Axe().run(page, options=_OPTIONS).response["violations"]
+    palette = broken_rules(page)
 
-    assert [one["id"] for one in menu + sheet + palette] == []
+    assert menu + sheet + palette == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
-def test_what_pages_tell_of_learning_breaks_no_rule(services, open_page, width, scheme):
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_pages_tell_of_learning_breaks_no_rule(services, open_page, width):
     wait_and_learn(services)
-    options = {"color_scheme": scheme, "reduced_motion": "reduce"}
     # So high that the bar at the lower edge lies over nothing.
-    page = open_page(viewport={"width": width, "height": 2_000}, **options).page
+    page = open_page(viewport={"width": width, "height": 2_000}).page
     shown = {
         "/review": "a[href*='/review/anew/']",
         f"/review/anew/{SITE}/spam": "input[name=id]",
@@ -281,6 +270,6 @@ def test_what_pages_tell_of_learning_breaks_no_rule(services, open_page, width, 
     for address, what in shown.items():
         page.goto(address)
         assert page.locator(what).count(), address
-        broken += Axe().run(page, options=_OPTIONS).response["violations"]
+        broken += broken_rules(page)
 
-    assert [(one["id"], [n["html"][:160] for n in one["nodes"][:3]]) for one in broken] == []
+    assert broken == []
