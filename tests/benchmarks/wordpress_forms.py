@@ -33,6 +33,7 @@ _SPAM = (
     "Get 100,000 targeted visitors to your website for only $49."
     " Click https://traffic.example/offer now, business loans approved in 24 hours!"
 )
+_BLOCKED = "example.net"
 _STAND_INS = """<?php
 /* Plugin Name: Stand-ins for two form plugins */
 function stand_in_form( $action, $fields, $extra ) {
@@ -338,22 +339,29 @@ class Run:
         return "solved" if members.get("solution") else "unsolved"
 
     def _registrations(self) -> None:
-        entry = {"kind": "domain", "value": "spammers.example", "effect": "block"}
-        self.print("blocked", entry)
+        self.service.command("lists", "add", "block", "mail_domain", _BLOCKED, "--reason", "Shops.")
         for mode in ("hold", "enforce"):
             self.service.ask("/v1/site/settings", "PATCH", {"mode": mode})
-            for name, trap in ((f"mara{mode}", ""), (f"shop{mode}", "https://shop.example")):
-                self.print(f"registration, {mode}, {name}", self._register(name, trap))
-        last = self._sent()[-1]
+            for name, host, trap in (
+                ("mara", "mail.example", ""),
+                ("bot", "mail.example", "https://shop.example"),
+                ("shop", _BLOCKED, ""),
+            ):
+                said = self._register(f"{name}{mode}", host, trap)
+                self.print(f"registration, {mode}, {name}", said)
+        self.service.stop()
+        self.print("registration, service away", self._register("away", _BLOCKED, ""))
+        self.service.start()
+        last = self._sent()[-2]
         self.print("sent of a registration", {**last, "form": list(last["form"])})
 
-    def _register(self, name: str, trap: str) -> object:
+    def _register(self, name: str, host: str, trap: str) -> object:
         page = self._page()
         page.goto(f"{self.wordpress.home}/wp-login.php?action=register")
         page.click("#user_login")
         page.keyboard.type(name)
         page.click("#user_email")
-        page.keyboard.type(f"{name}@mail.example")
+        page.keyboard.type(f"{name}@{host}")
         page.wait_for_timeout(2_000)
         page.evaluate("text => { document.querySelector('[name=slopsieve_homepage]').value = text; }", trap)
         with page.expect_navigation():

@@ -292,6 +292,12 @@ class Service:
             self._process.wait(60)
             self._process = None
 
+    def command(self, *arguments: str) -> None:
+        """Run a command of the program on the service's data."""
+        subprocess.run(
+            [self._program, *arguments], env=self._environment, check=True, stdout=subprocess.PIPE
+        )
+
     def ask(self, path: str, method: str = "GET", body: object = None) -> dict[str, Any]:
         """Call it with the site's key."""
         request = urllib.request.Request(  # noqa: S310  # started here
