@@ -1,7 +1,7 @@
 """Runs `service/MOVING.md` as it stands there, and says how long each part took.
 
-It needs what `wordpress_plugin.py` needs. A WordPress with 300 comments, some in Spam and a tenth in
-Pending, is moved through its own pages by a browser, and an export of Disqus by commands.
+It needs what `wordpress_plugin.py` needs. A WordPress with 300 comments, some of them in Spam and
+others in Pending, is moved through its own pages by a browser, an export of Disqus by commands.
 What a person reads and thinks meanwhile is not in the seconds.
 """
 

@@ -186,7 +186,12 @@ function connect(): array {
 		'events' => CALLBACK_EVENTS,
 		'rotate' => true,
 	);
-	$told  = ask_service( 'PUT', '/v1/site/callback', $asked );
+	$before = ask_service( 'GET', '/v1/site/callback' );
+	if ( 200 === $before['status'] && $asked['url'] !== ( $before['body']['url'] ?? $asked['url'] ) ) {
+		/* translators: %s: another blog's address. */
+		$lines[] = array( false, sprintf( __( 'Until now this key sent decisions to %s, which hears of none any more. If that is another blog, give each a key of its own.', 'slopsieve' ), $before['body']['url'] ) );
+	}
+	$told = ask_service( 'PUT', '/v1/site/callback', $asked );
 	if ( 200 === $told['status'] && ! empty( $told['body']['secret'] ) ) {
 		keep_connection( array( 'secret' => $told['body']['secret'] ) );
 		/* translators: %s: an address of this blog. */
