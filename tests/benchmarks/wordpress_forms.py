@@ -1,14 +1,15 @@
 """Shows what the WordPress plugin does with contact forms, registrations, German and networks.
 
-It needs what `wordpress_plugin.py` needs, but no comments. Contact Form 7 and WPForms are no part of
-this project, nor of any package: two small plugins here fire their hooks, in their order, with their
-arguments, as `includes/submission.php`, `includes/mail.php` (Contact Form 7) and
+It needs what `wordpress_plugin.py` needs, but no comments. Contact Form 7 and WPForms are no part
+of this project, nor of any package: `wordpress_stand_ins.php` fires their hooks, in their order,
+with their arguments, as `includes/submission.php`, `includes/mail.php` (Contact Form 7) and
 `includes/class-process.php` (WPForms 1.8) do.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import io
 import json
 import shutil
@@ -33,84 +34,8 @@ _SPAM = (
     "Get 100,000 targeted visitors to your website for only $49."
     " Click https://traffic.example/offer now, business loans approved in 24 hours!"
 )
-_STAND_INS = """<?php
-/* Plugin Name: Stand-ins for two form plugins */
-function stand_in_form( $action, $fields, $extra ) {
-	return '<form method="post" id="' . $action . '">' . $fields . $extra . '<button>Send</button>'
-		. '<output></output></form><script>document.currentScript.previousSibling.addEventListener('
-		. '"submit", async (e) => { e.preventDefault(); const f = e.target; const body = new FormData(f);'
-		. 'body.append("stand_in", f.id); const a = await fetch(location.href, { method: "POST", body });'
-		. 'f.querySelector("output").textContent = await a.text(); });</script>';
-}
-class WPCF7_Mail { function name() { return 'mail'; } }
-class WPCF7_ContactForm {
-	function scan_form_tags() {
-		return array( (object) array( 'basetype' => 'text', 'name' => 'your-name' ),
-			(object) array( 'basetype' => 'email', 'name' => 'your-email' ),
-			(object) array( 'basetype' => 'textarea', 'name' => 'your-message' ),
-			(object) array( 'basetype' => 'submit', 'name' => '' ) );
-	}
-}
-class WPCF7_Submission {
-	public $posted; public $log = array();
-	function get_contact_form() { return new WPCF7_ContactForm(); }
-	function get_posted_data( $name = '' ) {
-		return '' === $name ? $this->posted : ( $this->posted[ $name ] ?? null );
-	}
-	function add_spam_log( $args = '' ) { $this->log[] = $args; }
-}
-add_shortcode( 'cf7', function () {
-	do_action( 'wpcf7_enqueue_scripts' );
-	$fields = '<input name="your-name"><input name="your-email"><textarea name="your-message"></textarea>';
-	return stand_in_form( 'cf7', apply_filters( 'wpcf7_form_elements', $fields ), '' );
-} );
-class Stand_In_Process { public $errors = array(); public $spam_errors = array(); public $spam_reason; }
-class Stand_In_WPForms {
-	public $process;
-	function obj( $name ) { return $this->process; }
-}
-function wpforms() {
-	static $one = null;
-	if ( ! $one ) { $one = new Stand_In_WPForms(); $one->process = new Stand_In_Process(); }
-	return $one;
-}
-add_shortcode( 'wpforms', function () {
-	do_action( 'wpforms_frontend_js', array() );
-	ob_start(); do_action( 'wpforms_display_submit_before', array( 'id' => 7 ) );
-	$fields = '<input name="wpforms[fields][0]"><input name="wpforms[fields][1]">'
-		. '<textarea name="wpforms[fields][2]"></textarea>';
-	return stand_in_form( 'wpforms', $fields, ob_get_clean() );
-} );
-add_action( 'wp', function () {
-	$which = $_POST['stand_in'] ?? '';
-	if ( 'cf7' === $which ) {
-		$one = new WPCF7_Submission();
-		$one->posted = apply_filters( 'wpcf7_posted_data', wp_unslash( $_POST ) );
-		$one->left_in = array_keys( $one->posted );
-		if ( apply_filters( 'wpcf7_spam', false, $one ) ) {
-			echo wp_json_encode( array( 'status' => 'spam', 'log' => $one->log ) ); exit;
-		}
-		$mail = apply_filters( 'wpcf7_mail_components', array( 'subject' => 'A message' ),
-			new WPCF7_ContactForm(), new WPCF7_Mail() );
-		echo wp_json_encode( array( 'status' => 'mail_sent', 'subject' => $mail['subject'],
-			'fields' => $one->left_in ) ); exit;
-	}
-	if ( 'wpforms' === $which ) {
-		$entry = wp_unslash( $_POST['wpforms'] );
-		$fields = array();
-		foreach ( array( 'name', 'email', 'textarea' ) as $id => $type ) {
-			$value = $entry['fields'][ $id ];
-			$fields[ $id ] = array( 'id' => $id, 'type' => $type, 'name' => $type, 'value' => $value );
-		}
-		do_action( 'wpforms_process', $fields, $entry, array( 'id' => 7 ) );
-		$process = wpforms()->process;
-		$mail = apply_filters( 'wpforms_entry_email_atts', array( 'subject' => 'A message' ), $fields,
-			$entry, array( 'id' => 7 ), 1 );
-		echo wp_json_encode( array( 'spam' => $process->spam_reason, 'said' => $process->spam_errors,
-			'subject' => $mail['subject'] ) ); exit;
-	}
-} );
-"""
+_BLOCKED = "example.net"
+_STAND_INS = Path(__file__).with_name("wordpress_stand_ins.php")
 _ACTIVATE = """
 require_once ABSPATH . 'wp-admin/includes/plugin.php';
 foreach ( $given['plugins'] as $one ) {
@@ -165,8 +90,8 @@ $id = wp_new_comment( array( 'comment_post_ID' => 1, 'comment_author' => 'Mara',
 	'comment_content' => $given['text'], 'comment_type' => 'comment', 'comment_parent' => 0,
 	'user_id' => 0, 'comment_author_IP' => '198.51.100.9', 'comment_agent' => 'x' ), true );
 $verdict = is_wp_error( $id ) ? null : get_comment_meta( $id, '_slopsieve_verdict', true );
-echo wp_json_encode( array( is_wp_error( $id ) ? $id->get_error_message() : get_comment( $id )->comment_approved,
-	$verdict['outcome'] ?? null ) );
+$place = is_wp_error( $id ) ? $id->get_error_message() : get_comment( $id )->comment_approved;
+echo wp_json_encode( array( $place, $verdict['outcome'] ?? null ) );
 """
 _KEPT = """
 $kept = array();
@@ -219,7 +144,7 @@ class Run:
         self.service = Service(folder, self.wordpress.port)
         plugins = self.wordpress.content / "plugins"
         zipfile.ZipFile(io.BytesIO(pack_plugin(WORDPRESS))).extractall(plugins)
-        (plugins / "stand-ins.php").write_text(_STAND_INS, "utf-8")
+        shutil.copy(_STAND_INS, plugins / "stand-ins.php")
 
     def print(self, step: str, found: object) -> None:
         """Print what came of a step."""
@@ -329,8 +254,6 @@ class Run:
         return [json.loads(one["sent"]) for one in posts if one["method"] == "POST"]
 
     def _solved(self, sent: dict[str, Any]) -> str:
-        import base64
-
         token = sent.get("form", {}).get("token")
         if not token:
             return "none"
@@ -338,24 +261,33 @@ class Run:
         return "solved" if members.get("solution") else "unsolved"
 
     def _registrations(self) -> None:
-        entry = {"kind": "domain", "value": "spammers.example", "effect": "block"}
-        self.print("blocked", entry)
+        self.service.command("lists", "add", "block", "mail_domain", _BLOCKED, "--reason", "Shops.")
         for mode in ("hold", "enforce"):
             self.service.ask("/v1/site/settings", "PATCH", {"mode": mode})
-            for name, trap in ((f"mara{mode}", ""), (f"shop{mode}", "https://shop.example")):
-                self.print(f"registration, {mode}, {name}", self._register(name, trap))
-        last = self._sent()[-1]
+            for name, host, trap in (
+                ("mara", "mail.example", ""),
+                ("bot", "mail.example", "https://shop.example"),
+                ("shop", _BLOCKED, ""),
+            ):
+                said = self._register(f"{name}{mode}", host, trap)
+                self.print(f"registration, {mode}, {name}", said)
+        self.service.stop()
+        self.print("registration, service away", self._register("away", _BLOCKED, ""))
+        self.service.start()
+        last = self._sent()[-2]
         self.print("sent of a registration", {**last, "form": list(last["form"])})
 
-    def _register(self, name: str, trap: str) -> object:
+    def _register(self, name: str, host: str, trap: str) -> object:
         page = self._page()
         page.goto(f"{self.wordpress.home}/wp-login.php?action=register")
         page.click("#user_login")
         page.keyboard.type(name)
         page.click("#user_email")
-        page.keyboard.type(f"{name}@mail.example")
+        page.keyboard.type(f"{name}@{host}")
         page.wait_for_timeout(2_000)
-        page.evaluate("text => { document.querySelector('[name=slopsieve_homepage]').value = text; }", trap)
+        page.evaluate(
+            "text => { document.querySelector('[name=slopsieve_homepage]').value = text; }", trap
+        )
         with page.expect_navigation():
             page.click("#wp-submit")
         said = page.locator("#login_error, .message, .notice").all_inner_texts()

@@ -260,7 +260,8 @@ class Service:
         self._folder = folder
         self._port = _free_port()
         self._program = str(Path(sys.executable).with_name("slopsieve"))
-        self._environment = os.environ | {
+        self.environment = os.environ | {
+            "PATH": f"{Path(self._program).parent}:{os.environ['PATH']}",
             "SLOPSIEVE_DATA_DIR": str(folder / "data"),
             "SLOPSIEVE_CALLBACK_PLAIN_HTTP": "true",
             "SLOPSIEVE_CALLBACK_ALLOW": "127.0.0.0/8",
@@ -275,7 +276,7 @@ class Service:
         with (self._folder / "up.log").open("ab") as errors:
             self._process = subprocess.Popen(
                 [self._program, "up", "--port", str(self._port), "--json"],
-                env=self._environment,
+                env=self.environment,
                 stdout=subprocess.PIPE,
                 stderr=errors,
             )
@@ -291,6 +292,12 @@ class Service:
             self._process.terminate()
             self._process.wait(60)
             self._process = None
+
+    def command(self, *arguments: str) -> None:
+        """Run a command of the program on the service's data."""
+        subprocess.run(
+            [self._program, *arguments], env=self.environment, check=True, stdout=subprocess.PIPE
+        )
 
     def ask(self, path: str, method: str = "GET", body: object = None) -> dict[str, Any]:
         """Call it with the site's key."""
@@ -510,9 +517,9 @@ class Run:
                 wrong.append(one)
             forms["marked" if one["verdict_kept"]["spans"] else "unmarked"] += outcome == "unsure"
             label = labels[one["email"]]
-            for signal in case["verdict"]["signals"]:
-                if "form" in signal["name"]:
-                    forms[f"{label} {signal['reason']}"] += 1
+            for seen in case["verdict"]["signals"]:
+                if "form" in seen["name"]:
+                    forms[f"{label} {seen['reason']}"] += 1
         seconds.sort()
         return {
             "comments": sum(counts.values()),

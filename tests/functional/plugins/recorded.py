@@ -12,6 +12,7 @@ AGENT = "Slopsieve for WordPress/0.1.0"
 
 CONNECTING: list[tuple[str, str, Mapping[str, object] | None]] = [
     ("GET", "/v1/site", None),
+    ("GET", "/v1/site/callback", None),
     (
         "PUT",
         "/v1/site/callback",

@@ -53,10 +53,12 @@ def test_a_connection_learns_who_the_site_is_its_secret_and_its_script(connected
 
 
 def test_connecting_again_answers_a_secret_again(api, connected):
-    path, body = CONNECTING[1][1:]
+    path, body = CONNECTING[2][1:]
 
     again = api.put(path, json=body).get_json()
 
+    # Another blog with this key is told that it took the decisions over.
+    assert api.get(path).get_json()["url"] == body["url"]
     assert again["secret"] not in {None, connected[path].get_json()["secret"]}
 
 

@@ -34,6 +34,7 @@ require __DIR__ . '/includes/form.php';
 require __DIR__ . '/includes/contact-forms.php';
 require __DIR__ . '/includes/registrations.php';
 require __DIR__ . '/includes/comments-list.php';
+require __DIR__ . '/includes/moving.php';
 require __DIR__ . '/includes/settings.php';
 require __DIR__ . '/includes/privacy.php';
 

@@ -114,6 +114,12 @@ function print_settings_page(): void {
 		echo '<p>' . esc_html__( 'Saving connects. If decisions do not come back, test the connection: that arranges them anew.', 'slopsieve' ) . '</p>';
 		submit_button( __( 'Test the connection', 'slopsieve' ), 'secondary', 'test' );
 		echo '</form>';
+		printf( '<form method="post" action="%s">', esc_url( admin_url( 'admin-post.php' ) ) );
+		printf( '<input type="hidden" name="action" value="%s">', esc_attr( DOWNLOAD ) );
+		wp_nonce_field( DOWNLOAD );
+		echo '<p>' . esc_html__( 'What was published and what was called spam before teaches the service. Download the comments and import them there: slopsieve import comments.jsonl --format jsonl --with-decisions --site "My blog"', 'slopsieve' ) . '</p>';
+		submit_button( __( 'Download the comments', 'slopsieve' ), 'secondary', 'download' );
+		echo '</form>';
 	}
 	echo '</div>';
 }
@@ -180,7 +186,12 @@ function connect(): array {
 		'events' => CALLBACK_EVENTS,
 		'rotate' => true,
 	);
-	$told  = ask_service( 'PUT', '/v1/site/callback', $asked );
+	$before = ask_service( 'GET', '/v1/site/callback' );
+	if ( 200 === $before['status'] && $asked['url'] !== ( $before['body']['url'] ?? $asked['url'] ) ) {
+		/* translators: %s: another blog's address. */
+		$lines[] = array( false, sprintf( __( 'Until now this key sent decisions to %s, which hears of none any more. If that is another blog, give each a key of its own.', 'slopsieve' ), $before['body']['url'] ) );
+	}
+	$told = ask_service( 'PUT', '/v1/site/callback', $asked );
 	if ( 200 === $told['status'] && ! empty( $told['body']['secret'] ) ) {
 		keep_connection( array( 'secret' => $told['body']['secret'] ) );
 		/* translators: %s: an address of this blog. */
