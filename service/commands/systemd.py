@@ -100,7 +100,7 @@ def systemd_command() -> None:
     if home is not None:
         msg = (
             f"the unit's user cannot read {home}, where this program lies ({program}): install it "
-            "for everybody, e.g. python3 -m venv /opt/slopsieve, then the wheel by its pip, and run "
+            "for everybody, e.g. python3 -m venv /opt/slopsieve, the wheel by its pip, and run "
             "/opt/slopsieve/bin/slopsieve systemd"
         )
         raise click.ClickException(msg)
