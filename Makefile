@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14; do $$p -
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
-.PHONY: help run install install-dev install-train browser test test-fast check lint format bench train demo screenshots clients messages lock clean
+.PHONY: help run install install-dev install-train browser test test-fast check lint format bench train demo screenshots clients messages lock sbom clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -91,6 +91,12 @@ lock: ## Pin every package anew after a change of pyproject.toml (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra postgres pyproject.toml -o requirements.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra dev --extra postgres --extra traces pyproject.toml -o requirements-dev.lock
 	uv pip compile -q --python-version 3.11 --no-emit-index-url --no-annotate --extra train -c requirements.lock pyproject.toml -o requirements-train.lock
+
+sbom: .venv/bin/python ## Write what an installation is made of into var/sbom.cdx.json (CycloneDX)
+	@mkdir -p var && $(BIN)/python -m venv var/sbom
+	var/sbom/bin/pip install --quiet --require-hashes -r docker/sbom.lock
+	var/sbom/bin/cyclonedx-py requirements requirements.lock --pyproject pyproject.toml --output-reproducible --of JSON -o var/sbom.cdx.json
+	@rm -rf var/sbom
 
 clean: ## Remove the virtual environment and caches; keeps your data in var/
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -20,6 +20,7 @@ _COMMANDS = {
     "up": "run:up_command",
     "restart": "run:restart_command",
     "first-run": "first_run:first_run_command",
+    "systemd": "systemd:systemd_command",
     "doctor": "doctor:doctor_command",
     "migrate": "run:migrate_command",
     "models": "models:models_group",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-AGENT = "Slopsieve for WordPress/0.1.0"
+AGENT = "Slopsieve for WordPress/1.0.0"
 
 CONNECTING: list[tuple[str, str, Mapping[str, object] | None]] = [
     ("GET", "/v1/site", None),

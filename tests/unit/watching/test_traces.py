@@ -214,7 +214,7 @@ def test_without_the_packages_one_line_says_which_and_how_to_get_them(tmp_path, 
     monkeypatch.delitem(sys.modules, "service.watching.traces", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
 
-    with pytest.raises(StartError, match=r"slopsieve\[traces\]") as caught:
+    with pytest.raises(StartError, match=r"pip install -e .\.\[traces\].") as caught:
         wire(load_settings(data_dir=tmp_path, traces_url="http://127.0.0.1:1/"), process="api")
 
     assert caught.value.exit_code is ExitCode.PACKAGE

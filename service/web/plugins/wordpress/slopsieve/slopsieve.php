@@ -3,7 +3,7 @@
  * Plugin Name:       Slopsieve
  * Plugin URI:        https://slopsieve.example/
  * Description:       Has each new comment judged by your own Slopsieve service: spam to Spam, unsure to Pending with the reason, and decisions travel both ways.
- * Version:           0.1.0
+ * Version:           1.0.0
  * Requires at least: 6.0
  * Requires PHP:      7.4
  * Author:            Slopsieve
@@ -20,7 +20,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-const VERSION = '0.1.0';
+const VERSION = '1.0.0';
 
 require __DIR__ . '/includes/names.php';
 require __DIR__ . '/includes/language.php';
