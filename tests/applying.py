@@ -23,6 +23,8 @@ from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
 from service.ports.comments import NewComment
 from service.ports.services import Services
+from tests.building import SCENARIOS as BUILDING
+from tests.building import BuiltSite
 from tests.databases import databases_given_back
 from tests.factories import SITE, make_comment
 from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
@@ -288,6 +290,13 @@ def main() -> None:
                 sent = "; ".join(world.platform.said) or "nothing"
                 hidden = "yes" if world.platform.hidden else "no"
                 print(f"| {scenario.name} | {sent} | {hidden} |")
+    print("\n## build hook\n\n| What happened | What was sent, and answered |\n|---|---|")
+    for built in BUILDING:
+        with databases_given_back():
+            site = BuiltSite()
+            built.happens(site)
+            site.hook.close()
+            print(f"| {built.name} | {'; '.join(site.said) or 'nothing'} |")
 
 
 if __name__ == "__main__":

@@ -196,3 +196,38 @@ def test_a_hostile_platform_address_and_a_broken_token_are_refused(folder):
     assert isinstance(within.exception, InvalidInputError)
     assert isinstance(broken.exception, InvalidInputError)
     assert rows(folder, "sites") == []
+
+
+def test_a_build_hook_is_set_with_or_without_a_token_that_is_never_shown(folder):
+    url = "https://api.netlify.com/build_hooks/1"
+    dispatches = "https://api.github.com/repos/ada/blog/dispatches"
+    words = ["build", "Radiator blog"]
+    plain = call(folder, *words, url, "--json")
+    with_token = CliRunner().invoke(
+        callbacks_group,
+        [*words, dispatches, "--token-file", "-", "--data-dir", folder, "--json"],
+        input=f"{TOKEN}\n",
+    )
+
+    rows = [json.loads(one.output) for one in (plain, with_token)]
+    assert [(row["form"], row["url"]) for row in rows] == [
+        ("build_hook", url),
+        ("build_hook", dispatches),
+    ]
+    assert TOKEN not in with_token.output
+    with open_services(data_dir=folder) as services:
+        [site] = services.sites.all()
+        assert services.endpoints.get(site.id).secrets == (TOKEN,)
+
+
+def test_mastodon_needs_its_address(folder):
+    without = apply(folder, platform="mastodon")
+    [row] = [
+        json.loads(line)
+        for line in apply(
+            folder, "--url", "https://social.example/", platform="mastodon"
+        ).output.splitlines()
+    ]
+
+    assert without.exit_code != 0
+    assert (row["form"], row["url"]) == ("mastodon", "https://social.example")
