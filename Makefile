@@ -6,7 +6,7 @@ PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.14; do $$p -
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 
-.PHONY: help run install install-dev install-train browser test test-fast check lint format bench train demo screenshots clients messages lock sbom clean
+.PHONY: help run install install-dev install-train browser test test-fast check lint format bench train demo screenshots clients messages images lock sbom clean
 
 help: ## List these commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -86,6 +86,9 @@ messages: install-dev ## Collect the texts of the pages for the translators, int
 		sed '/^$$/q' $$po > var/messages.po; \
 		$(BIN)/pybabel -q update -i var/messages.pot -o $$po -l $$(basename $$po .po) --no-fuzzy-matching --ignore-obsolete --omit-header --width 100 \
 			&& cat $$po >> var/messages.po && mv var/messages.po $$po ; done
+
+images: install-dev ## Build the images and run them, as root on Debian; docker/IMAGES.md says how
+	$(BIN)/python docker/try_images.py $(ARGS)
 
 lock: ## Pin every package anew after a change of pyproject.toml (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --extra postgres pyproject.toml -o requirements.lock

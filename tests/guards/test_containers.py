@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import runpy
 import shlex
@@ -23,13 +24,14 @@ from models.card_figures import CARD_FILE
 from models.registry import SHIPPED_DIR, check_version, import_version, promote, read_current_name
 from service.data_folder import DataFolder
 from service.processes.probe import main as probe
-from service.settings import ENV_PREFIX, Settings, load_settings
+from service.settings import ENV_PREFIX, VARIABLES, load_settings
 from service.supervisor import supervise
 from service.tasks.names import LANE_QUEUES
 from service.training_runs.versions import own_versions_folder
 from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from tests.fakes import make_services
+from tests.servers import postgresql_folder, valkey_binary
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKER = ROOT / "docker"
@@ -155,11 +157,10 @@ def test_every_compose_file_fits_the_compose_specification(path):
 
 
 def test_every_variable_with_our_prefix_is_a_setting():
-    known = {f"{ENV_PREFIX}{name.upper()}" for name in Settings.model_fields}
     texts = [p.read_text("utf-8") for p in DOCKER.rglob("*") if p.is_file() and p.suffix != ".pyc"]
     named = {name for text in texts for name in re.findall(rf"{ENV_PREFIX}[A-Z_]*[A-Z]", text)}
 
-    assert named - known == set()
+    assert named - VARIABLES == set()
 
 
 def test_every_variable_that_compose_asks_for_is_explained():
@@ -173,13 +174,66 @@ def test_every_variable_that_compose_asks_for_is_explained():
     assert asked == asked & set(re.findall(r"^#?(\w+)=", example, flags=re.MULTILINE))
 
 
-def test_no_default_password_is_shipped():
-    filled = re.findall(r"^(\w+)=\S", (DOCKER / ".env.example").read_text("utf-8"), re.MULTILINE)
-    text = (DOCKER / "compose.yaml").read_text("utf-8")
+def test_every_container_is_handed_the_secrets_that_it_needs_and_no_other():
+    both = ["database_url", "valkey_url"]
+    handed = {
+        name: sorted(service["secrets"])
+        for path in COMPOSE_FILES
+        for name, service in _load(path)["services"].items()
+        if "secrets" in service
+    }
+    example = (DOCKER / ".env.example").read_text("utf-8")
 
-    assert filled == []
-    for secret in ("SLOPSIEVE_SECRET_KEY", "POSTGRES_PASSWORD", "VALKEY_PASSWORD"):
-        assert set(re.findall(rf"(?<!\$)\${{{secret}(..)", text)) == {":?"}
+    assert handed == {
+        **{name: [both[0], "secret_key", both[1]] for name in _NEED_ALL},
+        "beat": ["valkey_url"],
+        "migrate": ["database_url"],
+        "postgres": ["postgres_password"],
+        "backup": ["postgres_password"],
+        "valkey": ["valkey_password"],
+        "grafana": ["grafana_password"],
+    }
+    for service in _compose()["services"].values():
+        ours = service.get("environment", {}).items() if "env_file" in service else ()
+        files = {value for name, value in ours if name.endswith("_FILE")}
+        assert files == {f"/run/secrets/{name}" for name in service["secrets"] if ours}
+    # Whatever stands in .env goes to all of ours, and into lists of processes and of containers.
+    for text in (example, *(path.read_text("utf-8") for path in COMPOSE_FILES)):
+        assert re.findall(r"^#?(\w*(?:PASSWORD|SECRET\w*|TOKEN|KEY))=", text, re.MULTILINE) == []
+        assert re.findall(r"\$\{\w*(?:PASSWORD|SECRET|TOKEN)", text) == []
+
+
+_NEED_ALL = ("web", "worker", "callbacks", "trainer")
+
+
+def test_the_secrets_that_compose_mounts_are_made_once_each_their_own(tmp_path):
+    shutil.copy(DOCKER / "secrets.sh", tmp_path)
+    made = {
+        name: secret["file"]
+        for path in COMPOSE_FILES
+        for name, secret in _load(path).get("secrets", {}).items()
+    }
+
+    def make(**environment: str) -> dict[str, str]:
+        subprocess.run(
+            ["sh", str(tmp_path / "secrets.sh")],
+            check=True,
+            env={"PATH": os.environ["PATH"], **environment},
+        )
+        return {path.name: path.read_text() for path in (tmp_path / "secrets").iterdir()}
+
+    first = make(VALKEY_PASSWORD="in use")
+
+    assert {f"secrets/{name}" for name in first} == set(made.values())
+    assert first["valkey_url"] == "redis://:in use@valkey:6379/0\n"
+    assert len(set(first.values())) == len(first)
+    assert all(len(first[name]) == 65 for name in ("secret_key", "postgres_password"))
+    assert first["postgres_password"].strip() in first["database_url"]
+    assert (tmp_path / "secrets").stat().st_mode & 0o777 == 0o700
+    assert make(VALKEY_PASSWORD="another") == first
+    for name in (".gitignore", ".dockerignore"):
+        ignored = (ROOT / name).read_text("utf-8").replace("/\n", "\n").splitlines()
+        assert "docker/secrets" in ignored
 
 
 def test_every_image_names_its_version():
@@ -193,6 +247,40 @@ def test_every_image_names_its_version():
     assert froms - stages == {"${PYTHON_IMAGE}", "scratch"}
 
 
+@pytest.mark.parametrize(
+    ("image", "program"),
+    [("postgres", postgresql_folder() / "bin" / "postgres"), ("valkey/valkey", valkey_binary())],
+    ids=["postgres", "valkey"],
+)
+def test_the_stores_in_containers_are_those_that_the_tests_run(image, program):
+    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    version = re.search(r"\d+(?:\.\d+)+", told.stdout)
+    named = {
+        tag
+        for path in (*DOCKER.rglob("*.yaml"), DOCKER / ".env.example")
+        for tag in re.findall(rf"(?<![\w/-]){image}:(\d[\w.-]*)", path.read_text("utf-8"))
+    }
+
+    assert version is not None
+    assert named == {version[0]}
+
+
+def test_an_image_of_ours_is_tagged_with_the_version_that_is_in_it():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    texts = [p.read_text("utf-8") for p in DOCKER.rglob("*") if p.is_file() and p.suffix != ".pyc"]
+    named = {
+        tag
+        for text in texts
+        for tag in re.findall(
+            r"(?:IMAGE_TAG(?::-|=)|newTag: |ersion: (?=\d+\.\d+\.)|ARG VERSION=|slopsieve-\w+:)"
+            r"(\d[\w.]*\w)",
+            text,
+        )
+    }
+
+    assert named == {project["version"]}
+
+
 def test_every_image_in_kubernetes_gets_a_version_from_both_kustomizations():
     used = {_container(r)["image"] for k in ("Deployment", "Job") for r in _kubernetes(k).values()}
     all_used = {_container(deployment)["image"] for deployment in _deployments().values()} | used
@@ -204,6 +292,22 @@ def test_every_image_in_kubernetes_gets_a_version_from_both_kustomizations():
             if image.get("digest") or image["newTag"] != "latest"
         }
         assert tagged == used_there
+
+
+def test_the_chart_reads_every_resource_and_patch_of_the_base_and_has_its_settings():
+    base = _load(BASE / "kustomization.yaml")
+    template = (DOCKER / "helm" / "templates" / "all.yaml").read_text("utf-8")
+    listed = re.search(r"\$file := list (.*) }}", template)
+    values = _load(DOCKER / "helm" / "values.yaml")
+    (settings,) = base["configMapGenerator"]
+
+    assert listed is not None
+    assert [f"{name}.yaml" for name in re.findall(r'"(.*?)"', listed[1])] == base["resources"]
+    assert all(f'"base/{patch["path"]}"' in template for patch in base["patches"])
+    assert [f"{key}={value}" for key, value in values["settings"].items()] == settings["literals"]
+    assert (DOCKER / "helm" / "base").resolve() == BASE
+    replicas = {n: d["spec"]["replicas"] for n, d in _kubernetes("Deployment").items()}
+    assert values["replicas"].items() <= replicas.items()
 
 
 def test_every_process_of_the_supervisor_has_a_service_and_a_deployment():
@@ -270,6 +374,8 @@ def test_every_service_runs_with_no_more_rights_than_it_needs():
             assert service["read_only"], name
             assert service["cap_drop"] == ["ALL"], name
             assert service["security_opt"] == ["no-new-privileges:true"], name
+            # An init of root without KILL passes no signal on to a process of another user.
+            assert service["init"] is not ("SETUID" in service.get("cap_add", [])), name
             assert service["logging"]["options"].keys() == {"max-size", "max-file"}, name
             assert {"memory", "pids"} <= service["deploy"]["resources"]["limits"].keys(), name
 
@@ -417,7 +523,7 @@ def test_workers_are_scaled_by_how_many_comments_wait_and_by_how_long():
     assert scaled["spec"]["scaleTargetRef"]["name"] in _kubernetes("Deployment")
 
 
-_TRIM = runpy.run_path(str(DOCKER / "trim_locales.py"))
+_TRIM = runpy.run_path(str(DOCKER / "trim.py"))
 
 
 def test_whoever_counts_is_asked_and_nobody_else_is():
@@ -453,23 +559,10 @@ def test_every_file_that_compose_mounts_is_there():
     assert [name for name in mounted if not (DOCKER / name).exists()] == []
 
 
-def test_every_step_of_every_stage_is_one_that_can_be_tried_without_an_engine():
-    listed = subprocess.run(
-        [sys.executable, str(DOCKER / "try_stages.py"), "--list"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
-
-    ours = [(s, w, " ".join(t.split())) for s, w, t in _instructions() if s and w != "FROM"]
-    theirs = [re.fullmatch(r"([\w-]+): (\w+) (.*)", line) for line in listed]
-    found = [(one[1], one[2], " ".join(one[3].split())) for one in theirs]
-    assert sorted(found) == sorted(ours)
-
-
 # What the stage's processes do, told to a Python that cannot import what the stage leaves out.
 _WEB = """
 import service.processes.beat, service.processes.callbacks, service.processes.probe
+import service.commands.demo, service.commands.output, service.commands.progress
 from service.processes.app import create_app, readiness_checks, web_config
 from service.settings import load_settings
 from service.wiring import wire
