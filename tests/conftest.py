@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from importlib.util import find_spec
 
 import pytest
 from hypothesis import settings
@@ -18,9 +17,6 @@ from tests.fast import (  # noqa: F401  # hooks of pytest
 from tests.networks import tiny_network, tokeniser, tokeniser_json  # noqa: F401  # as below
 from tests.servers import postgresql, valkey  # noqa: F401  # fixtures for every room
 from tests.templates import keep_compiled_templates
-
-if find_spec("torch"):
-    from tests.tiny_version import tiny_versions  # noqa: F401  # as above
 
 # How long an example takes says more about what else the machine does than about the code.
 settings.register_profile("untimed", parent=settings.default, deadline=None)

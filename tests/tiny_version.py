@@ -6,8 +6,6 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-import pytest
-
 from models.linear import table_bytes
 from models.registry import Fusion, promote, write_version
 from models.transformer import (
@@ -74,10 +72,8 @@ def _promise(rate: float) -> dict[str, object]:
     }
 
 
-@pytest.fixture(scope="session")
-def tiny_versions(tmp_path_factory, tiny_network, tokeniser_json) -> Path:
-    """Return a folder of versions whose only one, `tiny`, is current. It is not to be changed."""
-    folder = tmp_path_factory.mktemp("versions")
+def write_tiny_version(folder: Path, tiny_network: Path, tokeniser_json: str) -> None:
+    """Make a folder of versions whose only one, `tiny`, is current."""
     parts = partition(read_dataset(TINY_DATA), seed=SEED)
     linear, names = fit_linear(parts.train, JoinConfig()), fit_names(parts.train, JoinConfig())
     assert names is not None
@@ -141,4 +137,3 @@ def tiny_versions(tmp_path_factory, tiny_network, tokeniser_json) -> Path:
         documents={"card.json": json.dumps(card), "card.md": "# tiny\n"},
     )
     promote(folder, "tiny")
-    return folder

@@ -112,7 +112,9 @@ class JavaScriptDriver:
         assert self._node.stdout is not None
         self._node.stdin.write(json.dumps(asked) + "\n")
         self._node.stdin.flush()
-        said = json.loads(self._node.stdout.readline())
+        line = self._node.stdout.readline()
+        assert line, "Node ended"
+        said = json.loads(line)
         if "error" in said:
             error = SlopsieveError(**said["error"])
             error.add_note(said["inspected"])

@@ -60,11 +60,10 @@ def test_the_example_for_python_runs_where_nothing_is_installed(tmp_path, addres
 @pytest.mark.usefixtures("services")
 def test_the_example_for_javascript_runs_where_nothing_is_installed(tmp_path, address, site_key):
     CliRunner().invoke(
-        clients_group, ["javascript", "--out", str(tmp_path / "slopsieve-client.js")]
+        clients_group, ["javascript", "--out", str(tmp_path / "slopsieve-client.mjs")]
     )
     given = f"const key = {site_key!r}, text = 'Füße', name = 'Mara';\n"
     (tmp_path / "example.mjs").write_text(given + _example("js", address), "utf-8")
-    (tmp_path / "package.json").write_text('{"type": "module"}')
 
     run = subprocess.run(
         [NODE, "example.mjs"],

@@ -1,5 +1,5 @@
 // A program that uses the client; each line marked so must be refused by the type checker.
-import { Client, SlopsieveError, textOfSpan, verifyCallback } from "./slopsieve-client.js";
+import { Client, SlopsieveError, textOfSpan, verifyCallback } from "./slopsieve-client.mjs";
 
 const text = "See https://boilers.example";
 const client = new Client("https://slopsieve.example", "slop_", { timeout: 3, patience: 0 });
