@@ -1,4 +1,4 @@
-"""Runs `service/MOVING.md` as it stands there, and says how long each part took.
+"""Runs `service/MOVING.md` and the platforms' examples as they stand, and says how long each took.
 
 It needs what `wordpress_plugin.py` needs. A WordPress with 300 comments, some of them in Spam and
 others in Pending, is moved through its own pages by a browser, an export of Disqus by commands.
@@ -25,7 +25,25 @@ from service.web.plugins.archive import WORDPRESS, pack_plugin
 from tests.benchmarks.wordpress_plugin import Service, WordPress, _await, _install, _log_in
 from tests.functional.test_transfer import DISQUS
 
-PAPER = Path(__file__).parents[2] / "service" / "MOVING.md"
+_SERVICE = Path(__file__).parents[2] / "service"
+PAPER = _SERVICE / "MOVING.md"
+PLATFORMS = _SERVICE / "web" / "webhooks" / "PLATFORMS.md"
+_EXAMPLES = (
+    "GitHub (utterances, giscus)",
+    "Coral",
+    "Mastodon",
+    "Discourse",
+    "Anyone else: Standard Webhooks",
+    "A static site's comment box (Hugo, Jekyll, Eleventy)",
+)
+_AKISMET = """KEY=$(slopsieve sites add 'Akismet blog' --akismet --json | field akismet_key)
+curl -s -d key=$KEY -d blog=https://blog.example/ $HERE/1.1/verify-key
+"""
+_PROGRAM = """KEY=$(slopsieve sites add 'Program blog' --json | field key)
+curl -s "$HERE/v1/comments?wait=5" -H "Authorization: Bearer $KEY" \\
+  -H 'Content-Type: application/json' -d '{"text": "Thank you, that worked."}'
+slopsieve callbacks set 'Program blog' $BLOG/heard
+"""
 _COMMENTS = 300
 _WRITE = """
 foreach ( $given as $at => $row ) {
@@ -37,10 +55,17 @@ echo wp_json_encode( count( $given ) );
 """
 
 
-def _blocks(heading: str) -> list[str]:
-    """Return the commands of one part of the paper."""
-    part = PAPER.read_text("utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
+def _blocks(heading: str, paper: Path = PAPER) -> list[str]:
+    """Return the commands of one part of a paper."""
+    part = paper.read_text("utf-8").partition(f"## {heading}\n")[2].partition("\n## ")[0]
     return re.findall(r"```sh\n(.*?)```", part, re.S)
+
+
+def _blocks_before_all(paper: Path) -> str:
+    """Return the commands that stand before a paper's first part."""
+    return "".join(
+        re.findall(r"```sh\n(.*?)```", paper.read_text("utf-8").partition("\n## ")[0], re.S)
+    )
 
 
 class Run:
@@ -65,7 +90,20 @@ class Run:
         self._fill()
         self.print("From Akismet, From CleanTalk", self._from_wordpress())
         self.print("From Disqus", self._from_disqus())
-        self.print("From nothing", self._run("From nothing", 0)[1])
+        self.print("From nothing", self._run(_blocks("From nothing")[0])[1])
+        self._platforms()
+
+    def _platforms(self) -> None:
+        # Coral and Mastodon make their secret themselves.
+        (self._folder / "secret.txt").write_text("c" * 32, "utf-8")
+        self._run("slopsieve sites add 'Radiator blog'")
+        head = _blocks_before_all(PLATFORMS)
+        for name in _EXAMPLES:
+            said, seconds = self._run(head + _blocks(name, PLATFORMS)[0])
+            self.print(name, [seconds, said.strip()[-60:]])
+        for name, commands in (("an Akismet client", _AKISMET), ("a program", _PROGRAM)):
+            said, seconds = self._run(head + commands)
+            self.print(name, [seconds, said.strip()[-60:]])
 
     def _fill(self) -> None:
         rows = []
@@ -78,13 +116,13 @@ class Run:
                     rows.append([row.get("author_name") or "Mara", row["text"], place])
         self.wordpress.run(_WRITE, rows[:_COMMENTS])
 
-    def _run(self, heading: str, number: int) -> tuple[str, float]:
-        """Run one block of commands in the folder; return what they printed and the seconds."""
+    def _run(self, commands: str) -> tuple[str, float]:
+        """Run commands in the folder; return what they printed and the seconds."""
         began = time.monotonic()
         done = subprocess.run(
-            ["bash", "-e", "-c", _blocks(heading)[number]],
+            ["bash", "-e", "-c", commands],
             cwd=self._folder,
-            env=self.service.environment,
+            env=self.service.environment | {"HERE": self.service.url, "BLOG": self.wordpress.home},
             capture_output=True,
             text=True,
             check=False,
@@ -94,7 +132,7 @@ class Run:
         return done.stdout, round(time.monotonic() - began, 1)
 
     def _from_wordpress(self) -> dict[str, Any]:
-        said, made = self._run("From Akismet", 0)
+        said, made = self._run(_blocks("From Akismet")[0])
         found = re.search(r"slop_\S+", said)
         assert found, said
         assert (self._folder / "slopsieve.zip").read_bytes() == pack_plugin(WORDPRESS)
@@ -107,13 +145,13 @@ class Run:
             page.click("#download")
         download.value.save_as(self._folder / "comments.jsonl")
         rows = (self._folder / "comments.jsonl").read_text("utf-8").splitlines()
-        imported, importing = self._run("From Akismet", 1)
+        imported, importing = self._run(_blocks("From Akismet")[1])
         waiting = time.monotonic()
         self.service.told["site_key"] = found[0]
         _await("verdicts", lambda: not self._unjudged(), seconds=900)
         judged = round(time.monotonic() - waiting, 1)
         rulings = Counter(str(one.get("status")) for one in map(json.loads, rows))
-        self._run("From Akismet", 2)
+        self._run(_blocks("From Akismet")[2])
         return {
             "site and zip, in seconds": made,
             "uploaded, activated, connected, in seconds": installed,
@@ -141,7 +179,7 @@ class Run:
     def _from_disqus(self) -> dict[str, Any]:
         (self._folder / "disqus.xml").write_text(DISQUS, "utf-8")
         subprocess.run(["gzip", "-f", "disqus.xml"], cwd=self._folder, check=True)
-        said, seconds = self._run("From Disqus", 0)
+        said, seconds = self._run(_blocks("From Disqus")[0])
         hook = re.search(r"hook_\w+", said)
         assert hook, said
         post = "https://blog.example/radiators/"
