@@ -127,6 +127,14 @@ class DeliveryAttempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Troubles:
+    """How many messages were given up, and how many sites' platforms or build hooks refused."""
+
+    given_up: int
+    refused: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SendOutcome:
     """What came of sending: the attempt for the log, and how it goes on from there.
 

@@ -8,7 +8,14 @@ from typing import Protocol
 
 from service.domain.applying import Applied, PlatformAct
 from service.domain.comment import SiteId
-from service.domain.delivery import Delivery, DeliveryAttempt, DeliveryState, Endpoint, SendOutcome
+from service.domain.delivery import (
+    Delivery,
+    DeliveryAttempt,
+    DeliveryState,
+    Endpoint,
+    SendOutcome,
+    Troubles,
+)
 from service.domain.inbound import InboundHook
 
 
@@ -38,9 +45,6 @@ class EndpointStore(Protocol):
 
         False, and nothing changed, if it is paused at `at` or the site has another by now.
         """
-
-    def refused(self) -> list[SiteId]:
-        """Return the sites whose platform refused its token, by their ids."""
 
 
 class AppliedStore(Protocol):
@@ -111,6 +115,9 @@ class DeliveryStore(Protocol):
         self, *, state: DeliveryState | None, site_id: SiteId | None, limit: int
     ) -> list[Delivery]:
         """Return the newest deliveries first."""
+
+    def troubles(self, *, site_ids: Collection[SiteId] | None, at_most: int) -> Troubles:
+        """Return what needs a person, of these sites, of all for None; messages to `at_most`."""
 
     def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
         """Return a delivery's attempts, oldest first."""

@@ -23,6 +23,7 @@ from service.domain.delivery import (
     DeliveryState,
     Endpoint,
     EventKind,
+    Troubles,
 )
 from service.domain.errors import NotFoundError, StoreUnavailableError
 from service.ports.comments import NewComment
@@ -320,6 +321,30 @@ def test_a_platform_that_rested_is_told_again_without_anybodys_doing(stores):
     )
 
     assert (take(stores, 4), take(stores, 5)) == ([], [one])
+
+
+def test_what_needs_a_person_is_counted_by_site(stores):
+    platform = Endpoint(
+        site_id=SITE, url="https://a.example/", secrets=("token",), form=DeliveryForm.GITHUB
+    )
+    stores.endpoints.put(replace(platform, rests_until=moment(5)))
+    nothing = stores.deliveries.troubles(site_ids=None, at_most=9)
+    stores.endpoints.put(replace(platform, refused_at=moment(0)))
+    here, there = keep(stores, 4), keep(stores, site_id=OTHER_SITE)
+    for one in add(stores, *here)[:3]:
+        tell(stores, one, DeliveryState.DEAD)
+    [other] = add(stores, *there, site_id=OTHER_SITE)
+    tell(stores, other, DeliveryState.DEAD)
+
+    def count(*site_ids, at_most=9):
+        return stores.deliveries.troubles(site_ids=site_ids, at_most=at_most)
+
+    assert nothing == Troubles(given_up=0, refused=0)
+    assert stores.deliveries.troubles(site_ids=None, at_most=9) == Troubles(given_up=4, refused=1)
+    assert count(SITE) == Troubles(given_up=3, refused=1)
+    assert count(OTHER_SITE) == Troubles(given_up=1, refused=0)
+    assert count() == Troubles(given_up=0, refused=0)
+    assert count(SITE, OTHER_SITE, at_most=2) == Troubles(given_up=2, refused=1)
 
 
 def test_a_delivered_one_says_when_and_after_how_many_attempts(stores):

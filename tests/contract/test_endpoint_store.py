@@ -97,18 +97,6 @@ def test_a_new_endpoint_ends_a_pause_that_a_late_answer_does_not_bring_back(stor
     assert stores.endpoints.get(SITE) == new
 
 
-def test_sites_whose_platform_refused_its_token_are_told_until_another_is_given(stores):
-    platform = make_platform()
-    stores.endpoints.put(platform)
-    stores.endpoints.pause(replace(platform, rests_until=NOW + timedelta(minutes=2)))
-    rests = stores.endpoints.refused()
-    stores.endpoints.pause(replace(platform, refused_at=NOW))
-    refused = stores.endpoints.refused()
-    stores.endpoints.put(make_platform(secrets=("another",)))
-
-    assert (rests, refused, stores.endpoints.refused()) == ([], [SITE], [])
-
-
 def test_one_of_several_callers_begins_and_nobody_else_before_its_rest_has_passed(stores):
     endpoint = make_platform()
     stores.endpoints.put(endpoint)

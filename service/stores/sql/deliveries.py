@@ -16,6 +16,7 @@ from service.domain.delivery import (
     DeliveryForm,
     DeliveryState,
     EventKind,
+    Troubles,
 )
 from service.domain.errors import NotFoundError
 from service.stores.deliveries import Cancelled, after_attempt, revived
@@ -163,6 +164,20 @@ class SqlDeliveryStore:
             query = query.where(deliveries.c.site_id == site_id)
         with reading(self._engine) as connection:
             return [delivery_from(row) for row in connection.execute(query)]
+
+    def troubles(self, *, site_ids: Collection[SiteId] | None, at_most: int) -> Troubles:
+        """See `DeliveryStore.troubles`."""
+        # Says the same twice; the index is only used by a query that says so.
+        dead = sa.select(_d.seq).where(_d.state == DeliveryState.DEAD.value, is_undelivered)
+        refused = sa.select(sa.func.count()).where(site_endpoints.c.refused_at.is_not(None))
+        if site_ids is not None:
+            dead = dead.where(_d.site_id.in_(site_ids))
+            refused = refused.where(site_endpoints.c.site_id.in_(site_ids))
+        counted = sa.select(sa.func.count()).select_from(dead.limit(at_most).subquery())
+        query = sa.select(counted.scalar_subquery(), refused.scalar_subquery())
+        with reading(self._engine) as connection:
+            given_up, stopped = connection.execute(query).one()
+        return Troubles(given_up=given_up, refused=stopped)
 
     def attempts(self, delivery_id: str) -> list[DeliveryAttempt]:
         """See `DeliveryStore.attempts`."""

@@ -85,13 +85,6 @@ class SqlEndpointStore:
 
         return write(self._engine, begin)
 
-    def refused(self) -> list[SiteId]:
-        """See `EndpointStore.refused`."""
-        c = site_endpoints.c
-        query = sa.select(c.site_id).where(c.refused_at.is_not(None)).order_by(c.site_id)
-        with reading(self._engine) as connection:
-            return list(connection.scalars(query))
-
 
 def _lock(connection: sa.Connection, endpoint: Endpoint) -> sa.Row[Any] | None:
     """Return the site's row, locked, unless another endpoint took the place of this one."""

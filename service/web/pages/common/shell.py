@@ -8,9 +8,7 @@ from typing import Any
 from flask import current_app, request, url_for
 from flask_login import current_user
 
-from service.domain.delivery import DeliveryState
 from service.domain.user import Permission, User
-from service.moderation.telling.callbacks import newest_deliveries
 from service.ports.services import Services
 from service.web.edge.language import gettext, noted
 
@@ -54,9 +52,8 @@ def shell_of(services: Services) -> dict[str, Any]:
     if not current_user.is_authenticated:
         return {}
     user: User = current_user.user
-    dead = _given_up(user, services)
-    stopped = sum(user.sees(site_id) for site_id in services.endpoints.refused())
-    callbacks = _number(dead + stopped)
+    troubles = services.deliveries.troubles(site_ids=user.site_ids, at_most=_COUNTED + 1)
+    callbacks = _number(troubles.given_up + troubles.refused)
     return {
         "daily_ways": [_way(*way) for way in _DAILY if _is_open(user, *way)],
         "seldom_ways": [
@@ -64,18 +61,10 @@ def shell_of(services: Services) -> dict[str, Any]:
             for way in _SELDOM
             if _is_open(user, *way)
         ],
-        "dead": _number(dead),
+        "dead": _number(troubles.given_up),
         "callbacks_count": callbacks,
         "user": user,
     }
-
-
-def _given_up(user: User, services: Services) -> int:
-    """Return how many messages they see were given up, as far as that is counted."""
-    dead = newest_deliveries(
-        DeliveryState.DEAD, services, site_ids=user.site_ids, limit=_COUNTED + 1
-    )
-    return len(dead)
 
 
 def _number(count: int) -> str:
