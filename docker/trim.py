@@ -15,7 +15,7 @@ _ROOT = "root"
 _COMPILED = ("**/*.a", "**/*.h", "**/*.hpp", "**/*.cuh", "**/*.pxd", "**/*.pyx")
 # As patterns of paths below site-packages. Nobody builds against a package of an image.
 UNREAD = {
-    "trainer": ("*/**/tests", *_COMPILED, "torch/bin/test_*", "torch/bin/*Test"),
+    "trainer": ("*/**/tests", *_COMPILED, "torch/bin/test_*", "torch/bin/*Test", "torch/test"),
     # numpy asks for none of these when it is imported.
     "web": (
         *("*/**/tests", *_COMPILED, "**/*.pyi", "sqlalchemy/testing"),

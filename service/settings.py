@@ -351,9 +351,7 @@ def _read_secret(variable: str, environment: Mapping[str, str]) -> str | None:
         wrong = "is no text in UTF-8: write the secret into it"
     else:
         if len(content) > _MOST_SECRET_BYTES:
-            wrong = (
-                f"has over {_MOST_SECRET_BYTES} bytes: name the file with the secret alone"
-            )
+            wrong = f"has over {_MOST_SECRET_BYTES} bytes: name the file with the secret alone"
         elif not secret:
             wrong = "is empty: write the secret into it"
         else:
