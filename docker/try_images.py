@@ -56,6 +56,7 @@ with urllib.request.urlopen(asked, timeout=60) as answer:
 _SPAM = (
     *("cheap slimming pills", "a designer handbag", "followers and likes", "casino chips"),
     *("a diploma without exams", "herbal hair tonic", "replica watches", "crypto signals"),
+    *("a loan despite debts", "essays by experts", "satellite channels", "knee braces"),
 )
 _HAM = (
     "My radiator was cold at the top too, and bleeding it helped at once.",
@@ -66,6 +67,10 @@ _HAM = (
     "We did the same in our kitchen and the noise came back in March.",
     "Which paint did you take? Mine yellowed after one season.",
     "Great series. Part four made my landlord call a plumber.",
+    "Where did you buy the grey sealing tape? Our shop only has white.",
+    "My grandfather soldered these, and two of his still hold.",
+    "Is the second photo mirrored? The tap is on the other side there.",
+    "With hard water I would not skip the filter, whatever it costs.",
 )
 
 
@@ -290,6 +295,8 @@ def retrain(containers: Containers, key: str) -> None:
     containers.wait_until_healthy("trainer", time.monotonic())
     done = follow(containers, lambda seen: seen["state"] in {"ended", "failed"})
     print(f"the retraining: {json.dumps(done)}")
+    if not done["version"]:
+        sys.exit("the retraining made no version")
     print(containers.within("web", "slopsieve", "models", "promote", done["version"]))
 
     def judges() -> bool:

@@ -24,8 +24,15 @@ _LEAST_DIFFERENT_CHARS = 12
 
 
 def check_rights(path: Path, *, user_id: int) -> Finding:
-    """Find a data folder that others may read, or that is not this user's."""
+    """Find a data folder that others may read, or that is not this user's.
+
+    One that keeps strangers' hands off by its sticky bit, as in containers, is judged by its files.
+    """
     info = path.stat()
+    if info.st_mode & stat.S_ISVTX:
+        inside = [entry.lstat() for entry in path.iterdir()]
+        if all(i.st_uid == user_id and not i.st_mode & _OTHERS for i in inside):
+            return well("data folder", f"{path}, what is in it its owner's alone")
     if info.st_uid != user_id:
         return warn(
             "data folder",

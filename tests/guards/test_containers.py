@@ -655,6 +655,34 @@ def _name(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", requirement)[0]).lower()
 
 
+def test_what_no_process_of_a_stage_reads_is_removed_and_nothing_beside_it(tmp_path):
+    worker = _TRIM["UNREAD"]["worker"]
+    named = [
+        re.sub(r"/$", "", p.replace("*", "x").replace("[gn]", "g"))
+        for p in worker
+        if not p.startswith("*")
+    ]
+    read = (
+        "numpy/random/x.so",
+        "openvino/libs/x_ir_frontend.so",
+        "openvino/frontend/y.py",
+        "tests.py",
+    )
+    for name in (*named, *read, "numpy/lib/tests/x.py", "numpy/x.pyi"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        if name.count(".") or "plugin" in name:
+            (tmp_path / name).write_bytes(b"1234")
+        else:
+            (tmp_path / name).mkdir(exist_ok=True)
+
+    assert _TRIM["trim"](tmp_path, "worker") > 0
+
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == set(read)
+    with pytest.raises(FileNotFoundError, match="has nothing that is called sqlalchemy/testing"):
+        _TRIM["trim"](tmp_path, "web")
+
+
 def test_babel_keeps_the_languages_of_the_pages_and_what_they_build_on(tmp_path):
     data, catalogues = tmp_path / "locale-data", tmp_path / "languages"
     for folder, names in (

@@ -107,6 +107,19 @@ def test_a_data_folder_of_somebody_else_or_open_to_others_is_found(tmp_path):
     assert folder.check_rights(tmp_path, user_id=os.geteuid()).state is State.OK
 
 
+def test_a_folder_with_a_sticky_bit_is_judged_by_what_is_in_it(tmp_path):
+    tmp_path.chmod(0o1777)
+    (tmp_path / "models").mkdir(mode=0o700)
+    stranger = os.geteuid() + 1
+
+    ours = folder.check_rights(tmp_path, user_id=os.geteuid())
+    theirs = folder.check_rights(tmp_path, user_id=stranger)
+    (tmp_path / "models").chmod(0o755)
+    is_open = folder.check_rights(tmp_path, user_id=os.geteuid())
+
+    assert [one.state for one in (ours, theirs, is_open)] == [State.OK, State.WARN, State.WARN]
+
+
 def test_a_key_that_others_may_read_or_that_is_damaged_is_found(tmp_path):
     key = tmp_path / "secret.key"
     found = [folder.check_key_file(key)]
