@@ -273,3 +273,22 @@ def test_what_pages_tell_of_learning_breaks_no_rule(services, open_page, width):
         broken += broken_rules(page)
 
     assert broken == []
+
+
+def test_what_breaks_a_rule_in_one_theme_alone_is_found(browser):
+    page = browser.new_page()
+    page.set_content(
+        """<!doctype html><html lang="en"><title>A page</title><style>
+        body { background: #fff; color: #000 }
+        @media (prefers-color-scheme: dark) { p { color: #ddd } }
+        @media (prefers-color-scheme: light) { b { color: #ddd } }
+        </style><main><h1>Words</h1><p>Dark.</p><b>Light.</b></main></html>"""
+    )
+
+    found = broken_rules(page)
+
+    page.close()
+    assert found == [
+        ("light", "color-contrast", ["<b>Light.</b>"]),
+        ("dark", "color-contrast", ["<p>Dark.</p>"]),
+    ]
