@@ -47,7 +47,7 @@ echo wp_json_encode( 'activated' );
 _CONNECT = """
 switch_to_blog_if_any( $given['blog'] );
 update_option( 'slopsieve_settings', $given['settings'] );
-echo wp_json_encode( \\Slopsieve\\connect() );
+echo wp_json_encode( get_transient( 'slopsieve_test' ) );
 """
 _SWITCH = """
 function switch_to_blog_if_any( $blog ) { if ( is_multisite() ) { switch_to_blog( $blog ); } }
@@ -201,10 +201,10 @@ class Run:
 
     def _german(self) -> None:
         self.print("English", self.run(_SETTINGS_PAGE))
-        for locale in ("de_DE", "de_AT"):
-            self.run(f"update_option( 'WPLANG', '{locale}' ); echo 1;")
+        for locale in ("de_DE", "de_AT", "fr_FR"):
+            self.run(f"update_option( 'stand_in_locale', '{locale}' ); echo 1;")
             self.print(locale, self.run(_SETTINGS_PAGE))
-        self.run("update_option( 'WPLANG', '' ); echo 1;")
+        self.run("delete_option( 'stand_in_locale' ); echo 1;")
 
     def _forms(self) -> None:
         pages = self.run(_OPEN)

@@ -4,6 +4,10 @@
  *
  * Fires the hooks of Contact Form 7 and WPForms, in their order, with their arguments.
  */
+// WordPress refuses to be set to a language that it has no files of.
+add_filter( 'locale', function ( $locale ) {
+	return get_option( 'stand_in_locale', $locale );
+} );
 function stand_in_form( $action, $fields, $extra ) {
 	return '<form method="post" id="' . $action . '">' . $fields . $extra . '<button>Send</button>'
 		. '<output></output></form><script>document.currentScript.previousSibling.addEventListener('

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -16,6 +17,8 @@ WORDPRESS = Path(__file__).parent / "wordpress" / "slopsieve"
 # The earliest moment that a zip can name: the same files make the same bytes, whenever it is made.
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _READABLE = 0o100644 << 16
+# In the head of a compiled catalogue.
+_HASHES_AT = 24
 
 
 def pack_plugin(folder: Path) -> bytes:
@@ -50,4 +53,9 @@ def _compiled(catalogue: Path) -> bytes:
     texts.creation_date = texts.revision_date = datetime(*_LONG_AGO, tzinfo=UTC)
     compiled = io.BytesIO()
     write_mo(compiled, texts)
-    return compiled.getvalue()
+    held = bytearray(compiled.getvalue())
+    # Where a table of hashes would begin that is not there: WordPress before 6.5 reads no file that
+    # does not say it, though 0 would do.
+    count, after = struct.unpack_from("<8xI4xI", held)
+    struct.pack_into("<I", held, _HASHES_AT, after + 8 * count)
+    return bytes(held)

@@ -7,6 +7,7 @@ import io
 import os
 import re
 import shutil
+import struct
 import tomllib
 import zipfile
 from pathlib import Path
@@ -160,8 +161,13 @@ def test_a_catalogue_has_every_string_and_no_other(path):
 def test_what_is_packed_of_a_catalogue_says_the_same():
     archive = zipfile.ZipFile(io.BytesIO(pack_plugin(WORDPRESS)))
 
-    german = gettext.GNUTranslations(io.BytesIO(archive.read(_GERMAN)))
+    packed = archive.read(_GERMAN)
+    german = gettext.GNUTranslations(io.BytesIO(packed))
 
+    _, _, count, originals, translations, hashes, hashes_at = struct.unpack("<7I", packed[:28])
+    # WordPress before 6.5 reads a catalogue only if its tables follow one another.
+    assert (translations - originals, hashes_at - translations) == (8 * count, 8 * count)
+    assert hashes == 0
     # Its head is the one place where a moment is written.
     assert {german.info()[name][:4] for name in _MOMENTS} == {"1980"}
     assert german.gettext("Test the connection") == "Verbindung testen"
