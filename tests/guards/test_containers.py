@@ -248,12 +248,15 @@ def test_every_image_names_its_version():
 
 
 @pytest.mark.parametrize(
-    ("image", "program"),
-    [("postgres", postgresql_folder() / "bin" / "postgres"), ("valkey/valkey", valkey_binary())],
+    ("image", "find"),
+    [
+        ("postgres", lambda: postgresql_folder() / "bin" / "postgres"),
+        ("valkey/valkey", valkey_binary),
+    ],
     ids=["postgres", "valkey"],
 )
-def test_the_stores_in_containers_are_those_that_the_tests_run(image, program):
-    told = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+def test_the_stores_in_containers_are_those_that_the_tests_run(image, find):
+    told = subprocess.run([find(), "--version"], capture_output=True, text=True, check=True)
     version = re.search(r"\d+(?:\.\d+)+", told.stdout)
     named = {
         tag
