@@ -24,7 +24,7 @@ from tests.in_memory import MemoryHistoryStore
 _RAM = Path("/dev/shm")  # noqa: S108  # a folder of this process's own is made in it
 # An engine remembers the statements that it has compiled, so a later test gets it again, once
 # threads that a test left behind have ended.
-_RESTING = 16
+_RESTING = 64
 _free: list[sa.Engine] = []
 _lent: list[sa.Engine] = []
 

@@ -1,10 +1,11 @@
-"""Builds what the classifier reads from a comment, for serving and for training alike."""
+"""Builds what the classifier reads from a comment, and says what of its answer counts."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import urlsplit
 
-from models.inputs import ModelInput
+from models.inputs import ModelInput, ModelOutput
 from service.domain.comment import Comment
 
 
@@ -17,6 +18,14 @@ def model_input(comment: Comment) -> ModelInput:
         author_name=comment.author.name or "",
         author_host=_host(comment.author.url or ""),
     )
+
+
+def counting_output(comment: Comment, output: ModelOutput) -> ModelOutput:
+    """Return what counts of the classifier's answer: about a blank text it abstains.
+
+    Whoever registers says nothing, which is no sincere word either.
+    """
+    return output if comment.text.strip() else replace(output, p_spam=0.5)
 
 
 def _host(url: str) -> str:

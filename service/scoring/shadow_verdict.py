@@ -10,6 +10,7 @@ from service.domain.shadow_verdict import Origin, ShadowVerdict
 from service.domain.verdict import Signal, Verdict, WeightKind
 from service.scoring.conclude import conclude
 from service.scoring.holding import HELD_BACK
+from service.scoring.inputs import counting_output
 from service.scoring.lean import SITE_DECISIONS, add_lean, recorded_lean
 from service.scoring.model_signals import LLM_VOICE
 from service.scoring.seam import PROMOTION_SEAM, place_seam
@@ -42,6 +43,7 @@ def form_shadow_verdict(
     The shadow verdict of the very version that judged, at the cutoffs it judged by, is the verdict,
     unless that followed an entry or its classifier was away.
     """
+    output = counting_output(comment, output)
     found = conclude(
         comment.id,
         signals=_evidence(comment, verdict, output, weights),

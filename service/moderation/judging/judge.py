@@ -7,7 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from models.inputs import ModelOutput
@@ -41,7 +41,7 @@ from service.ports.models import JudgingModel
 from service.ports.observing import JudgedBatch
 from service.ports.services import Services
 from service.scoring.conclude import conclude
-from service.scoring.inputs import model_input
+from service.scoring.inputs import counting_output, model_input
 from service.scoring.policy import cutoffs_of
 from service.scoring.seam import place_seam
 from service.signals.entry_book import EntryBook
@@ -300,11 +300,7 @@ def _unjudgeable(attempt: Attempt, services: Services) -> _Judged:
 def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[ModelOutput | None]:
     try:
         outputs = model.classifier.score_batch([model_input(c) for c in comments])
-        # Whoever registers says nothing, which is no sincere word either: the classifier abstains.
-        return [
-            output if comment.text.strip() else replace(output, p_spam=0.5)
-            for comment, output in zip(comments, outputs, strict=True)
-        ]
+        return [counting_output(*both) for both in zip(comments, outputs, strict=True)]
     except ModelUnavailableError:
         log.warning("the classifier is away, verdicts are degraded")
         return [None] * len(comments)
