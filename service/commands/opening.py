@@ -21,8 +21,8 @@ def open_services(*, data_dir: str | None = None) -> Iterator[Services]:
 
     A folder that nobody named is the one under wherever somebody stands, or their own one where
     the wheel is installed: it is said which that is, and where it holds no installation, none is
-    begun there. One that was named is begun, which is
-    said too. Raises `StartError`, and whatever `wiring.open_services` raises.
+    begun there. One that was named is begun, which is said too. Raises `StartError`, and whatever
+    `wiring.open_services` raises.
     """
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
     folder = find_installation(settings)

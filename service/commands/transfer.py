@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -131,12 +132,12 @@ def import_command(
         raise click.exceptions.Exit(1)
 
 
-def _open(file: str, kind: str) -> OpenedFile | OpenedFolder:
+def _open(file: str, kind: str) -> AbstractContextManager[OpenedFile | OpenedFolder]:
     is_folder = Path(file).is_dir()
     if is_folder != (kind in _FOLDERS):
         msg = f"--format {kind} takes a {'file' if is_folder else 'folder'}; FILE is none"
         raise click.UsageError(msg)
-    return OpenedFolder(file, ENDINGS) if is_folder else OpenedFile(file)
+    return nullcontext(OpenedFolder(file, ENDINGS)) if is_folder else OpenedFile(file)
 
 
 class _Importing:

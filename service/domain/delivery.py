@@ -46,8 +46,8 @@ class DeliveryForm(StrEnum):
     BUILD_HOOK = "build_hook"
 
     @property
-    def is_platform(self) -> bool:
-        """Say whether a platform's API is called, or a build hook, in place of telling the site."""
+    def is_call(self) -> bool:
+        """Say whether a platform's API or a build hook is called, in place of telling the site."""
         return self in PLATFORM_FORMS or self is DeliveryForm.BUILD_HOOK
 
 

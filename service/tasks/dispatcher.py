@@ -127,4 +127,4 @@ class Dispatcher:
             return 0.0
         if outcome.attempt.status is None:
             return self._plan.rest_seconds
-        return self._plan.platform_seconds if delivery.form.is_platform else 0.0
+        return self._plan.platform_seconds if delivery.form.is_call else 0.0

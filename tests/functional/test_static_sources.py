@@ -156,8 +156,7 @@ def staticman(tmp_path):
 
 
 def read_folder(path):
-    with OpenedFolder(str(path), ENDINGS) as folder:
-        return list(read_staticman(folder))
+    return list(read_staticman(OpenedFolder(str(path), ENDINGS)))
 
 
 def test_staticman_s_comments_are_read_with_the_page_of_their_folder(staticman):

@@ -8,8 +8,6 @@ import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 # Far more than a comment with all its fields, which is kept up to 64 KiB.
 MAX_FILE_BYTES = 1 << 18
@@ -27,7 +25,7 @@ class FolderFile:
 
 
 class OpenedFolder:
-    """The regular files of a folder with one of these endings; a context manager as a file is.
+    """The regular files of a folder with one of these endings; none is left open.
 
     Links are not followed: whoever made the folder could have them lead anywhere.
     """
@@ -64,17 +62,6 @@ class OpenedFolder:
         except OSError:
             return None
         return content if len(content) <= MAX_FILE_BYTES else None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Nothing is left open."""
 
 
 def _raise(error: OSError) -> None:

@@ -119,7 +119,7 @@ def _is_wanted(case: Case, event: EventKind, endpoint: Endpoint, before: Case | 
         return False
     if endpoint.form is DeliveryForm.BUILD_HOOK:
         return changes_site(case, event, before)
-    return not endpoint.form.is_platform or wants_message(case, event, endpoint)
+    return not endpoint.form.is_call or wants_message(case, event, endpoint)
 
 
 def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
@@ -223,7 +223,7 @@ def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Servic
         payload=(
             # What a platform is asked is settled when it is asked.
             "{}"
-            if endpoint.form.is_platform
+            if endpoint.form.is_call
             else _payload(case, event, _happened_at(case, event) or now)
         ),
         created_at=now,

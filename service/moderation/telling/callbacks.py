@@ -123,7 +123,7 @@ def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoi
     Raises `NotFoundError` if the site has neither.
     """
     old = services.endpoints.get(site_id)
-    if old is None or not old.form.is_platform:
+    if old is None or not old.form.is_call:
         raise NotFoundError(
             "this site's decisions are applied at no platform, and it has no build hook"
         )
@@ -258,7 +258,7 @@ def get_signed_callback(site_id: SiteId, services: Services) -> Endpoint:
     Raises `NotFoundError` if it has none, `ConflictError` for one at a platform.
     """
     endpoint = get_callback(site_id, services)
-    if endpoint.form.is_platform:
+    if endpoint.form.is_call:
         msg = (
             f"this site has no callback but, in its place, {endpoint.form.value}; "
             "whoever runs the server changes that with `slopsieve callbacks`"

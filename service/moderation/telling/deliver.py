@@ -73,7 +73,7 @@ def _send(delivery: Delivery, services: Services) -> SendOutcome | None:
     endpoint = _endpoint(delivery, services)
     if endpoint is not None and endpoint.form is DeliveryForm.BUILD_HOOK:
         return build_site(delivery, endpoint, services)
-    if endpoint is not None and endpoint.form.is_platform:
+    if endpoint is not None and endpoint.form.is_call:
         return apply_decision(delivery, endpoint, services)
     written = _written(delivery, endpoint, services)
     if written is None:
@@ -124,7 +124,7 @@ def _what_follows(
     """Return the message's new state and, if it waits, for how many seconds."""
     if outcome.delivered:
         return DeliveryState.DELIVERED, None
-    if outcome.refused or (delivery.form.is_platform and outcome.retry_after_seconds is not None):
+    if outcome.refused or (delivery.form.is_call and outcome.retry_after_seconds is not None):
         # Nothing goes to this platform until it may.
         return DeliveryState.WAITING, outcome.retry_after_seconds or 0.0
     hopeless = outcome.hopeless or outcome.attempt.status == _GONE

@@ -182,7 +182,7 @@ def _platforms(services: Services) -> list[PlatformView]:
     views = []
     for site in services.sites.all():
         endpoint = services.endpoints.get(site.id) if user.sees(site.id) else None
-        if endpoint is None or not endpoint.form.is_platform:
+        if endpoint is None or not endpoint.form.is_call:
             continue
         refused, rests = endpoint.refused_at, endpoint.rests_until
         views.append(
