@@ -77,7 +77,7 @@ class World:
 
     def endpoint(self) -> Endpoint:
         """Return how the endpoint stands."""
-        found = self.services.endpoints.get(SITE)
+        found = self.services.telling.endpoints.get(SITE)
         assert found is not None
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 from service.domain.errors import StoreUnavailableError
@@ -14,7 +14,7 @@ from service.moderation.learning.remember import apply_to_reputation
 from service.ports.services import Services
 from service.stores.sql import SqlStores
 from tests.databases import content_of, databases_given_back, fresh_stores
-from tests.fakes import make_services, make_site
+from tests.fakes import make_services, make_site, ports_of, with_ports
 
 _STORES = tuple(one.name for one in fields(SqlStores) if one.name != "one_moment")
 _FAILING = (*_STORES, "history", "queue", "delivery_queue")
@@ -32,7 +32,7 @@ def services_in(
     with databases_given_back():
         begun_with = [make_site()] if sites is None else sites
         services = make_services(stores=fresh_stores(sites=begun_with, world=world), **changes)
-        for known in services.decisions.find_in_force(after=0, limit=999).decided_comments:
+        for known in services.review.decisions.find_in_force(after=0, limit=999).decided_comments:
             apply_to_reputation(known, services)
         yield services
 
@@ -59,9 +59,11 @@ class FailingAt:
         self._at = at
         self._answer_lost = answer_lost
         wrapped: dict[str, Any] = {
-            name: _Watched(getattr(services, name), self.call) for name in _FAILING
+            name: _Watched(port, self.call)
+            for name, port in ports_of(services).items()
+            if name in _FAILING
         }
-        self.services = replace(services, **wrapped)
+        self.services = with_ports(services, **wrapped)
 
     def call(self, method: Any, *given: Any, **named: Any) -> Any:
         """Call a store's method, unless it is to fail."""

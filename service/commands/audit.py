@@ -24,6 +24,6 @@ def audit_command(subject: str | None, limit: int, data_dir: str | None, *, as_j
                 "subject": entry.subject,
                 "detail": entry.detail,
             }
-            for entry in services.audit_log.recent(subject=subject, limit=limit)
+            for entry in services.common.audit_log.recent(subject=subject, limit=limit)
         ]
     print_rows(rows, as_json=as_json, empty="Nothing has been done yet.")

@@ -76,8 +76,8 @@ def status_command(
 ) -> None:
     """Show how far jobs have come, the newest first, or one of them."""
     with open_services(data_dir=data_dir) as services:
-        newest = services.back_scorings.recent(limit=_LISTED)
-        jobs = [services.back_scorings.get(job_id)] if job_id else newest
+        newest = services.judging.back_scorings.recent(limit=_LISTED)
+        jobs = [services.judging.back_scorings.get(job_id)] if job_id else newest
         if follow and jobs:
             jobs = [_follow(jobs[0], services)]
     rows = [_row(job) for job in jobs]
@@ -119,7 +119,7 @@ def _follow(job: BackScoring, services: Services) -> BackScoring:
     title = f"{job.model_version} about the archive"
     with KnownProgress(title, total=job.total, unit="comments") as shown:
         while True:
-            job = services.back_scorings.get(job.id)
+            job = services.judging.back_scorings.get(job.id)
             shown.show(job.done)
             if job.state is not JobState.RUNNING:
                 return job

@@ -181,7 +181,9 @@ def remove_command(site: str, data_dir: str | None) -> None:
 def sites_command(data_dir: str | None, *, as_json: bool) -> None:
     """List the sites that are told, with where and of what."""
     with open_services(data_dir=data_dir) as services:
-        endpoints = [services.endpoints.get(site.id) for site in services.sites.all()]
+        endpoints = [
+            services.telling.endpoints.get(site.id) for site in services.common.sites.all()
+        ]
     rows = [_endpoint_row(endpoint) for endpoint in endpoints if endpoint is not None]
     print_rows(rows, as_json=as_json, empty="No site is told; `slopsieve callbacks set SITE URL`.")
 
@@ -197,12 +199,12 @@ def list_command(
 ) -> None:
     """List the newest messages."""
     with open_services(data_dir=data_dir) as services:
-        found = services.deliveries.recent(
+        found = services.telling.deliveries.recent(
             state=DeliveryState.DEAD if dead else None,
             site_id=find_site(site, services).id if site else None,
             limit=limit,
         )
-        rows = [_delivery_row(one, services.deliveries.attempts(one.id)) for one in found]
+        rows = [_delivery_row(one, services.telling.deliveries.attempts(one.id)) for one in found]
     empty = "No message was given up." if dead else "There are no messages yet."
     print_rows(rows, as_json=as_json, empty=empty)
 
@@ -215,7 +217,7 @@ def log_command(delivery_id: str, data_dir: str | None, *, as_json: bool) -> Non
     """List the attempts to deliver one message."""
     with open_services(data_dir=data_dir) as services:
         get_delivery(delivery_id, services)
-        rows = [_attempt_row(one) for one in services.deliveries.attempts(delivery_id)]
+        rows = [_attempt_row(one) for one in services.telling.deliveries.attempts(delivery_id)]
     print_rows(rows, as_json=as_json, empty="It was not tried yet.")
 
 

@@ -133,7 +133,7 @@ def _pick_rows(count: int) -> list[Answer]:
 
 def _demo_key(services: Services) -> tuple[str, str]:
     """Return the id and the secret of a fresh key for the demonstration's own site."""
-    site: Site | None = next((s for s in services.sites.all() if s.name == _SITE_NAME), None)
+    site: Site | None = next((s for s in services.common.sites.all() if s.name == _SITE_NAME), None)
     if site is None:
         _, issued = add_site(_SITE_NAME, services, actor=_ACTOR)
     else:

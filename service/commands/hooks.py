@@ -62,7 +62,7 @@ def list_command(site: str | None, data_dir: str | None, *, as_json: bool) -> No
     """List the hooks, of SITE if it is given; secrets are not shown again."""
     with open_services(data_dir=data_dir) as services:
         site_id = find_site(site, services).id if site else None
-        rows = [_row(hook) for hook in services.inbound.all(site_id)]
+        rows = [_row(hook) for hook in services.telling.inbound.all(site_id)]
     print_rows(rows, as_json=as_json, empty="There are no hooks; `slopsieve hooks add SITE`.")
 
 

@@ -71,7 +71,7 @@ def list_command(data_dir: str | None, *, ended: bool, as_json: bool) -> None:
     """List the entries in force, newest first, with how often each was followed."""
     rows: list[dict[str, object]] = []
     with open_services(data_dir=data_dir) as services:
-        criteria = EntryFilter(in_force=not ended, at=services.clock())
+        criteria = EntryFilter(in_force=not ended, at=services.common.clock())
         page = list_entries(criteria, services, cursor=None, limit=_PORTION)
         rows += map(_row, page.entries)
         while page.next_cursor is not None:

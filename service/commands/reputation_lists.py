@@ -103,7 +103,10 @@ def lists_command(data_dir: str | None, *, as_json: bool) -> None:
     rows = []
     if lists:
         with open_services(data_dir=data_dir) as services:
-            hits, evidence = services.comments.count_listings(), services.taught().evidence
+            hits, evidence = (
+                services.intake.comments.count_listings(),
+                services.learning.taught().evidence,
+            )
         rows = [_row(about, now, hits.get(about.name, ListHits()), evidence) for about in lists]
     print_rows(
         rows,

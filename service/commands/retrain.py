@@ -226,7 +226,7 @@ def _say_what_follows(done: Retraining) -> None:
 
 def _list(services: Services, *, as_json: bool) -> None:
     now = datetime.now(UTC)
-    rows = [_row(one, now) for one in services.retrainings.recent(limit=_LISTED)]
+    rows = [_row(one, now) for one in services.learning.retrainings.recent(limit=_LISTED)]
     print_rows(rows, as_json=as_json, empty="Nothing was retrained yet.")
 
 

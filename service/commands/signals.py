@@ -103,7 +103,7 @@ def _learnt_in(data_dir: str | None) -> LearntHere:
     if data_dir is None:
         return NOTHING_LEARNT
     with open_services(data_dir=data_dir) as services:
-        return services.taught().evidence
+        return services.learning.taught().evidence
 
 
 def _refuse_to_replace(files: tuple[str, ...], *outs: str | None) -> None:

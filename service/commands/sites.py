@@ -55,7 +55,7 @@ def add_command(name: str, data_dir: str | None, *, akismet: bool, as_json: bool
 def list_command(data_dir: str | None, *, as_json: bool) -> None:
     """List the sites with their settings."""
     with open_services(data_dir=data_dir) as services:
-        rows = [_site_row(site) for site in services.sites.all()]
+        rows = [_site_row(site) for site in services.common.sites.all()]
     print_rows(rows, as_json=as_json, empty="There are no sites yet; `slopsieve sites add NAME`.")
 
 
@@ -66,8 +66,8 @@ def list_command(data_dir: str | None, *, as_json: bool) -> None:
 def keys_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """List a site's keys; SITE is its name or id."""
     with open_services(data_dir=data_dir) as services:
-        keys = services.sites.list_keys(find_site(site, services).id)
-        rows = [_key_row(key, valid=key.is_valid(services.clock())) for key in keys]
+        keys = services.common.sites.list_keys(find_site(site, services).id)
+        rows = [_key_row(key, valid=key.is_valid(services.common.clock())) for key in keys]
     print_rows(rows, as_json=as_json, empty="This site has no keys.")
 
 
@@ -229,7 +229,7 @@ def set_command(
             if promised_cutoffs:
                 old = replace(old, ham_cutoff=None, spam_cutoff=None)
             if forget_taught:
-                old = replace(old, learns_since=services.clock())
+                old = replace(old, learns_since=services.common.clock())
             return replace(old, **asked)
 
         try:
@@ -246,7 +246,7 @@ def set_command(
 
 def find_site(name_or_id: str, services: Services) -> Site:
     """Return the site of this name or id. Raises `NotFoundError` for an unknown one."""
-    for site in services.sites.all():
+    for site in services.common.sites.all():
         if name_or_id in (site.name, site.id):
             return site
     msg = f"there is no site {SiteId(name_or_id)!r}; `slopsieve sites list` names them"

@@ -138,17 +138,17 @@ def restore_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
 def list_command(data_dir: str | None, *, as_json: bool) -> None:
     """List the accounts, those that have ended too."""
     with open_services(data_dir=data_dir) as services:
-        rows = [_row(user, services) for user in services.users.all()]
+        rows = [_row(user, services) for user in services.accounts.users.all()]
     print_rows(rows, as_json=as_json, empty="There are no moderators; `slopsieve users add NAME`.")
 
 
 def _row(user: User, services: Services) -> dict[str, object]:
-    seen = services.sessions.last_seen().get(user.id)
+    seen = services.accounts.sessions.last_seen().get(user.id)
     return {
         "name": user.name,
         "role": user.role.value,
         "sites": "all" if user.site_ids is None else " ".join(user.site_ids),
-        "second_factor": services.second_factors.get(user.id) is not None,
+        "second_factor": services.accounts.second_factors.get(user.id) is not None,
         "one_time_password": user.must_change_password,
         "created_at": user.created_at.isoformat(timespec="seconds"),
         "last_seen_at": seen.isoformat(timespec="seconds") if seen else None,

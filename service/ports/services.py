@@ -1,4 +1,4 @@
-"""All ports together, as use cases are handed them."""
+"""All ports, by room, as use cases are handed them."""
 
 from __future__ import annotations
 
@@ -73,91 +73,179 @@ def nothing_taught() -> Taught:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
-    """What the use cases are handed. Built in one place, `service.wiring`.
+class CommonPorts:
+    """What every room needs: the time, fresh identifiers, the sites, the log of what people did.
+
+    `new_id(prefix)` returns a fresh identifier that sorts by time, `new_secret()` at least 128
+    random bits in URL-safe characters. `one_moment()` is a context within which all that a thread
+    reads from the stores is of one moment, that of its first reading, until it writes: what it
+    reads after that is of a later one. `observer` is told what happens; by default nobody is.
+    """
+
+    clock: Clock
+    new_id: Callable[[str], str]
+    new_secret: Callable[[], str]
+    sites: SiteStore
+    audit_log: AuditLog
+    one_moment: Callable[[], AbstractContextManager[None]]
+    observer: Observer = UNOBSERVED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntakePorts:
+    """What lets comments and reports in, and has them wait for their verdict."""
+
+    comments: CommentStore
+    queue: ScoringQueue
+    reports: ReportStore
+    form_challenges: FormChallenges
+    spent_tokens: SpentTokens
+    backlog: BacklogStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgingPorts:
+    """What comes to a verdict, here and in the shadow.
 
     `current_model` is asked once a batch, so that a swap of versions never mixes one.
     `current_promise` returns what the serving version's cutoffs promise, None where no version can
     be read; it loads no classifier. `shadow_name` returns the version that is to be asked beside
     the current one, None for none; `shadow_model` that version, None as long as it is not loaded.
     `find_model(version)` returns any other, None while it is being loaded, and raises
-    `ModelUnavailableError` for one that cannot be used.
-    `new_id(prefix)` returns a fresh identifier that sorts by time, `new_secret()` at least 128
-    random bits in URL-safe characters. `sender_secrets` key the hashes that recognise senders,
-    `sender_secret` those of Akismet keys and of clients held to a rate. `find_system(address)`
-    returns the number of the autonomous system that announces an address, None for an unknown one.
-    `entries_in_force` returns what moderators allow and block, as it was at most a second ago; it
-    is asked once a batch, as is `taught`: what decisions taught, as they were at most a second ago;
-    by default nothing. `audit_share` is the share of confident verdicts, in [0, 1], that goes to
-    a moderator as the audit sample. `second_factor_secret` keys the second factors: without it,
-    what is kept of them makes no code. `one_moment()` is a context within which all that a thread
-    reads from the stores is of one moment, that of its first reading, until it writes: what it
-    reads after that is of a later one.
-    `observer` is told what happens; by default nobody is.
+    `ModelUnavailableError` for one that cannot be used. `audit_share` is the share of confident
+    verdicts, in [0, 1], that goes to a moderator as the audit sample.
     """
 
-    comments: CommentStore
     verdicts: VerdictStore
-    decisions: DecisionStore
-    bulk_decisions: BulkDecisionStore
-    cases: CaseStore
-    search: CaseSearch
-    saved_views: SavedViewStore
-    sender_records: SenderRecords
-    figures: FigureStore
-    traffic: TrafficStore
+    current_model: Callable[[], JudgingModel]
+    current_promise: Callable[[], Promise | None]
+    find_model: Callable[[str], JudgingModel | None]
+    shadow_name: Callable[[], str | None]
+    shadow_model: Callable[[], JudgingModel | None]
+    shadow_verdicts: ShadowVerdictStore
+    back_scorings: BackScoringStore
+    back_scoring_queue: BackScoringQueue
+    audit_share: float = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupingPorts:
+    """Which comments belong together, and which senders."""
+
     campaigns: CampaignStore
     rings: RingStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReputationPorts:
+    """What is known of senders, and by what they are known again.
+
+    `sender_secrets` key the hashes that recognise senders, `sender_secret` those of Akismet keys
+    and of clients held to a rate. `find_system(address)` returns the number of the autonomous
+    system that announces an address, None for an unknown one. `entries_in_force` returns what
+    moderators allow and block, as it was at most a second ago; it is asked once a batch.
+    """
+
+    history: HistoryStore
+    rebuild_place: RebuildPlace
+    sender_records: SenderRecords
+    personal_data: PersonalDataStore
+    reputation_lists: ReputationLists
+    find_system: Callable[[str], int | None]
+    list_entries: ListEntryStore
+    entries_in_force: Callable[[], EntryBook]
+    sender_secret: bytes
+    sender_secrets: SenderSecrets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewPorts:
+    """What moderators look at and decide."""
+
+    cases: CaseStore
+    decisions: DecisionStore
+    bulk_decisions: BulkDecisionStore
+    search: CaseSearch
+    saved_views: SavedViewStore
     claims: ClaimStore
     asides: AsideStore
     scan_checks: ScanCheckStore
     sender_notes: SenderNoteStore
     watch: ReviewWatch
-    sites: SiteStore
-    users: UserStore
-    sessions: SessionStore
-    second_factors: SecondFactorStore
-    personal_data: PersonalDataStore
-    audit_log: AuditLog
-    reports: ReportStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TellingPorts:
+    """What tells sites, and what their platforms told."""
+
     endpoints: EndpointStore
     applied: AppliedStore
     deliveries: DeliveryStore
     inbound: InboundStore
-    shadow_verdicts: ShadowVerdictStore
-    back_scorings: BackScoringStore
-    back_scoring_queue: BackScoringQueue
     delivery_queue: DeliveryQueue
     notifier: SiteNotifier
-    history: HistoryStore
-    rebuild_place: RebuildPlace
-    queue: ScoringQueue
-    current_model: Callable[[], JudgingModel]
-    current_promise: Callable[[], Promise | None]
-    shadow_name: Callable[[], str | None]
-    shadow_model: Callable[[], JudgingModel | None]
-    find_model: Callable[[str], JudgingModel | None]
-    clock: Clock
-    passwords: PasswordHasher
-    new_id: Callable[[str], str]
-    new_secret: Callable[[], str]
-    second_factor_secret: bytes
-    sender_secret: bytes
-    sender_secrets: SenderSecrets
-    reputation_lists: ReputationLists
-    find_system: Callable[[str], int | None]
-    list_entries: ListEntryStore
-    entries_in_force: Callable[[], EntryBook]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearningPorts:
+    """What learns from decisions.
+
+    `taught` returns what decisions taught, as they were at most a second ago; it is asked once a
+    batch; by default nothing.
+    """
+
     retrainings: RetrainingStore
     versions: VersionShelf
     trainer_queue: TrainerQueue
-    backlog: BacklogStore
-    form_challenges: FormChallenges
-    spent_tokens: SpentTokens
+    taught: Callable[[], Taught] = nothing_taught
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountsPorts:
+    """Who may sign in, and how that is proved.
+
+    `second_factor_secret` keys the second factors: without it, what is kept of them makes no code.
+    """
+
+    users: UserStore
+    sessions: SessionStore
+    second_factors: SecondFactorStore
+    passwords: PasswordHasher
+    second_factor_secret: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InsightPorts:
+    """What is counted for whoever looks on."""
+
+    figures: FigureStore
+    traffic: TrafficStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemindingPorts:
+    """What reminds moderators of what waits; by default nothing carries it."""
+
     reminders: ReminderStore
     mailer: Mailer = NO_MAILER
     room: Room = NO_ROOM
-    taught: Callable[[], Taught] = nothing_taught
-    audit_share: float = 0.02
-    one_moment: Callable[[], AbstractContextManager[None]]
-    observer: Observer = UNOBSERVED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """Every room's ports. Built in one place, `service.wiring`.
+
+    Who needs one or two rooms' ports is handed those, and shows by it what it may touch.
+    """
+
+    common: CommonPorts
+    intake: IntakePorts
+    judging: JudgingPorts
+    grouping: GroupingPorts
+    reputation: ReputationPorts
+    review: ReviewPorts
+    telling: TellingPorts
+    learning: LearningPorts
+    accounts: AccountsPorts
+    insight: InsightPorts
+    reminding: RemindingPorts

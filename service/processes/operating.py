@@ -170,7 +170,7 @@ def _pool(wired: Wired) -> Read:
 
 def _queue(wired: Wired) -> Part:
     def read() -> Iterator[Reading]:
-        for lane, number in wired.services.queue.depth().items():
+        for lane, number in wired.services.intake.queue.depth().items():
             yield Reading(
                 name="slopsieve_queue_messages",
                 about="Ids that wait in Valkey, by lane; a worker's own batch is not among them.",
@@ -183,7 +183,7 @@ def _queue(wired: Wired) -> Part:
 
 def _backlog(wired: Wired) -> Part:
     def read() -> Iterator[Reading]:
-        backlog, now = wired.services.backlog.count(), wired.services.clock()
+        backlog, now = wired.services.intake.backlog.count(), wired.services.common.clock()
         for lane, waiting in backlog.unjudged.items():
             yield from _waiting("unjudged_comments", waiting, now, lane=lane.value)
         for part, waiting in backlog.review.items():
@@ -262,7 +262,9 @@ def _history(wired: Wired) -> Part:
             value=float(is_up),
         )
         if is_up:
-            decided = wired.services.decisions.find_in_force(after=0, limit=1).decided_comments
+            decided = wired.services.review.decisions.find_in_force(
+                after=0, limit=1
+            ).decided_comments
             yield Reading(
                 name="slopsieve_history_blank",
                 about="Whether histories lack decisions that were made, until they are filled.",
@@ -314,7 +316,7 @@ def _audit(wired: Wired) -> Part:
     book = FigureBook(wired.services)
 
     def read() -> Iterator[Reading]:
-        promise = wired.services.current_promise()
+        promise = wired.services.judging.current_promise()
         if promise and promise.ham_called_spam is not None:
             yield Reading(
                 name="slopsieve_promised_false_positive_rate",
@@ -354,10 +356,10 @@ def _drift(wired: Wired) -> Part:
 
 def _retrainings(wired: Wired) -> Part:
     def read() -> Iterator[Reading]:
-        recent = wired.services.retrainings.recent(limit=_RETRAININGS_LOOKED_AT)
+        recent = wired.services.learning.retrainings.recent(limit=_RETRAININGS_LOOKED_AT)
         if not recent:
             return
-        now, newest = wired.services.clock(), recent[0]
+        now, newest = wired.services.common.clock(), recent[0]
         state = KILLED if newest.is_silent(now) else newest.state.value
         for one in (*(known.value for known in RetrainingState), KILLED):
             yield Reading(

@@ -45,10 +45,10 @@ def readiness_checks(wired: Wired) -> Checks:
     client = broker.open_client(wired.valkey_url)
     database_proof = WriteProof(
         ping=lambda: ping(wired.engine),
-        prove_write=lambda: prove_write(wired.engine, at=services.clock()),
+        prove_write=lambda: prove_write(wired.engine, at=services.common.clock()),
     )
     queue_proof = WriteProof(
-        ping=services.queue.depth, prove_write=lambda: broker.prove_write(client)
+        ping=services.intake.queue.depth, prove_write=lambda: broker.prove_write(client)
     )
 
     def database() -> Unready | None:
@@ -69,10 +69,10 @@ def readiness_checks(wired: Wired) -> Checks:
 
     def judging() -> Unready | None:
         try:
-            oldest = services.backlog.oldest_unjudged()
+            oldest = services.intake.backlog.oldest_unjudged()
         except StoreUnavailableError as error:
             return Unready(says=str(error), remedy=remedies.for_database(error))
-        stuck = are_stuck(live_workers(client), oldest=oldest, now=services.clock())
+        stuck = are_stuck(live_workers(client), oldest=oldest, now=services.common.clock())
         return _STUCK if stuck else None
 
     def callbacks() -> Unready | None:

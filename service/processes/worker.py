@@ -60,7 +60,7 @@ def run_worker(wired: Wired) -> int:
     worker, idle = make_worker(wired)
     log.info(
         "worker started",
-        extra={"pid": os.getpid(), "model": wired.services.current_model().version},
+        extra={"pid": os.getpid(), "model": wired.services.judging.current_model().version},
     )
     exposition = expose("worker", wired)
     exposition.also(show_model(wired))
@@ -78,7 +78,7 @@ def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
     The model is loaded before it takes work.
     """
     services = wired.services
-    services.current_model()
+    services.judging.current_model()
     # Begins to load it, so that few comments are judged before it can speak.
     has_shadow(services)
     # Celery warns root about messages that run code; ours are JSON with ids in them.
@@ -108,7 +108,7 @@ def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
     register_back_scoring(app, idle)
     name = own_name()
     # A process may get the number of one that died: the id tells them apart.
-    memory = GroupingMemory(f"{name}:{services.new_id('lease')}")
+    memory = GroupingMemory(f"{name}:{services.common.new_id('lease')}")
 
     def group() -> None:
         goes_on = _for_seconds(GROUP_FOR_SECONDS)
@@ -155,7 +155,7 @@ def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
         open_client(wired.valkey_url),
         WORKERS,
         name,
-        lambda: (services.current_model().version, wired.models.problem),
+        lambda: (services.judging.current_model().version, wired.models.problem),
         lambda: judged_at,
     )
     register_heartbeat(app, signs)

@@ -32,7 +32,7 @@ def make_first_accounts(services: Services) -> FirstRun:
 
 
 def _first_site(services: Services) -> tuple[str | None, str | None]:
-    if services.sites.all():
+    if services.common.sites.all():
         return None, None
     try:
         site, issued = add_site(FIRST_SITE, services, actor=_ACTOR)
@@ -43,7 +43,7 @@ def _first_site(services: Services) -> tuple[str | None, str | None]:
 
 
 def _first_moderator(services: Services) -> tuple[str | None, str | None]:
-    if services.users.all():
+    if services.accounts.users.all():
         return None, None
     try:
         user, password = add_user(FIRST_MODERATOR, services, actor=_ACTOR)

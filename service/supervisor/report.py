@@ -89,6 +89,7 @@ def keep_first_run(first: FirstRun, folder: DataFolder, services: Services) -> N
     if made := secrets_as_text(first):
         write_private(folder.first_run_file, f"{made}\n", replace=True)
     elif not any(
-        user.name == FIRST_MODERATOR and user.must_change_password for user in services.users.all()
+        user.name == FIRST_MODERATOR and user.must_change_password
+        for user in services.accounts.users.all()
     ):
         folder.first_run_file.unlink(missing_ok=True)

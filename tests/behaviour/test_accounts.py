@@ -33,14 +33,14 @@ def services():
 
 def by_mara(text: str, services: Services, *, account_id: str | None = "u-7", **changes) -> Comment:
     author = Author(name="Mara Quill", account_id=account_id, **changes.pop("author", {}))
-    comment = make_comment(text, author=author, received_at=services.clock(), **changes)
+    comment = make_comment(text, author=author, received_at=services.common.clock(), **changes)
     return with_sender(comment, address=None, email=MARA, services=services)
 
 
 def post(text: str, services: Services, **options) -> Verdict:
     comment = by_mara(text, services, **options)
     submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
-    verdict = services.cases.get(comment.id).verdict
+    verdict = services.review.cases.get(comment.id).verdict
     assert verdict is not None
     return verdict
 
@@ -114,7 +114,7 @@ def edited(services: Services, first: str, then: str, *, approved: bool) -> Edit
         approve(services, before)
     after = submit_version(NewComment(comment=versions[1], lane=Lane.BULK), services, by="test")
     assert after is not None
-    return services.cases.get(after).comment.edit
+    return services.review.cases.get(after).comment.edit
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,9 @@ def test_nothing_is_known_of_an_erased_person_s_account(services, way):
     else:
         erase_person(person, services, by="operator")
 
-    (history,) = services.history.gather([by_mara(OFFER, services)], now=services.clock())
+    (history,) = services.reputation.history.gather(
+        [by_mara(OFFER, services)], now=services.common.clock()
+    )
     assert history.conduct is None
     assert history.account.here.approved == 0
     assert history.email.here.approved == 0

@@ -140,17 +140,17 @@ def test_after_an_hour_away_one_call_is_made_and_all_tries_are_in_the_log(world)
     world.platform.go_away()
     world.decide(comment)
     world.wait(3_600, step=60)
-    [delivery] = world.services.deliveries.recent(
+    [delivery] = world.services.telling.deliveries.recent(
         state=DeliveryState.WAITING, site_id=SITE, limit=9
     )
 
-    tried = world.services.deliveries.attempts(delivery.id)
+    tried = world.services.telling.deliveries.attempts(delivery.id)
 
     assert len(tried) >= 4
     assert {one.problem for one in tried} == {"no connection, or it broke off"}
     world.platform.come_back()
     world.wait(10_800, step=300)
-    assert world.services.deliveries.get(delivery.id).state is DeliveryState.DELIVERED
+    assert world.services.telling.deliveries.get(delivery.id).state is DeliveryState.DELIVERED
     assert world.platform.said == [hide_of(world)]
 
 
@@ -169,7 +169,9 @@ def test_a_refused_token_stops_all_and_loses_nothing(world):
     assert stopped.refused_at is not None
     assert world.platform.said == expected(world.platform.form.value, [(HIDE, "refused")])
     assert asked == len(world.platform.said)
-    waiting = world.services.deliveries.recent(state=DeliveryState.WAITING, site_id=SITE, limit=9)
+    waiting = world.services.telling.deliveries.recent(
+        state=DeliveryState.WAITING, site_id=SITE, limit=9
+    )
     assert len(waiting) == 4
 
 
@@ -186,7 +188,7 @@ def test_a_new_token_lets_out_what_waited(world):
 
     assert world.platform.hidden
     assert world.endpoint().refused_at is None
-    [entry] = world.services.audit_log.recent(subject=SITE)[:1]
+    [entry] = world.services.common.audit_log.recent(subject=SITE)[:1]
     assert (entry.act, entry.detail) == ("set applier", platform.form.value)
 
 
@@ -215,11 +217,11 @@ def test_a_comment_that_is_gone_there_needs_nothing_more(world):
     world.undo(comment)
     world.wait(60)
 
-    [undo, ruling] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+    [undo, ruling] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
     assert asked == 1
     assert len(world.platform.said) == 1
     assert {undo.state, ruling.state} == {DeliveryState.DELIVERED}
-    [tried] = world.services.deliveries.attempts(ruling.id)
+    [tried] = world.services.telling.deliveries.attempts(ruling.id)
     assert tried.problem == "the comment is not there any more"
 
 
@@ -230,7 +232,7 @@ def test_comments_that_came_another_way_are_nothing_to_the_platform(world):
     world.wait(60)
 
     assert world.platform.said == []
-    assert world.services.deliveries.recent(state=None, site_id=SITE, limit=9) == []
+    assert world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9) == []
 
 
 def test_a_site_may_have_decisions_alone_applied(enforcing):
@@ -256,17 +258,17 @@ def test_a_site_may_have_decisions_alone_applied(enforcing):
 
 def test_an_edit_after_a_rejection_does_not_bring_it_back_and_an_approval_of_it_does(world):
     decided(world)
-    [first] = world.services.comments.find_by_site_ids(
+    [first] = world.services.intake.comments.find_by_site_ids(
         SITE, [world.platform.site_comment_id]
     ).values()
-    kept = world.services.cases.get(first).comment
+    kept = world.services.review.cases.get(first).comment
     edit = replace(make_comment("All new words."), author=kept.author)
     edit = replace(edit, site_comment_id=world.platform.site_comment_id)
 
     second = submit_version(NewComment(comment=edit, lane=Lane.BULK), world.services, by="test")
     world.wait(60)
     after_edit = list(world.platform.said)
-    world.decide(world.services.cases.get(CommentId(second)).comment, Ruling.APPROVE)
+    world.decide(world.services.review.cases.get(CommentId(second)).comment, Ruling.APPROVE)
     world.wait(60)
 
     assert after_edit == [hide_of(world)]
@@ -295,9 +297,9 @@ def test_messages_for_a_platform_that_is_left_are_given_up(world):
     remove_callback(SITE, world.services, actor="ada")
     world.wait(3_600, step=60)
 
-    [delivery] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+    [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
     assert delivery.state is DeliveryState.DEAD
-    last = world.services.deliveries.attempts(delivery.id)[-1]
+    last = world.services.telling.deliveries.attempts(delivery.id)[-1]
     assert last.problem == "the site wants no callbacks any more"
     world.platform.come_back()
     set_applier(
@@ -336,12 +338,12 @@ def test_tokens_stand_in_no_log_no_message_and_no_print(world, caplog):
     world.wait(60)
 
     assert world.platform.hidden
-    kept = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+    kept = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
     printed = [
         repr(world.endpoint()),
         repr(kept),
-        repr([world.services.deliveries.attempts(one.id) for one in kept]),
-        repr(world.services.audit_log.recent(subject=SITE)),
+        repr([world.services.telling.deliveries.attempts(one.id) for one in kept]),
+        repr(world.services.common.audit_log.recent(subject=SITE)),
         *(repr(record.__dict__) for record in caplog.records),
     ]
     assert caplog.records
@@ -357,7 +359,7 @@ def test_an_answer_that_leads_elsewhere_takes_the_token_nowhere(world):
 
     assert {one.rpartition("→ ")[2] for one in world.platform.said} == {"307"}
     assert len({one.line for one in world.platform.site.received}) == 1
-    assert world.services.endpoints.get(SITE).refused_at is None
+    assert world.services.telling.endpoints.get(SITE).refused_at is None
 
 
 @pytest.mark.parametrize(
@@ -382,8 +384,8 @@ def test_what_is_no_token_is_refused(token, world):
     "url", ["https://127.0.0.2/", "https://169.254.169.254/", "ftp://a.example"]
 )
 def test_an_address_within_is_refused(url, world):
-    rules = replace(world.services.notifier._rules, allow_networks=())
-    world.services.notifier._rules = rules
+    rules = replace(world.services.telling.notifier._rules, allow_networks=())
+    world.services.telling.notifier._rules = rules
 
     with pytest.raises(InvalidInputError) as refused:
         set_applier(SITE, world.platform.form, TOKEN, world.services, actor="ada", url=url)
@@ -392,7 +394,9 @@ def test_an_address_within_is_refused(url, world):
 
 
 def test_a_host_that_leads_within_is_not_called(world):
-    world.services.notifier._rules = replace(world.services.notifier._rules, allow_networks=())
+    world.services.telling.notifier._rules = replace(
+        world.services.telling.notifier._rules, allow_networks=()
+    )
 
     decided(world)
 
@@ -420,8 +424,8 @@ def test_a_post_that_its_owner_may_not_delete_holds_up_no_other():
         world.platform.allows = False
         decided(world)
 
-        [delivery] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
-        last = world.services.deliveries.attempts(delivery.id)[-1]
+        [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
+        last = world.services.telling.deliveries.attempts(delivery.id)[-1]
         assert delivery.state is DeliveryState.DEAD
         assert last.problem == "the platform does not allow this to the token's owner"
         assert last.status == 403
@@ -433,7 +437,7 @@ def test_a_404_of_a_wrong_address_is_not_taken_for_a_comment_that_is_gone():
         world.platform.fails = lambda: (404, "", {"message": "no such page"})
         decided(world)
 
-        [delivery] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+        [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
         assert delivery.state is DeliveryState.WAITING
 
 
@@ -445,7 +449,7 @@ def test_an_id_that_is_no_number_leads_to_no_other_address():
             )
         world.wait(60)
 
-        found = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+        found = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
         assert {one.state for one in found} == {DeliveryState.DEAD}
         assert world.platform.site.connections == 0
 
@@ -466,8 +470,8 @@ def test_without_a_moderators_rights_a_report_stays_open_and_that_is_said():
         world.undo(comment)
         world.wait(60)
 
-        [undo, ruling] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
-        [tried] = world.services.deliveries.attempts(undo.id)
+        [undo, ruling] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
+        [tried] = world.services.telling.deliveries.attempts(undo.id)
         assert (ruling.state, undo.state) == (DeliveryState.DELIVERED, DeliveryState.DEAD)
         assert tried.problem == "the platform does not allow this to the token's owner"
         assert world.endpoint().refused_at is None
@@ -504,8 +508,8 @@ def test_reports_of_others_are_left_alone():
         world.undo(comment)
         world.wait(60)
 
-        [undo, ruling] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
-        last = world.services.deliveries.attempts(ruling.id)[-1]
+        [undo, ruling] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
+        last = world.services.telling.deliveries.attempts(ruling.id)[-1]
         assert world.platform.said[-1] == LOOKED_UP
         assert last.problem == "no report of ours is open there"
         assert {undo.state, ruling.state} == {DeliveryState.DELIVERED}
@@ -538,7 +542,7 @@ def test_a_404_of_another_server_is_not_taken_for_a_post_that_is_gone():
         world.platform.fails = lambda: (404, "", {"error": "Not Found"})
         decided(world)
 
-        [delivery] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+        [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
         assert delivery.state is DeliveryState.WAITING
 
 
@@ -565,7 +569,7 @@ def test_a_post_without_an_author_that_can_be_reported_is_given_up_and_said():
             world.decide(world.submit(text=f"{number}.", author=author, site_comment_id=ours))
             world.wait(60)
 
-        found = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+        found = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
         assert {one.state for one in found} == {DeliveryState.DEAD}
         assert world.platform.site.connections == 0
 
@@ -606,9 +610,9 @@ def test_errors_within_an_answer_of_200_are_understood(error, problem, refused, 
         world.platform.error = error
         decided(world)
 
-        [delivery] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
+        [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
         assert not world.platform.hidden
-        assert world.services.deliveries.attempts(delivery.id)[0].problem == problem
+        assert world.services.telling.deliveries.attempts(delivery.id)[0].problem == problem
         assert (world.endpoint().refused_at is not None) is refused
         assert delivery.state is (state or DeliveryState.WAITING)
 
@@ -633,8 +637,8 @@ def test_a_comment_without_a_node_id_is_given_up_and_said():
         world.decide(world.submit(site_comment_id="github:issue_comment-77"))
         world.wait(60)
 
-        [delivery] = world.services.deliveries.recent(state=None, site_id=SITE, limit=9)
-        [tried] = world.services.deliveries.attempts(delivery.id)
+        [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
+        [tried] = world.services.telling.deliveries.attempts(delivery.id)
         assert delivery.state is DeliveryState.DEAD
         assert tried.problem == "the comment's id at the platform is not known"
         assert world.platform.said == []
@@ -648,8 +652,8 @@ def test_githubs_own_address_is_known():
 
 
 def _as_outside(world):
-    rules = replace(world.services.notifier._rules, ports=frozenset({443}))
-    world.services.notifier._rules = rules
+    rules = replace(world.services.telling.notifier._rules, ports=frozenset({443}))
+    world.services.telling.notifier._rules = rules
     return world.services
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from service.domain.bulk_decision import ChosenBy
@@ -17,7 +15,7 @@ from service.moderation.review.bulk_decisions import PORTION, decide_together, u
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from tests.factories import make_comment
-from tests.fakes import make_services, make_site
+from tests.fakes import make_services, make_site, with_ports
 
 OTHER_SITE = SiteId("site-2")
 
@@ -39,12 +37,14 @@ def reject(ids, services, **changes):
 
 
 def rulings(ids, services):
-    decisions = [case.decision for case in services.cases.find(ids)]
+    decisions = [case.decision for case in services.review.cases.find(ids)]
     return [one.ruling if one else None for one in decisions]
 
 
 def acts(services):
-    return [(one.actor, one.act, one.detail) for one in services.audit_log.recent(limit=9)][::-1]
+    return [(one.actor, one.act, one.detail) for one in services.common.audit_log.recent(limit=9)][
+        ::-1
+    ]
 
 
 def test_comments_of_several_portions_are_decided_and_logged_as_one_act(services):
@@ -58,7 +58,7 @@ def test_comments_of_several_portions_are_decided_and_logged_as_one_act(services
         0,
         PORTION + 3,
     )
-    assert services.cases.get(ids[-1]).decision.note == "One campaign."
+    assert services.review.cases.get(ids[-1]).decision.note == "One campaign."
     assert acts(services) == [("ada", "reject together", "253 comments")]
 
 
@@ -72,7 +72,7 @@ def test_what_is_ruled_so_withdrawn_unknown_of_another_site_or_named_twice_is_le
     bulk_decision = reject(ids, services, site_ids=(make_site().id,))
 
     assert (bulk_decision.n_decided, bulk_decision.n_left_out) == (1, 4)
-    assert services.cases.get(decided).decision.decided_by == "grace"
+    assert services.review.cases.get(decided).decision.decided_by == "grace"
     assert rulings(theirs, services) == [None]
 
 
@@ -115,7 +115,7 @@ def test_a_bulk_decision_that_died_half_way_is_finished_by_repeating_it_and_deci
     services, method, at
 ):
     ids = submit(services, PORTION + 5)
-    dying = replace(services, decisions=Failing(services.decisions, method, at))
+    dying = with_ports(services, decisions=Failing(services.review.decisions, method, at))
     if method == "add_many":
         with pytest.raises(StoreUnavailableError):
             reject(ids, dying, bulk_decision_id="str_1")
@@ -128,18 +128,18 @@ def test_a_bulk_decision_that_died_half_way_is_finished_by_repeating_it_and_deci
 
     assert bulk_decision == again
     assert (bulk_decision.n_decided, bulk_decision.n_left_out) == (PORTION + 5, 0)
-    assert all(len(case.decisions) == 1 for case in services.cases.find(ids))
+    assert all(len(case.decisions) == 1 for case in services.review.cases.find(ids))
     assert [act for _, act, _ in acts(services)].count("reject together") == 1
 
 
 def test_an_undoing_that_died_half_way_is_finished_by_repeating_it(services):
     ids = submit(services, PORTION + 5)
     bulk_decision = reject(ids, services)
-    dying = replace(services, decisions=Failing(services.decisions, "undo_many", 2))
+    dying = with_ports(services, decisions=Failing(services.review.decisions, "undo_many", 2))
     with pytest.raises(StoreUnavailableError):
         undo_bulk_decision(bulk_decision.id, dying, undone_by="ada")
 
-    half_way = services.bulk_decisions.get(bulk_decision.id)
+    half_way = services.review.bulk_decisions.get(bulk_decision.id)
     after = undo_bulk_decision(bulk_decision.id, services, undone_by="ada")
 
     assert half_way.n_in_force == 5
@@ -152,15 +152,15 @@ def test_what_is_taken_back_while_it_is_decided_goes_no_further(services):
 
     class Interrupted:
         def __getattr__(self, name):
-            return getattr(services.decisions, name)
+            return getattr(services.review.decisions, name)
 
         def add_many(self, decisions, **asked):
-            changed = services.decisions.add_many(decisions, **asked)
+            changed = services.review.decisions.add_many(decisions, **asked)
             undo_bulk_decision("str_1", services, undone_by="grace")
             return changed
 
     bulk_decision = reject(
-        ids, replace(services, decisions=Interrupted()), bulk_decision_id="str_1"
+        ids, with_ports(services, decisions=Interrupted()), bulk_decision_id="str_1"
     )
 
     assert (bulk_decision.undone_by, bulk_decision.n_decided, bulk_decision.n_in_force) == (
@@ -175,14 +175,14 @@ def test_who_is_decided_while_a_campaign_is_keeps_their_ruling(services):
 
     class Quicker:
         def __getattr__(self, name):
-            return getattr(services.decisions, name)
+            return getattr(services.review.decisions, name)
 
         def add_many(self, decisions, **asked):
-            changed = services.decisions.add_many(decisions, **asked)
+            changed = services.review.decisions.add_many(decisions, **asked)
             decide_comment(ids[-1], Ruling.APPROVE, services, decided_by="grace")
             return changed
 
-    bulk_decision = reject(ids, replace(services, decisions=Quicker()), open_only=True)
+    bulk_decision = reject(ids, with_ports(services, decisions=Quicker()), open_only=True)
 
     assert (bulk_decision.n_decided, bulk_decision.n_left_out) == (PORTION, 1)
     assert rulings(ids[-1:], services) == [Ruling.APPROVE]
@@ -204,15 +204,15 @@ def test_a_note_longer_than_anybody_reads_is_refused_before_anything_is_decided(
     with pytest.raises(InvalidInputError, match="note"):
         reject(ids, services, note="x" * 501)
 
-    assert services.bulk_decisions.recent(site_ids=None, limit=9) == []
+    assert services.review.bulk_decisions.recent(site_ids=None, limit=9) == []
 
 
 def test_histories_learn_a_portion_at_once_and_the_rest_from_upkeep(services):
     ids = submit(services, PORTION + 40)
 
     reject(ids, services)
-    open_then = len(services.decisions.find_unremembered(limit=999))
+    open_then = len(services.review.decisions.find_unremembered(limit=999))
     remember_open(services)
 
     assert open_then == 40
-    assert services.decisions.find_unremembered(limit=999) == []
+    assert services.review.decisions.find_unremembered(limit=999) == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -19,7 +18,7 @@ from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.review.review import undo_as_seen
 from service.ports.comments import NewComment
 from tests.factories import make_comment
-from tests.fakes import make_services
+from tests.fakes import make_services, with_ports
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def test_an_undone_decision_stays_in_the_log_and_the_comment_waits_again(service
 
     assert case.needs_review
     assert [d.undone_by for d in case.decisions] == ["mod"]
-    acts = [entry.act for entry in services.audit_log.recent(subject=comment.id)]
+    acts = [entry.act for entry in services.common.audit_log.recent(subject=comment.id)]
     assert acts == ["undo", "reject"]
 
 
@@ -73,11 +72,11 @@ def test_a_changed_mind_leaves_one_decision_in_force(services, comment):
 
 def test_histories_learn_from_a_decision_and_forget_it_when_undone(services, comment):
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    (learnt,) = services.history.gather([comment], now=services.clock())
+    (learnt,) = services.reputation.history.gather([comment], now=services.common.clock())
 
     undo_decision(comment.id, services, undone_by="mod")
 
-    (forgotten,) = services.history.gather([comment], now=services.clock())
+    (forgotten,) = services.reputation.history.gather([comment], now=services.common.clock())
     rejected = [
         (one.address.everywhere.rejected, one.email.everywhere.rejected)
         for one in (learnt, forgotten)
@@ -86,7 +85,7 @@ def test_histories_learn_from_a_decision_and_forget_it_when_undone(services, com
 
 
 def test_a_decision_stands_while_histories_are_away(services, comment):
-    services.history.available = False
+    services.reputation.history.available = False
 
     case = decide_comment(comment.id, Ruling.APPROVE, services, decided_by="mod")
 
@@ -110,7 +109,7 @@ def test_a_withdrawn_comment_is_decided_no_more_and_nothing_is_undone(services, 
     with pytest.raises(ConflictError, match="withdrawn"):
         undo_decision(comment.id, services, undone_by="mod")
 
-    assert services.cases.get(comment.id).decisions == decided.decisions
+    assert services.review.cases.get(comment.id).decisions == decided.decisions
 
 
 def test_nothing_to_undo_is_said_plainly(services, comment):
@@ -126,10 +125,10 @@ class Slow:
 
     def undo(self, *given, **named):
         decide_comment(self._comment_id, Ruling.APPROVE, self._services, decided_by="bob")
-        return self._services.decisions.undo(*given, **named)
+        return self._services.review.decisions.undo(*given, **named)
 
     def __getattr__(self, name):
-        return getattr(self._services.decisions, name)
+        return getattr(self._services.review.decisions, name)
 
 
 @pytest.mark.parametrize("is_on_page", [False, True])
@@ -137,16 +136,16 @@ def test_an_undo_takes_back_nothing_that_was_decided_since_it_was_looked_at(
     services, comment, is_on_page
 ):
     seen = decide_comment(comment.id, Ruling.REJECT, services, decided_by="ada").decision
-    slow = replace(services, decisions=Slow(services, comment.id))
+    slow = with_ports(services, decisions=Slow(services, comment.id))
 
     undo = partial(undo_as_seen, seen_decision_id=seen.id) if is_on_page else undo_decision
 
     with pytest.raises(ConflictError):
         undo(comment.id, slow, undone_by="ada")
 
-    stands = services.cases.get(comment.id).decision
+    stands = services.review.cases.get(comment.id).decision
     assert (stands.ruling, stands.decided_by) == (Ruling.APPROVE, "bob")
-    acts = [(one.actor, one.act) for one in services.audit_log.recent(subject=comment.id)]
+    acts = [(one.actor, one.act) for one in services.common.audit_log.recent(subject=comment.id)]
     assert acts == [("bob", "approve"), ("bob", "undo"), ("ada", "reject")]
 
 

@@ -25,7 +25,7 @@ from service.moderation.review.bulk_decisions import decide_together
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, with_ports
 from training.data.decisions import read_decisions
 from training.trust.weights import clean_decisions
 
@@ -98,15 +98,15 @@ def test_reviewers_are_the_same_pseudonym_everywhere_and_never_a_name(services):
 
 
 def test_all_names_that_a_site_gives_are_one_reviewer_and_its_reports_another(services):
-    services.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
+    services.common.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
     for name in ("site", "site: jo", "site: mo", "site: site"):
         decide(submit(services), services, by=name)
     for name in ("jo", "mo"):
         comment_id = submit(services, f"What {name} reports.")
         report_comment(
             Label.SPAM,
-            site=services.sites.get(SITE),
-            text=services.cases.get(comment_id).comment.text,
+            site=services.common.sites.get(SITE),
+            text=services.review.cases.get(comment_id).comment.text,
             services=services,
             reported_by=name,
         )
@@ -144,7 +144,7 @@ def test_another_installations_pseudonyms_are_others(services):
 
 
 def test_it_says_how_each_ruling_was_made(services):
-    services.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
+    services.common.sites.change_settings(SITE, lambda _: SiteSettings(reports_decide=True))
     by_hand, in_bulk, by_campaign, by_site, imported, reported = (
         submit(services, f"Number {n} of the valves leaks a little.") for n in range(6)
     )
@@ -155,7 +155,7 @@ def test_it_says_how_each_ruling_was_made(services):
     decide(imported, services, by="import")
     report_comment(
         Label.SPAM,
-        site=services.sites.get(SITE),
+        site=services.common.sites.get(SITE),
         text="Number 5 of the valves leaks a little.",
         services=services,
         reported_by="jo",
@@ -219,19 +219,13 @@ def test_the_audit_sample_stands_for_all_that_it_was_drawn_from_and_unsure_ones_
     services = make_services(classifier=FixedClassifier(0.0), audit_share=1.0)
     audited = submit(services)
     decide(audited, services, Ruling.APPROVE)
-    (row,) = rows_of(make_like(services, audit_share=0.02))
+    (row,) = rows_of(with_ports(services, audit_share=0.02))
     unsure = make_services(classifier=FixedClassifier(0.5), audit_share=0.02)
     decide(submit(unsure), unsure)
 
     assert (row["audit"], row["weight"], row["verdict"]["outcome"]) == (True, 50.0, "ham")
     assert [one["weight"] for one in rows_of(unsure)] == [1.0]
-    assert [one["weight"] for one in rows_of(make_like(services, audit_share=0.0))] == [1.0]
-
-
-def make_like(services, **changes):
-    """Return the same services but for these."""
-    names = type(services).__dataclass_fields__
-    return type(services)(**({name: getattr(services, name) for name in names} | changes))
+    assert [one["weight"] for one in rows_of(with_ports(services, audit_share=0.0))] == [1.0]
 
 
 def test_rows_come_in_the_order_of_the_decisions_over_many_portions(services, clock, monkeypatch):

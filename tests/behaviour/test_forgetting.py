@@ -16,7 +16,7 @@ from service.moderation.privacy.forget import find_sender, forget_sender
 from service.moderation.review.decide import decide_comment
 from service.ports.comments import NewComment
 from tests.factories import make_comment
-from tests.fakes import make_services
+from tests.fakes import make_services, with_ports
 from tests.in_memory import MemoryHistoryStore
 
 MARA = "mara@example.org"
@@ -37,7 +37,7 @@ def keep(services, **known: str) -> Comment:
 
 def rejected(services, comment: Comment) -> tuple[float, float]:
     """Return how many rejections are known of its address and of its e-mail."""
-    (history,) = services.history.gather([comment], now=services.clock())
+    (history,) = services.reputation.history.gather([comment], now=services.common.clock())
     return history.address.everywhere.rejected, history.email.everywhere.rejected
 
 
@@ -52,8 +52,8 @@ def test_a_forgotten_persons_records_and_keys_are_gone_and_others_stay(services)
     assert erased == 1
     assert rejected(services, mara) == (0, 0)
     assert rejected(services, other) == (1, 1)
-    assert services.cases.get(mara.id).comment == replace(mara, sender=Sender())
-    assert services.cases.get(other.id).comment == other
+    assert services.review.cases.get(mara.id).comment == replace(mara, sender=Sender())
+    assert services.review.cases.get(other.id).comment == other
 
 
 def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):
@@ -61,7 +61,7 @@ def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):
 
     forget_sender(find_sender(services, email=MARA), services, by="operator")
 
-    [entry] = services.audit_log.recent(limit=1)
+    [entry] = services.common.audit_log.recent(limit=1)
     assert (entry.actor, entry.act) == ("operator", "forget sender")
     assert entry.detail == "1 comments lost the keys of their sender"
     for secret in (MARA, "mara", mara.sender.email_key):
@@ -71,7 +71,7 @@ def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):
 def test_a_rebuild_does_not_bring_a_forgotten_person_back(services):
     mara = keep(services, email=MARA)
     forget_sender(find_sender(services, email=MARA), services, by="operator")
-    lost = replace(services, history=MemoryHistoryStore())
+    lost = with_ports(services, history=MemoryHistoryStore())
 
     rebuild_all(lost)
 
@@ -81,10 +81,10 @@ def test_a_rebuild_does_not_bring_a_forgotten_person_back(services):
 def test_where_a_store_fails_the_same_call_finishes_what_was_begun(services):
     mara = keep(services, email=MARA)
     sender = find_sender(services, email=MARA)
-    services.history.available = False
+    services.reputation.history.available = False
     with pytest.raises(StoreUnavailableError):
         forget_sender(sender, services, by="operator")
-    services.history.available = True
+    services.reputation.history.available = True
 
     erased = forget_sender(sender, services, by="operator")
 
@@ -98,20 +98,22 @@ def test_a_person_may_be_known_by_the_name_they_sign_with(services):
     erased = forget_sender(find_sender(services, name="mara  quill"), services, by="operator")
 
     assert erased == 1
-    assert services.cases.get(mara.id).comment.sender == Sender()
+    assert services.review.cases.get(mara.id).comment.sender == Sender()
 
 
 def test_comments_from_before_the_rotation_of_the_secret_are_forgotten_too(services):
     old = keep(services, email=MARA)
-    secrets = SenderSecrets(present=b"another secret", before=services.sender_secrets.present)
-    rotated = replace(services, sender_secrets=secrets)
+    secrets = SenderSecrets(
+        present=b"another secret", before=services.reputation.sender_secrets.present
+    )
+    rotated = with_ports(services, sender_secrets=secrets)
     new = keep(rotated, email=MARA)
 
     erased = forget_sender(find_sender(rotated, email=MARA), rotated, by="operator")
 
     assert erased == 2
     for comment in (old, new):
-        assert services.cases.get(comment.id).comment.sender == Sender()
+        assert services.review.cases.get(comment.id).comment.sender == Sender()
         assert rejected(services, comment) == (0, 0)
 
 

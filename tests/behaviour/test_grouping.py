@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from models.inputs import ModelOutput
@@ -27,7 +25,7 @@ from service.moderation.review.bulk_decisions import decide_together, undo_bulk_
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services, make_site
+from tests.fakes import FixedClassifier, FixedClock, make_services, make_site, with_ports
 
 # No two of them share a run of words; what they share is where they lead.
 SAYINGS = (
@@ -85,11 +83,11 @@ def group_all(services, memory):
 
 
 def campaigns_of(services, ids):
-    return {services.cases.get(one).campaign_id for one in ids}
+    return {services.review.cases.get(one).campaign_id for one in ids}
 
 
 def set_policy(services, *, on=True):
-    services.sites.change_settings(SITE, lambda _: SiteSettings(rejects_campaigns=on))
+    services.common.sites.change_settings(SITE, lambda _: SiteSettings(rejects_campaigns=on))
 
 
 def rejected_by_people(services, memory, count=REJECTED_BY_PEOPLE):
@@ -110,17 +108,19 @@ def test_comments_that_lead_to_one_shop_are_one_campaign_across_posts(services, 
     assert placed == 6
     assert len(campaigns_of(services, ids)) == 1
     assert None not in campaigns_of(services, ids)
-    assert services.cases.get(other).campaign_id is None
+    assert services.review.cases.get(other).campaign_id is None
 
 
 def test_a_verdict_is_there_before_its_comment_is_grouped(services, memory):
     ids = advertised(services, 3)
 
-    before = [services.cases.get(one) for one in ids]
+    before = [services.review.cases.get(one) for one in ids]
     group_all(services, memory)
 
     assert all(case.verdict and case.campaign_id is None for case in before)
-    assert [services.cases.get(one).verdict for one in ids] == [case.verdict for case in before]
+    assert [services.review.cases.get(one).verdict for one in ids] == [
+        case.verdict for case in before
+    ]
 
 
 def test_ham_is_never_grouped(services, classifier, memory):
@@ -141,7 +141,7 @@ def test_without_the_classifier_comments_are_grouped_by_what_they_lead_to(
 
     group_all(services, memory)
 
-    assert all(services.cases.get(one).verdict.degraded for one in ids)
+    assert all(services.review.cases.get(one).verdict.degraded for one in ids)
     assert None not in campaigns_of(services, ids)
 
 
@@ -214,7 +214,7 @@ def test_memory_that_is_not_filled_yet_places_nobody(services, clock):
     second = group_all(services, restarted)
 
     assert (first, second) == (0, 1)
-    assert services.campaigns.fresh(limit=9) == []
+    assert services.grouping.campaigns.fresh(limit=9) == []
     assert campaigns_of(services, fresh) == {None}
 
 
@@ -239,13 +239,13 @@ class FailingOnce:
 @pytest.mark.parametrize("method", ["take_lease", "fresh", "place", "grouped"])
 def test_a_store_that_fails_costs_a_turn_and_nobody_their_verdict(services, memory, method):
     ids = advertised(services, 4)
-    shaky = replace(services, campaigns=FailingOnce(services.campaigns, method))
+    shaky = with_ports(services, campaigns=FailingOnce(services.grouping.campaigns, method))
 
     with pytest.raises(StoreUnavailableError):
         group_all(shaky, memory)
     group_all(shaky, memory)
 
-    assert all(services.cases.get(one).verdict for one in ids)
+    assert all(services.review.cases.get(one).verdict for one in ids)
     assert len(campaigns_of(services, ids)) == 1
     assert None not in campaigns_of(services, ids)
 
@@ -258,14 +258,14 @@ def test_an_embedding_that_is_no_number_keeps_no_verdict_from_being_stored(
 
     group_all(services, memory)
 
-    assert services.cases.get(odd).verdict is not None
-    assert services.cases.get(odd).campaign_id is None
+    assert services.review.cases.get(odd).verdict is not None
+    assert services.review.cases.get(odd).campaign_id is None
 
 
 def test_a_withdrawn_comment_draws_nobody_into_a_campaign(services, memory):
     [first] = advertised(services, 1)
     group_all(services, memory)
-    services.comments.withdraw(first, at=NOW)
+    services.intake.comments.withdraw(first, at=NOW)
 
     later = advertised(services, 1, first=1)
     group_all(services, memory)
@@ -279,7 +279,7 @@ def test_without_the_policy_nobody_is_rejected_because_of_others(services, memor
     [later] = advertised(services, 1, first=5)
     group_all(services, memory)
 
-    case = services.cases.get(later)
+    case = services.review.cases.get(later)
     assert case.campaign_id is not None
     assert case.decision is None
 
@@ -291,11 +291,11 @@ def test_the_policy_rejects_what_joins_a_campaign_that_people_rejected(services,
     [later] = advertised(services, 1, first=5)
     group_all(services, memory)
 
-    case = services.cases.get(later)
-    assert case.campaign_id == services.cases.get(earlier[0]).campaign_id
+    case = services.review.cases.get(later)
+    assert case.campaign_id == services.review.cases.get(earlier[0]).campaign_id
     assert (case.decision.ruling, case.decision.decided_by) == (Ruling.REJECT, CAMPAIGN_POLICY)
     assert case.decision.note == "People rejected 5 of its campaign and approved none."
-    [act] = services.audit_log.recent(subject=later)
+    [act] = services.common.audit_log.recent(subject=later)
     assert (act.actor, act.act) == (CAMPAIGN_POLICY, "reject")
 
 
@@ -306,7 +306,7 @@ def test_the_policy_waits_until_people_rejected_enough(services, memory):
     [later] = advertised(services, 1, first=5)
     group_all(services, memory)
 
-    assert services.cases.get(later).decision is None
+    assert services.review.cases.get(later).decision is None
 
 
 def test_one_member_that_a_person_approved_stops_the_policy(services, memory):
@@ -320,7 +320,7 @@ def test_one_member_that_a_person_approved_stops_the_policy(services, memory):
     [later] = advertised(services, 1, first=6)
     group_all(services, memory)
 
-    assert services.cases.get(later).decision is None
+    assert services.review.cases.get(later).decision is None
 
 
 def test_the_policy_s_own_rejections_do_not_count_as_people_s(services, memory):
@@ -333,19 +333,19 @@ def test_the_policy_s_own_rejections_do_not_count_as_people_s(services, memory):
     [later] = advertised(services, 1, first=8)
     group_all(services, memory)
 
-    assert services.cases.get(later).decision is None
+    assert services.review.cases.get(later).decision is None
 
 
 def test_another_site_s_comments_are_left_to_its_people(services, memory):
     set_policy(services)
-    services.sites.add(make_site(id="site-2", name="Kettle blog"))
+    services.common.sites.add(make_site(id="site-2", name="Kettle blog"))
     rejected_by_people(services, memory)
 
     [later] = advertised(services, 1, first=5, site_id="site-2")
     group_all(services, memory)
 
-    assert services.cases.get(later).campaign_id is not None
-    assert services.cases.get(later).decision is None
+    assert services.review.cases.get(later).campaign_id is not None
+    assert services.review.cases.get(later).decision is None
 
 
 def test_partial_evidence_settles_nobody_by_policy(services, classifier, memory):
@@ -356,8 +356,8 @@ def test_partial_evidence_settles_nobody_by_policy(services, classifier, memory)
     [later] = advertised(services, 1, first=5)
     group_all(services, memory)
 
-    assert services.cases.get(later).verdict.degraded
-    assert services.cases.get(later).decision is None
+    assert services.review.cases.get(later).verdict.degraded
+    assert services.review.cases.get(later).decision is None
 
 
 @pytest.mark.parametrize("with_evidence", [True, False])
@@ -379,7 +379,7 @@ def test_what_a_list_entry_speaks_of_is_left_to_a_person(
     [later] = advertised(services, 1, first=5)
     group_all(services, memory)
 
-    case = services.cases.get(later)
+    case = services.review.cases.get(later)
     assert case.campaign_id is not None
     assert case.verdict.instruction is not None
     assert case.decision is None
@@ -389,13 +389,13 @@ def test_what_its_site_has_spoken_for_is_left_to_a_person(services, memory):
     set_policy(services)
     rejected_by_people(services, memory)
     [later] = advertised(services, 1, first=5)
-    services.reports.add(
+    services.intake.reports.add(
         Report(id="r1", site_id=SITE, label=Label.HAM, reported_at=NOW, comment_id=later)
     )
 
     group_all(services, memory)
 
-    assert services.cases.get(later).decision is None
+    assert services.review.cases.get(later).decision is None
 
 
 def test_a_policy_s_rejection_can_be_undone_and_is_not_made_again(services, clock, memory):
@@ -408,7 +408,7 @@ def test_a_policy_s_rejection_can_be_undone_and_is_not_made_again(services, cloc
     clock.advance(minutes=5)
     group_all(services, GroupingMemory("another process"))
 
-    case = services.cases.get(later)
+    case = services.review.cases.get(later)
     assert case.decision is None
     assert case.needs_review
 
@@ -421,10 +421,10 @@ def test_histories_learn_from_people_and_never_from_the_policy(services, memory)
 
     rebuild_all(services)
 
-    comment = services.cases.get(later[0]).comment
-    [history] = services.history.gather([comment], now=NOW)
+    comment = services.review.cases.get(later[0]).comment
+    [history] = services.reputation.history.gather([comment], now=NOW)
     assert history.domains.everywhere.rejected == pytest.approx(len(people), abs=0.1)
-    assert services.decisions.find_unremembered(limit=9) == []
+    assert services.review.decisions.find_unremembered(limit=9) == []
 
 
 def test_nobody_s_account_is_called_like_the_policy(services):
@@ -448,16 +448,16 @@ def test_the_policy_overrules_nobody_who_decides_at_the_same_moment(services, me
 
     class Quicker:
         def __getattr__(self, name):
-            return getattr(services.campaigns, name)
+            return getattr(services.grouping.campaigns, name)
 
         def peoples_rulings(self, campaign_id):
-            found = services.campaigns.peoples_rulings(campaign_id)
+            found = services.grouping.campaigns.peoples_rulings(campaign_id)
             decide_comment(later, Ruling.APPROVE, services, decided_by="Ola")
             return found
 
-    group_all(replace(services, campaigns=Quicker()), memory)
+    group_all(with_ports(services, campaigns=Quicker()), memory)
 
-    assert [one.decided_by for one in services.cases.get(later).decisions] == ["Ola"]
+    assert [one.decided_by for one in services.review.cases.get(later).decisions] == ["Ola"]
 
 
 def _policy_rejected(services, memory):
@@ -470,7 +470,7 @@ def _policy_rejected(services, memory):
 
 
 def _in_force(services, ids):
-    return [services.cases.get(one).decision is not None for one in ids]
+    return [services.review.cases.get(one).decision is not None for one in ids]
 
 
 def test_undoing_a_person_s_rejection_takes_the_policy_s_back(services, memory):
@@ -481,7 +481,7 @@ def test_undoing_a_person_s_rejection_takes_the_policy_s_back(services, memory):
 
     assert before == [True] * 3
     assert _in_force(services, later) == [False] * 3
-    assert all(services.cases.get(one).needs_review for one in later)
+    assert all(services.review.cases.get(one).needs_review for one in later)
     assert _in_force(services, people) == [False, True, True, True, True]
 
 
@@ -502,7 +502,7 @@ def test_the_policy_s_stand_as_long_as_enough_people_s_do(services, memory):
 
     assert _in_force(services, later[1:]) == [True, True]
     assert _in_force(services, people) == [True] * 5
-    assert services.cases.get(sixth).decision is not None
+    assert services.review.cases.get(sixth).decision is not None
 
 
 def test_undoing_a_bulk_decision_of_rejections_takes_the_policy_s_back(services, memory):
@@ -520,7 +520,7 @@ def test_undoing_a_bulk_decision_of_rejections_takes_the_policy_s_back(services,
 
     assert before == [True, True]
     assert _in_force(services, [*people, *later]) == [False] * 7
-    assert services.audit_log.recent(subject=services.cases.get(later[0]).campaign_id)
+    assert services.common.audit_log.recent(subject=services.review.cases.get(later[0]).campaign_id)
 
 
 def test_a_crowd_of_readers_who_are_approved_is_no_campaign(services, memory, classifier):
@@ -536,7 +536,9 @@ def test_a_crowd_of_readers_who_are_approved_is_no_campaign(services, memory, cl
 
 
 def test_a_sites_own_front_page_ties_nobody(services, memory):
-    services.sites.change_settings(SITE, lambda _: SiteSettings(blog="https://radiators.example"))
+    services.common.sites.change_settings(
+        SITE, lambda _: SiteSettings(blog="https://radiators.example")
+    )
 
     ids = advertised(services, 4, shop="radiators.example")
     group_all(services, memory)
@@ -550,11 +552,11 @@ def test_the_policy_rejects_nobody_who_looks_sincere(services, memory, classifie
     # What its address says brings it above the ham cutoff, not far.
     classifier.answer = ModelOutput(p_spam=0.06)
     later = advertised(services, 1, first=REJECTED_BY_PEOPLE)
-    case = services.cases.get(later[0])
+    case = services.review.cases.get(later[0])
 
     group_all(services, memory)
 
     assert case.verdict.outcome is Outcome.UNSURE
     assert case.verdict.p_spam < LOW_P_SPAM
     assert campaigns_of(services, ids + later) == campaigns_of(services, ids)
-    assert services.cases.get(later[0]).decision is None
+    assert services.review.cases.get(later[0]).decision is None

@@ -35,7 +35,7 @@ def aged(services, days: int, outcome: Outcome | None, **options) -> CommentId:
 
 
 def withdrawn(services, *ids: CommentId) -> list[bool]:
-    return [services.cases.get(one).withdrawn_at is not None for one in ids]
+    return [services.review.cases.get(one).withdrawn_at is not None for one in ids]
 
 
 def test_by_default_everything_is_kept_for_ever(services):
@@ -91,7 +91,7 @@ def test_old_comments_go_in_portions_and_figures_stay(services):
     pruned = [prune_comments(services, keep=MONTH, keep_spam=None) for _ in range(4)]
 
     assert pruned == [200, 200, 50, 0]
-    case = services.cases.get(ids[0])
+    case = services.review.cases.get(ids[0])
     assert (case.comment.text, case.comment.author) == ("", Author())
     assert case.verdict is not None
 
@@ -127,14 +127,14 @@ def test_an_interrupted_erasure_is_gone_on_with(services):
 
     assert (before, erased) == (200, 250)
     assert all(withdrawn(services, *ids))
-    details = [entry.detail for entry in services.audit_log.recent()]
+    details = [entry.detail for entry in services.common.audit_log.recent()]
     assert details == ["50 comments erased", "200 comments erased", "200 comments erased"]
 
 
 def test_that_somebody_asked_for_a_person_who_is_unknown_is_an_act_too(services):
     erase_person(find_person(services, email=MARA), services, by="operator")
 
-    [entry] = services.audit_log.recent()
+    [entry] = services.common.audit_log.recent()
     assert (entry.act, entry.subject, entry.detail) == (
         "erase person",
         "person",
@@ -144,12 +144,12 @@ def test_that_somebody_asked_for_a_person_who_is_unknown_is_an_act_too(services)
 
 def test_an_erased_person_is_unknown_to_histories(services):
     [comment_id] = of_mara(services, 1)
-    comment = services.cases.get(comment_id).comment
+    comment = services.review.cases.get(comment_id).comment
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="mod")
 
     erase_person(find_person(services, email=MARA), services, by="operator")
 
-    (history,) = services.history.gather([comment], now=services.clock())
+    (history,) = services.reputation.history.gather([comment], now=services.common.clock())
     assert history.email.everywhere.rejected == 0
 
 
@@ -168,7 +168,7 @@ def test_an_export_holds_the_campaign_and_the_list_entries_of_the_person(service
         added_by="Ola",
         added_at=NOW,
     )
-    services.list_entries.add([entry, replace(entry, id="ent_2", keys=("somebody",))])
+    services.reputation.list_entries.add([entry, replace(entry, id="ent_2", keys=("somebody",))])
 
     comment, listed, _ = export_person(mara, services)
 
@@ -201,12 +201,12 @@ def test_erasing_a_person_removes_the_saved_views_that_name_them(services, name,
     view = SavedView(
         id="view_1", owner_id="u1", name="Kept", query=query, shared=True, created_at=NOW
     )
-    services.saved_views.put(view)
+    services.review.saved_views.put(view)
 
     erase_person(find_person(services, name=name), services, by="Ola")
 
-    assert (services.saved_views.get("view_1") is None) is gone
-    details = {entry.detail for entry in services.audit_log.recent()}
+    assert (services.review.saved_views.get("view_1") is None) is gone
+    details = {entry.detail for entry in services.common.audit_log.recent()}
     assert ("1 saved views removed" in details) is gone
 
 
@@ -214,8 +214,8 @@ def test_a_view_that_is_called_by_the_person_goes_too(services):
     view = SavedView(
         id="view_1", owner_id="u1", name="About Mara Lind", query="x", shared=False, created_at=NOW
     )
-    services.saved_views.put(view)
+    services.review.saved_views.put(view)
 
     erase_person(find_person(services, name="Mara Lind"), services, by="Ola")
 
-    assert services.saved_views.all() == []
+    assert services.review.saved_views.all() == []

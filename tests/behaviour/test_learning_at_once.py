@@ -56,7 +56,7 @@ def keeper(stores) -> TaughtKeeper:
 def post(services, text: str, **changes):
     comment = make_comment(text, **changes)
     submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
-    return services.cases.get(comment.id)
+    return services.review.cases.get(comment.id)
 
 
 def decide_some(services, count: int = 12, *, by: str = "ada") -> list:
@@ -125,36 +125,38 @@ def test_a_site_that_does_not_learn_judges_by_the_weights_as_set(services, store
 def test_another_worker_knows_the_same_to_the_last_bit(services, stores):
     decide_some(services)
 
-    assert state(keeper(stores).current()) == state(services.taught())
+    assert state(keeper(stores).current()) == state(services.learning.taught())
 
 
 @pytest.mark.parametrize("undo", ["undo", "withdraw"])
 def test_what_is_taken_back_leaves_the_state_as_if_it_had_never_been(services, stores, undo):
     decide_some(services)
-    before = state(services.taught())
+    before = state(services.learning.taught())
     later = decide_some(services, 4)
 
-    assert state(services.taught()) != before
+    assert state(services.learning.taught()) != before
     for case in later:
         if undo == "undo":
             undo_decision(case.comment.id, services, undone_by="ada")
         else:
             withdraw_comment(case.comment.id, services, by="ada")
 
-    assert state(services.taught()) == before
+    assert state(services.learning.taught()) == before
     assert state(keeper(stores).current()) == before
 
 
 def test_erasing_a_person_leaves_no_trace_of_their_words_in_the_state(services, stores):
     decide_some(services)
-    before = state(services.taught())
+    before = state(services.learning.taught())
     case = post(services, SPAM.format("of Zed"), author=Author(name="Zed Wolkow"))
     decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="ada")
 
     erase_person(Person(sender=case.comment.sender, author_name="Zed Wolkow"), services, by="ada")
 
-    assert state(services.taught()) == before
-    assert all(one.example.comment_id != case.comment.id for one in services.taught().learnt)
+    assert state(services.learning.taught()) == before
+    assert all(
+        one.example.comment_id != case.comment.id for one in services.learning.taught().learnt
+    )
 
 
 def test_a_ruling_made_anew_teaches_once(services):
@@ -164,7 +166,11 @@ def test_a_ruling_made_anew_teaches_once(services):
     decide_comment(case.comment.id, Ruling.APPROVE, services, decided_by="ada")
     decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="ada")
 
-    of_this = [one for one in services.taught().learnt if one.example.comment_id == case.comment.id]
+    of_this = [
+        one
+        for one in services.learning.taught().learnt
+        if one.example.comment_id == case.comment.id
+    ]
     assert [one.example.is_spam for one in of_this] == [True]
 
 
@@ -174,7 +180,7 @@ def test_a_comment_decided_before_it_was_judged_teaches_once_it_is(stores):
     submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="import")
 
-    unjudged = services.taught()
+    unjudged = services.learning.taught()
     judge_batch([comment.id], services)
     judged = keeper(stores).current()
 
@@ -185,7 +191,7 @@ def test_a_comment_decided_before_it_was_judged_teaches_once_it_is(stores):
 def test_a_site_that_switched_learning_off_is_judged_by_the_version_alone(services, stores):
     decide_some(services)
     stores.sites.change_settings(SITE, lambda now: replace(now, learns=False))
-    services.audit_log.append(_an_act(services))
+    services.common.audit_log.append(_an_act(services))
 
     verdict = post(services, SPAM.format("seventy")).verdict
 
@@ -194,23 +200,23 @@ def test_a_site_that_switched_learning_off_is_judged_by_the_version_alone(servic
 
 def test_what_a_site_forgot_teaches_nothing_and_what_it_decides_then_does(services, stores):
     decide_some(services)
-    services.clock.advance(days=1)
-    since = services.clock()
+    services.common.clock.advance(days=1)
+    since = services.common.clock()
     stores.sites.change_settings(SITE, lambda now: replace(now, learns_since=since))
-    services.audit_log.append(_an_act(services))
+    services.common.audit_log.append(_an_act(services))
 
-    after_forgetting = services.taught()
-    services.clock.advance(days=1)
+    after_forgetting = services.learning.taught()
+    services.common.clock.advance(days=1)
     decide_some(services, 2)
 
     assert state(after_forgetting) == state(Taught(salt=7))
-    assert len(services.taught().learnt) == 2
+    assert len(services.learning.taught().learnt) == 2
 
 
 def _an_act(services):
     from service.ports.audit import AuditEntry
 
-    return AuditEntry(at=services.clock(), actor="ada", act="site settings", subject=SITE)
+    return AuditEntry(at=services.common.clock(), actor="ada", act="site settings", subject=SITE)
 
 
 def test_no_decision_of_a_newcomer_moves_another_site(services):
@@ -235,14 +241,14 @@ def test_whatever_is_decided_and_taken_back_in_whatever_order_a_new_worker_agree
     for which, act in acts:
         comment_id = cases[which].comment.id
         if act == "u":
-            if services.cases.get(comment_id).decision is not None:
+            if services.review.cases.get(comment_id).decision is not None:
                 undo_decision(comment_id, services, undone_by="ada")
         else:
             ruling = Ruling.APPROVE if act == "a" else Ruling.REJECT
             decide_comment(comment_id, ruling, services, decided_by="ada")
-        services.taught()
+        services.learning.taught()
 
-    assert state(services.taught()) == state(keeper(stores).current())
+    assert state(services.learning.taught()) == state(keeper(stores).current())
 
 
 def test_a_worker_that_read_nothing_for_a_while_reads_all_the_same(services, stores):
@@ -263,7 +269,7 @@ def test_a_worker_that_read_nothing_for_a_while_reads_all_the_same(services, sto
     now[0] = timedelta(seconds=0.6).total_seconds()
 
     assert at_once.learnt == ()
-    assert state(late.current()) == state(services.taught())
+    assert state(late.current()) == state(services.learning.taught())
 
 
 def test_without_the_classifier_nothing_is_added_and_a_person_looks(stores):

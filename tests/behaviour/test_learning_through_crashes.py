@@ -41,10 +41,10 @@ NEW, EARLY = CommentId("new"), CommentId("early")
 def keeper_over(services: Services, now: Callable[[], float] = lambda: 0.0) -> TaughtKeeper:
     """Return what a worker that starts now learns with; `now` is its clock, in seconds."""
     return TaughtKeeper(
-        services.decisions,
-        services.cases,
-        services.sites,
-        services.users,
+        services.review.decisions,
+        services.review.cases,
+        services.common.sites,
+        services.accounts.users,
         audit_share=0.02,
         salt=SALT,
         recheck_seconds=0,
@@ -64,7 +64,7 @@ def prepare(services: Services) -> None:
         ruling = Ruling.REJECT if number % 2 else Ruling.APPROVE
         decide_comment(known(number), ruling, services, decided_by="ada")
     post(services, NEW, SPAM.format("new"))
-    services.queue.judges = False
+    services.intake.queue.judges = False
     post(services, EARLY, SPAM.format("early"))
     decide_comment(EARLY, Ruling.REJECT, services, decided_by="import")
 
@@ -90,7 +90,7 @@ def world() -> Iterator[Services]:
 
 def undo(services: Services) -> None:
     # Whoever asks again after a crash sees that it was undone.
-    if services.cases.get(known(1)).decision is not None:
+    if services.review.cases.get(known(1)).decision is not None:
         undo_decision(known(1), services, undone_by="ada")
 
 
@@ -115,7 +115,7 @@ ACTS: dict[str, Callable[[Services], Any]] = {
     "erase": erase,
     "switch off": switch_off,
     "make another one owner": lambda services: add_user(
-        f"bea-{len(services.users.all())}", services, actor="ada", role=Role.OWNER
+        f"bea-{len(services.accounts.users.all())}", services, actor="ada", role=Role.OWNER
     ),
 }
 

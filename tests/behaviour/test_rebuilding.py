@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from service.domain.comment import Lane, Sender
@@ -16,7 +14,7 @@ from service.moderation.learning.remember import remember_open
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from tests.factories import make_comment
-from tests.fakes import make_services
+from tests.fakes import make_services, with_ports
 from tests.in_memory import MemoryHistoryStore
 
 PEOPLE = 7
@@ -39,20 +37,20 @@ def services():
         comment = submit(services, sent_by(number))
         ruling = Ruling.REJECT if number % 2 else Ruling.APPROVE
         decide_comment(comment.id, ruling, services, decided_by="mod")
-        services.clock.advance(days=1)
+        services.common.clock.advance(days=1)
     return services
 
 
 def wiped(services):
     """Return the services after their histories' server lost everything."""
-    services.rebuild_place.wipe()
-    return replace(services, history=MemoryHistoryStore())
+    services.reputation.rebuild_place.wipe()
+    return with_ports(services, history=MemoryHistoryStore())
 
 
 def decided_of_all(services) -> list[tuple[float, float]]:
     """Return what histories know of each person: approved, rejected."""
     asked = [sent_by(number) for number in range(PEOPLE)]
-    histories = services.history.gather(asked, now=services.clock())
+    histories = services.reputation.history.gather(asked, now=services.common.clock())
     return [_counts(history) for history in histories]
 
 
@@ -62,9 +60,9 @@ def _counts(history: History) -> tuple[float, float]:
 
 def verdict_on_next(services):
     comment = sent_by(1)
-    services.queue.services = services
+    services.intake.queue.services = services
     submit(services, comment)
-    return services.cases.get(comment.id).verdict
+    return services.review.cases.get(comment.id).verdict
 
 
 def test_a_rebuild_brings_back_exactly_what_was_lost(services):
@@ -75,7 +73,7 @@ def test_a_rebuild_brings_back_exactly_what_was_lost(services):
 
     assert done == PEOPLE
     assert decided_of_all(lost) == before
-    assert not lost.history.is_blank()
+    assert not lost.reputation.history.is_blank()
 
 
 def test_rebuilding_again_changes_nothing(services):
@@ -95,7 +93,7 @@ def test_undone_decisions_are_not_brought_back(services):
 
     rebuild_all(lost)
 
-    (history,) = lost.history.gather([sent_by(99)], now=lost.clock())
+    (history,) = lost.reputation.history.gather([sent_by(99)], now=lost.common.clock())
     assert _counts(history) == (0, 0)
 
 
@@ -108,7 +106,7 @@ def test_an_interrupted_rebuild_goes_on_where_it_was(services):
 
     assert done == 0
     assert decided_of_all(lost) == before
-    assert not lost.history.is_blank()
+    assert not lost.reputation.history.is_blank()
 
 
 def test_a_wipe_in_the_middle_of_a_rebuild_makes_it_begin_anew(services):
@@ -131,19 +129,19 @@ class WipedWhileRead:
         self.wipes = 1
 
     def find_in_force(self, *, after, limit):
-        page = self.services.decisions.find_in_force(after=after, limit=limit)
+        page = self.services.review.decisions.find_in_force(after=after, limit=limit)
         if page.next_after is None and self.wipes:
             self.wipes -= 1
-            self.services.rebuild_place.wipe()
+            self.services.reputation.rebuild_place.wipe()
         return page
 
 
 def test_a_wipe_at_the_very_end_is_not_taken_for_filled(services):
     lost = wiped(services)
-    shaken = replace(lost, decisions=WipedWhileRead(lost))
+    shaken = with_ports(lost, decisions=WipedWhileRead(lost))
 
     portions = [rebuild_portion(shaken) for _ in range(2)]
-    blank = lost.history.is_blank()
+    blank = lost.reputation.history.is_blank()
     done = rebuild_all(shaken)
 
     assert [one.is_last for one in portions] == [False, False]
@@ -160,7 +158,7 @@ def test_of_two_that_rebuild_at_once_neither_counts_a_decision_twice(services):
         rebuild_if_blank(lost, goes_on=lambda: True)
 
     assert decided_of_all(lost) == before
-    assert not lost.history.is_blank()
+    assert not lost.reputation.history.is_blank()
 
 
 def test_a_verdict_without_the_histories_that_were_lost_is_degraded_until_they_are_filled(services):
@@ -204,10 +202,10 @@ def test_histories_that_are_filled_are_left_alone(services):
 def test_a_rebuild_without_a_store_is_refused_and_goes_on_later(services):
     before = decided_of_all(services)
     lost = wiped(services)
-    lost.history.available = False
+    lost.reputation.history.available = False
     with pytest.raises(StoreUnavailableError):
         rebuild_all(lost)
-    lost.history.available = True
+    lost.reputation.history.available = True
 
     rebuild_all(lost)
 
@@ -221,7 +219,7 @@ def test_a_decision_undone_while_the_rebuild_reads_it_stays_undone(services):
     lost = wiped(services)
     late = UndoneWhileRead(lost, comment.id)
 
-    rebuild_all(replace(lost, decisions=late))
+    rebuild_all(with_ports(lost, decisions=late))
     remember_open(lost)
 
     assert late.undone
@@ -237,7 +235,7 @@ class UndoneWhileRead:
         self.undone = False
 
     def find_in_force(self, *, after, limit):
-        page = self.services.decisions.find_in_force(after=after, limit=limit)
+        page = self.services.review.decisions.find_in_force(after=after, limit=limit)
         if not self.undone:
             self.undone = True
             undo_decision(self.comment_id, self.services, undone_by="mod")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from service.domain.comment import Lane
@@ -16,7 +14,7 @@ from service.moderation.learning.remember import remember_open
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from tests.factories import make_comment
-from tests.fakes import make_services
+from tests.fakes import make_services, with_ports
 from tests.in_memory import MemoryHistoryStore
 
 SENDER = make_sender(address="192.0.2.7", email="mara@example.org", secret=b"s")
@@ -35,13 +33,15 @@ def keep(services, **changes):
 
 def remembered(services) -> tuple[float, float]:
     """Return how many decisions histories know of Mara's address: approved, rejected."""
-    (history,) = services.history.gather([make_comment(sender=SENDER)], now=services.clock())
+    (history,) = services.reputation.history.gather(
+        [make_comment(sender=SENDER)], now=services.common.clock()
+    )
     record: Record = history.address.everywhere
     return record.approved, record.rejected
 
 
 def open_ones(services) -> list[str]:
-    return [one.decision.id for one in services.decisions.find_unremembered(limit=9)]
+    return [one.decision.id for one in services.review.decisions.find_unremembered(limit=9)]
 
 
 class DyingHistory:
@@ -64,9 +64,9 @@ def test_a_decision_is_known_at_once_where_nothing_fails(services):
 
 def test_a_decision_made_while_histories_are_away_is_learnt_once_they_are_back(services):
     comment = keep(services)
-    services.history.available = False
+    services.reputation.history.available = False
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.history.available = True
+    services.reputation.history.available = True
     before = remembered(services)
 
     told = [remember_open(services), remember_open(services)]
@@ -79,9 +79,9 @@ def test_a_decision_made_while_histories_are_away_is_learnt_once_they_are_back(s
 def test_an_undoing_while_histories_are_away_is_unlearnt_once_they_are_back(services):
     comment = keep(services)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.history.available = False
+    services.reputation.history.available = False
     undo_decision(comment.id, services, undone_by="mod")
-    services.history.available = True
+    services.reputation.history.available = True
 
     remember_open(services)
 
@@ -92,10 +92,10 @@ def test_an_undoing_while_histories_are_away_is_unlearnt_once_they_are_back(serv
 def test_a_changed_mind_while_histories_are_away_is_all_they_know_afterwards(services):
     comment = keep(services)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.history.available = False
+    services.reputation.history.available = False
     for ruling in (Ruling.APPROVE, Ruling.REJECT, Ruling.APPROVE):
         decide_comment(comment.id, ruling, services, decided_by="mod")
-    services.history.available = True
+    services.reputation.history.available = True
 
     remember_open(services)
 
@@ -105,7 +105,7 @@ def test_a_changed_mind_while_histories_are_away_is_all_they_know_afterwards(ser
 
 def test_a_process_that_dies_between_a_decision_and_the_learning_loses_nothing(services):
     comment = keep(services)
-    dying = replace(services, history=DyingHistory())
+    dying = with_ports(services, history=DyingHistory())
 
     with pytest.raises(KeyboardInterrupt):
         decide_comment(comment.id, Ruling.REJECT, dying, decided_by="mod")
@@ -117,7 +117,7 @@ def test_a_process_that_dies_between_a_decision_and_the_learning_loses_nothing(s
 def test_a_process_that_dies_between_an_undoing_and_the_unlearning_loses_nothing(services):
     comment = keep(services)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    dying = replace(services, history=DyingHistory())
+    dying = with_ports(services, history=DyingHistory())
 
     with pytest.raises(KeyboardInterrupt):
         undo_decision(comment.id, dying, undone_by="mod")
@@ -133,10 +133,10 @@ def test_a_process_that_dies_before_it_wrote_down_what_was_learnt_has_it_counted
         comment_id=comment.id,
         ruling=Ruling.REJECT,
         decided_by="mod",
-        decided_at=services.clock(),
+        decided_at=services.common.clock(),
     )
-    services.decisions.add(decision)
-    services.history.learn("d1", comment, Ruling.REJECT, at=services.clock())
+    services.review.decisions.add(decision)
+    services.reputation.history.learn("d1", comment, Ruling.REJECT, at=services.common.clock())
 
     told = remember_open(services)
 
@@ -146,14 +146,14 @@ def test_a_process_that_dies_before_it_wrote_down_what_was_learnt_has_it_counted
 
 def test_what_was_told_before_histories_went_away_again_is_not_told_twice(services):
     comments = [keep(services) for _ in range(3)]
-    services.history.available = False
+    services.reputation.history.available = False
     for comment in comments:
         decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.history.available = True
-    tired = TiredHistory(services.history, answers=2)
+    services.reputation.history.available = True
+    tired = TiredHistory(services.reputation.history, answers=2)
 
     with pytest.raises(StoreUnavailableError):
-        remember_open(replace(services, history=tired))
+        remember_open(with_ports(services, history=tired))
 
     assert len(open_ones(services)) == 1
     assert remembered(services) == (0, 2)
@@ -161,14 +161,14 @@ def test_what_was_told_before_histories_went_away_again_is_not_told_twice(servic
 
 def test_a_decision_is_learnt_at_the_time_it_was_made(services):
     comment = keep(services)
-    decided_at = services.clock()
-    services.history.available = False
+    decided_at = services.common.clock()
+    services.reputation.history.available = False
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.history.available = True
-    services.clock.advance(days=100)
-    recording = TiredHistory(services.history, answers=9)
+    services.reputation.history.available = True
+    services.common.clock.advance(days=100)
+    recording = TiredHistory(services.reputation.history, answers=9)
 
-    remember_open(replace(services, history=recording))
+    remember_open(with_ports(services, history=recording))
 
     assert recording.times == [decided_at]
 
@@ -201,14 +201,14 @@ class PickyHistory:
 
 
 def test_a_decision_that_cannot_be_learnt_keeps_no_other_from_it(services):
-    services.history.available = False
+    services.reputation.history.available = False
     first, second = keep(services), keep(services)
     for comment in (first, second):
         decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
-    services.history.available = True
-    picky = PickyHistory(services.history, poison=first.id)
+    services.reputation.history.available = True
+    picky = PickyHistory(services.reputation.history, poison=first.id)
 
-    told = remember_open(replace(services, history=picky))
+    told = remember_open(with_ports(services, history=picky))
 
     assert told == 1
     assert len(open_ones(services)) == 1

@@ -67,12 +67,12 @@ def services(post):
         sites=[make_site(), make_site(id="site-2", name="Other <blog>")], mailer=post, room=post
     )
     add_moderator(made)
-    set_mail(made.users.find("Ola"), "ola@mod.example", made)
+    set_mail(made.accounts.users.find("Ola"), "ola@mod.example", made)
     return made
 
 
 def wait(services, n: int = 3, *, hours: float = 5, **changes) -> list:
-    at = services.clock() - hours * HOUR
+    at = services.common.clock() - hours * HOUR
     return [keep(services, make_comment(received_at=at, **changes)) for _ in range(n)]
 
 
@@ -81,7 +81,7 @@ def look(services, plan: ReminderPlan = PLAN, **options) -> int:
 
 
 def states(services) -> list[ReminderState]:
-    return [one.state for one in services.reminders.recent(limit=9)]
+    return [one.state for one in services.reminding.reminders.recent(limit=9)]
 
 
 def test_everybody_hears_once_of_one_crossing(services, post):
@@ -89,7 +89,7 @@ def test_everybody_hears_once_of_one_crossing(services, post):
 
     sent = look(services)
     for _ in range(5):
-        services.clock.advance(hours=1)
+        services.common.clock.advance(hours=1)
         look(services)
 
     assert sent == 2
@@ -113,7 +113,7 @@ def test_a_few_back_and_forth_are_no_new_crossing(services, post):
     look(services)
 
     decide_comment(kept[0].id, Ruling.APPROVE, services, decided_by="Ola")
-    services.clock.advance(hours=2)
+    services.common.clock.advance(hours=2)
     look(services)
     wait(services, 1)
     look(services)
@@ -124,7 +124,7 @@ def test_a_few_back_and_forth_are_no_new_crossing(services, post):
 def test_what_is_cleared_and_comes_again_is_told_again(services, post):
     for comment in (wait(services), look(services))[0]:
         decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Ola")
-    services.clock.advance(hours=2)
+    services.common.clock.advance(hours=2)
     look(services)
 
     wait(services)
@@ -150,7 +150,7 @@ def test_what_failed_is_tried_again_and_told_once(services, post):
     post.answer = SentReminder()
 
     early = look(services, delays=(60, 600))
-    services.clock.advance(minutes=1)
+    services.common.clock.advance(minutes=1)
     late = look(services, delays=(60, 600))
 
     assert (early, late) == (0, 2)
@@ -164,10 +164,10 @@ def test_what_fails_to_the_last_is_given_up_and_says_why(services, post):
 
     for _ in range(4):
         look(services, delays=(60, 60))
-        services.clock.advance(minutes=1)
+        services.common.clock.advance(minutes=1)
 
     assert set(states(services)) == {ReminderState.GIVEN_UP}
-    assert services.reminders.newest_of(None).problem == "no connection"
+    assert services.reminding.reminders.newest_of(None).problem == "no connection"
     assert len(post.mails) == 3
 
 
@@ -184,7 +184,7 @@ def test_what_may_have_arrived_or_never_will_is_not_repeated(services, post, ans
 
     for _ in range(3):
         look(services)
-        services.clock.advance(hours=2)
+        services.common.clock.advance(hours=2)
 
     assert set(states(services)) == {state}
     assert len(post.mails) == 1
@@ -196,7 +196,7 @@ def test_what_is_cleared_before_it_could_be_told_is_not_told(services, post):
     look(services, delays=(60,))
     for comment in kept:
         decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Ola")
-    services.clock.advance(hours=1)
+    services.common.clock.advance(hours=1)
     post.answer = SentReminder()
 
     look(services, delays=(60,))
@@ -207,11 +207,11 @@ def test_what_is_cleared_before_it_could_be_told_is_not_told(services, post):
 
 def test_nobody_is_disturbed_in_quiet_hours_but_hears_after_them(services, post):
     quiet = replace(PLAN, quiet=(time(22), time(7)), zone=ZoneInfo("Europe/Berlin"))
-    services.clock.now = datetime(2026, 11, 22, 22, 30, tzinfo=UTC)
+    services.common.clock.now = datetime(2026, 11, 22, 22, 30, tzinfo=UTC)
     wait(services)
 
     in_the_night = look(services, quiet)
-    services.clock.now = datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
+    services.common.clock.now = datetime(2026, 11, 23, 6, 0, tzinfo=UTC)
     in_the_morning = look(services, quiet)
 
     assert (in_the_night, in_the_morning) == (0, 2)
@@ -229,7 +229,7 @@ def test_quiet_hours_go_over_midnight(local, is_quiet):
 
 def test_a_moderator_hears_of_the_sites_they_see_alone(services, post):
     add_moderator(services, "Mara")
-    mara = set_mail(services.users.find("Mara"), "mara@mod.example", services)
+    mara = set_mail(services.accounts.users.find("Mara"), "mara@mod.example", services)
     set_access(mara.id, services, role=Role.MODERATOR, site_ids=[SITE], actor="test")
     wait(services, 3, site_id="site-2")
 
@@ -243,11 +243,15 @@ def test_a_moderator_hears_of_the_sites_they_see_alone(services, post):
 def test_an_account_that_ended_or_only_reads_hears_nothing(services, post):
     wait(services)
     add_moderator(services, "Mara")
-    mara = set_mail(services.users.find("Mara"), "mara@mod.example", services)
+    mara = set_mail(services.accounts.users.find("Mara"), "mara@mod.example", services)
     set_access(mara.id, services, role=Role.READER, site_ids=None, actor="test")
     add_moderator(services, "Bo")
-    end_user(set_mail(services.users.find("Bo"), "bo@x.example", services).id, services, actor="x")
-    set_mail(services.users.find("Ola"), "", services)
+    end_user(
+        set_mail(services.accounts.users.find("Bo"), "bo@x.example", services).id,
+        services,
+        actor="x",
+    )
+    set_mail(services.accounts.users.find("Ola"), "", services)
 
     look(services)
 
@@ -259,7 +263,7 @@ def test_no_word_of_a_comment_leaves_unless_the_owner_wants_it(services, post):
 
     look(services)
     look(services, replace(PLAN, thresholds=(parse_threshold("2>4h"),), quotes=True))
-    services.clock.advance(hours=2)
+    services.common.clock.advance(hours=2)
     look(services, replace(PLAN, thresholds=(parse_threshold("2>4h"),), quotes=True))
 
     without, with_quotes = post.mails
@@ -270,9 +274,9 @@ def test_no_word_of_a_comment_leaves_unless_the_owner_wants_it(services, post):
 
 
 def test_a_reminder_speaks_the_accounts_language(services, post):
-    ola = services.users.find("Ola")
+    ola = services.accounts.users.find("Ola")
     german = replace(ola.preferences, language="de")
-    services.users.change(ola.id, lambda now, _: replace(now, preferences=german))
+    services.accounts.users.change(ola.id, lambda now, _: replace(now, preferences=german))
     wait(services)
 
     look(services)
@@ -284,13 +288,13 @@ def test_a_reminder_speaks_the_accounts_language(services, post):
 
 def test_a_test_is_sent_at_once_also_in_quiet_hours_and_only_now_and_then(services, post):
     always = replace(PLAN, quiet=(time(0), time(23, 59, 59)), zone=UTC)
-    ola = services.users.find("Ola")
+    ola = services.accounts.users.find("Ola")
     ask_for_test(ola, services)
     with pytest.raises(ConflictError):
         ask_for_test(ola, services)
 
     look(services, always)
-    services.clock.advance(minutes=2)
+    services.common.clock.advance(minutes=2)
     ask_for_test(ola, services)
     look(services, always)
 
@@ -298,7 +302,7 @@ def test_a_test_is_sent_at_once_also_in_quiet_hours_and_only_now_and_then(servic
 
 
 def test_a_test_keeps_no_reminder_back(services, post):
-    ask_for_test(services.users.find("Ola"), services)
+    ask_for_test(services.accounts.users.find("Ola"), services)
     look(services)
     wait(services)
 
@@ -312,7 +316,7 @@ def test_a_test_keeps_no_reminder_back(services, post):
 )
 def test_what_is_no_mail_address_is_refused(services, given):
     with pytest.raises(InvalidInputError, match="no mail address"):
-        set_mail(services.users.find("Ola"), given, services)
+        set_mail(services.accounts.users.find("Ola"), given, services)
 
 
 @pytest.mark.parametrize("given", ["20", "20>4", ">4h", "0>4h", "20>0h", "20>4d", "x>4h"])

@@ -28,7 +28,7 @@ def version(text: str, *, second: int, own_id: str = "w-1") -> NewComment:
 
 
 def shown(services) -> list[str]:
-    page = services.cases.page(
+    page = services.review.cases.page(
         CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=1_000
     )
     return [case.comment.text for case in page.cases if case.withdrawn_at is None]
@@ -73,7 +73,7 @@ def test_withdrawing_twice_is_logged_once(services):
     second = withdraw_comment(comment_id, services, by="ada")
 
     assert (first, second) == (True, False)
-    assert len(services.audit_log.recent(subject=comment_id)) == 1
+    assert len(services.common.audit_log.recent(subject=comment_id)) == 1
 
 
 def test_only_a_site_s_own_comment_is_withdrawn(services):

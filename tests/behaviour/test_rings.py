@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -20,7 +19,7 @@ from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from service.scoring.set_weights import SET_WEIGHTS
 from tests.factories import NOW, make_comment
-from tests.fakes import FixedClassifier, FixedClock, make_services
+from tests.fakes import FixedClassifier, FixedClock, make_services, with_ports
 
 SIGNAL = "rejected_ring_before"
 # No two share a run of words; they share where they lead, and when they registered.
@@ -71,12 +70,14 @@ def find(services, memory):
 
 
 def ring_of(services, comment_id):
-    kept = services.rings.kept_of([comment_id]).get(comment_id)
+    kept = services.grouping.rings.kept_of([comment_id]).get(comment_id)
     return kept.ring_id if kept else None
 
 
 def strength(services, comment_id):
-    found = [w for w in services.cases.get(comment_id).verdict.signals if w.signal.name == SIGNAL]
+    found = [
+        w for w in services.review.cases.get(comment_id).verdict.signals if w.signal.name == SIGNAL
+    ]
     return found[0].contribution if found else 0.0
 
 
@@ -89,7 +90,7 @@ def test_accounts_that_sell_one_thing_and_registered_together_are_a_ring(service
     assert len({ring_of(services, one) for one in ids}) == 1
     assert ring_of(services, ids[0]) is not None
     assert ring_of(services, stranger) is None
-    [facts] = services.rings.facts([ring_of(services, ids[0])]).values()
+    [facts] = services.grouping.rings.facts([ring_of(services, ids[0])]).values()
     assert (facts.ties, facts.senders) == (("born", "target"), 4)
 
 
@@ -136,8 +137,8 @@ class _Late:
 
 def test_an_act_that_was_being_written_is_read_later(services, memory):
     ids = planted(services, 5)
-    acts = services.rings.acts(after=0, limit=9)
-    late = replace(services, rings=_Late(services.rings, acts[1].place))
+    acts = services.grouping.rings.acts(after=0, limit=9)
+    late = with_ports(services, rings=_Late(services.grouping.rings, acts[1].place))
 
     find(late, memory)
     found = memory.rings.graph.senders
@@ -211,9 +212,9 @@ def test_a_ring_alone_takes_no_sincere_comment_past_unsure(services, memory):
     find(services, memory)
     for comment_id in ids[:5]:
         decide_comment(comment_id, Ruling.REJECT, services, decided_by="Mara")
-    services.current_model().classifier.answer = ModelOutput(p_spam=0.05)
+    services.judging.current_model().classifier.answer = ModelOutput(p_spam=0.05)
 
-    sincere = services.cases.get(submit(services, "acct-5", "The landing is warm.")).verdict
+    sincere = services.review.cases.get(submit(services, "acct-5", "The landing is warm.")).verdict
 
     assert strength(services, sincere.comment_id) > 0.5
     assert sincere.outcome is not Outcome.SPAM
@@ -233,11 +234,11 @@ def test_what_is_kept_is_handed_out_ends_and_is_erased(services, memory, clock):
     assert told["ring"]["ring_id"] == ring_of(services, ids[0])
     assert told["ring"]["who"] == keyed.email_key
     assert {tie.partition(":")[0] for tie in told["ring"]["ties"]} >= {"target", "born"}
-    assert services.rings.kept_of([own]) == {}
+    assert services.grouping.rings.kept_of([own]) == {}
 
     clock.now = NOW + timedelta(days=402)
     find(services, memory)
-    assert services.rings.kept_of(ids) == {}
+    assert services.grouping.rings.kept_of(ids) == {}
 
 
 def test_what_went_wrong_with_one_comment_keeps_no_verdict_from_being_stored(services, monkeypatch):
@@ -248,5 +249,5 @@ def test_what_went_wrong_with_one_comment_keeps_no_verdict_from_being_stored(ser
 
     comment_id = submit(services, "a", "The drain valve was stuck.")
 
-    assert services.cases.get(comment_id).verdict is not None
-    assert services.rings.acts(after=0, limit=9) == []
+    assert services.review.cases.get(comment_id).verdict is not None
+    assert services.grouping.rings.acts(after=0, limit=9) == []

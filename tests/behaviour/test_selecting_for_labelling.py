@@ -16,9 +16,9 @@ from tests.functional.moderators import make_app, signed_in
 
 def keep(services: Services, text: str, *, outcome=Outcome.UNSURE, name=None, **verdict) -> str:
     comment = make_comment(text, sender=Sender(name_key=name))
-    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
     made = make_verdict(comment.id, outcome, **verdict)
-    services.verdicts.add([made], audit=frozenset())
+    services.judging.verdicts.add([made], audit=frozenset())
     return comment.id
 
 

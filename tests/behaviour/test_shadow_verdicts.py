@@ -68,19 +68,19 @@ def keep(services, count=1, **changes):
 
 
 def cells(services):
-    counts = services.shadow_verdicts.count(CANDIDATE)
+    counts = services.judging.shadow_verdicts.count(CANDIDATE)
     return {(cell.verdict, cell.shadow_verdict): cell.comments for cell in counts.cells}
 
 
 def test_the_shadow_keeps_its_shadow_verdict_and_touches_no_verdict():
     services = make()
     [comment_id] = keep(services)
-    before = services.cases.get(comment_id)
+    before = services.review.cases.get(comment_id)
 
     said = judge_in_shadow([comment_id], services)
 
     assert (said, cells(services)) == (1, {(Outcome.UNSURE, Outcome.SPAM): 1})
-    assert services.cases.get(comment_id) == before
+    assert services.review.cases.get(comment_id) == before
 
 
 def test_a_sites_own_cutoffs_hold_for_shadow_verdicts_too():
@@ -97,7 +97,7 @@ def test_without_a_version_in_the_shadow_nothing_is_said():
 
     assert judge_in_shadow(keep(services), services) == 0
     assert not has_shadow(services)
-    assert list(services.shadow_verdicts.versions()) == []
+    assert list(services.judging.shadow_verdicts.versions()) == []
 
 
 @pytest.mark.parametrize("error", [ModelUnavailableError("away"), MemoryError(), KeyError("odd")])
@@ -111,7 +111,7 @@ def test_whatever_a_version_in_the_shadow_does_judging_goes_on(error):
 
     assert judge_in_shadow([comment_id], services) is None
     assert not has_shadow(services)
-    assert services.cases.get(comment_id).verdict is not None
+    assert services.review.cases.get(comment_id).verdict is not None
 
 
 def test_a_comment_that_the_candidate_breaks_on_has_no_shadow_verdict_and_the_others_have():
@@ -120,13 +120,13 @@ def test_a_comment_that_the_candidate_breaks_on_has_no_shadow_verdict_and_the_ot
 
     said = judge_in_shadow(ids, services)
 
-    assert (said, services.shadow_verdicts.count(CANDIDATE).comments) == (4, 4)
+    assert (said, services.judging.shadow_verdicts.count(CANDIDATE).comments) == (4, 4)
 
 
 def test_a_withdrawn_comment_is_shown_to_no_version():
     services = make()
     [comment_id] = keep(services)
-    services.comments.withdraw(comment_id, at=services.clock())
+    services.intake.comments.withdraw(comment_id, at=services.common.clock())
 
     assert judge_in_shadow([comment_id], services) == 0
 
@@ -139,13 +139,13 @@ def small(monkeypatch):
 
 def start(services, **changes):
     # What the job is about was received before it was asked for.
-    services.clock.advance(seconds=1)
+    services.common.clock.advance(seconds=1)
     return start_back_scoring("candidate", services, by="Ola", **changes)
 
 
 def take(services):
     """Return the work of the next chunk that waits."""
-    chunk = services.back_scoring_queue.take()
+    chunk = services.judging.back_scoring_queue.take()
     return chunk and back_score_chunk(chunk.job_id, chunk.number, services, size=lambda: 2)
 
 
@@ -155,7 +155,7 @@ def work_off(services):
 
 
 def job(services):
-    return services.back_scorings.recent(limit=1)[0]
+    return services.judging.back_scorings.recent(limit=1)[0]
 
 
 def test_an_archive_is_asked_about_chunk_by_chunk_and_the_job_ends(small):
@@ -172,7 +172,7 @@ def test_an_archive_is_asked_about_chunk_by_chunk_and_the_job_ends(small):
         10,
         10,
     )
-    acts = services.audit_log.recent(subject="candidate")
+    acts = services.common.audit_log.recent(subject="candidate")
     assert [act.act for act in acts] == ["start back-scoring"]
 
 
@@ -188,14 +188,14 @@ def test_several_workers_one_of_them_killed_give_every_comment_exactly_one_shado
     work_off(services)
     half = job(services)
     # The one that was killed left its chunk half done; the slow one ends after it was queued again.
-    services.clock.advance(seconds=30)
+    services.common.clock.advance(seconds=30)
     queued = feed_back_scorings(services)
     work_off(services)
     list(slow)
 
     assert (half.state, half.done) == (JobState.RUNNING, 14)
     assert queued == 2
-    assert services.shadow_verdicts.count(CANDIDATE).comments == 22
+    assert services.judging.shadow_verdicts.count(CANDIDATE).comments == 22
     assert (job(services).state, job(services).done) == (JobState.ENDED, 22)
 
 
@@ -210,14 +210,14 @@ def test_a_paused_job_stops_within_a_chunk_and_goes_on_where_it_was(small):
     change_back_scoring(started.id, JobState.PAUSED, services, by="Ola")
     list(begun)
     work_off(services)
-    at_rest = services.shadow_verdicts.count(CANDIDATE).comments
+    at_rest = services.judging.shadow_verdicts.count(CANDIDATE).comments
     nothing = feed_back_scorings(services)
     change_back_scoring(started.id, JobState.RUNNING, services, by="Ola")
     feed_back_scorings(services)
     work_off(services)
 
     assert (at_rest, nothing) == (2, 0)
-    assert services.shadow_verdicts.count(CANDIDATE).comments == 12
+    assert services.judging.shadow_verdicts.count(CANDIDATE).comments == 12
     assert job(services).state is JobState.ENDED
 
 
@@ -231,7 +231,7 @@ def test_a_cancelled_job_says_no_more_and_what_was_said_stays(small):
     change_back_scoring(started.id, JobState.CANCELLED, services, by="Ola")
     work_off(services)
 
-    assert services.shadow_verdicts.count(CANDIDATE).comments == 4
+    assert services.judging.shadow_verdicts.count(CANDIDATE).comments == 4
     with pytest.raises(ConflictError):
         change_back_scoring(started.id, JobState.RUNNING, services, by="Ola")
 
@@ -264,7 +264,7 @@ def test_a_chunk_waits_while_its_version_is_being_loaded(small):
     loaded.append(candidate())
     list(work)
 
-    assert services.shadow_verdicts.count(CANDIDATE).comments == 4
+    assert services.judging.shadow_verdicts.count(CANDIDATE).comments == 4
 
 
 def test_with_the_store_away_a_chunk_stays_open(small):
@@ -277,17 +277,17 @@ def test_with_the_store_away_a_chunk_stays_open(small):
         def __call__(self, ids):
             raise StoreUnavailableError("the store is away")
 
-    chunk = services.back_scoring_queue.take()
-    found, services.cases.find_judged = services.cases.find_judged, AwayOnce()
+    chunk = services.judging.back_scoring_queue.take()
+    found, services.review.cases.find_judged = services.review.cases.find_judged, AwayOnce()
     with pytest.raises(StoreUnavailableError):
         list(back_score_chunk(chunk.job_id, chunk.number, services, size=lambda: 2))
-    services.cases.find_judged = found
-    services.clock.advance(seconds=30)
+    services.review.cases.find_judged = found
+    services.common.clock.advance(seconds=30)
     feed_back_scorings(services)
     work_off(services)
 
     assert job(services).state is JobState.ENDED
-    assert services.shadow_verdicts.count(CANDIDATE).comments == 4
+    assert services.judging.shadow_verdicts.count(CANDIDATE).comments == 4
 
 
 def test_what_the_shadow_said_is_not_said_again_of_the_archive(small):
@@ -299,7 +299,7 @@ def test_what_the_shadow_said_is_not_said_again_of_the_archive(small):
     feed_back_scorings(services)
     work_off(services)
 
-    counts = services.shadow_verdicts.count(CANDIDATE)
+    counts = services.judging.shadow_verdicts.count(CANDIDATE)
     assert (counts.comments, counts.shadowed) == (4, 1)
 
 
@@ -307,7 +307,7 @@ def test_a_span_that_ends_before_it_begins_is_refused():
     services = make()
 
     with pytest.raises(InvalidInputError):
-        start(services, since=services.clock() + timedelta(days=1))
+        start(services, since=services.common.clock() + timedelta(days=1))
 
 
 def test_a_verdict_never_mixes_two_versions_though_current_changes_in_the_middle_of_a_batch():
@@ -340,7 +340,7 @@ def test_a_verdict_never_mixes_two_versions_though_current_changes_in_the_middle
     judge_batch(ids[:2], services)
     judge_batch(ids[2:], services)
 
-    verdicts = [services.cases.get(one).verdict for one in ids]
+    verdicts = [services.review.cases.get(one).verdict for one in ids]
     assert [v.model_version for v in verdicts] == ["first", "first", "second", "second"]
     for verdict in verdicts:
         model = {"first": first, "second": second}[verdict.model_version]
@@ -363,7 +363,7 @@ def test_shadow_verdicts_name_their_occasion(small):
     feed_back_scorings(services)
     work_off(services)
 
-    counts = services.shadow_verdicts.count(CANDIDATE)
+    counts = services.judging.shadow_verdicts.count(CANDIDATE)
 
     # What the shadow saw is counted apart.
     assert (counts.comments, counts.shadowed) == (1, 0)

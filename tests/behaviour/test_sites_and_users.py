@@ -57,7 +57,7 @@ def test_a_sites_key_opens_its_own_door(services):
 def test_the_secret_itself_is_kept_nowhere(services):
     site, issued = add_site("Garden", services, actor="test")
 
-    kept = services.sites.list_keys(site.id)
+    kept = services.common.sites.list_keys(site.id)
 
     assert issued.secret not in repr(kept)
     assert len(kept[0].hint) < 12
@@ -160,20 +160,20 @@ def test_a_new_mode_reorders_what_waits():
     kept = []
     for p_spam in (0.2, 0.8):
         comment = make_comment()
-        services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-        services.verdicts.add([make_verdict(comment.id, p_spam=p_spam)], audit=frozenset())
+        services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        services.judging.verdicts.add([make_verdict(comment.id, p_spam=p_spam)], audit=frozenset())
         kept.append(comment.id)
 
     change_site_settings(SITE, lambda now: replace(now, mode=Mode.OBSERVE), services, actor="test")
 
-    page = services.cases.page(
+    page = services.review.cases.page(
         CaseFilter(needs_review=True), order=Order.REVIEW, cursor=None, limit=5
     )
     assert [case.comment.id for case in page.cases] == kept[::-1]
 
 
 def test_a_client_that_names_its_blog_puts_back_nothing_that_an_owner_has_just_set(services):
-    remembered = services.sites.get(SITE)
+    remembered = services.common.sites.get(SITE)
     change_site_settings(SITE, lambda now: replace(now, mode=Mode.ENFORCE), services, actor="owner")
 
     site = register_blog(remembered, "https://blog.example/", services, actor="client")
@@ -181,7 +181,7 @@ def test_a_client_that_names_its_blog_puts_back_nothing_that_an_owner_has_just_s
 
     assert (site.settings.mode, site.settings.blog) == (Mode.ENFORCE, "https://blog.example/")
     assert again == site
-    entries = [(one.actor, one.detail) for one in services.audit_log.recent(subject=SITE)]
+    entries = [(one.actor, one.detail) for one in services.common.audit_log.recent(subject=SITE)]
     assert entries == [
         ("client", "blog: none to https://blog.example/"),
         ("owner", "mode: hold to enforce"),

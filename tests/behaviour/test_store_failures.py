@@ -67,7 +67,7 @@ def new(comment_id: CommentId, text: str, **changes: Any) -> NewComment:
 def prepare(services: Services) -> None:
     """Make a world in which every use case has something to do."""
     set_callback(SITE, "https://blog.example/hook", services, actor="owner")
-    services.queue.judges = True
+    services.intake.queue.judges = True
     links = [f"https://cheap-boilers.example/{n}" for n in range(len(CAMPAIGN))]
     texts = [said.format(link) for said, link in zip(SAYINGS, links, strict=True)]
     campaign = [
@@ -83,7 +83,7 @@ def prepare(services: Services) -> None:
     group_fresh(services, memory, goes_on=lambda: True)
     submit_comments([new(JUDGED, "Which valve?"), new(REJECTED, "Buy a watch.")], services)
     submit_comments([new(one, "Ruled on with others.") for one in RULED], services)
-    services.queue.judges = False
+    services.intake.queue.judges = False
     decide_comment(REJECTED, Ruling.REJECT, services, decided_by="ada")
     submit_comments([new(WAITING, "Soon judged."), new(EARLY, "Decided first.")], services)
     decide_comment(EARLY, Ruling.APPROVE, services, decided_by="ada")
@@ -95,7 +95,7 @@ def prepare(services: Services) -> None:
         shared=False,
         created_at=NOW,
     )
-    services.saved_views.put(view)
+    services.review.saved_views.put(view)
     asked = {"decided_by": "ada", "what": ChosenBy.SELECTION, "bulk_decision_id": "str-0"}
     decide_together([EARLY, *RULED], Ruling.REJECT, services, **asked)
     settle(services)
@@ -104,7 +104,7 @@ def prepare(services: Services) -> None:
 def settle(services: Services) -> None:
     """Let everything happen that happens by itself."""
     remember_open(services)
-    services.clock.advance(hours=1)
+    services.common.clock.advance(hours=1)
     while due := take_deliveries(services, limit=99):
         for one in due:
             deliver(one, services)
@@ -112,13 +112,13 @@ def settle(services: Services) -> None:
 
 def undo_rejection(services: Services) -> None:
     decision = next(
-        one for one in services.cases.get(REJECTED).decisions if one.decided_by == "ada"
+        one for one in services.review.cases.get(REJECTED).decisions if one.decided_by == "ada"
     )
     undo_as_seen(REJECTED, services, undone_by="bea", seen_decision_id=decision.id)
 
 
 def undo_of_campaign(services: Services) -> None:
-    decision = services.cases.get(CAMPAIGN[0]).decisions[0]
+    decision = services.review.cases.get(CAMPAIGN[0]).decisions[0]
     undo_decision(CAMPAIGN[0], services, undone_by="bea", decision_id=decision.id)
 
 
@@ -127,12 +127,12 @@ def undo_unnamed(services: Services) -> None:
         undo_decision(REJECTED, services, undone_by="site")
     except NotFoundError:
         # What the first call did, as far as its caller can see.
-        assert services.cases.get(REJECTED).decision is None
+        assert services.review.cases.get(REJECTED).decision is None
 
 
 def decide(comment_id: CommentId, ruling: Ruling) -> Callable[[Services], Any]:
     def act(services: Services) -> None:
-        seen = services.cases.get(comment_id).decision
+        seen = services.review.cases.get(comment_id).decision
         decide_as_seen(
             comment_id,
             ruling,
@@ -198,17 +198,17 @@ USE_CASES: dict[str, Callable[[Services], Any]] = {
 def end_of(services: Services) -> dict[str, Any]:
     """Return what the world looks like in the end, without ids and moments that may differ."""
     settle(services)
-    cases = services.cases.find(
+    cases = services.review.cases.find(
         [WAITING, JUDGED, REJECTED, EARLY, *RULED, CommentId("new"), *CAMPAIGN]
     )
     told: dict[str, list[Any]] = {}
-    for delivery, _ in services.notifier.sent:
+    for delivery, _ in services.telling.notifier.sent:
         message = json.loads(delivery.payload)
         # Without its sender's history a verdict is degraded and adds up to less: no fault.
         for key in ("degraded", "p_spam", "reasons"):
             message["data"].pop(key, None)
         told.setdefault(delivery.comment_id, []).append((message["type"], message["data"]))
-    undelivered = services.deliveries.recent(state=None, site_id=SITE, limit=999)
+    undelivered = services.telling.deliveries.recent(state=None, site_id=SITE, limit=999)
     return {
         "cases": {
             case.comment.id: (
@@ -225,24 +225,24 @@ def end_of(services: Services) -> dict[str, Any]:
         },
         "acts": [
             (one.actor, one.act, "" if one.subject.startswith("camp_") else one.subject, one.detail)
-            for one in reversed(services.audit_log.recent(limit=999))
+            for one in reversed(services.common.audit_log.recent(limit=999))
             # Who erases twice asks twice.
             if one.detail != "0 comments erased"
         ],
         "told": told,
         "to be told": [one.id for one in undelivered if one.ended_at is None],
-        "open": [one.decision.id for one in services.decisions.find_unremembered(limit=99)],
+        "open": [one.decision.id for one in services.review.decisions.find_unremembered(limit=99)],
         "bulk_decisions": [
             (one.id, one.n_decided, one.n_left_out, one.n_in_force, one.undone_by)
-            for one in services.bulk_decisions.recent(site_ids=None, limit=9)
+            for one in services.review.bulk_decisions.recent(site_ids=None, limit=9)
         ],
         "learnt": [
             (one.address.everywhere.rejected, one.address.everywhere.approved)
-            for one in services.history.gather(
-                [new(CommentId("probe"), "Probe.").comment], now=services.clock()
+            for one in services.reputation.history.gather(
+                [new(CommentId("probe"), "Probe.").comment], now=services.common.clock()
             )
         ],
-        "views": [one.id for one in services.saved_views.all()],
+        "views": [one.id for one in services.review.saved_views.all()],
     }
 
 

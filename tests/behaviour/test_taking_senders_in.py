@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from io import BytesIO
 
 from service.domain.comment import Author, ListKind
@@ -11,7 +10,7 @@ from service.moderation.intake.senders import with_sender
 from service.reputation.lists import parse_list
 from service.stores.files.reputation_lists import MemoryReputationLists
 from tests.factories import make_comment
-from tests.fakes import make_services
+from tests.fakes import make_services, with_ports
 from tests.unit.stores.files.test_reputation_lists import about
 
 
@@ -59,8 +58,8 @@ def test_while_the_secret_rotates_the_keys_under_the_older_one_are_kept_too():
     before = with_sender(
         make_comment(), address="192.0.2.7", email="a@b.example", services=services
     )
-    present = services.sender_secrets.present
-    rotated = replace(services, sender_secrets=SenderSecrets(present=b"new", before=present))
+    present = services.reputation.sender_secrets.present
+    rotated = with_ports(services, sender_secrets=SenderSecrets(present=b"new", before=present))
 
     after = with_sender(make_comment(), address="192.0.2.7", email="a@b.example", services=rotated)
 

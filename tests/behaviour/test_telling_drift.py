@@ -51,7 +51,7 @@ def send(lines: Sequence[Line], services: Services) -> None:
     comments = [
         make_comment(
             line["text"],
-            received_at=services.clock(),
+            received_at=services.common.clock(),
             post=Post(title=line["post_title"], excerpt=line["post_excerpt"]),
             author=Author(name=line["author_name"], url=line["author_url"]),
         )
@@ -66,14 +66,14 @@ def count(services: Services) -> int:
 
 def read(services: Services) -> DriftReading:
     count(services)
-    return read_drift(services, site_ids=None, now=services.clock())
+    return read_drift(services, site_ids=None, now=services.common.clock())
 
 
 def send_days(lines: Sequence[Line], services: Services, *, days: int) -> None:
     """Let comments come in over as many days, evenly."""
     for day in range(days):
         send(lines[day::days], services)
-        services.clock.advance(days=1)
+        services.common.clock.advance(days=1)
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_the_version_before_is_no_reference_for_the_one_that_serves():
     send_days([LINE] * 600, services, days=20)
     later = Promise(
         version="test-2",
-        cutoffs=services.current_model().cutoffs,
+        cutoffs=services.judging.current_model().cutoffs,
         ham_called_spam=0.1,
         spam_called_ham=0.1,
     )
@@ -148,9 +148,9 @@ def test_the_version_before_is_no_reference_for_the_one_that_serves():
 
     reading = read(services)
     other = make_services(
-        clock=services.clock, traffic=services.traffic, current_promise=lambda: later
+        clock=services.common.clock, traffic=services.insight.traffic, current_promise=lambda: later
     )
-    after = read_drift(other, site_ids=None, now=services.clock())
+    after = read_drift(other, site_ids=None, now=services.common.clock())
 
     assert reading.drift.own is not None
     assert after.drift.own is None
@@ -185,12 +185,12 @@ def test_a_campaigns_later_comments_still_lead_to_a_new_domain_and_a_months_late
     services = make_services(classifier=FixedClassifier(0.5))
     linking = LINE | {"text": "See https://radiators-sale.shop/now for more"}
     send([linking, linking], services)
-    services.clock.advance(days=30)
+    services.common.clock.advance(days=30)
     send([linking], services)
     count(services)
 
-    last = services.clock().date()
-    found = services.traffic.between(NOW.date(), last, site_ids=None, model_version=None)
+    last = services.common.clock().date()
+    found = services.insight.traffic.between(NOW.date(), last, site_ids=None, model_version=None)
 
     assert found.fact(Fact.LINKING) == 3
     assert found.fact(Fact.NEW_DOMAIN) == 2
@@ -203,7 +203,9 @@ def test_degraded_verdicts_count_neither_score_nor_signals():
     send([LINE], services)
     count(services)
 
-    found = services.traffic.between(NOW.date(), NOW.date(), site_ids=None, model_version=None)
+    found = services.insight.traffic.between(
+        NOW.date(), NOW.date(), site_ids=None, model_version=None
+    )
 
     assert found.fact(Fact.DEGRADED) == 1
     assert found.of(Kind.SCORE) == found.of(Kind.SIGNAL) == {}
@@ -212,11 +214,13 @@ def test_degraded_verdicts_count_neither_score_nor_signals():
 def test_a_withdrawn_comment_counts_as_a_verdict_and_in_no_language():
     services = make_services(classifier=FixedClassifier(0.5))
     send([LINE], services)
-    [comment_id] = services.traffic.fresh(limit=5)
-    services.comments.withdraw(comment_id, at=NOW)
+    [comment_id] = services.insight.traffic.fresh(limit=5)
+    services.intake.comments.withdraw(comment_id, at=NOW)
     count(services)
 
-    found = services.traffic.between(NOW.date(), NOW.date(), site_ids=None, model_version=None)
+    found = services.insight.traffic.between(
+        NOW.date(), NOW.date(), site_ids=None, model_version=None
+    )
 
     assert found.fact(Fact.VERDICTS) == 1
     assert found.of(Kind.LANGUAGE) == {}
@@ -245,13 +249,13 @@ def test_alarms_are_told_for_all_sites_together():
     send_days([LINE] * 600, services, days=20)
     classifier.answer = ModelOutput(p_spam=0.5)
     send_days([LINE] * 100, services, days=7)
-    services.clock.advance(days=-1)
+    services.common.clock.advance(days=-1)
     count(services)
 
     alarms = DriftBook(services).alarms()
 
     assert {alarm.of: alarm.level for alarm in alarms}[Of.UNSURE] is Level.ACT
-    assert alarms == read_drift(services, site_ids=None, now=services.clock()).drift.alarms
+    assert alarms == read_drift(services, site_ids=None, now=services.common.clock()).drift.alarms
     assert read(services).at - timedelta(days=26) >= NOW
 
 

@@ -32,28 +32,28 @@ def services(shelf):
 
 
 def ended(services, name, recommendation=Recommendation.REFUSE, **changes):
-    services.clock.advance(minutes=1)
-    now = services.clock()
+    services.common.clock.advance(minutes=1)
+    now = services.common.clock()
     one = Retraining(
-        id=services.new_id("rtr"),
+        id=services.common.new_id("rtr"),
         asked_by="Olive",
         asked_at=now,
         state=RetrainingState.ENDED,
         ended_at=now,
         report=RetrainingReport(recommendation=recommendation, version=name),
     )
-    services.retrainings.put(replace(one, **changes))
+    services.learning.retrainings.put(replace(one, **changes))
     return one
 
 
 def answer(services, one, given):
-    services.retrainings.answer(one.id, given, by="Olive", at=services.clock())
+    services.learning.retrainings.answer(one.id, given, by="Olive", at=services.common.clock())
 
 
 def ask_back_scoring(services, name, state=JobState.RUNNING):
-    now = services.clock()
+    now = services.common.clock()
     job = BackScoring(
-        id=services.new_id("bsc"),
+        id=services.common.new_id("bsc"),
         model_version=name,
         site_ids=None,
         since=None,
@@ -61,8 +61,8 @@ def ask_back_scoring(services, name, state=JobState.RUNNING):
         asked_by="Olive",
         asked_at=now,
     )
-    services.back_scorings.begin(job)
-    services.back_scorings.change(job.id, state, at=now)
+    services.judging.back_scorings.begin(job)
+    services.judging.back_scorings.change(job.id, state, at=now)
 
 
 def test_the_newest_refused_ones_stay(services, shelf):
@@ -108,8 +108,8 @@ def test_what_a_back_scoring_job_asks_stays_until_the_job_is_over(services, shel
     ask_back_scoring(services, NAMES[0], state)
     during = tidy_versions(services, keep=1)
 
-    (job,) = services.back_scorings.recent(limit=1)
-    services.back_scorings.change(job.id, JobState.CANCELLED, at=services.clock())
+    (job,) = services.judging.back_scorings.recent(limit=1)
+    services.judging.back_scorings.change(job.id, JobState.CANCELLED, at=services.common.clock())
 
     assert (during, tidy_versions(services, keep=1)) == (0, 1)
     assert NAMES[0] not in shelf.names
@@ -134,11 +134,11 @@ def test_versions_that_no_retraining_is_known_of_stay(services, shelf):
 def test_while_a_retraining_runs_nothing_is_deleted(services, shelf):
     for name in NAMES:
         ended(services, name)
-    now = services.clock()
+    now = services.common.clock()
     ended(services, None, state=RetrainingState.RUNNING, report=None, seen_at=now)
 
     during = tidy_versions(services, keep=1)
-    services.clock.advance(minutes=10)
+    services.common.clock.advance(minutes=10)
 
     assert (during, tidy_versions(services, keep=1)) == (0, 5)
 

@@ -41,11 +41,11 @@ def submit(services, text="I had the same trouble."):
 
 def rulings_told(services):
     """Deliver what is due by now; return the rulings that the site heard of just then."""
-    before = len(services.notifier.sent)
+    before = len(services.telling.notifier.sent)
     while due := take_deliveries(services, limit=99):
         for one in due:
             deliver(one, services)
-    sent = [json.loads(one.payload) for one, _ in services.notifier.sent[before:]]
+    sent = [json.loads(one.payload) for one, _ in services.telling.notifier.sent[before:]]
     return [one["data"]["ruling"] for one in sent if one["type"] == "comment.decided"]
 
 
@@ -53,9 +53,9 @@ def test_a_ruling_is_told_when_the_undo_time_has_passed(services):
     comment_id = submit(services)
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
 
-    services.clock.advance(seconds=29)
+    services.common.clock.advance(seconds=29)
     early = rulings_told(services)
-    services.clock.advance(seconds=1)
+    services.common.clock.advance(seconds=1)
 
     assert (early, rulings_told(services)) == ([], ["reject"])
 
@@ -63,18 +63,18 @@ def test_a_ruling_is_told_when_the_undo_time_has_passed(services):
 def test_an_undo_within_the_time_tells_nobody_anything(services):
     comment_id = submit(services)
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
-    services.clock.advance(seconds=29)
+    services.common.clock.advance(seconds=29)
 
     undo_decision(comment_id, services, undone_by="ada")
 
-    services.clock.advance(days=1)
+    services.common.clock.advance(days=1)
     assert rulings_told(services) == []
 
 
 def test_an_undo_after_the_time_is_told_at_once(services):
     comment_id = submit(services)
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
-    services.clock.advance(seconds=30)
+    services.common.clock.advance(seconds=30)
     first = rulings_told(services)
 
     undo_decision(comment_id, services, undone_by="ada")
@@ -85,14 +85,14 @@ def test_an_undo_after_the_time_is_told_at_once(services):
 def test_an_undo_after_a_try_that_failed_is_told_as_the_site_may_have_heard(services):
     comment_id = submit(services)
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
-    services.clock.advance(seconds=30)
-    services.notifier.status = None
+    services.common.clock.advance(seconds=30)
+    services.telling.notifier.status = None
     rulings_told(services)
-    services.notifier.status = 204
+    services.telling.notifier.status = 204
 
     undo_decision(comment_id, services, undone_by="ada")
 
-    services.clock.advance(minutes=1)
+    services.common.clock.advance(minutes=1)
     assert rulings_told(services) == ["reject", None]
 
 
@@ -101,7 +101,7 @@ def test_of_two_rulings_within_the_time_only_the_last_is_told(services):
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
     decide_comment(comment_id, Ruling.APPROVE, services, decided_by="bea")
 
-    services.clock.advance(seconds=30)
+    services.common.clock.advance(seconds=30)
 
     assert rulings_told(services) == ["approve"]
 
@@ -109,7 +109,7 @@ def test_of_two_rulings_within_the_time_only_the_last_is_told(services):
 def test_after_an_undone_correction_the_site_hears_that_no_ruling_stands(services):
     comment_id = submit(services)
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
-    services.clock.advance(seconds=30)
+    services.common.clock.advance(seconds=30)
     first = rulings_told(services)
     decide_comment(comment_id, Ruling.APPROVE, services, decided_by="ada")
 
@@ -129,7 +129,7 @@ def test_what_the_site_itself_rules_is_told_without_delay(services):
 
 
 def test_a_site_without_undo_time_is_told_at_once(services):
-    services.sites.change_settings(SITE, lambda _: SiteSettings(undo_seconds=0))
+    services.common.sites.change_settings(SITE, lambda _: SiteSettings(undo_seconds=0))
     comment_id = submit(services)
 
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="ada")
@@ -140,14 +140,14 @@ def test_a_site_without_undo_time_is_told_at_once(services):
 @pytest.fixture
 def judged_late(services):
     """Services whose site enforces, and a comment that was decided before its verdict came."""
-    services.sites.change_settings(SITE, lambda now: replace(now, mode=Mode.ENFORCE))
-    services.queue.judges = False
-    services.current_model().classifier.answer = ModelOutput(p_spam=0.99)
+    services.common.sites.change_settings(SITE, lambda now: replace(now, mode=Mode.ENFORCE))
+    services.intake.queue.judges = False
+    services.judging.current_model().classifier.answer = ModelOutput(p_spam=0.99)
     comment_id = submit(services)
 
     def decide(**how):
         decide_comment(comment_id, Ruling.APPROVE, services, decided_by="ada", **how)
-        services.queue.run()
+        services.intake.queue.run()
         return comment_id
 
     return decide
@@ -156,7 +156,7 @@ def judged_late(services):
 def all_told(services):
     """Deliver what is due by now; return what the site has heard of all its comments so far."""
     rulings_told(services)
-    sent = [json.loads(one.payload) for one, _ in services.notifier.sent]
+    sent = [json.loads(one.payload) for one, _ in services.telling.notifier.sent]
     return [(one["type"], one["data"]["action"], one["data"]["ruling"]) for one in sent]
 
 
@@ -165,7 +165,7 @@ def test_a_verdict_after_a_ruling_does_not_contradict_it(services, judged_late, 
     judged_late(at_once=at_once)
     early = all_told(services)
 
-    services.clock.advance(seconds=30)
+    services.common.clock.advance(seconds=30)
 
     told = [("comment.decided", "publish", "approve"), ("comment.judged", "publish", "approve")]
     assert all_told(services) == told
@@ -201,7 +201,7 @@ def test_a_verdict_is_told_with_the_ruling_that_replaced_the_one_before_it(servi
     comment_id = judged_late()
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="bea")
 
-    services.clock.advance(seconds=30)
+    services.common.clock.advance(seconds=30)
 
     assert all_told(services) == [
         ("comment.decided", "reject", "reject"),
@@ -210,7 +210,7 @@ def test_a_verdict_is_told_with_the_ruling_that_replaced_the_one_before_it(servi
 
 
 def test_nobody_is_asked_to_review_what_was_decided_before_its_verdict(services, judged_late):
-    services.current_model().classifier.answer = ModelOutput(p_spam=0.5)
+    services.judging.current_model().classifier.answer = ModelOutput(p_spam=0.5)
 
     judged_late(at_once=True)
 
@@ -218,24 +218,24 @@ def test_nobody_is_asked_to_review_what_was_decided_before_its_verdict(services,
 
 
 def test_a_ruling_taken_over_from_elsewhere_is_not_contradicted_either(services, judged_late):
-    services.current_model().classifier.answer = ModelOutput(p_spam=0.5)
+    services.judging.current_model().classifier.answer = ModelOutput(p_spam=0.5)
     comment_id = submit(services, "Imported.")
 
     take_over_rulings({comment_id: Ruling.APPROVE}, services, site_id=SITE, decided_by="import")
-    services.queue.run()
+    services.intake.queue.run()
 
     told = [("comment.decided", "publish", "approve"), ("comment.judged", "publish", "approve")]
     assert [one for one in all_told(services) if one[2] == "approve"] == told
 
 
 def test_a_report_before_the_verdict_that_contradicts_it_asks_for_review_once(services):
-    services.queue.judges = False
-    services.current_model().classifier.answer = ModelOutput(p_spam=0.01)
+    services.intake.queue.judges = False
+    services.judging.current_model().classifier.answer = ModelOutput(p_spam=0.01)
     submit(services, "Reported early.")
-    site = services.sites.get(SITE)
+    site = services.common.sites.get(SITE)
     report_comment(Label.SPAM, site=site, text="Reported early.", services=services)
 
-    services.queue.run()
+    services.intake.queue.run()
 
     events = [event for event, _, _ in all_told(services)]
     assert events == ["comment.judged", "comment.needs_review"]
@@ -245,13 +245,13 @@ def test_a_bulk_decision_is_told_or_withheld_as_single_rulings_are(services):
     ids = [submit(services) for _ in range(3)]
     asked = {"decided_by": "ada", "what": ChosenBy.CAMPAIGN}
     kept = decide_together(ids, Ruling.REJECT, services, **asked)
-    services.clock.advance(seconds=29)
+    services.common.clock.advance(seconds=29)
     undo_bulk_decision(kept.id, services, undone_by="ada")
-    services.clock.advance(hours=1)
+    services.common.clock.advance(hours=1)
     nothing = rulings_told(services)
 
     told = decide_together(ids, Ruling.APPROVE, services, **asked)
-    services.clock.advance(seconds=30)
+    services.common.clock.advance(seconds=30)
     first = rulings_told(services)
     undo_bulk_decision(told.id, services, undone_by="ada")
 

@@ -68,7 +68,7 @@ class Place:
     def post(self, one: Posted, *, text: str | None = None, under: str | None = None) -> CommentId:
         """Have a comment judged; with `under` as a version of the comment of that name."""
         self._number += 1
-        now = self.services.clock()
+        now = self.services.common.clock()
         comment = replace(
             one.comment,
             id=CommentId(f"com_{self._number:08d}"),
@@ -88,7 +88,7 @@ class Place:
 
     def outcome(self, comment_id: CommentId) -> str:
         """Return what a comment was called."""
-        verdict = self.services.cases.get(comment_id).verdict
+        verdict = self.services.review.cases.get(comment_id).verdict
         assert verdict is not None
         return verdict.outcome.value
 
@@ -98,7 +98,7 @@ class Place:
 
     def wait(self, days: float) -> None:
         """Let days pass."""
-        self.services.clock.advance(days=days)  # type: ignore[attr-defined]  # a fixed clock
+        self.services.common.clock.advance(days=days)  # type: ignore[attr-defined]  # a fixed clock
 
     def age(self, account: str, remarks: Iterable[Posted]) -> None:
         """Have an account earn approvals by remarks."""

@@ -28,7 +28,7 @@ from service.stores.sql import create_engine, sql_stores
 from service.tasks.idle_work import SLICE_SIZE
 from tests.benchmarks.comment_mix import sample_records
 from tests.benchmarks.judging_model import current_folder, load_judging_model
-from tests.fakes import make_services
+from tests.fakes import make_services, with_ports
 
 _COMMENTS = 768
 _BATCH = 64
@@ -43,7 +43,7 @@ def on_sqlite(folder: str) -> Iterator[Services]:
     stores = sql_stores(engine)
     current = load_judging_model(current_folder())
     shadow = replace(load_judging_model(current_folder()), version="candidate")
-    yield replace(
+    yield with_ports(
         make_services(judges=False),
         comments=stores.comments,
         verdicts=stores.verdicts,
@@ -60,10 +60,10 @@ def on_sqlite(folder: str) -> Iterator[Services]:
 def keep(services: Services, site_id: SiteId) -> list[CommentId]:
     """Keep the comments that are to be judged."""
     comments = [
-        replace(comment_from_row(row), id=CommentId(services.new_id("com")), site_id=site_id)
+        replace(comment_from_row(row), id=CommentId(services.common.new_id("com")), site_id=site_id)
         for row in sample_records(_COMMENTS)
     ]
-    services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
+    services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
     return [one.id for one in comments]
 
 

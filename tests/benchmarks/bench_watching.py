@@ -27,7 +27,7 @@ from tests.benchmarks.comment_mix import sample_records
 from tests.benchmarks.judging_model import current_folder, forget_windows, load_judging_model
 from tests.databases import databases_given_back, fresh_stores
 from tests.factories import SITE
-from tests.fakes import make_services, make_site
+from tests.fakes import make_services, make_site, with_ports
 from tests.servers import free_port
 
 _COMMENTS = 512
@@ -78,8 +78,8 @@ def _judge(model: JudgingModel, observer: Observer) -> float:
         stores=fresh_stores(sites=[make_site()]), judges=False, current_model=lambda: model
     )
     comments = [replace(comment_from_row(row), site_id=SITE) for row in sample_records(_COMMENTS)]
-    services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
-    services = replace(services, observer=observer)
+    services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
+    services = with_ports(services, observer=observer)
     forget_windows(model.classifier)
     gc.collect()
     began = time.process_time()

@@ -155,7 +155,7 @@ def fill(labelled: Iterable[tuple[Comment, bool]]) -> tuple[Services, dict[str, 
         labels[str(comment.id)] = is_spam
         submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
     group_fresh(services, GroupingMemory("benchmark"), goes_on=lambda: True)
-    assert services.cases.count(CaseFilter(needs_review=True)) == len(labels)
+    assert services.review.cases.count(CaseFilter(needs_review=True)) == len(labels)
     return services, labels
 
 
@@ -323,7 +323,7 @@ def main() -> None:
 
 
 def _cases(services: Services, labels: Mapping[str, bool]) -> list[Case]:
-    return services.cases.find([CommentId(one) for one in labels])
+    return services.review.cases.find([CommentId(one) for one in labels])
 
 
 def _mistakes(services: Services, labels: Mapping[str, bool], *, errs: bool) -> str:
@@ -337,11 +337,11 @@ def _mistakes(services: Services, labels: Mapping[str, bool], *, errs: bool) -> 
         is_right = (case.decision.ruling is Ruling.REJECT) is labels[case.comment.id]
         wrong[case.decision.ruling] += not is_right
     assert errs or not wrong.total(), wrong
-    told = services.scan_checks.agreement("Ola")
+    told = services.review.scan_checks.agreement("Ola")
     right = sum(
         (case.decision is not None and case.decision.ruling is Ruling.REJECT)
         is labels[case.comment.id]
-        for case in services.cases.find(told.otherwise)
+        for case in services.review.cases.find(told.otherwise)
     )
     return (
         f"{wrong[Ruling.APPROVE]}, {wrong[Ruling.REJECT]} | {told.checked}"

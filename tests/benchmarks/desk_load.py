@@ -46,7 +46,7 @@ from service.stores.migrations import migrate
 from service.stores.sql import create_engine, sql_stores
 from tests.benchmarks.screenshots import BROWSER_ARGS
 from tests.factories import NOW, make_comment, make_verdict
-from tests.fakes import make_services
+from tests.fakes import make_services, with_ports
 from tests.functional.moderators import PASSWORD, add_moderator, make_app
 from tests.functional.serving import serving
 from tests.servers import running_postgresql
@@ -83,30 +83,26 @@ def made_services(engine: sa.Engine) -> Services:
     """Return services over this database; nothing else of them is real."""
     stores = sql_stores(engine)
     services = make_services(judges=False)
-    known = {field.name for field in fields(Services)}
-    return replace(
-        services,
-        **{f.name: getattr(stores, f.name) for f in fields(stores) if f.name in known},
-    )
+    return with_ports(services, **{f.name: getattr(stores, f.name) for f in fields(stores)})
 
 
 def fill(services: Services, n_comments: int, n_campaigns: int, *, seed: int = 5) -> None:
     """Keep comments, their verdicts, some decisions, and campaigns of ten members each."""
     draw = random.Random(seed)
     for site in SITES:
-        services.sites.add(Site(id=site, name=f"Blog {site}", created_at=NOW))
+        services.common.sites.add(Site(id=site, name=f"Blog {site}", created_at=NOW))
     texts = authored_rows()
     outcomes = list(SHARES)
     not_ham: list[CommentId] = []
     for first in range(0, n_comments, _PORTION):
         some = [made_comment(number, draw, texts) for number in range(first, first + _PORTION)]
-        services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in some])
+        services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in some])
         drawn = draw.choices(outcomes, list(SHARES.values()), k=len(some))
         verdicts = [
             made_verdict(one, outcome, draw) for one, outcome in zip(some, drawn, strict=True)
         ]
         grouped = [one.comment_id for one in verdicts if one.outcome is not Outcome.HAM]
-        services.verdicts.add(
+        services.judging.verdicts.add(
             verdicts,
             audit=frozenset(one.id for one in some if draw.random() < 0.02),
             traits=[traits_of(one) for one in grouped],
@@ -115,7 +111,7 @@ def fill(services: Services, n_comments: int, n_campaigns: int, *, seed: int = 5
         for one in some:
             if draw.random() < _DECIDED:
                 ruling = draw.choice(list(Ruling))
-                services.decisions.add(_decision(one.id, ruling, one.received_at))
+                services.review.decisions.add(_decision(one.id, ruling, one.received_at))
 
     _group(services, not_ham, n_campaigns, draw)
     update_search_index(services, goes_on=lambda: True)
@@ -153,7 +149,7 @@ def _group(services: Services, ids: list[CommentId], n_campaigns: int, draw: ran
             )
     placements += [Placement(comment_id=one, like=None, new_campaign_id="") for one in ids[at:]]
     for start in range(0, len(placements), _PORTION):
-        services.campaigns.place(placements[start : start + _PORTION], at=NOW)
+        services.grouping.campaigns.place(placements[start : start + _PORTION], at=NOW)
 
 
 def made_comment(number: int, draw: random.Random, texts: Sequence[dict[str, object]]) -> Comment:
@@ -293,7 +289,7 @@ def measure(
 
 def _decide(client: Client, token: str, services: Services, n: int) -> Iterator[float]:
     """Yield what it takes until the comment after the one decided is on the page."""
-    waiting = services.cases.page(
+    waiting = services.review.cases.page(
         CaseFilter(needs_review=True), order=Order.REVIEW, cursor=None, limit=n + 1
     ).cases
     for case, following in itertools.pairwise(waiting):

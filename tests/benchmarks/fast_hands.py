@@ -114,7 +114,7 @@ def latency(page: Page, n: int, every_ms: int, draw: random.Random) -> list[floa
 
 def colleague_decides(services: Services, draw: random.Random) -> None:
     """Let the second moderator rule on one of the next comments."""
-    waiting = services.cases.page(
+    waiting = services.review.cases.page(
         CaseFilter(needs_review=True), order=Order.REVIEW, cursor=None, limit=12
     ).cases
     if waiting:
@@ -133,7 +133,9 @@ def reconcile(keys: list[str], faults: Faults, services: Services, refused: int)
     ruled_on = dict.fromkeys(path.split("/")[3] for path in faults.posts)
     comments = [CommentId(one) for one in ruled_on]
     found: Counter[str] = Counter(keys=len(keys), acts=len(comments), requests=len(faults.posts))
-    page = services.audit_log.page(AuditFilter(actor="Ola"), after=None, limit=10 * len(keys))
+    page = services.common.audit_log.page(
+        AuditFilter(actor="Ola"), after=None, limit=10 * len(keys)
+    )
     log = [one for one in reversed(page.entries) if one.subject in ruled_on]
     made = {one.subject: one.act for one in log}
     if len(made) != len(log):
@@ -143,7 +145,7 @@ def reconcile(keys: list[str], faults: Faults, services: Services, refused: int)
     if len(comments) != len(keys):
         sys.exit(f"{len(keys)} keys were pressed, {len(comments)} comments were ruled on")
     for key, one in zip(keys, comments, strict=True):
-        case = services.cases.get(one)
+        case = services.review.cases.get(one)
         if one in made:
             found["decided"] += 1
             if made[one] != _RULED[key] or len(case.decisions) != 1:

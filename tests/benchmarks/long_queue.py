@@ -55,9 +55,9 @@ for start in range(0, len(texts), 500):
             NewComment(
                 comment=make_comment(
                     text,
-                    id=CommentId(services.new_id("com")),
+                    id=CommentId(services.common.new_id("com")),
                     site_id=site.id,
-                    received_at=services.clock(),
+                    received_at=services.common.clock(),
                 ),
                 lane=Lane(sys.argv[1]),
             )

@@ -56,11 +56,10 @@ _WARM = 10
 # Kept to what every checkout has; prints a line of JSON for each run.
 _SWEEPER = """
 import json, sys, time
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import datetime, timedelta
 import sqlalchemy as sa
 from service.moderation.privacy.prune import prune_comments
-from service.ports.services import Services
 from service.stores.sql import create_engine, sql_stores
 from tests.fakes import make_services
 
@@ -68,11 +67,10 @@ url, now, runs = sys.argv[1], sys.argv[2], int(sys.argv[3])
 keep_days, pause, seconds = map(float, sys.argv[4:])
 engine = create_engine(url)
 stores = sql_stores(engine)
-known = {one.name for one in fields(Services)}
-services = replace(
-    make_services(judges=False),
+services = make_services(
+    judges=False,
     clock=lambda: datetime.fromisoformat(now),
-    **{f.name: getattr(stores, f.name) for f in fields(stores) if f.name in known},
+    **{f.name: getattr(stores, f.name) for f in fields(stores)},
 )
 held, statements = [], [0]
 began = [0.0]
@@ -109,15 +107,15 @@ def fill(services: Services, n_comments: int, *, seed: int = 5) -> None:
     """Keep judged comments, 25 s apart, that can be found by their words."""
     draw = random.Random(seed)
     for site in SITES:
-        services.sites.add(Site(id=site, name=f"Blog {site}", created_at=NOW))
+        services.common.sites.add(Site(id=site, name=f"Blog {site}", created_at=NOW))
     rows, outcomes = authored_rows(), list(SHARES)
     for first in range(0, n_comments, _PORTION):
         some = [made_comment(number, draw, rows) for number in range(first, first + _PORTION)]
-        services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in some])
+        services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in some])
         drawn = draw.choices(outcomes, list(SHARES.values()), k=len(some))
         verdicts = [made_verdict(one, of, draw) for one, of in zip(some, drawn, strict=True)]
         not_ham = [one.comment_id for one in verdicts if one.outcome is not Outcome.HAM]
-        services.verdicts.add(
+        services.judging.verdicts.add(
             verdicts, audit=frozenset(), traits=[traits_of(one) for one in not_ham]
         )
     update_search_index(services, goes_on=lambda: True)

@@ -180,10 +180,10 @@ def measure(files: Sequence[Path], most: int) -> None:
     with services_in() as services:
         for start in range(0, len(acts), _PORTION):
             some = acts[start : start + _PORTION]
-            services.comments.add(
+            services.intake.comments.add(
                 [NewComment(comment=kept[one.comment_id], lane=Lane.BULK) for one in some]
             )
-            services.verdicts.add(
+            services.judging.verdicts.add(
                 [make_verdict(one.comment_id, p_spam=0.9 if one.sells else 0.02) for one in some],
                 audit=frozenset(),
                 acts=some,
@@ -193,11 +193,11 @@ def measure(files: Sequence[Path], most: int) -> None:
             seconds += time.process_time() - began
         who = sorted({one.who for one in acts})
         groups: dict[str, set[str]] = {}
-        for one, ring_id in services.rings.ringed(who).items():
+        for one, ring_id in services.grouping.rings.ringed(who).items():
             groups.setdefault(ring_id, set()).add(one)
         began = time.process_time()
         for start in range(0, len(who), _BATCH):
-            services.rings.rulings_beside(who[start : start + _BATCH])
+            services.grouping.rings.rulings_beside(who[start : start + _BATCH])
         asking = time.process_time() - began
     rings = [frozenset(group) for group in groups.values()]
     found, wanted = _pairs(rings), _pairs(true)

@@ -282,10 +282,10 @@ def main() -> None:
             times = roll_on_and_on(crew, given.seconds - 10, surge=given.surge)
         wired = wire(load_settings(**_settings(environment)))
         stack.callback(wired.close)
-        kept = wired.services.cases.count(CaseFilter())
+        kept = wired.services.review.cases.count(CaseFilter())
         with contextlib.suppress(SystemExit):
             _wait(lambda: len(told.comments) >= kept, _SETTLE_SECONDS, "callbacks")
-        pending = sum(wired.services.comments.count_pending().values())
+        pending = sum(wired.services.intake.comments.count_pending().values())
         stored = crew.count_stored()
         for process in list(crew.processes):
             crew.stop(process)

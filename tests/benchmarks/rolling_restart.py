@@ -62,8 +62,8 @@ def main() -> None:
             with offering(up["url"], up["site_key"], **load) as seen:
                 times = restart_on_and_on(folder, given.seconds - 10)
         with open_services(data_dir=data_dir(folder)) as services:
-            kept = services.cases.count(CaseFilter())
-            pending = sum(services.comments.count_pending().values())
+            kept = services.review.cases.count(CaseFilter())
+            pending = sum(services.intake.comments.count_pending().values())
         stored = sum(map(int, _STORED.findall(Path(folder, "up.log").read_text())))
     print(f"{len(seen.milliseconds):,} comments at {given.rate:g}/s, {times} restarts of all parts")
     seen.print()

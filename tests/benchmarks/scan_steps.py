@@ -107,7 +107,7 @@ def main() -> None:
     parser.add_argument("--others", type=float, default=3.0)
     given = parser.parse_args()
     services, labels = fill(make_thousand())
-    cases = services.cases.find([CommentId(one) for one in labels])
+    cases = services.review.cases.find([CommentId(one) for one in labels])
     scored = [
         Scored(text=case.comment.text, is_spam=labels[case.comment.id], p_spam=case.verdict.p_spam)
         for case in cases

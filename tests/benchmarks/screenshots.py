@@ -215,9 +215,9 @@ def seeded(comments: list[Comment], models_dir: Path | None, shelf: VersionShelf
     change_password(user, old=once, new=PASSWORD, services=services)
     for comment in comments:
         at: datetime = comment.received_at
-        services.clock.now = at
+        services.common.clock.now = at
         submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
-    services.clock.now = NOW
+    services.common.clock.now = NOW
     return services
 
 
@@ -225,8 +225,8 @@ def work(services: Services) -> str:
     """Do what people do beside deciding one comment; return the id of a campaign."""
     add_user("Mara Lindqvist", services, actor="Ola Brandt")
     group_fresh(services, GroupingMemory("script"), goes_on=lambda: True)
-    services.search.index_due(limit=1_000)
-    [ola] = [user for user in services.users.all() if user.name == "Ola Brandt"]
+    services.review.search.index_due(limit=1_000)
+    [ola] = [user for user in services.accounts.users.all() if user.name == "Ola Brandt"]
     for name, line in (("Boilers", "boiler outcome:unsure"), ("Overruled", "decision:reject")):
         save_view(name, line, services, user=ola, shared=name == "Boilers")
     for kind, value, reason in (
@@ -249,7 +249,7 @@ def work(services: Services) -> str:
     decide_together(
         old[:4], Ruling.APPROVE, services, decided_by="Ola Brandt", what=ChosenBy.SELECTION
     )
-    [campaign, *_] = services.campaigns.page(
+    [campaign, *_] = services.grouping.campaigns.page(
         site_ids=None, waiting_only=True, cursor=None, limit=1
     ).campaigns
     return campaign.id
@@ -310,7 +310,7 @@ def retrain(services: Services) -> None:
     for days, (name, state) in enumerate(states.items()):
         at = NOW - timedelta(days=7 * days, minutes=23)
         ended = None if "step" in state else at + timedelta(minutes=41)
-        services.retrainings.put(
+        services.learning.retrainings.put(
             Retraining(
                 id=name,
                 asked_by="Ola Brandt" if days == 1 else SCHEDULE,
@@ -325,7 +325,7 @@ def retrain(services: Services) -> None:
 def ask_the_candidate(services: Services, cases: tuple[Case, ...]) -> None:
     """Let the candidate judge in the shadow what was judged, and be asked about the archive."""
     judged = [c for c in cases if c.verdict is not None and c.comment.id != WITHDRAWN]
-    services.shadow_verdicts.add(
+    services.judging.shadow_verdicts.add(
         [
             ShadowVerdict(
                 comment_id=case.comment.id,
@@ -340,7 +340,7 @@ def ask_the_candidate(services: Services, cases: tuple[Case, ...]) -> None:
         ]
     )
     for number, state in enumerate((JobState.ENDED, JobState.RUNNING)):
-        services.back_scorings.begin(
+        services.judging.back_scorings.begin(
             BackScoring(
                 id=f"bsc_{number}",
                 model_version=CANDIDATE,
@@ -396,10 +396,10 @@ def shelf_in(folder: Path) -> FolderVersionShelf:
 
 def tell_sites(services: Services, cases: tuple[Case, ...]) -> None:
     """Let a site dispute a verdict, take a comment back, and be down for some messages."""
-    disputed = services.cases.get(DISPUTED)
+    disputed = services.review.cases.get(DISPUTED)
     assert disputed.verdict is not None
     label = Label.HAM if disputed.verdict.outcome is Outcome.SPAM else Label.SPAM
-    services.reports.add(
+    services.intake.reports.add(
         Report(
             id="rep_1",
             site_id=disputed.comment.site_id,
@@ -412,16 +412,16 @@ def tell_sites(services: Services, cases: tuple[Case, ...]) -> None:
     withdraw_comment(WITHDRAWN, services, by="site")
     for site in SITES:
         url = f"https://hooks.{site.id}.example/callback"
-        services.endpoints.put(Endpoint(site_id=site.id, url=url, secrets=("whsec_x",)))
+        services.telling.endpoints.put(Endpoint(site_id=site.id, url=url, secrets=("whsec_x",)))
     down = [case for case in cases if case.verdict is not None][:6]
-    services.clock.now = NOW - timedelta(hours=9, minutes=20)
-    services.deliveries.add(write_verdict_messages(down, services))
-    services.clock.now = NOW
-    messages = services.deliveries.recent(state=None, site_id=None, limit=20)
+    services.common.clock.now = NOW - timedelta(hours=9, minutes=20)
+    services.telling.deliveries.add(write_verdict_messages(down, services))
+    services.common.clock.now = NOW
+    messages = services.telling.deliveries.recent(state=None, site_id=None, limit=20)
     for index, message in enumerate(messages):
         state = DeliveryState.DEAD if index < len(messages) // 2 else DeliveryState.WAITING
         for number in range(1 + index % 3):
-            services.deliveries.record(
+            services.telling.deliveries.record(
                 DeliveryAttempt(
                     delivery_id=message.id,
                     at=NOW - timedelta(hours=9, minutes=-7 * number),
@@ -538,7 +538,9 @@ def main() -> None:
     shelf = shelf_in(Path(shelf_folder.name))
     services = seeded([*authored(), *adverts()], options.models, shelf)
     address, server = serve(services)
-    everything = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=500)
+    everything = services.review.cases.page(
+        CaseFilter(), order=Order.NEWEST, cursor=None, limit=500
+    )
     cases = everything.cases
     for case in cases[30:34]:
         decide_comment(case.comment.id, Ruling.REJECT, services, decided_by="Mara")

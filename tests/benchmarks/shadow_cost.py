@@ -83,7 +83,9 @@ def main() -> None:
                 )
                 wrong += sum(seen.wrong.values())
         with open_services(data_dir=data_dir(folder)) as services:
-            counts = services.shadow_verdicts.count(ShadowVerdictScope(model_version=_SHADOW))
+            counts = services.judging.shadow_verdicts.count(
+                ShadowVerdictScope(model_version=_SHADOW)
+            )
     n = round(given.rate * given.seconds)
     print(f"{given.turns} turns each of {n:,} comments at {given.rate:g}/s; wrong: {wrong}")
     for shadow in (False, True):

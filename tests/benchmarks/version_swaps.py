@@ -130,7 +130,9 @@ def check_stored(folder: str, models_dir: Path, ids: Sequence[str]) -> Mapping[s
     wrong: Counter[str] = Counter()
     with open_services(data_dir=data_dir(folder)) as services:
         for start in range(0, len(ids), _BATCH):
-            cases = services.cases.find_judged([CommentId(i) for i in ids[start : start + _BATCH]])
+            cases = services.review.cases.find_judged(
+                [CommentId(i) for i in ids[start : start + _BATCH]]
+            )
             wrong["verdicts looked at"] += len(cases)
             for name, model in models.items():
                 outputs = model.classifier.score_batch([model_input(c.comment) for c in cases])

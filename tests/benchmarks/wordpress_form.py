@@ -175,7 +175,9 @@ def _presses(page: Page, home: str) -> None:
 
 
 def _cases(services: Services) -> Sequence[Case]:
-    found = services.cases.page(CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=20)
+    found = services.review.cases.page(
+        CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=20
+    )
     return sorted(found.cases, key=lambda case: case.comment.id)
 
 

@@ -146,7 +146,7 @@ def services(stores) -> Services:
 
 def keep(services, *texts):
     comments = [make_comment(text, id=CommentId(text)) for text in texts]
-    services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
+    services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
 
 
 def test_rulings_are_taken_over_once_logged_and_learnt(services):
@@ -157,26 +157,26 @@ def test_rulings_are_taken_over_once_logged_and_learnt(services):
         take_over_rulings(rulings, services, site_id=SITE, decided_by="import") for _ in range(2)
     )
 
-    found = {case.comment.id: case.decision for case in services.cases.find(["a", "b", "c"])}
-    log = services.audit_log.recent()
+    found = {case.comment.id: case.decision for case in services.review.cases.find(["a", "b", "c"])}
+    log = services.common.audit_log.recent()
     assert (first, again) == (3, 0)
     assert {key: one.ruling for key, one in found.items()} == {key: rulings[key] for key in found}
     assert {(entry.actor, entry.act, entry.subject) for entry in log} == {
         ("import", "approve", "b"), ("import", "reject", "a"), ("import", "reject", "c"),
     }  # fmt: skip
-    assert services.decisions.find_unremembered(limit=10) == []
+    assert services.review.decisions.find_unremembered(limit=10) == []
 
 
 def test_what_a_person_ruled_was_withdrawn_or_is_another_sites_stays(services):
     keep(services, "ruled", "withdrawn")
-    services.comments.add(
+    services.intake.comments.add(
         [
             NewComment(
                 comment=make_comment("x", id=CommentId("other"), site_id="site-2"), lane=Lane.BULK
             )
         ]
     )
-    services.decisions.add(
+    services.review.decisions.add(
         Decision(
             id="dec_1",
             comment_id=CommentId("ruled"),
@@ -185,12 +185,12 @@ def test_what_a_person_ruled_was_withdrawn_or_is_another_sites_stays(services):
             decided_at=NOW,
         )
     )
-    services.comments.withdraw(CommentId("withdrawn"), at=NOW)
+    services.intake.comments.withdraw(CommentId("withdrawn"), at=NOW)
     rulings = dict.fromkeys(("ruled", "withdrawn", "other"), Ruling.REJECT)
 
     taken = take_over_rulings(rulings, services, site_id=SITE, decided_by="import")
 
-    (case,) = services.cases.find([CommentId("ruled")])
+    (case,) = services.review.cases.find([CommentId("ruled")])
     assert taken == 0
     assert [one.decided_by for one in case.decisions] == ["ada"]
-    assert services.audit_log.recent() == []
+    assert services.common.audit_log.recent() == []

@@ -29,7 +29,7 @@ def clock() -> FixedClock:
 
 @pytest.fixture
 def services(classifier: FixedClassifier, clock: FixedClock) -> Services:
-    """Services whose queue judges inline; `services.queue.judges = False` lets comments wait."""
+    """Services whose queue judges inline; with its `judges` False comments wait."""
     return make_services(classifier=classifier, clock=clock)
 
 
@@ -64,7 +64,7 @@ def api(app: Flask, site_key: str) -> FlaskClient:
 def other_api(app: Flask, services: Services) -> FlaskClient:
     """A client of another site."""
     other = make_site(id="site-2", name="Kettle blog")
-    services.sites.add(other)
+    services.common.sites.add(other)
     return client_with(app, issue_key(other.id, services, actor="test").secret)
 
 

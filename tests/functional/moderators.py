@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-from dataclasses import replace
 
 from flask import Flask
 from flask.testing import FlaskClient
@@ -20,6 +19,7 @@ from service.web.app import create_app
 from service.web.edge.config import WebConfig
 from service.web.edge.static_files import static_digest
 from tests.factories import make_comment, make_verdict
+from tests.fakes import with_ports
 
 PASSWORD = "correct horse battery"
 CONFIG = WebConfig(
@@ -84,10 +84,10 @@ def keep(
 ) -> Comment:
     """Keep a comment with a verdict made to measure; without an outcome it still waits for one."""
     comment = comment or make_comment()
-    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
     if outcome is not None:
         made: Verdict = make_verdict(comment.id, outcome, **verdict)
-        services.verdicts.add([made], audit=frozenset([comment.id] if audit else []))
+        services.judging.verdicts.add([made], audit=frozenset([comment.id] if audit else []))
     return comment
 
 
@@ -120,14 +120,14 @@ def hidden_fields(page: TestResponse, action: str) -> dict[str, str]:
 def that_learn(services: Services) -> Services:
     """Return services to which decisions teach something at once."""
     keeper = TaughtKeeper(
-        services.decisions,
-        services.cases,
-        services.sites,
-        services.users,
+        services.review.decisions,
+        services.review.cases,
+        services.common.sites,
+        services.accounts.users,
         audit_share=0.02,
         salt=7,
         recheck_seconds=0,
     )
-    learning = replace(services, taught=keeper.current)
-    learning.queue.services = learning
+    learning = with_ports(services, taught=keeper.current)
+    learning.intake.queue.services = learning
     return learning

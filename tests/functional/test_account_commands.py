@@ -113,9 +113,9 @@ def test_an_account_is_ended_and_let_back_in(run):
 def test_a_lost_second_factor_is_turned_off(run, opened):
     run("users", "add", "olive")
     with opened() as services:
-        [user] = services.users.all()
+        [user] = services.accounts.users.all()
         factor = SecondFactor(user_id=user.id, seed="5eed", since=datetime.now(UTC))
-        services.second_factors.put(factor, recovery_digests=["a"])
+        services.accounts.second_factors.put(factor, recovery_digests=["a"])
     before = accounts(run)["olive"]["second_factor"]
 
     run("users", "set", "olive", "--no-second-factor")
@@ -140,7 +140,7 @@ def keep(run, opened, count: int) -> None:
             make_comment(site_id=site["site_id"], sender=sender, author=Author(name="Mara"))
             for _ in range(count)
         ]
-        services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in made])
+        services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in made])
 
 
 @pytest.mark.usefixtures("histories")

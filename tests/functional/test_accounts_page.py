@@ -17,7 +17,7 @@ from tests.functional.moderators import make_app, sign_in, signed_in, token_of
 @pytest.fixture
 def services():
     made = make_services()
-    made.sites.add(make_site(id="site-2", name="Kettle \u202eblog"))
+    made.common.sites.add(make_site(id="site-2", name="Kettle \u202eblog"))
     return made
 
 
@@ -88,7 +88,7 @@ def test_an_unusable_name_is_refused(services, owner, name):
 
     assert page.status_code == 422
     assert "A name has 1 to 60 printable characters." in page.text
-    assert len(services.users.all()) == 1
+    assert len(services.accounts.users.all()) == 1
 
 
 def test_a_taken_name_is_refused(owner):
@@ -105,7 +105,7 @@ def test_sites_that_cannot_be_are_refused(services, owner, role, sites):
 
     assert page.status_code == 422
     assert "Choose one or more sites" in page.text
-    assert len(services.users.all()) == 1
+    assert len(services.accounts.users.all()) == 1
 
 
 def test_a_role_of_nobody_is_refused(owner):
@@ -123,7 +123,7 @@ def test_role_and_sites_change_at_once(services, app, owner):
     assert "What this account may do has changed." in told.text
     assert find_user("Ola", services).site_ids == ("site-2",)
     assert client.get("/callbacks").status_code == 200
-    [entry] = services.audit_log.recent(subject=ola.id, limit=1)
+    [entry] = services.common.audit_log.recent(subject=ola.id, limit=1)
     assert (entry.actor, entry.act, entry.detail) == ("Olive", "set access", "reader; site-2")
 
 
@@ -173,7 +173,7 @@ def test_nobody_gives_a_role_above_their_own_nor_touches_who_has_one(services, o
     with pytest.raises(AboveOwnRoleError):
         set_access(olive.id, services, role=Role.READER, site_ids=None, **admin)
 
-    assert [one.role for one in services.users.all()] == [Role.MODERATOR, Role.OWNER]
+    assert [one.role for one in services.accounts.users.all()] == [Role.MODERATOR, Role.OWNER]
 
 
 def test_an_ended_account_is_let_back_in_with_a_new_password(services, app, owner):
@@ -220,7 +220,7 @@ def test_every_act_is_in_the_log(services, owner):
     for act in ("reset", "end", "restore"):
         post(owner, f"/accounts/{user.id}/{act}")
 
-    acts = [entry.act for entry in services.audit_log.recent(subject=user.id)]
+    acts = [entry.act for entry in services.common.audit_log.recent(subject=user.id)]
 
     assert page.status_code == 201
     assert acts == ["restore user", "end user", "reset password", "add user"]

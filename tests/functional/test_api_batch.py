@@ -33,7 +33,7 @@ def test_accepted_ids_lead_to_their_comments(api, services):
 
     results = api.post("/v1/comments/batch", json={"comments": rows}).get_json()["results"]
 
-    texts = [services.cases.get(CommentId(r["id"])).comment.text for r in results]
+    texts = [services.review.cases.get(CommentId(r["id"])).comment.text for r in results]
     assert texts == [row["text"] for row in rows]
     assert api.get(results[0]["links"]["self"]).status_code == 200
 
@@ -77,7 +77,7 @@ def test_lines_may_end_in_carriage_returns(api):
 
 
 def test_a_thousand_comments_are_taken_and_one_more_is_not(api, services):
-    services.queue.judges = False
+    services.intake.queue.judges = False
     rows = [{"text": f"Comment {n}."} for n in range(1_001)]
 
     taken = api.post("/v1/comments/batch", json={"comments": rows[:1_000]})
@@ -86,7 +86,7 @@ def test_a_thousand_comments_are_taken_and_one_more_is_not(api, services):
 
     assert taken.get_json()["accepted"] == 1_000
     assert (refused.status_code, refused_lines.status_code) == (413, 413)
-    assert services.comments.count_pending()[Lane.BULK] == 1_000
+    assert services.intake.comments.count_pending()[Lane.BULK] == 1_000
 
 
 def test_a_text_over_the_limit_refuses_its_comment_only(api):

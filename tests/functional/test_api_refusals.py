@@ -208,7 +208,7 @@ def test_a_text_over_64_kib_of_utf_8_is_too_large(api, services):
 
     assert answer.status_code == 413
     assert [e["field"] for e in answer.get_json()["errors"]] == ["text", "language"]
-    assert services.comments.count_pending()[Lane.INTERACTIVE] == 0
+    assert services.intake.comments.count_pending()[Lane.INTERACTIVE] == 0
 
 
 @pytest.mark.parametrize("media", ["text/plain", "application/x-www-form-urlencoded", "", "a/b/c"])

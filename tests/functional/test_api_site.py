@@ -94,7 +94,7 @@ def test_a_new_key_works_and_is_kept_as_a_hash_only(api, app, services):
     issued = api.post("/v1/site/keys", json={})
 
     secret = issued.get_json()["secret"]
-    kept, _ = services.sites.find_key(hashlib.sha256(secret.encode()).hexdigest())
+    kept, _ = services.common.sites.find_key(hashlib.sha256(secret.encode()).hexdigest())
     assert issued.status_code == 201
     assert secret.startswith("slop_")
     assert kept.id == issued.get_json()["key"]["id"]
@@ -179,7 +179,7 @@ def test_every_change_is_in_the_audit_log(api, services):
     key = api.post("/v1/site/keys", json={}).get_json()["key"]
     api.delete(f"/v1/site/keys/{key['id']}")
 
-    acts = [(e.act, e.actor) for e in services.audit_log.recent(limit=3)]
+    acts = [(e.act, e.actor) for e in services.common.audit_log.recent(limit=3)]
 
     by = f"site: {api.get('/v1/site').get_json()['id']}"
     assert acts == [("revoke key", by), ("issue key", by), ("change settings", by)]

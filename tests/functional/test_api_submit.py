@@ -54,7 +54,7 @@ def test_a_comment_is_kept_and_its_verdict_answered(api):
 def test_everything_the_site_sends_is_kept(api, services):
     answer = api.post("/v1/comments", json=FULL)
 
-    comment = services.cases.get(CommentId(answer.get_json()["id"])).comment
+    comment = services.review.cases.get(CommentId(answer.get_json()["id"])).comment
     assert comment.text == FULL["text"]
     assert comment.post.title == "Radiators"
     assert comment.author.account_age_days == 12
@@ -72,7 +72,7 @@ def test_what_is_not_to_be_kept_is_judged_answered_and_forgotten(api, services, 
     body = api.post("/v1/comments?wait=5", json={**FULL, "keep": False}).get_json()
 
     assert (body["verdict"]["outcome"], body["action"]) == ("spam", "hold")
-    kept = services.cases.get(CommentId(body["id"]))
+    kept = services.review.cases.get(CommentId(body["id"]))
     assert kept.withdrawn_at is not None
     assert (kept.comment.text, kept.comment.author.name) == ("", None)
     waiting = api.get("/v1/comments?needs_review=true").get_json()
@@ -80,15 +80,15 @@ def test_what_is_not_to_be_kept_is_judged_answered_and_forgotten(api, services, 
 
 
 def test_what_is_not_to_be_kept_is_forgotten_without_a_verdict_too(api, services):
-    services.queue.judges = False
+    services.intake.queue.judges = False
 
     answer = api.post("/v1/comments?wait=0.1", json={**FULL, "keep": False})
 
     assert answer.get_json()["verdict"] is None
     assert "Retry-After" not in answer.headers
-    kept = services.cases.get(CommentId(answer.get_json()["id"]))
+    kept = services.review.cases.get(CommentId(answer.get_json()["id"]))
     assert (kept.comment.text, kept.verdict) == ("", None)
-    assert services.comments.load_unjudged([kept.comment.id]) == []
+    assert services.intake.comments.load_unjudged([kept.comment.id]) == []
 
 
 def test_a_batch_refuses_what_is_not_to_be_kept(api):
@@ -138,12 +138,12 @@ def test_what_a_form_cannot_have_seen_is_named(api, form, field):
 def test_address_and_email_are_kept_as_keyed_hashes_only(api, services):
     answer = api.post("/v1/comments", json=FULL)
 
-    comment = services.cases.get(CommentId(answer.get_json()["id"])).comment
+    comment = services.review.cases.get(CommentId(answer.get_json()["id"])).comment
     expected = make_sender(
         address="203.0.113.9",
         email="mara@example.org",
         name=comment.author.name,
-        secret=services.sender_secrets.present,
+        secret=services.reputation.sender_secrets.present,
         site_id=comment.site_id,
         account_id="u-1",
     )
@@ -155,7 +155,7 @@ def test_address_and_email_are_kept_as_keyed_hashes_only(api, services):
 def test_a_long_post_is_cut_to_an_excerpt(api, services):
     answer = api.post("/v1/comments", json={"text": "Yes.", "post": {"text": "x" * 90_000}})
 
-    post = services.cases.get(CommentId(answer.get_json()["id"])).comment.post
+    post = services.review.cases.get(CommentId(answer.get_json()["id"])).comment.post
     assert post.excerpt == "x" * 4_000
 
 
@@ -175,7 +175,7 @@ def test_text_of_any_script_is_kept_as_it_is(api, services, text):
     answer = api.post("/v1/comments", json={"text": text})
 
     assert answer.status_code == 202
-    assert services.cases.get(CommentId(answer.get_json()["id"])).comment.text == text
+    assert services.review.cases.get(CommentId(answer.get_json()["id"])).comment.text == text
 
 
 def test_nul_and_lone_surrogates_are_replaced_one_for_one(api, services):
@@ -183,22 +183,22 @@ def test_nul_and_lone_surrogates_are_replaced_one_for_one(api, services):
 
     answer = api.post("/v1/comments", data=raw, content_type="application/json")
 
-    comment = services.cases.get(CommentId(answer.get_json()["id"])).comment
+    comment = services.review.cases.get(CommentId(answer.get_json()["id"])).comment
     assert comment.text == "a\ufffdb\ufffdc\ufffdd \U0001f600"
     assert comment.author.name == "x\ufffd"
 
 
 def test_single_comments_go_ahead_of_batches(api, services):
-    services.queue.judges = False
+    services.intake.queue.judges = False
 
     api.post("/v1/comments", json={"text": "One."})
     api.post("/v1/comments/batch", json={"comments": [{"text": "Two."}]})
 
-    assert services.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 1}
+    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 1}
 
 
 def test_a_verdict_that_is_not_there_yet_is_null(api, services):
-    services.queue.judges = False
+    services.intake.queue.judges = False
 
     body = api.post("/v1/comments?wait=0.05", json={"text": "One."}).get_json()
 
@@ -206,8 +206,8 @@ def test_a_verdict_that_is_not_there_yet_is_null(api, services):
 
 
 def test_waiting_answers_as_soon_as_the_verdict_is_there(api, services):
-    services.queue.judges = False
-    timer = threading.Timer(0.15, services.queue.run)
+    services.intake.queue.judges = False
+    timer = threading.Timer(0.15, services.intake.queue.run)
 
     timer.start()
     body = api.post("/v1/comments?wait=5", json={"text": "One."}).get_json()
@@ -218,7 +218,7 @@ def test_waiting_answers_as_soon_as_the_verdict_is_there(api, services):
 
 
 def test_without_a_verdict_in_time_the_answer_says_when_to_read_the_comment(api, services):
-    services.queue.judges = False
+    services.intake.queue.judges = False
 
     waited = api.post("/v1/comments?wait=0.02", json={"text": "One."})
     unwaited = api.post("/v1/comments", json={"text": "Two."})
@@ -236,7 +236,7 @@ def long_line(monkeypatch) -> None:
 
 @pytest.mark.usefixtures("long_line")
 def test_behind_a_line_longer_than_its_wait_a_comment_is_accepted_at_once(api, services, waits):
-    services.queue.judges = False
+    services.intake.queue.judges = False
 
     answer = api.post("/v1/comments?wait=5", json={"text": "One."})
 
@@ -244,17 +244,17 @@ def test_behind_a_line_longer_than_its_wait_a_comment_is_accepted_at_once(api, s
     assert answer.get_json()["verdict"] is None
     assert int(answer.headers["Retry-After"]) > 0
     assert not any(waits)
-    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
-    assert services.comments.count_pending() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
+    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
+    assert services.intake.comments.count_pending() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
 
 
 @pytest.mark.usefixtures("long_line")
 def test_what_stepped_out_of_the_line_is_judged_and_a_repeat_answers_it(api, services):
-    services.queue.judges = False
+    services.intake.queue.judges = False
     headers = {"Idempotency-Key": "k1"}
     first = api.post("/v1/comments?wait=5", json={"text": "One."}, headers=headers)
 
-    services.queue.run()
+    services.intake.queue.run()
     again = api.post("/v1/comments?wait=5", json={"text": "One."}, headers=headers)
 
     assert again.get_json()["id"] == first.get_json()["id"]
@@ -268,7 +268,7 @@ def test_a_bad_wait_is_named(api, services, wait):
 
     assert answer.status_code == 422
     assert [e["field"] for e in answer.get_json()["errors"]] == ["wait"]
-    assert services.comments.count_pending()[Lane.INTERACTIVE] == 0
+    assert services.intake.comments.count_pending()[Lane.INTERACTIVE] == 0
 
 
 def test_a_repeat_with_the_same_idempotency_key_is_answered_alike_and_judged_once(api, classifier):
@@ -328,12 +328,12 @@ def test_an_unusable_idempotency_key_is_named(api, key):
 
 
 def test_without_the_queue_the_comment_is_kept_all_the_same(api, services):
-    services.queue.available = False
+    services.intake.queue.available = False
 
     answer = api.post("/v1/comments", json={"text": "One."})
 
     assert answer.status_code == 202
-    assert services.comments.count_pending()[Lane.INTERACTIVE] == 1
+    assert services.intake.comments.count_pending()[Lane.INTERACTIVE] == 1
 
 
 def test_without_the_classifier_a_person_decides(api, classifier):

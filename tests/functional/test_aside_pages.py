@@ -63,7 +63,7 @@ def as_user(app, name: str):
 
 
 def user_of(services, name: str):
-    return services.users.find(name)
+    return services.accounts.users.find(name)
 
 
 def rows(page) -> list[str]:
@@ -81,7 +81,7 @@ def test_the_page_that_leaves_a_comment_to_somebody_names_who_may_decide_it(serv
     comment = keep(services)
     add_moderator(services, "Elsewhere")
     elsewhere = user_of(services, "Elsewhere")
-    services.users.replace(replace(elsewhere, site_ids=()))
+    services.accounts.users.replace(replace(elsewhere, site_ids=()))
 
     page = client.get(f"/review/comments/{comment.id}/aside")
 
@@ -100,7 +100,7 @@ def test_a_snoozed_comment_leaves_the_queue_and_is_back_at_its_time(services, cl
     assert "Snoozed by Ola until" in told.text
     assert rows(told) == []
     assert rows(client.get("/review?show=aside")) == [comment.id]
-    assert services.audit_log.recent(limit=1)[0].act == "snooze"
+    assert services.common.audit_log.recent(limit=1)[0].act == "snooze"
 
     clock.now += 4 * HOUR
     assert rows(client.get("/review")) == [comment.id]
@@ -115,7 +115,7 @@ def test_what_is_put_aside_is_taken_back_by_one_button(services, client):
     client.post(action, data=hidden_fields(page, action))
 
     assert rows(client.get("/review")) == [comment.id]
-    assert services.audit_log.recent(limit=1)[0].act == "take back aside"
+    assert services.common.audit_log.recent(limit=1)[0].act == "take back aside"
 
 
 def test_who_is_handed_a_comment_is_told_above_the_queue_and_may_decide_it(services, client, app):
@@ -136,7 +136,7 @@ def test_who_is_handed_a_comment_is_told_above_the_queue_and_may_decide_it(servi
 def test_what_is_left_to_the_owners_is_told_to_every_other_owner(services, client, app):
     comment = keep(services)
     mara = user_of(services, "Mara")
-    services.users.replace(replace(mara, role=Role.OWNER))
+    services.accounts.users.replace(replace(mara, role=Role.OWNER))
 
     put(client, comment, "escalated", note="Legal?")
 
@@ -188,7 +188,7 @@ def test_nobody_puts_aside_what_they_may_not_decide(services, app):
     comment = keep(services)
     mara = user_of(services, "Mara")
     client = as_user(app, "Mara")
-    services.users.replace(replace(mara, role=Role.READER))
+    services.accounts.users.replace(replace(mara, role=Role.READER))
 
     page = client.get(f"/review/comments/{comment.id}")
 
@@ -206,7 +206,7 @@ class NeverLost(RuleBasedStateMachine):
             add_moderator(self.services, name)
         self.ola = user_of(self.services, "Ola")
         self.mara = user_of(self.services, "Mara")
-        self.services.users.replace(replace(self.mara, role=Role.OWNER))
+        self.services.accounts.users.replace(replace(self.mara, role=Role.OWNER))
         self.comment = keep(self.services)
 
     def attempt(self, act) -> None:
@@ -247,19 +247,19 @@ class NeverLost(RuleBasedStateMachine):
 
     def listed(self, **criteria) -> int:
         asked = CaseFilter(needs_review=True, **criteria)
-        page = self.services.cases.page(asked, order=Order.REVIEW, cursor=None, limit=5)
-        assert len(page.cases) == self.services.cases.count(asked)
+        page = self.services.review.cases.page(asked, order=Order.REVIEW, cursor=None, limit=5)
+        assert len(page.cases) == self.services.review.cases.count(asked)
         return len(page.cases)
 
     @invariant()
     def it_stands_in_one_list_alone(self):
-        waits = self.services.cases.get(self.comment.id).needs_review
+        waits = self.services.review.cases.get(self.comment.id).needs_review
         now = self.clock.now
         assert self.listed(awake_at=now) + self.listed(aside_at=now) == int(waits)
 
     @invariant()
     def it_is_back_after_a_month_whatever_happened(self):
-        waits = self.services.cases.get(self.comment.id).needs_review
+        waits = self.services.review.cases.get(self.comment.id).needs_review
         assert self.listed(awake_at=self.clock.now + max(MAX_SNOOZE, HELD_FOR)) == int(waits)
 
     @invariant()

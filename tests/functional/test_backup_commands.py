@@ -46,7 +46,7 @@ def home(tmp_path):
     with open_services(data_dir=str(folder)) as services:
         site, _ = add_site("Kettle blog", services, actor="test")
         comment = make_comment("Descale it.", id="c1", site_id=SiteId(site.id))
-        services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
     (folder / "reputation").mkdir(exist_ok=True)
     (folder / "reputation" / "abuse.list").write_bytes(b"a list")
     return folder
@@ -64,8 +64,8 @@ def test_what_was_backed_up_is_there_after_restoring(home, tmp_path):
     assert (home / "secret.key").stat().st_mode & 0o077 == 0
     assert (home / "reputation" / "abuse.list").read_bytes() == b"a list"
     with open_services(data_dir=str(home)) as services:
-        assert services.cases.get("c1").comment.text == "Descale it."
-        assert [site.name for site in services.sites.all()] == ["Kettle blog"]
+        assert services.review.cases.get("c1").comment.text == "Descale it."
+        assert [site.name for site in services.common.sites.all()] == ["Kettle blog"]
     assert file.stat().st_mode & 0o077 == 0
 
 
@@ -88,15 +88,15 @@ def test_a_model_that_was_trained_here_serves_again_after_restoring(home, tmp_pa
 def test_a_backup_is_of_one_moment_while_others_write(home, tmp_path):
     file = tmp_path / "backup.tar"
     with open_services(data_dir=str(home)) as services:
-        site = services.sites.all()[0]
+        site = services.common.sites.all()[0]
         run("backup", str(file), folder=home)
         later = make_comment(id="c2", site_id=site.id)
-        services.comments.add([NewComment(comment=later, lane=Lane.BULK)])
+        services.intake.comments.add([NewComment(comment=later, lane=Lane.BULK)])
 
     run("restore", str(file), folder=tmp_path / "other")
 
     with open_services(data_dir=str(tmp_path / "other")) as services:
-        assert set(services.comments.count_pending().values()) == {0, 1}
+        assert set(services.intake.comments.count_pending().values()) == {0, 1}
 
 
 def test_nothing_is_restored_over_what_is_there(home, tmp_path):
@@ -238,10 +238,10 @@ def test_comments_go_on_coming_in_after_restoring(home, tmp_path):
     run("restore", str(file), folder=tmp_path / "other")
 
     with open_services(data_dir=str(tmp_path / "other")) as services:
-        site = services.sites.all()[0]
+        site = services.common.sites.all()[0]
         new = NewComment(comment=make_comment(site_id=site.id), lane=Lane.BULK)
-        (added,) = services.comments.add([new])
-        assert services.cases.get(added.comment_id).comment.site_id == site.id
+        (added,) = services.intake.comments.add([new])
+        assert services.review.cases.get(added.comment_id).comment.site_id == site.id
 
 
 def test_nobody_else_may_read_a_private_file_even_while_it_is_written(tmp_path):

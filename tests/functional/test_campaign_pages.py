@@ -35,7 +35,7 @@ LIST = "/review/campaigns"
 @pytest.fixture
 def services():
     made = make_services()
-    made.sites.add(make_site(id="site-2", name="Kettle blog"))
+    made.common.sites.add(make_site(id="site-2", name="Kettle blog"))
     return made
 
 
@@ -64,7 +64,7 @@ def keep_single(services, size, *, target="site:shop.example", text=None, **chan
             received_at=start + timedelta(minutes=number),
             **changes,
         )
-        services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
         traits = Traits(
             comment_id=comment.id,
             embedding=None,
@@ -74,17 +74,17 @@ def keep_single(services, size, *, target="site:shop.example", text=None, **chan
         )
         told = {"p_spam": 0.05} if number < low else {}
         verdict = make_verdict(comment.id, outcome, promo_spans=spans, signals=(), **told)
-        services.verdicts.add([verdict], audit=frozenset(), traits=[traits])
+        services.judging.verdicts.add([verdict], audit=frozenset(), traits=[traits])
         ids.append(comment.id)
     return ids
 
 
 def join(services, ids):
     [founder, *others] = ids
-    new = services.new_id("camp")
+    new = services.common.new_id("camp")
     places = [Placement(comment_id=founder, like=None, new_campaign_id=new)]
     places += [Placement(comment_id=one, like=founder, new_campaign_id=new) for one in others]
-    joined = services.campaigns.place(places, at=NOW)
+    joined = services.grouping.campaigns.place(places, at=NOW)
     return set(joined.values()).pop()
 
 
@@ -124,7 +124,7 @@ def press_undo(client, campaign_id):
 
 
 def rulings(services, ids):
-    decisions = [services.cases.get(one).decision for one in ids]
+    decisions = [services.review.cases.get(one).decision for one in ids]
     return [one.ruling if one else None for one in decisions]
 
 
@@ -186,9 +186,9 @@ def test_a_campaign_is_rejected_but_for_its_exceptions(services, client):
     assert "38 comments rejected." in words(page)
     expected = [None if one in ids[3:5] else Ruling.REJECT for one in ids]
     assert rulings(services, ids) == expected
-    case = services.cases.get(ids[0])
+    case = services.review.cases.get(ids[0])
     assert (case.decision.decided_by, case.decision.note) == ("Ola", "Boilers again")
-    assert services.campaigns.get(campaign_id, site_ids=None).waiting == 2
+    assert services.grouping.campaigns.get(campaign_id, site_ids=None).waiting == 2
 
 
 def test_the_whole_bulk_decision_is_undone_at_once(services, client):
@@ -205,15 +205,15 @@ def test_exceptions_leave_if_the_moderator_says_so_and_can_be_put_back(services,
     campaign_id, ids = keep_campaign(services, 6)
 
     page = client.get(decide(client, campaign_id, excepted=ids[:2], leave="yes").location)
-    left = [services.cases.get(one).campaign_id for one in ids]
+    left = [services.review.cases.get(one).campaign_id for one in ids]
     token = form_of(client.get(f"{LIST}/{campaign_id}?show=all")).get("csrf_token")
     back = client.post(f"{LIST}/{campaign_id}/put-back", data={"csrf_token": token})
 
     assert left == [None, None, *[campaign_id] * 4]
     assert "Taken out 2 comments" in words(page)
     assert "2 comments put back." in words(client.get(back.location))
-    assert {services.cases.get(one).campaign_id for one in ids} == {campaign_id}
-    acts = [entry.act for entry in services.audit_log.recent(subject=campaign_id)]
+    assert {services.review.cases.get(one).campaign_id for one in ids} == {campaign_id}
+    acts = [entry.act for entry in services.common.audit_log.recent(subject=campaign_id)]
     assert acts == ["put back into campaign", "take out of campaign"]
 
 
@@ -222,7 +222,7 @@ def test_without_saying_so_exceptions_stay_members(services, client):
 
     decide(client, campaign_id, excepted=ids[:2])
 
-    assert {services.cases.get(one).campaign_id for one in ids} == {campaign_id}
+    assert {services.review.cases.get(one).campaign_id for one in ids} == {campaign_id}
 
 
 def test_comments_beyond_the_page_are_named_and_taken_along_if_wished(services, client):
@@ -289,7 +289,7 @@ def test_sending_the_form_twice_decides_once(services, client):
     client.post(f"{LIST}/{campaign_id}/decision", data=form)
     client.post(f"{LIST}/{campaign_id}/decision", data=form)
 
-    assert [len(services.cases.get(one).decisions) for one in ids] == [1] * 5
+    assert [len(services.review.cases.get(one).decisions) for one in ids] == [1] * 5
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def test_decided_members_are_shown_with_who_decided_and_cannot_be_ticked(service
 
 def account(services, name, role, site_ids=None):
     add_moderator(services, name)
-    user = services.users.find(name)
+    user = services.accounts.users.find(name)
     changed = type(user)(
         id=user.id,
         name=user.name,
@@ -379,7 +379,7 @@ def account(services, name, role, site_ids=None):
         role=role,
         site_ids=site_ids,
     )
-    services.users.replace(changed)
+    services.accounts.users.replace(changed)
     client = make_app(services).test_client()
     assert sign_in(client, name).status_code == 303
     return client

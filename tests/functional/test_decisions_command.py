@@ -28,20 +28,20 @@ def folder(tmp_path):
         for name in ("Garden", "Kettles"):
             site, _ = add_site(name, services, actor="test")
             comment = make_comment(f"All about {name}, \N{SNOWMAN}.", site_id=site.id)
-            services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-            services.verdicts.add([make_verdict(comment.id)], audit=frozenset())
+            services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+            services.judging.verdicts.add([make_verdict(comment.id)], audit=frozenset())
             decide(comment.id, services)
     return tmp_path
 
 
 def decide(comment_id, services):
-    services.decisions.add(
+    services.review.decisions.add(
         Decision(
-            id=services.new_id("dec"),
+            id=services.common.new_id("dec"),
             comment_id=comment_id,
             ruling=Ruling.REJECT,
             decided_by="olive",
-            decided_at=services.clock(),
+            decided_at=services.common.clock(),
         )
     )
 

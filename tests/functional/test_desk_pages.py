@@ -20,7 +20,7 @@ from tests.functional.moderators import hidden_fields, keep, signed_in, token_of
 @pytest.fixture
 def services():
     made = make_services()
-    made.sites.add(make_site(id="site-2", name="Another blog"))
+    made.common.sites.add(make_site(id="site-2", name="Another blog"))
     return made
 
 
@@ -134,21 +134,21 @@ def test_a_note_on_a_sender_stands_beside_their_next_comment_at_that_site(servic
     )
     for other in (elsewhere, namesake):
         assert "verse" not in client.get(f"/review/comments/{other.id}").text
-    [entry] = services.audit_log.recent(limit=1)
+    [entry] = services.common.audit_log.recent(limit=1)
     assert (entry.act, entry.detail) == ("note sender", "")
 
 
 def test_a_note_is_removed_and_put_back_by_the_same_forms(services, client):
     comment = keep(services, make_comment(sender=KNOWN))
     note_on(client, comment, "Writes in verse")
-    [note] = services.sender_notes.known_by(["e" * 64])
+    [note] = services.review.sender_notes.known_by(["e" * 64])
 
     change_note(client, comment, note.id)
     assert "1 removed note" in client.get(f"/review/comments/{comment.id}").text
     change_note(client, comment, note.id)
 
-    assert services.sender_notes.known_by(["e" * 64]) == [note]
-    acts = [entry.act for entry in services.audit_log.recent(limit=3)]
+    assert services.review.sender_notes.known_by(["e" * 64]) == [note]
+    acts = [entry.act for entry in services.common.audit_log.recent(limit=3)]
     assert acts == ["put note back", "remove note", "note sender"]
 
 
@@ -159,20 +159,20 @@ def test_a_note_is_refused_that_is_empty_or_about_nobody(services, client):
     assert note_on(client, comment, " ").status_code == 400
     assert note_on(client, comment, "x" * 501).status_code == 400
     assert "sender-notes" not in client.get(f"/review/comments/{unknown.id}").text
-    assert services.sender_notes.known_by(["e" * 64]) == []
+    assert services.review.sender_notes.known_by(["e" * 64]) == []
 
 
 def test_a_note_about_another_sender_is_not_changed_from_here(services, client):
     comment = keep(services, make_comment(sender=KNOWN))
     other = keep(services, make_comment(sender=Sender(email_key="o" * 64)))
     note_on(client, comment, "Writes in verse")
-    [note] = services.sender_notes.known_by(["e" * 64])
+    [note] = services.review.sender_notes.known_by(["e" * 64])
     form = {"csrf_token": token_of(client.get("/review"))}
 
     answer = client.post(f"/review/comments/{other.id}/sender-notes/{note.id}", data=form)
 
     assert answer.status_code == 404
-    assert services.sender_notes.get(note.id) == note
+    assert services.review.sender_notes.get(note.id) == note
 
 
 def test_notes_are_handed_out_and_go_with_the_person(services, client):
@@ -184,4 +184,4 @@ def test_notes_are_handed_out_and_go_with_the_person(services, client):
     erase_person(person, services, by="Ola")
 
     assert [one["sender_note"]["text"] for one in exported] == ["Writes in verse"]
-    assert services.sender_notes.known_by([person.sender.email_key]) == []
+    assert services.review.sender_notes.known_by([person.sender.email_key]) == []

@@ -24,18 +24,18 @@ from tests.functional.moderators import make_app, signed_in
 def count(services: Services, n: int, *, days_ago: int, score: str, language: str) -> None:
     """Count n made-up verdicts of one day."""
     comments = [make_comment() for _ in range(n)]
-    services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
-    services.verdicts.add(
+    services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
+    services.judging.verdicts.add(
         [make_verdict(one.id, Outcome.HAM) for one in comments], audit=frozenset()
     )
-    promise = services.current_promise()
+    promise = services.judging.current_promise()
     names = {(Kind.FACT, Fact.VERDICTS.value), (Kind.SCORE, score), (Kind.LANGUAGE, language)}
-    services.traffic.count(
+    services.insight.traffic.count(
         [
             Sighting(
                 comment_id=one.id,
                 site_id=SITE,
-                day=services.clock().date() - timedelta(days=days_ago),
+                day=services.common.clock().date() - timedelta(days=days_ago),
                 model_version=promise.version if promise else "none",
                 names=frozenset(names),
             )
@@ -110,7 +110,7 @@ def test_the_command_says_that_nothing_has_moved(tmp_path):
 def data_dir(tmp_path: Path) -> str:
     """Give a folder with an embedded database in which the last week is unlike the others."""
     with open_services(data_dir=str(tmp_path)) as made:
-        made.sites.add(make_site())
+        made.common.sites.add(make_site())
         shift(made)
     return str(tmp_path)
 

@@ -33,9 +33,9 @@ def services():
 
 
 def rule(services, comment, ruling=Ruling.REJECT, *, by="Ola"):
-    services.decisions.add(
+    services.review.decisions.add(
         Decision(
-            id=services.new_id("dec"),
+            id=services.common.new_id("dec"),
             comment_id=comment.id,
             ruling=ruling,
             decided_by=by,
@@ -103,8 +103,8 @@ def test_an_account_sees_nothing_of_other_sites(services):
     keep(services, make_comment(site_id=OTHER))
     rule(services, keep(services, make_comment(site_id=OTHER)), by="somebody elsewhere")
     client = signed_in(services)
-    user = services.users.find("Ola")
-    services.users.replace(replace(user, role=Role.READER, site_ids=(SITE,)))
+    user = services.accounts.users.find("Ola")
+    services.accounts.users.replace(replace(user, role=Role.READER, site_ids=(SITE,)))
 
     page, figures = client.get("/figures"), client.get("/figures.json").get_json()
 
@@ -141,7 +141,7 @@ def test_figures_are_counted_anew_after_a_minute(services):
     before = judged()
     keep(services)
     at_once = judged()
-    services.clock.advance(seconds=61)
+    services.common.clock.advance(seconds=61)
 
     assert (before, at_once, judged()) == (0, 0, 1)
 
@@ -182,7 +182,7 @@ def test_a_campaign_is_named_by_what_it_advertises_and_leads_to_its_page(service
     ids = []
     for _ in range(3):
         comment = make_comment()
-        services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
         traits = Traits(
             comment_id=comment.id,
             embedding=None,
@@ -190,9 +190,11 @@ def test_a_campaign_is_named_by_what_it_advertises_and_leads_to_its_page(service
             targets=frozenset({"site:<b>shop</b>.example"}),
             copies=(),
         )
-        services.verdicts.add([make_verdict(comment.id)], audit=frozenset(), traits=[traits])
+        services.judging.verdicts.add(
+            [make_verdict(comment.id)], audit=frozenset(), traits=[traits]
+        )
         ids.append(comment.id)
-    services.campaigns.place(
+    services.grouping.campaigns.place(
         [
             Placement(comment_id=one, like=like, new_campaign_id="camp_1")
             for one, like in zip(ids, (None, ids[0], ids[0]), strict=True)

@@ -50,7 +50,7 @@ def app(services):
 @pytest.fixture
 def tried(services):
     """Every password that was compared with that of an account."""
-    return services.passwords.tried
+    return services.accounts.passwords.tried
 
 
 def at(app, address: str) -> FlaskClient:
@@ -164,7 +164,7 @@ def test_a_browser_is_known_by_its_own_cookie_alone(app, services, wrong):
             DEVICE, client.get_cookie(DEVICE, path="/sign-in").value + "A", path="/sign-in"
         )
     elif wrong == "old":
-        services.clock.advance(days=366)
+        services.common.clock.advance(days=366)
     else:
         password = reset_password("Ola", services, actor="test")
 
@@ -233,7 +233,7 @@ def test_guesses_from_everywhere_do_not_keep_who_is_signed_in_from_a_new_passwor
     answer = post(client, "/password", "/password", old=PASSWORD, new=new, repeat=new)
 
     assert answer.status_code == 303
-    assert services.passwords.verify(find_user("Ola", services).password_hash, new)
+    assert services.accounts.passwords.verify(find_user("Ola", services).password_hash, new)
 
 
 def test_a_stolen_session_tries_20_passwords_an_hour_and_shuts_no_other_one_out(app, services):

@@ -55,7 +55,7 @@ def rejected(tmp_path) -> float:
     with open_services(data_dir=str(tmp_path)) as services:
         sender = find_sender(services, email=MARA)
         asked = make_comment(sender=sender)
-        [history] = services.history.gather([asked], now=services.clock())
+        [history] = services.reputation.history.gather([asked], now=services.common.clock())
     return history.email.everywhere.rejected
 
 
@@ -81,7 +81,7 @@ def test_a_forgotten_person_leaves_nothing_to_be_recognised_by(tmp_path, valkey_
     assert said == "Forgotten; 3 comments lost the keys of their sender.\n"
     assert rejected(tmp_path) == 0
     with open_services(data_dir=str(tmp_path)) as services:
-        assert {services.cases.get(one).comment.sender for one in kept} == {Sender()}
+        assert {services.review.cases.get(one).comment.sender for one in kept} == {Sender()}
     [entry] = [
         row
         for row in map(json.loads, run(tmp_path, "audit", "--json").splitlines())

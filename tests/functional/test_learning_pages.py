@@ -19,7 +19,7 @@ from service.moderation.review.decide import decide_comment, undo_decision
 from service.ports.comments import NewComment
 from service.scoring.lean import recorded_lean
 from tests.factories import NOW, SITE, make_comment
-from tests.fakes import ForgetfulHistory, make_services, make_site
+from tests.fakes import ForgetfulHistory, make_services, make_site, with_ports
 from tests.functional.moderators import hidden_fields, keep, signed_in, that_learn, token_of
 from tests.unit.learning.training_examples import HAM, SPAM
 
@@ -36,21 +36,21 @@ def services():
 @pytest.fixture
 def client(services):
     client = signed_in(services)
-    [user] = services.users.all()
-    services.users.replace(replace(user, role=Role.OWNER))
+    [user] = services.accounts.users.all()
+    services.accounts.users.replace(replace(user, role=Role.OWNER))
     return client
 
 
 def post(services, text, **changes):
-    comment = make_comment(text, received_at=services.clock(), **changes)
+    comment = make_comment(text, received_at=services.common.clock(), **changes)
     submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
-    return services.cases.get(comment.id)
+    return services.review.cases.get(comment.id)
 
 
 def without_histories(services):
     """Return services to which near-copies say nothing beside what decisions taught."""
-    alone = replace(services, history=ForgetfulHistory())
-    alone.queue.services = alone
+    alone = with_ports(services, history=ForgetfulHistory())
+    alone.intake.queue.services = alone
     return alone
 
 
@@ -60,7 +60,7 @@ def decide_some(services, count=12, *, spam=SPAM, ham=HAM, **changes):
         case = post(services, (spam if n % 2 else ham).format(n), **changes)
         ruling = Ruling.REJECT if n % 2 else Ruling.APPROVE
         made.append(decide_comment(case.comment.id, ruling, services, decided_by="Ola"))
-        services.clock.advance(seconds=1)
+        services.common.clock.advance(seconds=1)
     return made
 
 
@@ -122,7 +122,7 @@ def test_decisions_made_after_the_verdict_and_at_other_sites_are_no_reasons_for_
     early = decide_some(services, 8)
     decide_some(services, 8, site_id=OTHER)
     case = post(services, SPAM.format("seventy"))
-    services.clock.advance(minutes=1)
+    services.common.clock.advance(minutes=1)
     decide_some(services, 8)
 
     shown = behind(client.get(f"/review/comments/{case.comment.id}"))
@@ -198,17 +198,17 @@ def test_learning_is_switched_off_and_on_by_the_settings_and_logged(services, cl
     client.post(f"{PAGE}/settings", data={**fields, **keeps, "ham_cutoff": "", "spam_cutoff": ""})
     decide_some(services)
 
-    assert not services.sites.get(SITE).settings.learns
-    assert services.sites.get(SITE).settings.holds_unsure
+    assert not services.common.sites.get(SITE).settings.learns
+    assert services.common.sites.get(SITE).settings.holds_unsure
     assert "the model version alone judges" in words(client.get(PAGE))
     assert recorded_lean(post(services, SPAM.format("x")).verdict) is None
-    acts = [entry.detail for entry in services.audit_log.recent(subject=SITE)]
+    acts = [entry.detail for entry in services.common.audit_log.recent(subject=SITE)]
     assert "learns: True to False" in acts
 
 
 def test_what_a_site_taught_is_forgotten_after_a_confirmation_and_logged(services, client):
     decide_some(services)
-    services.clock.advance(minutes=1)
+    services.common.clock.advance(minutes=1)
     page = client.get(PAGE)
     form = hidden_fields(page, f"{PAGE}/forget-taught")
 
@@ -216,11 +216,11 @@ def test_what_a_site_taught_is_forgotten_after_a_confirmation_and_logged(service
 
     assert answer.status_code == 303
     assert "is forgotten; the decisions stay" in words(client.get(PAGE))
-    assert services.sites.get(SITE).settings.learns_since == services.clock()
+    assert services.common.sites.get(SITE).settings.learns_since == services.common.clock()
     assert recorded_lean(post(services, SPAM.format("x")).verdict) is None
-    assert services.cases.count(_decided()) == 12
+    assert services.review.cases.count(_decided()) == 12
     assert re.search(r"<details class=\"sure\"><summary[^>]*>Forget what", page.text)
-    acts = [entry.detail for entry in services.audit_log.recent(subject=SITE)]
+    acts = [entry.detail for entry in services.common.audit_log.recent(subject=SITE)]
     assert any("learns_since: none to " in act for act in acts)
 
 
@@ -233,8 +233,8 @@ def _decided():
 @pytest.mark.parametrize(("role", "status"), [(Role.MODERATOR, 403), (Role.OWNER, 303)])
 def test_only_who_manages_a_site_lets_it_forget(services, role, status):
     client = signed_in(services)
-    [user] = services.users.all()
-    services.users.replace(replace(user, role=role))
+    [user] = services.accounts.users.all()
+    services.accounts.users.replace(replace(user, role=role))
     token = token_of(client.get("/password"))
 
     answer = client.post(f"{PAGE}/forget-taught", data={"csrf_token": token})
@@ -280,7 +280,7 @@ def test_figures_tell_what_was_left_by_week_and_would_have_been_without_learning
     decide_some(services, 24)
     for n in range(10):
         post(services, SPAM.format(f"word {n}"))
-    services.clock.advance(days=8)
+    services.common.clock.advance(days=8)
     for n in range(10):
         post(services, SPAM.format(f"other {n}"))
 
@@ -300,7 +300,7 @@ def test_a_residual_that_hurt_is_said_to_be_unused(services, client):
         ruling = Ruling.REJECT if n % 2 else Ruling.APPROVE
         decide_comment(case.comment.id, ruling, services, decided_by="Ola")
 
-    trusted = services.taught().sites[SITE].evidence.trusted
+    trusted = services.learning.taught().sites[SITE].evidence.trusted
     told = words(client.get(PAGE))
 
     assert ("hurt so far and is not used" in told) == (trusted < 0.1)
@@ -336,7 +336,7 @@ def test_what_waits_is_told_anew_while_its_verdict_stays(services, client):
 
     assert page.text.count('class="chip is-now"') >= len(waiting) + len(sincere)
     assert "the verdict stays as it was" in words(opened)
-    assert services.cases.get(first.comment.id).verdict == first.verdict
+    assert services.review.cases.get(first.comment.id).verdict == first.verdict
     # What is held waits in order of what it costs: first what is probably sincere.
     assert set(rows(page)[: len(sincere)]) == ids_of(sincere)
 
@@ -346,7 +346,7 @@ def test_a_site_that_does_not_learn_and_one_without_decisions_are_told_nothing(s
     assert 'class="chip is-now"' not in client.get("/review").text
 
     wait_and_learn(services)
-    services.sites.change_settings(SITE, lambda now: replace(now, learns=False))
+    services.common.sites.change_settings(SITE, lambda now: replace(now, learns=False))
     forget = make_comment()
     keep(services, forget)
     withdraw_comment(forget.id, services, by="Ola")
@@ -398,14 +398,14 @@ def test_what_moved_over_a_cutoff_is_offered_ticked_and_decided_in_one_bulk_deci
     moved = [
         case
         for case in waiting
-        if services.cases.get(case.comment.id).verdict.outcome is Outcome.UNSURE
+        if services.review.cases.get(case.comment.id).verdict.outcome is Outcome.UNSURE
     ]
 
     queue = client.get("/review")
     found = re.search(r'href="(/review/anew/[^"]*/spam)"', queue.text)
     page = client.get(html.unescape(found[1]))
     form = hidden_fields(page, "/review/bulk")
-    before = [services.cases.get(case.comment.id).decision for case in waiting]
+    before = [services.review.cases.get(case.comment.id).decision for case in waiting]
     chosen = ticked(page)[1:]
     answer = client.post("/review/bulk", data={**form, "id": chosen, "ruling": "reject"})
 
@@ -414,9 +414,9 @@ def test_what_moved_over_a_cutoff_is_offered_ticked_and_decided_in_one_bulk_deci
     assert answer.status_code == 303
     assert len(moved) == 6
     assert "6 more waiting comments like what was rejected" in words(queue)
-    assert [services.cases.get(one).decision.ruling for one in chosen] == [Ruling.REJECT] * 5
-    assert services.cases.get(ticked(page)[0]).decision is None
-    assert services.cases.get(other.comment.id).decision is None
+    assert [services.review.cases.get(one).decision.ruling for one in chosen] == [Ruling.REJECT] * 5
+    assert services.review.cases.get(ticked(page)[0]).decision is None
+    assert services.review.cases.get(other.comment.id).decision is None
 
 
 def test_nothing_is_offered_where_nothing_moved_and_nonsense_is_not_found(services, client):
@@ -431,8 +431,8 @@ def test_nothing_is_offered_where_nothing_moved_and_nonsense_is_not_found(servic
 def test_who_may_only_look_at_a_site_is_offered_nothing(services):
     client = signed_in(services)
     wait_and_learn(services)
-    [user] = services.users.all()
-    services.users.replace(replace(user, role=Role.READER))
+    [user] = services.accounts.users.all()
+    services.accounts.users.replace(replace(user, role=Role.READER))
 
     assert "/review/anew" not in client.get("/review").text
     assert client.get(f"/review/anew/{SITE}/spam").status_code == 403

@@ -39,7 +39,7 @@ def log(services, n, **changes):
         "detail": f"entry {n}.",
     }
     entry = AuditEntry(**(values | changes))
-    services.audit_log.append(entry)
+    services.common.audit_log.append(entry)
     return entry
 
 
@@ -161,7 +161,7 @@ def test_who_may_not_see_the_log_does_not(services, owner, role):
 def test_an_admin_of_some_sites_sees_no_log(services, owner):
     client = signed_in(services, "Ola")
     ola = find_user("Ola", services)
-    [site] = services.sites.all()
+    [site] = services.common.sites.all()
     set_access(ola.id, services, role=Role.ADMIN, site_ids=[site.id], actor="test")
 
     assert client.get("/log").status_code == 403

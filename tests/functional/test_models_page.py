@@ -57,7 +57,7 @@ def retrained(name="rtr_1", **changes):
 
 def keep_retrained(services, **changes):
     one = retrained(**changes)
-    services.retrainings.put(one)
+    services.learning.retrainings.put(one)
     return one
 
 
@@ -68,7 +68,7 @@ def press(client, action, **fields):
 
 
 def acts(services):
-    return [(one.actor, one.act, one.subject) for one in services.audit_log.recent(limit=1)]
+    return [(one.actor, one.act, one.subject) for one in services.common.audit_log.recent(limit=1)]
 
 
 def test_versions_are_shown_with_their_figures_and_which_one_serves(services, owner):
@@ -127,7 +127,7 @@ def test_a_candidate_shows_its_checks_and_is_promoted_by_its_own_button(services
     assert page.index("0.50 to 0.48") < page.index("9 of 9,126, as before")
     assert "contradictory" in page
     assert shelf.current == "candidate"
-    kept = services.retrainings.get("rtr_1")
+    kept = services.learning.retrainings.get("rtr_1")
     assert (kept.answer, kept.answered_by) == (Answer.PROMOTED, "Olive")
     assert "Promoted by Olive" in owner.get("/models").text
 
@@ -202,10 +202,10 @@ def test_a_card_is_shown_as_text_and_a_version_may_have_none(services, shelf, ow
 def test_a_retraining_is_asked_for_and_the_trainer_woken(services, owner):
     answer = press(owner, "/models/retrainings")
 
-    [asked] = services.retrainings.recent(limit=9)
+    [asked] = services.learning.retrainings.recent(limit=9)
     assert answer.status_code == 303
     assert (asked.asked_by, asked.state) == ("Olive", RetrainingState.ASKED)
-    assert services.trainer_queue.woken == 1
+    assert services.learning.trainer_queue.woken == 1
     page = owner.get("/models").text
     assert "Asked for" in page
     assert "Retrain now" not in page
@@ -213,7 +213,7 @@ def test_a_retraining_is_asked_for_and_the_trainer_woken(services, owner):
 
 def test_without_a_trainer_the_page_says_which_command_to_run(services, owner):
     form = hidden_fields(owner.get("/models"), "/models/retrainings")
-    services.trainer_queue.heard = False
+    services.learning.trainer_queue.heard = False
 
     page = owner.get("/models").text
     answer = owner.post("/models/retrainings", data=form)
@@ -221,7 +221,7 @@ def test_without_a_trainer_the_page_says_which_command_to_run(services, owner):
     assert "<code>slopsieve retrain</code>" in page
     assert "Retrain now" not in page
     assert answer.status_code == 409
-    assert services.retrainings.recent(limit=9) == []
+    assert services.learning.retrainings.recent(limit=9) == []
 
 
 def test_going_back_works_while_the_queue_is_away(services, shelf, owner):
@@ -230,7 +230,7 @@ def test_going_back_works_while_the_queue_is_away(services, shelf, owner):
     def away():
         raise StoreUnavailableError("away")
 
-    services.trainer_queue.is_heard = away
+    services.learning.trainer_queue.is_heard = away
     press(owner, "/models/rollback")
 
     assert shelf.current == "test-1"
@@ -242,14 +242,14 @@ def test_progress_is_told_to_the_page_and_to_its_script(services, owner):
         state=RetrainingState.RUNNING,
         report=None,
         ended_at=None,
-        seen_at=services.clock(),
+        seen_at=services.common.clock(),
         step="fine-tune",
         share_done=0.42,
         seconds_left=312.0,
     )
 
     page, told = owner.get("/models").text, owner.get("/models/progress").json
-    services.clock.advance(minutes=5)
+    services.common.clock.advance(minutes=5)
 
     assert '<progress max="100" value="42"' in page
     assert "42 % done, fine-tuning, about 5 min left" in page

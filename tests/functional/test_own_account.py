@@ -136,7 +136,7 @@ def test_nobody_ends_a_session_of_somebody_else(services):
     app = make_app(services)
     mara = signed_in(services, "Mara", app=app)
     client = signed_in(services, app=app)
-    [session] = services.sessions.open_of(find_user("Mara", services).id)
+    [session] = services.accounts.sessions.open_of(find_user("Mara", services).id)
 
     post(client, f"/me/sessions/{session.id}/end")
 
@@ -150,11 +150,11 @@ def test_nonsense_ends_no_session(services, session_id):
 
 def test_a_session_ends_after_twelve_hours_without_use(services):
     client = signed_in(services)
-    services.clock.advance(hours=11, minutes=50)
+    services.common.clock.advance(hours=11, minutes=50)
     used = client.get("/review").status_code
-    services.clock.advance(hours=11, minutes=50)
+    services.common.clock.advance(hours=11, minutes=50)
     again = client.get("/review").status_code
-    services.clock.advance(hours=12, minutes=1)
+    services.common.clock.advance(hours=12, minutes=1)
 
     assert (used, again) == (200, 200)
     assert client.get("/review").location.startswith("/sign-in")
@@ -165,7 +165,7 @@ def test_a_session_ends_after_thirty_days_however_busy(services):
 
     answers = []
     for _ in range(61):
-        services.clock.advance(hours=11, minutes=59)
+        services.common.clock.advance(hours=11, minutes=59)
         answers.append(client.get("/review").status_code)
 
     assert answers == [200] * 60 + [303]
@@ -173,17 +173,17 @@ def test_a_session_ends_after_thirty_days_however_busy(services):
 
 def test_use_is_written_down_at_most_every_five_minutes(services):
     client = signed_in(services)
-    [begun] = services.sessions.open_of(find_user("Ola", services).id)
+    [begun] = services.accounts.sessions.open_of(find_user("Ola", services).id)
 
-    services.clock.advance(minutes=4)
+    services.common.clock.advance(minutes=4)
     client.get("/review")
-    [soon] = services.sessions.open_of(begun.user_id)
-    services.clock.advance(minutes=2)
+    [soon] = services.accounts.sessions.open_of(begun.user_id)
+    services.common.clock.advance(minutes=2)
     client.get("/review")
-    [later] = services.sessions.open_of(begun.user_id)
+    [later] = services.accounts.sessions.open_of(begun.user_id)
 
     assert soon == begun
-    assert later.last_seen_at == services.clock()
+    assert later.last_seen_at == services.common.clock()
 
 
 def test_an_ended_account_is_out_at_once_and_stays_out(services):
@@ -199,7 +199,7 @@ def test_an_ended_account_is_out_at_once_and_stays_out(services):
 def test_sessions_of_long_ago_are_deleted(services):
     signed_in(services)
     kept = prune_sessions(services)
-    services.clock.advance(days=91)
+    services.common.clock.advance(days=91)
 
     assert (kept, prune_sessions(services)) == (0, 1)
-    assert services.sessions.last_seen() == {}
+    assert services.accounts.sessions.last_seen() == {}

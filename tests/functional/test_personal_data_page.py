@@ -25,7 +25,7 @@ HOSTILE = '\u202e"><script>alert(1)</script>{{7*7}}'
 @pytest.fixture
 def services():
     made = make_services()
-    made.sites.add(make_site(id="site-2", name="Kettle blog"))
+    made.common.sites.add(make_site(id="site-2", name="Kettle blog"))
     return made
 
 
@@ -69,8 +69,8 @@ def test_who_it_is_stands_in_no_address_cookie_or_log(services, owner, caplog):
     assert [answer.status_code for answer in answers] == [200, 200, 303]
     assert MARA not in caplog.text
     assert all(MARA not in str(answer.headers) for answer in answers)
-    assert not any(MARA in str(entry) for entry in services.audit_log.recent())
-    assert services.cases.get(comment.id).comment.text == ""
+    assert not any(MARA in str(entry) for entry in services.common.audit_log.recent())
+    assert services.review.cases.get(comment.id).comment.text == ""
 
 
 def test_everything_held_is_handed_out_a_line_a_comment(services, owner):
@@ -96,7 +96,7 @@ def test_forgetting_the_sender_leaves_the_words(services, owner):
     told = owner.get(post(owner, "/forget", email=MARA, count="1").location)
 
     assert "1 comment lost the keys of its sender" in told.text
-    assert services.cases.get(comment.id).comment == replace(comment, sender=Sender())
+    assert services.review.cases.get(comment.id).comment == replace(comment, sender=Sender())
 
 
 def test_erasing_takes_words_names_and_links_of_theirs_alone(services, owner):
@@ -107,11 +107,11 @@ def test_erasing_takes_words_names_and_links_of_theirs_alone(services, owner):
 
     assert "2 comments were erased." in told.text
     for one in mine:
-        erased = services.cases.get(one.id)
+        erased = services.review.cases.get(one.id)
         assert (erased.comment.text, erased.comment.author) == ("", Author())
         assert erased.verdict is not None
-    assert services.cases.get(other.id).comment == other
-    [entry] = services.audit_log.recent(limit=1)
+    assert services.review.cases.get(other.id).comment == other
+    [entry] = services.common.audit_log.recent(limit=1)
     assert (entry.actor, entry.act, entry.subject) == ("Olive", "erase person", "person")
 
 
@@ -124,7 +124,7 @@ def test_without_the_right_number_nothing_is_erased(services, owner, path, count
 
     assert page.status_code == 422
     assert "Nothing was erased" in page.text
-    assert [services.cases.get(one.id).comment for one in mine] == mine
+    assert [services.review.cases.get(one.id).comment for one in mine] == mine
 
 
 def test_what_is_too_much_for_one_go_is_gone_on_with(services, owner):
@@ -148,7 +148,7 @@ def test_a_name_without_letters_is_found_as_it_was_written(services, owner):
     post(owner, "/erase", name="***\u202e", count="1")
 
     assert "1 comment is held" in page.text
-    assert services.cases.get(comment.id).withdrawn_at is not None
+    assert services.review.cases.get(comment.id).withdrawn_at is not None
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_nobody_in_particular_is_refused(services, owner, path, form):
     assert page.status_code == 422
     assert "Give at least one of the three" in page.text
     assert scripts_of(page.text) == ["palette.js"]
-    assert services.cases.get(comment.id).comment == comment
+    assert services.review.cases.get(comment.id).comment == comment
 
 
 def test_what_was_typed_is_dead_text(services, owner):
@@ -188,4 +188,4 @@ def test_only_owners_erase_people(services, owner, role):
     ]
 
     assert [answer.status_code for answer in answers] == [403] * 5
-    assert services.cases.get(comment.id).comment == comment
+    assert services.review.cases.get(comment.id).comment == comment

@@ -41,7 +41,7 @@ def client(services):
 
     @app.get("/parts/<comment_id>")
     def parts(comment_id):
-        case = services.cases.get(comment_id)
+        case = services.review.cases.get(comment_id)
         return "".join(
             render_template(
                 name,
@@ -61,7 +61,7 @@ def comment(services):
     sender = make_sender(
         address="203.0.113.9",
         email="mara@example.org",
-        secret=services.sender_secrets.present,
+        secret=services.reputation.sender_secrets.present,
     )
     return keep(
         services,
@@ -91,7 +91,7 @@ def send(client, form, **changes):
 
 
 def in_force(services):
-    return services.list_entries.in_force(services.clock())
+    return services.reputation.list_entries.in_force(services.common.clock())
 
 
 def test_the_menus_name_what_can_be_listed_and_for_how_long(client, comment):
@@ -113,13 +113,13 @@ def test_one_button_rejects_and_blocks_and_one_takes_both_back(services, client,
     answer = send(client, block, what=["email", "domain:my-pills.com"], next="/review?show=all")
 
     assert (answer.status_code, answer.location) == (303, "/review?show=all")
-    assert services.cases.get(comment.id).decision.ruling is Ruling.REJECT
+    assert services.review.cases.get(comment.id).decision.ruling is Ruling.REJECT
     assert {entry.kind for entry in in_force(services)} == {EntryKind.EMAIL, EntryKind.DOMAIN}
     page = client.get(f"/parts/{comment.id}").text
     assert "Rejected, and 2 entries were added to the block list." in page
     answer = send(client, forms(page)[-1])
     assert answer.location == "/review"
-    assert services.cases.get(comment.id).decision is None
+    assert services.review.cases.get(comment.id).decision is None
     assert in_force(services) == []
 
 
@@ -136,7 +136,7 @@ def test_trusting_approves_and_allows(services, client, comment):
 
     send(client, allow, what=["email"])
 
-    assert services.cases.get(comment.id).decision.ruling is Ruling.APPROVE
+    assert services.review.cases.get(comment.id).decision.ruling is Ruling.APPROVE
     assert [entry.effect for entry in in_force(services)] == [Effect.ALLOW]
 
 
@@ -155,7 +155,7 @@ def test_who_was_overtaken_is_told_and_nothing_is_changed(services, client, comm
 
     assert answer.status_code == 409
     assert "Somebody else has ruled on this comment in the meantime" in answer.text
-    assert services.cases.get(comment.id).decision.decided_by == "Kim"
+    assert services.review.cases.get(comment.id).decision.decided_by == "Kim"
     assert in_force(services) == []
 
 
@@ -164,17 +164,17 @@ def test_what_the_comment_does_not_have_is_refused(services, client, comment, wh
     _, block = forms(client.get(f"/parts/{comment.id}").text)
 
     assert send(client, block, what=[what]).status_code == 400
-    assert services.cases.get(comment.id).decision is None
+    assert services.review.cases.get(comment.id).decision is None
 
 
 def test_who_may_not_list_senders_gets_no_menu_and_no_way_round(services, client, comment):
     _, block = forms(client.get(f"/parts/{comment.id}").text)
-    user = services.users.find("Ola")
-    services.users.replace(replace(user, role=Role.READER))
+    user = services.accounts.users.find("Ola")
+    services.accounts.users.replace(replace(user, role=Role.READER))
 
     assert forms(client.get(f"/parts/{comment.id}").text) == []
     assert send(client, block).status_code == 403
-    services.users.replace(replace(user, role=Role.MODERATOR, site_ids=("site-2",)))
+    services.accounts.users.replace(replace(user, role=Role.MODERATOR, site_ids=("site-2",)))
     assert send(client, block).status_code == 404
     assert in_force(services) == []
 

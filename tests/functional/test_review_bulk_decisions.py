@@ -33,8 +33,8 @@ def client(services):
 
 
 def restrict(services, **changes):
-    [user] = services.users.all()
-    services.users.replace(replace(user, **changes))
+    [user] = services.accounts.users.all()
+    services.accounts.users.replace(replace(user, **changes))
 
 
 def bulk(client, ids, ruling="reject", **fields):
@@ -48,7 +48,7 @@ def undo(client, bulk_decision_id, **fields):
 
 
 def newest(services):
-    return services.bulk_decisions.recent(site_ids=None, limit=1)[0]
+    return services.review.bulk_decisions.recent(site_ids=None, limit=1)[0]
 
 
 def test_what_a_colleague_decided_meanwhile_is_not_overruled_from_the_queue(services, client):
@@ -56,11 +56,11 @@ def test_what_a_colleague_decided_meanwhile_is_not_overruled_from_the_queue(serv
     decide_comment(theirs.id, Ruling.APPROVE, services, decided_by="Mara")
 
     bulk(client, [mine.id, theirs.id])
-    from_queue = [services.cases.get(one.id).decision.ruling for one in (mine, theirs)]
+    from_queue = [services.review.cases.get(one.id).decision.ruling for one in (mine, theirs)]
     bulk(client, [theirs.id], show="decided")
 
     assert from_queue == [Ruling.REJECT, Ruling.APPROVE]
-    assert services.cases.get(theirs.id).decision.ruling is Ruling.REJECT
+    assert services.review.cases.get(theirs.id).decision.ruling is Ruling.REJECT
 
 
 def test_chosen_comments_are_decided_and_all_taken_back_from_the_page_of_such_acts(
@@ -78,7 +78,7 @@ def test_chosen_comments_are_decided_and_all_taken_back_from_the_page_of_such_ac
     assert "3 rulings taken back." in after.text
     assert "undo" in page.text
     assert f"/review/strokes/{newest(services).id}/undo" not in after.text
-    cases = services.cases.find(ids)
+    cases = services.review.cases.find(ids)
     assert [case.decision for case in cases] == [None] * 3
     assert {case.decisions[0].note for case in cases} == {"A campaign."}
     assert cases[0].decisions[0].decided_by == "Ola"
@@ -91,7 +91,7 @@ def test_a_form_sent_twice_is_one_act(services, client):
         bulk(client, ids, stroke="str_sent_twice")
 
     assert newest(services).n_decided == 1
-    assert len(services.bulk_decisions.recent(site_ids=None, limit=9)) == 1
+    assert len(services.review.bulk_decisions.recent(site_ids=None, limit=9)) == 1
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_a_form_that_decides_nothing_says_all_that_is_wrong(services, client, id
 
     assert answer.status_code == 400
     assert says in answer.text
-    assert services.bulk_decisions.recent(site_ids=None, limit=9) == []
+    assert services.review.bulk_decisions.recent(site_ids=None, limit=9) == []
 
 
 def test_comments_of_sites_that_are_not_ones_own_are_left_out(services, client):
@@ -118,7 +118,7 @@ def test_comments_of_sites_that_are_not_ones_own_are_left_out(services, client):
 
     bulk(client, [mine, theirs])
 
-    assert services.cases.get(theirs).decision is None
+    assert services.review.cases.get(theirs).decision is None
     assert (newest(services).n_decided, newest(services).n_left_out) == (1, 1)
 
 
@@ -134,7 +134,7 @@ def test_acts_on_other_sites_are_neither_listed_nor_undone(services, client):
 
     assert "Nothing was decided together" in page.text
     assert answers == [404, 404]
-    assert services.cases.get(theirs).decision is not None
+    assert services.review.cases.get(theirs).decision is not None
 
 
 def test_who_may_only_look_decides_nothing_and_sees_no_button(services, client):
@@ -184,7 +184,7 @@ def test_a_note_comes_with_a_single_decision_and_no_browser_says_how_long_it_too
         data={"csrf_token": token, "ruling": "reject", "note": HOSTILE, "seconds": "7.25"},
     )
 
-    decision = services.cases.get(kept).decision
+    decision = services.review.cases.get(kept).decision
     assert (decision.note, decision.seconds) == (HOSTILE, None)
 
 
@@ -195,4 +195,4 @@ def test_a_note_that_is_too_long_decides_nothing(services, client):
     answer = client.post(f"/review/comments/{comment.id}/decision", data=form)
 
     assert answer.status_code == 400
-    assert services.cases.get(comment.id).decision is None
+    assert services.review.cases.get(comment.id).decision is None

@@ -51,7 +51,7 @@ def _put(
 ):
     comment = keep(services, comment)
     values = {
-        "id": services.new_id("msg"),
+        "id": services.common.new_id("msg"),
         "seq": 0,
         "site_id": SITE,
         "comment_id": comment.id,
@@ -62,10 +62,10 @@ def _put(
         "created_at": NOW - timedelta(days=1),
     }
     delivery = Delivery(**(values | changes))
-    services.deliveries.add([delivery])
+    services.telling.deliveries.add([delivery])
     for number in range(1, tries + 1):
         last = number == tries
-        services.deliveries.record(
+        services.telling.deliveries.record(
             DeliveryAttempt(
                 delivery_id=delivery.id,
                 at=NOW - timedelta(hours=1),
@@ -104,7 +104,7 @@ def test_given_up_messages_come_first_then_waiting_ones_newest_first(services, c
 
 
 def test_a_message_says_of_what_where_to_and_what_went_wrong(services, client):
-    services.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
+    services.telling.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
     _put(services, tries=2)
     _put(services, DeliveryState.WAITING, event=EventKind.DECISION)
 
@@ -118,7 +118,7 @@ def test_a_message_says_of_what_where_to_and_what_went_wrong(services, client):
 
 
 def test_of_an_address_only_the_host_is_shown(services, client):
-    services.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
+    services.telling.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
     _put(services)
 
     page = client.get("/callbacks")
@@ -131,7 +131,7 @@ def test_of_an_address_only_the_host_is_shown(services, client):
 
 def test_a_message_shows_the_host_it_goes_to_today(services, client):
     _put(services, url="https://old.example/hook")
-    services.endpoints.put(
+    services.telling.endpoints.put(
         Endpoint(site_id=SITE, url="https://new.example/hook", secrets=("whsec_x",))
     )
 
@@ -165,9 +165,9 @@ def test_one_message_is_tried_again(services, client):
 
     assert answer.status_code == 303
     assert "One message is tried again." in page.text
-    assert services.deliveries.get(delivery.id).state is DeliveryState.WAITING
-    assert services.deliveries.get(other.id).state is DeliveryState.DEAD
-    [entry] = services.audit_log.recent(subject=delivery.id)
+    assert services.telling.deliveries.get(delivery.id).state is DeliveryState.WAITING
+    assert services.telling.deliveries.get(other.id).state is DeliveryState.DEAD
+    [entry] = services.common.audit_log.recent(subject=delivery.id)
     assert (entry.actor, entry.act) == ("Ola", "replay")
 
 
@@ -191,8 +191,8 @@ def test_what_a_colleague_replayed_already_changes_nothing(services, client):
     page = client.get(_replay(client, f"/callbacks/{delivery.id}/replay").location)
 
     assert "nothing was changed" in page.text
-    assert services.deliveries.get(delivery.id).attempts == 1
-    assert services.audit_log.recent(subject=delivery.id) == []
+    assert services.telling.deliveries.get(delivery.id).attempts == 1
+    assert services.common.audit_log.recent(subject=delivery.id) == []
 
 
 def test_the_news_is_told_once(services, client):
@@ -213,7 +213,7 @@ def test_a_form_without_its_token_is_refused(services, client, path, token):
     page = client.post(path.format(id=delivery.id), data={"csrf_token": token})
 
     assert page.status_code == 403
-    assert services.deliveries.get(delivery.id).state is DeliveryState.DEAD
+    assert services.telling.deliveries.get(delivery.id).state is DeliveryState.DEAD
 
 
 @pytest.mark.parametrize("delivery_id", ["unknown", "%00", "a%0ab", "x" * 3_000, "%ff", "{{7*7}}"])
@@ -230,7 +230,7 @@ def test_looking_at_a_replay_address_replays_nothing(services, client):
     pages = [client.get("/callbacks/replay"), client.get(f"/callbacks/{delivery.id}/replay")]
 
     assert [page.status_code for page in pages] == [405, 405]
-    assert services.deliveries.get(delivery.id).state is DeliveryState.DEAD
+    assert services.telling.deliveries.get(delivery.id).state is DeliveryState.DEAD
 
 
 def test_strangers_are_sent_to_sign_in_and_come_back(services):
@@ -273,7 +273,7 @@ def test_a_hundred_are_counted_as_many(services, client):
 
 def test_without_messages_the_page_says_whether_any_site_asks(services, client):
     nobody = client.get("/callbacks")
-    services.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
+    services.telling.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
 
     somebody = client.get("/callbacks")
 
@@ -311,7 +311,7 @@ def test_hostile_addresses_and_names_are_dead_text(url):
 
 def test_an_akismet_callback_is_shown_as_one(services, client):
     other = Site(id="site-2", name="Kettle blog", created_at=NOW)
-    services.sites.add(other)
+    services.common.sites.add(other)
     _put(services, form=DeliveryForm.AKISMET, url="https://wp.example/?rest=1")
 
     words = _words(client.get("/callbacks"))
@@ -332,7 +332,7 @@ def test_the_page_is_as_strict_as_the_others(services, client):
 @pytest.fixture
 def limited(services, client):
     """A client of a moderator who sees the second of two sites alone."""
-    services.sites.add(make_site(id="site-2", name="Kettle blog"))
+    services.common.sites.add(make_site(id="site-2", name="Kettle blog"))
     client = signed_in(services, "Mara")
     mara = find_user("Mara", services)
     set_access(mara.id, services, role=Role.MODERATOR, site_ids=["site-2"], actor="test")
@@ -351,12 +351,12 @@ def test_who_sees_some_sites_sees_and_replays_their_messages_alone(services, lim
     assert "Radiator blog" not in page.text
     assert "1<span" in page.text.replace(" ", "")
     assert refused.status_code == 404
-    assert services.deliveries.get(theirs.id).state is DeliveryState.WAITING
-    assert services.deliveries.get(other.id).state is DeliveryState.DEAD
+    assert services.telling.deliveries.get(theirs.id).state is DeliveryState.WAITING
+    assert services.telling.deliveries.get(other.id).state is DeliveryState.DEAD
 
 
 def test_of_an_endpoint_of_another_site_nothing_is_said(services, limited):
-    services.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
+    services.telling.endpoints.put(Endpoint(site_id=SITE, url=URL, secrets=("whsec_x",)))
 
     assert "No site asks to be told" in limited.get("/callbacks").text
 
@@ -371,7 +371,7 @@ def _apply(services, **changes):
         secrets=(TOKEN,),
         form=DeliveryForm.GITHUB,
     )
-    services.endpoints.put(replace(endpoint, **changes))
+    services.telling.endpoints.put(replace(endpoint, **changes))
 
 
 def test_a_platform_that_refused_its_token_says_so_and_what_to_do(services, client):
@@ -418,7 +418,7 @@ def test_a_build_hook_that_refused_says_so_and_what_to_do(services, client):
     assert "slopsieve callbacks build" in page.text
     assert "hush" not in page.text
     assert _replay(client, f"/callbacks/platforms/{SITE}/resume").status_code == 303
-    assert services.endpoints.get(SITE).refused_at is None
+    assert services.telling.endpoints.get(SITE).refused_at is None
 
 
 def test_whoever_manages_the_site_has_a_refused_token_tried_again(services, client):
@@ -427,8 +427,8 @@ def test_whoever_manages_the_site_has_a_refused_token_tried_again(services, clie
     answer = _replay(client, f"/callbacks/platforms/{SITE}/resume")
 
     assert answer.status_code == 303
-    assert services.endpoints.get(SITE).refused_at is None
-    [entry] = services.audit_log.recent(subject=SITE)
+    assert services.telling.endpoints.get(SITE).refused_at is None
+    [entry] = services.common.audit_log.recent(subject=SITE)
     assert (entry.actor, entry.act) == ("Ola", "resume applier")
 
 
@@ -443,7 +443,7 @@ def test_a_moderator_sees_that_a_token_was_refused_and_may_not_resume(services, 
     assert "The platform refused the token" in page.text
     assert "/resume" not in page.text
     assert _replay(moderator, f"/callbacks/platforms/{SITE}/resume").status_code == 403
-    assert services.endpoints.get(SITE).refused_at is not None
+    assert services.telling.endpoints.get(SITE).refused_at is not None
 
 
 def test_who_does_not_see_a_site_does_not_see_its_platform(services, limited):

@@ -58,8 +58,8 @@ def queue(services):
 def _reader(services, app):
     """Return a client signed in as somebody who may only look."""
     add_moderator(services, "Rhea")
-    reader = services.users.find("Rhea")
-    services.users.replace(replace(reader, role=Role.READER))
+    reader = services.accounts.users.find("Rhea")
+    services.accounts.users.replace(replace(reader, role=Role.READER))
     client = app.test_client()
     sign_in(client, "Rhea")
     return client
@@ -107,7 +107,7 @@ def test_a_comment_that_somebody_looks_at_says_so_and_can_be_decided_all_the_sam
 
     assert "Ola is looking at it. You can decide all the same" in page.text
     assert answer.status_code == 303
-    assert services.cases.get(queue[0].id).decision.decided_by == "Mara"
+    assert services.review.cases.get(queue[0].id).decision.decided_by == "Mara"
 
 
 def test_who_is_second_is_told(services, queue, ola, mara):
@@ -127,12 +127,12 @@ def test_who_is_second_is_told(services, queue, ola, mara):
 
 def test_a_claim_ends_by_itself_unless_it_is_renewed(services, queue, ola, mara):
     ola.get("/review")
-    services.clock.advance(seconds=80)
+    services.common.clock.advance(seconds=80)
     renewed = _post(ola, queue[0], "claim")
-    services.clock.advance(seconds=80)
+    services.common.clock.advance(seconds=80)
 
     still_held = _opened(mara.get("/review"))
-    services.clock.advance(seconds=20)
+    services.common.clock.advance(seconds=20)
     free_again = _opened(mara.get("/review"))
 
     assert renewed.status_code == 204
@@ -143,12 +143,12 @@ def test_a_claim_ends_by_itself_unless_it_is_renewed(services, queue, ola, mara)
 def test_a_claim_ends_by_moving_on_by_deciding_and_by_leaving(services, queue, ola, mara):
     ola.get(f"/review/comments/{queue[0].id}")
     ola.get(f"/review/comments/{queue[1].id}")
-    moved_on = services.claims.find([c.id for c in queue], now=NOW)
+    moved_on = services.review.claims.find([c.id for c in queue], now=NOW)
     rule(ola, queue[1], "approve", then="")
-    decided = services.claims.find([c.id for c in queue], now=NOW)
+    decided = services.review.claims.find([c.id for c in queue], now=NOW)
     ola.get(f"/review/comments/{queue[2].id}")
     _post(ola, queue[2], "claim", end="1")
-    left = services.claims.find([c.id for c in queue], now=NOW)
+    left = services.review.claims.find([c.id for c in queue], now=NOW)
 
     assert set(moved_on) == {queue[1].id}
     assert decided == {}
@@ -166,7 +166,7 @@ def test_renewing_a_claim_that_somebody_else_has_is_answered_so(queue, ola, mara
 def test_who_only_looks_claims_nothing_and_is_offered_no_decision(services, queue, app):
     page = _reader(services, app).get("/review")
 
-    assert services.claims.find([c.id for c in queue], now=NOW) == {}
+    assert services.review.claims.find([c.id for c in queue], now=NOW) == {}
     assert 'class="rule"' not in page.text
 
 
@@ -194,13 +194,13 @@ def test_without_claims_the_queue_works_all_the_same(queue):
 
 def test_how_long_a_moderator_looked_is_known_from_the_claim(services, queue, ola, mara):
     ola.get(f"/review/comments/{queue[0].id}")
-    ola_user, mara_user = services.users.find("Ola"), services.users.find("Mara")
+    ola_user, mara_user = services.accounts.users.find("Ola"), services.accounts.users.find("Mara")
 
-    services.clock.advance(seconds=12.5)
+    services.common.clock.advance(seconds=12.5)
     soon = seconds_since_opening(queue[0].id, ola_user, services)
-    services.clock.advance(minutes=20)
+    services.common.clock.advance(minutes=20)
     without_script = seconds_since_opening(queue[0].id, ola_user, services)
-    services.clock.advance(minutes=20)
+    services.common.clock.advance(minutes=20)
 
     assert soon == 12.5
     assert without_script == 1212.5
@@ -238,7 +238,7 @@ def test_a_note_goes_with_the_ruling_and_stands_in_the_history(services, queue, 
 
     page = ola.get(f"/review/comments/{queue[0].id}")
 
-    assert services.cases.get(queue[0].id).decision.note == "<b>third</b> time this week"
+    assert services.review.cases.get(queue[0].id).decision.note == "<b>third</b> time this week"
     assert "&lt;b&gt;third&lt;/b&gt; time this week" in page.text
 
 
@@ -246,7 +246,7 @@ def test_a_note_longer_than_its_field_is_refused(services, queue, ola):
     answer = rule(ola, queue[0], "reject", note="x" * 501)
 
     assert answer.status_code == 400
-    assert services.cases.get(queue[0].id).decision is None
+    assert services.review.cases.get(queue[0].id).decision is None
 
 
 def test_comments_are_selected_only_by_who_may_decide_them(services, queue, app, ola):
@@ -263,8 +263,8 @@ def test_comments_are_selected_only_by_who_may_decide_them(services, queue, app,
 
 def test_words_are_blurred_for_who_asked_for_it_until_they_choose_to_see_them(services, queue, ola):
     seen_by_others = ola.get("/review")
-    user = services.users.find("Ola")
-    services.users.replace(replace(user, preferences=Preferences(blur=True)))
+    user = services.accounts.users.find("Ola")
+    services.accounts.users.replace(replace(user, preferences=Preferences(blur=True)))
 
     page = ola.get("/review")
 

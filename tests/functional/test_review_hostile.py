@@ -195,7 +195,7 @@ def test_a_host_that_no_address_can_hold_is_shown_without_a_search_for_it():
     client = signed_in(services)
     for _ in range(2):
         keep(services, make_comment("Look at https://sp\ud800am.example/ once"))
-    services.search.index_due(limit=10)
+    services.review.search.index_due(limit=10)
 
     page = client.get("/review")
 

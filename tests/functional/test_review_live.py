@@ -75,13 +75,13 @@ def next_event(answer: HTTPResponse) -> list[str] | None:
 
 
 def claim(services, comment, user="ada") -> None:
-    services.claims.take(
+    services.review.claims.take(
         Claim(
             comment_id=comment.id,
             user_id=user,
             user_name="Ada",
-            since=services.clock(),
-            until=services.clock() + timedelta(seconds=90),
+            since=services.common.clock(),
+            until=services.common.clock() + timedelta(seconds=90),
         )
     )
 
@@ -121,7 +121,7 @@ def test_a_page_is_told_that_something_new_waits(services, client, server):
 
 def test_ones_own_claim_is_no_news(services, client, server):
     own, others = keep(services), keep(services)
-    claim(services, own, user=services.users.find("Ola").id)
+    claim(services, own, user=services.accounts.users.find("Ola").id)
 
     with listening(server, client, own, others, waiting=2) as answer:
         claim(services, others)
@@ -133,7 +133,7 @@ def test_a_stream_ends_with_its_session(services, client, server):
     comment = keep(services)
 
     with listening(server, client, comment, waiting=1) as answer:
-        ola = services.users.find("Ola")
+        ola = services.accounts.users.find("Ola")
         for one in list_sessions(ola, services):
             end_session(one.id, ola, services)
         claim(services, comment)
@@ -145,8 +145,8 @@ def test_a_stream_ends_once_its_account_sees_other_sites(services, client, serve
     comment = keep(services)
 
     with listening(server, client, comment, waiting=1) as answer:
-        ola = services.users.find("Ola")
-        services.users.replace(replace(ola, site_ids=(SiteId("site-2"),)))
+        ola = services.accounts.users.find("Ola")
+        services.accounts.users.replace(replace(ola, site_ids=(SiteId("site-2"),)))
         claim(services, comment)
 
         assert next_event(answer) is None
@@ -272,15 +272,15 @@ def test_rows_are_drawn_as_they_stand_with_tabs_and_news(services, client):
     assert 'data-waiting="4"' in answer.text
     assert f'data-ids="{",".join(sorted(c.id for c in new))}"' in answer.text
     assert ">2 new comments, show them</a>" in answer.text
-    assert services.claims.find([untouched.id], now=NOW) == {}
+    assert services.review.claims.find([untouched.id], now=NOW) == {}
 
 
 def test_news_leave_out_what_is_seen_what_is_old_and_other_peoples_sites():
     stores = fresh_stores(sites=[make_site(), make_site(id="site-2", name="Knitting")])
     services = make_services(stores=stores)
     client = signed_in(services)
-    ola = services.users.find("Ola")
-    services.users.replace(replace(ola, site_ids=("site-1",)))
+    ola = services.accounts.users.find("Ola")
+    services.accounts.users.replace(replace(ola, site_ids=("site-1",)))
     keep(services)
     later = {"judged_at": NOW + timedelta(seconds=1)}
     seen, new = keep(services, **later), keep(services, **later)

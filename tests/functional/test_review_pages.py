@@ -291,8 +291,8 @@ def test_a_ruling_leads_to_the_next_comment_and_offers_undo(services, client, ru
     answer = rule(client, first, ruling)
     page = client.get(answer.location)
 
-    assert services.cases.get(first.id).decision.ruling == ruling
-    assert services.cases.get(first.id).decision.decided_by == "Ola"
+    assert services.review.cases.get(first.id).decision.ruling == ruling
+    assert services.review.cases.get(first.id).decision.decided_by == "Ola"
     assert _opened(page) == second.id
     assert f"<strong>{told}.</strong> The site {action}." in page.text
     assert f'action="/review/comments/{first.id}/undo"' in page.text
@@ -315,7 +315,7 @@ def test_undo_returns_to_the_comment_as_it_was(services, client):
     answer = undo(client, comment)
     page = client.get(answer.location)
 
-    assert services.cases.get(comment.id).decision is None
+    assert services.review.cases.get(comment.id).decision is None
     assert _opened(page) == comment.id
     assert "<strong>Taken back.</strong> The site holds it back." in page.text
     assert "Taken back by Ola" in page.text
@@ -330,7 +330,7 @@ def test_undoing_twice_changes_nothing_more(services, client):
     answers = [client.post(f"/review/comments/{comment.id}/undo", data=form) for _ in range(2)]
 
     assert [a.status_code for a in answers] == [303, 303]
-    assert len(services.cases.get(comment.id).decisions) == 1
+    assert len(services.review.cases.get(comment.id).decisions) == 1
 
 
 def test_the_same_ruling_twice_is_one_decision(services, client):
@@ -341,7 +341,7 @@ def test_the_same_ruling_twice_is_one_decision(services, client):
     for _ in range(2):
         client.post(f"/review/comments/{comment.id}/decision", data=form)
 
-    assert len(services.cases.get(comment.id).decisions) == 1
+    assert len(services.review.cases.get(comment.id).decisions) == 1
 
 
 def test_a_ruling_made_in_ignorance_of_a_colleagues_is_not_carried_out(services, client):
@@ -357,7 +357,7 @@ def test_a_ruling_made_in_ignorance_of_a_colleagues_is_not_carried_out(services,
     assert answer.status_code == 409
     assert "Nothing was changed." in answer.text
     assert "Mara rejected this comment" in answer.text
-    assert services.cases.get(comment.id).decision.decided_by == "Mara"
+    assert services.review.cases.get(comment.id).decision.decided_by == "Mara"
 
 
 def test_after_seeing_a_colleagues_ruling_one_may_rule_otherwise(services, client):
@@ -366,7 +366,7 @@ def test_after_seeing_a_colleagues_ruling_one_may_rule_otherwise(services, clien
 
     answer = rule(client, comment, "approve")
 
-    case = services.cases.get(comment.id)
+    case = services.review.cases.get(comment.id)
     assert answer.status_code == 303
     assert case.decision.ruling is Ruling.APPROVE
     assert [d.decided_by for d in case.decisions] == ["Mara", "Ola"]
@@ -383,7 +383,7 @@ def test_agreeing_with_a_colleague_is_no_conflict(services, client):
     )
 
     assert answer.status_code == 303
-    assert services.cases.get(comment.id).decision.decided_by == "Mara"
+    assert services.review.cases.get(comment.id).decision.decided_by == "Mara"
 
 
 def test_a_colleagues_newer_ruling_is_not_undone_by_an_old_page(services, client):
@@ -396,7 +396,7 @@ def test_a_colleagues_newer_ruling_is_not_undone_by_an_old_page(services, client
     answer = client.post(f"/review/comments/{comment.id}/undo", data=form)
 
     assert answer.status_code == 409
-    assert services.cases.get(comment.id).decision.decided_by == "Mara"
+    assert services.review.cases.get(comment.id).decision.decided_by == "Mara"
 
 
 @pytest.mark.parametrize("path", ["decision", "undo"])
@@ -404,14 +404,14 @@ def test_a_colleagues_newer_ruling_is_not_undone_by_an_old_page(services, client
 def test_no_form_works_without_its_token(services, client, path, token):
     comment = keep(services)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="Mara")
-    seen = services.cases.get(comment.id).decision.id
+    seen = services.review.cases.get(comment.id).decision.id
     form = {"ruling": "approve", "seen": seen} | ({"csrf_token": token} if token else {})
 
     answer = client.post(f"/review/comments/{comment.id}/{path}", data=form)
 
     assert answer.status_code == 403
     assert "This form has expired" in answer.text
-    assert services.cases.get(comment.id).decision.decided_by == "Mara"
+    assert services.review.cases.get(comment.id).decision.decided_by == "Mara"
 
 
 @pytest.mark.parametrize("ruling", ["", "delete", "APPROVE", "undo"])
@@ -421,7 +421,7 @@ def test_an_unknown_ruling_is_refused(services, client, ruling):
     answer = rule(client, comment, ruling)
 
     assert answer.status_code == 400
-    assert services.cases.get(comment.id).decision is None
+    assert services.review.cases.get(comment.id).decision is None
 
 
 def test_a_comment_that_waits_for_its_verdict_can_be_decided(services, client):
@@ -430,7 +430,7 @@ def test_a_comment_that_waits_for_its_verdict_can_be_decided(services, client):
     answer = rule(client, comment, "reject")
 
     assert answer.status_code == 303
-    assert services.cases.get(comment.id).decision.ruling is Ruling.REJECT
+    assert services.review.cases.get(comment.id).decision.ruling is Ruling.REJECT
 
 
 def test_the_page_says_what_the_site_does_by_itself():

@@ -31,9 +31,9 @@ def client(services):
 
 
 def _report(services, comment, label=Label.HAM, by=None, ago=timedelta(days=1)):
-    services.reports.add(
+    services.intake.reports.add(
         Report(
-            id=services.new_id("rep"),
+            id=services.common.new_id("rep"),
             site_id=SITE,
             label=label,
             reported_at=NOW - ago,
@@ -176,7 +176,7 @@ def test_a_forged_ruling_on_a_withdrawn_comment_changes_nothing(services, client
 
     assert page.status_code == 409
     assert "Nothing was changed. This comment's words are gone" in _words(page)
-    assert services.cases.get(withdrawn.id).decisions == ()
+    assert services.review.cases.get(withdrawn.id).decisions == ()
 
 
 def test_a_comment_withdrawn_while_it_was_looked_at_is_not_taken_back(services, client):
@@ -189,4 +189,4 @@ def test_a_comment_withdrawn_while_it_was_looked_at_is_not_taken_back(services, 
     page = client.post(action, data=form)
 
     assert page.status_code == 409
-    assert services.cases.get(comment.id).decision is not None
+    assert services.review.cases.get(comment.id).decision is not None

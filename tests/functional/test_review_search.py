@@ -43,13 +43,13 @@ def client(services):
 def keep(services, comment, *given, **named):
     """Keep a comment that is found at once."""
     moderators.keep(services, comment, *given, **named)
-    services.search.index_due(limit=10)
+    services.review.search.index_due(limit=10)
     return comment
 
 
 def become(services, name="Ola", **changes):
     """Change what an account may do."""
-    services.users.replace(replace(services.users.find(name), **changes))
+    services.accounts.users.replace(replace(services.accounts.users.find(name), **changes))
 
 
 def arrived(minutes, text="cheap loans", **changes):
@@ -67,7 +67,7 @@ def decide(client, line, ruling, **fields):
 
 
 def rulings(services, *comments):
-    found = [services.cases.get(one.id).decision for one in comments]
+    found = [services.review.cases.get(one.id).decision for one in comments]
     return [one.ruling if one else None for one in found]
 
 
@@ -147,8 +147,8 @@ def test_all_that_was_counted_is_decided_and_taken_back(services, client):
 def test_what_comes_in_after_the_page_was_shown_is_not_decided(services, client):
     seen = keep(services, arrived(1))
     page = client.get("/review/search?q=loans")
-    services.clock.advance(minutes=1)
-    unseen = keep(services, make_comment("cheap loans", received_at=services.clock()))
+    services.common.clock.advance(minutes=1)
+    unseen = keep(services, make_comment("cheap loans", received_at=services.common.clock()))
 
     form = hidden_fields(page, "/review/search/decision")
     client.post("/review/search/decision", data={**form, "ruling": "reject"})
@@ -302,8 +302,10 @@ def test_every_line_of_an_export_is_whole_json_whatever_a_comment_holds(services
 
 def test_an_export_holds_all_that_is_found_and_only_what_the_account_sees(services, client):
     ours, others = [arrived(n + 1) for n in range(260)], [arrived(1, site_id=KETTLES)]
-    services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in (*ours, *others)])
-    services.search.index_due(limit=1_000)
+    services.intake.comments.add(
+        [NewComment(comment=one, lane=Lane.BULK) for one in (*ours, *others)]
+    )
+    services.review.search.index_due(limit=1_000)
     become(services, site_ids=(SITE,))
 
     answer = client.get("/review/search/export?q=loans&as=jsonl")
@@ -316,7 +318,7 @@ def test_an_export_is_logged_with_its_size_and_without_its_words(services, clien
 
     client.get("/review/search/export?q=loans&as=csv")
 
-    [entry] = [one for one in services.audit_log.recent() if one.act == "export"]
+    [entry] = [one for one in services.common.audit_log.recent() if one.act == "export"]
     assert (entry.actor, entry.detail) == ("Ola", "1 as csv")
 
 
@@ -333,7 +335,7 @@ def save(client, line, name, **fields):
 
 def test_a_view_is_saved_renamed_and_removed(services, client):
     save(client, "loans outcome:spam", "Bad <b>loans</b>")
-    [view] = services.saved_views.visible_to(services.users.find("Ola").id)
+    [view] = services.review.saved_views.visible_to(services.accounts.users.find("Ola").id)
     page = client.get("/review/search")
     rename, remove = f"/review/search/views/{view.id}", f"/review/search/views/{view.id}/removal"
 
@@ -344,7 +346,7 @@ def test_a_view_is_saved_renamed_and_removed(services, client):
     assert "Bad &lt;b&gt;loans" in page.text
     assert "q=loans+outcome:spam" in page.text.replace("%3A", ":").replace("%20", "+")
     assert ">Loans<" in renamed.text
-    assert services.saved_views.get(view.id) is None
+    assert services.review.saved_views.get(view.id) is None
 
 
 def test_a_view_without_a_name_is_refused(services, client):
@@ -367,13 +369,13 @@ def test_only_who_manages_all_sites_shares_views(services, client):
 
     assert "Ours" in page.text
     assert "Mine" not in page.text
-    [view] = services.saved_views.visible_to(services.users.find("Mara").id)
+    [view] = services.review.saved_views.visible_to(services.accounts.users.find("Mara").id)
     assert f"/review/search/views/{view.id}" not in page.text
 
 
 def test_nobody_changes_the_views_of_others(services, client):
     save(client, "loans", "Mine")
-    [view] = services.saved_views.visible_to(services.users.find("Ola").id)
+    [view] = services.review.saved_views.visible_to(services.accounts.users.find("Ola").id)
     other = signed_in(services, "Mara", app=make_app(services))
     token = hidden_fields(other.get("/review/search?q=x"), "/review/search/views")
 
@@ -381,7 +383,7 @@ def test_nobody_changes_the_views_of_others(services, client):
     gone = other.post(f"/review/search/views/{view.id}/removal", data=token)
 
     assert (answer.status_code, gone.status_code) == (404, 404)
-    assert services.saved_views.get(view.id).name == "Mine"
+    assert services.review.saved_views.get(view.id).name == "Mine"
 
 
 def test_the_page_names_all_fields_there_are(client):
@@ -399,7 +401,7 @@ def test_the_senders_panel_shows_keys_and_never_more_of_them(services):
     app = make_app(services)
 
     with app.test_request_context():
-        view = about_sender_view(services.cases.get(opened.id), services, (SITE,))
+        view = about_sender_view(services.review.cases.get(opened.id), services, (SITE,))
         shown = app.jinja_env.get_template("about_sender.html").render(sender=view)
 
     assert "<code>3f9a1c02</code>" in shown
@@ -413,4 +415,4 @@ def test_a_sender_of_whom_nothing_is_kept_has_no_panel(services):
     opened = keep(services, arrived(1))
 
     with make_app(services).test_request_context():
-        assert about_sender_view(services.cases.get(opened.id), services, None) is None
+        assert about_sender_view(services.review.cases.get(opened.id), services, None) is None

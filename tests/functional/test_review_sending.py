@@ -44,13 +44,13 @@ def _parts(answer):
 def test_a_decision_is_answered_by_what_became_of_it_and_nothing_else(services, client, token):
     comment = keep(services)
     client.post(f"/review/comments/{comment.id}/claim", data={"csrf_token": token})
-    services.clock.advance(seconds=4)
+    services.common.clock.advance(seconds=4)
 
     answer = _send(client, token, comment, ruling="reject", decision="dec_1", seconds="2.5")
 
     assert answer.status_code == 200
     assert _parts(answer) == ["tabs", "done", f"row-{comment.id}"]
-    decision = services.cases.get(comment.id).decision
+    decision = services.review.cases.get(comment.id).decision
     assert (decision.id, decision.ruling, decision.seconds) == ("dec_1", Ruling.REJECT, 2.5)
 
 
@@ -65,8 +65,8 @@ def test_a_decision_that_is_sent_again_changes_nothing_even_after_it_was_taken_b
 
     assert (first.status_code, again.status_code) == (200, 200)
     assert "Taken back by somebody else." in again.text
-    assert services.cases.get(comment.id).decision is None
-    acts = [entry.act for entry in services.audit_log.recent(subject=comment.id)]
+    assert services.review.cases.get(comment.id).decision is None
+    acts = [entry.act for entry in services.common.audit_log.recent(subject=comment.id)]
     assert acts == ["undo", "reject"]
 
 
@@ -77,8 +77,8 @@ def test_an_id_that_another_comments_decision_has_decides_nothing(services, clie
     answer = _send(client, token, comment, ruling="reject", decision="dec_1")
 
     assert answer.status_code == 409
-    assert services.cases.get(comment.id).decision is None
-    assert services.cases.get(other.id).decision.ruling is Ruling.APPROVE
+    assert services.review.cases.get(comment.id).decision is None
+    assert services.review.cases.get(other.id).decision.ruling is Ruling.APPROVE
 
 
 def test_a_colleagues_ruling_stands_and_is_told_with_the_way_there(services, client, token):
@@ -91,7 +91,7 @@ def test_a_colleagues_ruling_stands_and_is_told_with_the_way_there(services, cli
     assert _parts(answer) == ["tabs", "refused", f"row-{comment.id}"]
     assert "Mara approved this comment" in re.sub("<[^>]+>", "", answer.text)
     assert f'data-again="{comment.id}"' in answer.text
-    assert services.cases.get(comment.id).decision.decided_by == "Mara"
+    assert services.review.cases.get(comment.id).decision.decided_by == "Mara"
 
 
 def test_it_is_said_who_had_decided_so_already(services, client, token):
@@ -108,11 +108,11 @@ def test_it_is_said_who_had_decided_so_already(services, client, token):
 def test_a_page_never_says_more_than_was_seen_of_an_opening(services, client, token, seconds):
     comment = keep(services)
     client.post(f"/review/comments/{comment.id}/claim", data={"csrf_token": token})
-    services.clock.advance(seconds=4)
+    services.common.clock.advance(seconds=4)
 
     _send(client, token, comment, ruling="reject", seconds=seconds)
 
-    assert services.cases.get(comment.id).decision.seconds == 4.0
+    assert services.review.cases.get(comment.id).decision.seconds == 4.0
 
 
 @pytest.mark.parametrize("seconds", ["", "-1", "nan", "1e3", "1801", "٣"])
@@ -122,7 +122,7 @@ def test_a_time_that_says_nothing_is_not_kept(services, client, token, seconds):
     answer = _send(client, token, comment, ruling="reject", seconds=seconds)
 
     assert answer.status_code == 200
-    assert services.cases.get(comment.id).decision.seconds is None
+    assert services.review.cases.get(comment.id).decision.seconds is None
 
 
 def test_a_skip_and_an_undo_are_told_too(services, client, token):
@@ -145,7 +145,7 @@ def test_what_comes_next_is_handed_out_without_claiming_it(services, client):
 
     assert re.findall(r'data-ahead="([^"]+)"', answer.text) == [first.id, second.id]
     assert answer.text.count('class="rule"') == 2
-    assert services.claims.find([first.id, second.id], now=services.clock()) == {}
+    assert services.review.claims.find([first.id, second.id], now=services.common.clock()) == {}
     assert client.get_cookie("slopsieve").value == before
 
 

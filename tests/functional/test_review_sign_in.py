@@ -14,7 +14,7 @@ from service.moderation.admin.users import (
     change_password,
     reset_password,
 )
-from tests.fakes import make_services
+from tests.fakes import make_services, with_ports
 from tests.functional.moderators import (
     CONFIG,
     PASSWORD,
@@ -66,7 +66,7 @@ def test_a_stranger_can_decide_nothing(services, client, path):
     )
 
     assert answer.location.startswith("/sign-in")
-    assert services.cases.get(comment.id).decision is None
+    assert services.review.cases.get(comment.id).decision is None
 
 
 def test_the_front_door_leads_to_the_review_page(services):
@@ -224,12 +224,12 @@ def test_signing_out_ends_a_stolen_copy_of_the_session_and_no_other(services):
 def test_while_the_store_is_away_nobody_is_told_that_they_are_signed_out(services):
     class Away:
         def __getattr__(self, name):
-            return getattr(services.sessions, name)
+            return getattr(services.accounts.sessions, name)
 
         def end(self, _session_id, *, user_id, at):
             raise StoreUnavailableError("away")
 
-    client = signed_in(services, app=make_app(replace(services, sessions=Away())))
+    client = signed_in(services, app=make_app(with_ports(services, sessions=Away())))
 
     answer = client.post("/sign-out", data={"csrf_token": token_of(client.get("/review"))})
 

@@ -25,7 +25,7 @@ LIST = "/review/rings"
 @pytest.fixture
 def services():
     made = make_services()
-    made.sites.add(make_site(id="site-2", name="Kettle blog"))
+    made.common.sites.add(make_site(id="site-2", name="Kettle blog"))
     return made
 
 
@@ -44,17 +44,17 @@ def keep_ring(services, size, *, ties=("born", "target"), ring_id="ring_1", low=
             received_at=NOW - timedelta(days=1, minutes=number),
             **({"author": Author(name=f"Ann {number}")} | changes),
         )
-        services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
         told = {"p_spam": 0.05} if number < low else {}
         act = Act(comment_id=comment.id, who=f"{ring_id}-{number}", at=NOW, ties=(), sells=True)
-        services.verdicts.add(
+        services.judging.verdicts.add(
             [make_verdict(comment.id, signals=(), promo_spans=(), **told)],
             audit=frozenset(),
             acts=[act],
         )
         ids.append(comment.id)
     who = frozenset(f"{ring_id}-{number}" for number in range(size))
-    services.rings.place([PlacedRing(ring_id=ring_id, who=who, ties=ties)])
+    services.grouping.rings.place([PlacedRing(ring_id=ring_id, who=who, ties=ties)])
     return ids
 
 
@@ -102,11 +102,11 @@ def test_a_ring_is_decided_with_exceptions_that_leave_and_undone(services, clien
     assert "4 comments rejected." in words(page)
     assert "Taken out 1 comment" in words(page)
     assert rulings(services, ids) == [None] * 5
-    acts = [one.act for one in services.audit_log.recent(subject="ring_1")]
+    acts = [one.act for one in services.common.audit_log.recent(subject="ring_1")]
     assert acts == ["take out of ring"]
 
     client.post(f"{LIST}/ring_1/put-back", data=form)
-    assert services.rings.get("ring_1", site_ids=None).members == 5
+    assert services.grouping.rings.get("ring_1", site_ids=None).members == 5
 
 
 def form_fields(page):

@@ -51,7 +51,7 @@ def settle(client, path: str, *, exceptions=(), **fields):
 
 
 def rulings(services, ids) -> list[Ruling | None]:
-    decisions = [services.cases.get(one).decision for one in ids]
+    decisions = [services.review.cases.get(one).decision for one in ids]
     return [one.ruling if one else None for one in decisions]
 
 
@@ -63,7 +63,7 @@ def test_the_unticked_are_approved_in_one_bulk_decision_but_for_a_few_that_are_l
     answer = settle(client, SINCERE, exceptions=ids[:2])
     page = client.get(answer.location)
 
-    checks = services.scan_checks.find(ids)
+    checks = services.review.scan_checks.find(ids)
     ruled = dict(zip(ids, rulings(services, ids), strict=True))
     assert len(checks) == count_checks(43) == 3
     assert not checks & set(ids[:2])
@@ -72,7 +72,7 @@ def test_the_unticked_are_approved_in_one_bulk_decision_but_for_a_few_that_are_l
     assert "3 wait in the queue, to be looked at alone." in page.text
     # What was ticked, and what checks the bulk decision, is on no further screen.
     assert shown(page) == []
-    assert services.audit_log.recent(limit=1)[0].act == "approve together"
+    assert services.common.audit_log.recent(limit=1)[0].act == "approve together"
 
 
 def test_spam_is_rejected_by_the_same_form(services, client):
@@ -91,7 +91,7 @@ def test_a_bulk_decision_is_taken_back_as_any_other_and_then_nothing_checks_it(s
     client.post(action, data=hidden_fields(page, action))
 
     assert rulings(services, ids) == [None] * 30
-    assert services.scan_checks.find(ids) == frozenset()
+    assert services.review.scan_checks.find(ids) == frozenset()
     assert len(shown(client.get(SINCERE))) == 30
 
 
@@ -104,7 +104,7 @@ def test_the_same_form_sent_twice_does_nothing_twice(services, client):
         client.post(SINCERE, data=form)
 
     assert rulings(services, ids).count(None) == count_checks(30)
-    assert len(services.bulk_decisions.recent(site_ids=None, limit=5)) == 1
+    assert len(services.review.bulk_decisions.recent(site_ids=None, limit=5)) == 1
 
 
 def test_without_a_script_more_than_ten_are_asked_about_with_the_ticks_kept(services, client):
@@ -138,7 +138,7 @@ def test_what_wants_a_look_of_its_own_is_on_no_screen(services, client):
     keep(services, make_comment("half judged"), p_spam=0.02, degraded_by=("history",))
     keep(services, make_comment("sure"), Outcome.HAM, audit=True, p_spam=0.001)
     reported = keep(services, make_comment("reported"), p_spam=0.02)
-    services.reports.add(
+    services.intake.reports.add(
         Report(
             id="rep_1",
             site_id=SITE,
@@ -161,7 +161,7 @@ def test_the_most_doubtful_stand_at_the_top_where_the_eye_is_fresh(services, cli
 def test_the_page_tells_how_bulk_decisions_agreed_with_looks_at_single_comments(services, client):
     ids = fill(services, 45)
     settle(client, SINCERE)
-    first, second, _ = sorted(services.scan_checks.find(ids))
+    first, second, _ = sorted(services.review.scan_checks.find(ids))
     decide_comment(first, Ruling.APPROVE, services, decided_by="Ola")
     decide_comment(second, Ruling.REJECT, services, decided_by="Mara")
 
@@ -175,7 +175,7 @@ def test_the_page_tells_how_bulk_decisions_agreed_with_looks_at_single_comments(
 def test_nothing_marks_a_check_among_those_that_wait(services, client):
     ids = fill(services, 25)
     settle(client, SINCERE)
-    checks = services.scan_checks.find(ids)
+    checks = services.review.scan_checks.find(ids)
 
     rows = client.get("/review").text
 
@@ -204,15 +204,15 @@ def test_a_step_gets_shorter_as_bulk_decisions_are_found_wrong(alike, slips, ste
 
 def test_who_does_not_see_a_site_settles_nothing_there(services, client):
     ids = fill(services, 3)
-    [user] = services.users.all()
+    [user] = services.accounts.users.all()
     page = client.get(SINCERE)
     form = {**hidden_fields(page, SINCERE), "sure": "yes", "shown": shown(page)}
-    services.users.change(user.id, lambda one, _: replace(one, site_ids=()))
+    services.accounts.users.change(user.id, lambda one, _: replace(one, site_ids=()))
 
     client.post(SINCERE, data=form)
 
     assert rulings(services, ids) == [None] * 3
-    assert services.scan_checks.find(ids) == frozenset()
+    assert services.review.scan_checks.find(ids) == frozenset()
 
 
 def test_an_unknown_band_and_a_screen_of_nothing_are_refused(services, client):

@@ -11,7 +11,7 @@ import pyotp
 import pytest
 
 from service.moderation.admin.users import find_user, reset_password
-from tests.fakes import make_services
+from tests.fakes import make_services, with_ports
 from tests.functional.moderators import (
     CONFIG,
     PASSWORD,
@@ -37,7 +37,7 @@ def secret_of(page):
 
 
 def code_of(secret, services, steps=0):
-    return pyotp.TOTP(secret).at(int(services.clock().timestamp()) + 30 * steps)
+    return pyotp.TOTP(secret).at(int(services.common.clock().timestamp()) + 30 * steps)
 
 
 def turn_on(client, services):
@@ -47,7 +47,7 @@ def turn_on(client, services):
     page = post(client, "/me/second-factor", code=code_of(secret, services))
     assert page.status_code == 200
     codes = re.findall(r"<code>([a-z2-7-]+)</code>", page.text)
-    services.clock.advance(minutes=1)
+    services.common.clock.advance(minutes=1)
     return secret, codes
 
 
@@ -68,7 +68,7 @@ def test_a_second_factor_is_set_up_with_password_and_code_and_gives_ten_recovery
     _, codes = turn_on(client, services)
 
     assert len(set(codes)) == 10
-    assert services.second_factors.get(find_user("Ola", services).id) is not None
+    assert services.accounts.second_factors.get(find_user("Ola", services).id) is not None
     assert codes[0] not in client.get("/me/second-factor").text
     assert "10 recovery codes are left." in client.get("/me/second-factor").text
 
@@ -100,18 +100,18 @@ def test_a_wrong_code_turns_nothing_on(services):
     answer = post(client, "/me/second-factor", code="000000")
 
     assert answer.status_code == 422
-    assert services.second_factors.user_ids() == frozenset()
+    assert services.accounts.second_factors.user_ids() == frozenset()
 
 
 def test_an_offer_ends_after_ten_minutes(services):
     client = signed_in(services)
     post(client, "/me/second-factor/offer", password=PASSWORD)
     secret = secret_of(client.get("/me/second-factor"))
-    services.clock.advance(minutes=11)
+    services.common.clock.advance(minutes=11)
 
     post(client, "/me/second-factor", code=code_of(secret, services))
 
-    assert services.second_factors.user_ids() == frozenset()
+    assert services.accounts.second_factors.user_ids() == frozenset()
 
 
 def test_the_password_alone_lets_nobody_in(services):
@@ -179,7 +179,7 @@ def test_each_recovery_code_works_once_however_its_groups_are_typed(services):
     other = second_step(first_step(services), codes[4])
 
     assert [answer.status_code for answer in (first, again, other)] == [303, 403, 303]
-    acts = [(e.act, e.detail) for e in services.audit_log.recent(limit=2)]
+    acts = [(e.act, e.detail) for e in services.common.audit_log.recent(limit=2)]
     assert acts == [("use recovery code", "8 left"), ("use recovery code", "9 left")]
 
 
@@ -198,7 +198,7 @@ def test_the_first_step_is_forgotten_after_five_minutes(services):
     secret, _ = turn_on(signed_in(services), services)
     client = first_step(services)
     token = token_of(client.get("/sign-in/code"))
-    services.clock.advance(minutes=5, seconds=1)
+    services.common.clock.advance(minutes=5, seconds=1)
 
     answer = client.post(
         "/sign-in/code", data={"csrf_token": token, "code": code_of(secret, services)}
@@ -274,14 +274,14 @@ def test_where_everybody_needs_one_nobody_comes_past_its_set_up(services):
     assert client.get("/review").status_code == 200
     assert "Turn it off" not in client.get("/me/second-factor").text
     post(client, "/me/second-factor/off", password=PASSWORD)
-    assert services.second_factors.user_ids()
+    assert services.accounts.second_factors.user_ids()
 
 
 def test_what_is_kept_makes_no_code_without_the_instances_secret(services):
     secret, _ = turn_on(signed_in(services), services)
-    factor = services.second_factors.get(find_user("Ola", services).id)
+    factor = services.accounts.second_factors.get(find_user("Ola", services).id)
 
-    other = replace(services, second_factor_secret=b"the secret of another instance")
+    other = with_ports(services, second_factor_secret=b"the secret of another instance")
 
     assert secret not in factor.seed.upper()
     assert second_step(first_step(other), code_of(secret, services)).status_code == 403

@@ -42,11 +42,11 @@ def keep_shadow_verdict(services, comment, outcome=Outcome.SPAM, version="candid
         p_spam=0.99,
         formed_at=NOW,
     )
-    services.shadow_verdicts.add([shadow_verdict])
+    services.judging.shadow_verdicts.add([shadow_verdict])
 
 
 def approve(services, comment):
-    services.decisions.add(
+    services.review.decisions.add(
         Decision(
             id=f"d-{comment.id}",
             comment_id=comment.id,
@@ -118,7 +118,7 @@ def test_of_sites_that_an_account_does_not_see_nothing_is_told(services, owner):
     other = keep(services, make_comment(text="not mine", site_id=SiteId("site-2")))
     for comment in (mine, other):
         keep_shadow_verdict(services, comment)
-    services.back_scorings.begin(make_job())
+    services.judging.back_scorings.begin(make_job())
     reader = signed_in(services, "Rea")
     user = find_user("Rea", services)
     set_access(user.id, services, role=Role.READER, site_ids=[mine.site_id], actor="test")
@@ -181,8 +181,10 @@ def make_job(**changes):
 
 
 def test_jobs_show_how_far_they_have_come_and_why_they_rest(services, owner):
-    services.back_scorings.begin(make_job())
-    services.back_scorings.change("bsc_1", JobState.PAUSED, at=NOW, problem=f"odd {HOSTILE}")
+    services.judging.back_scorings.begin(make_job())
+    services.judging.back_scorings.change(
+        "bsc_1", JobState.PAUSED, at=NOW, problem=f"odd {HOSTILE}"
+    )
 
     page = owner.get("/models")
 
@@ -220,7 +222,7 @@ def test_what_is_not_there_is_not_found(owner, query):
 def test_a_withdrawn_comment_is_listed_no_more(services, owner):
     comment = keep(services)
     keep_shadow_verdict(services, comment)
-    services.comments.withdraw(comment.id, at=NOW)
+    services.intake.comments.withdraw(comment.id, at=NOW)
 
     page = owner.get("/models/differences?version=candidate")
 

@@ -61,10 +61,10 @@ def archive(services):
         [(Outcome.HAM, None), (Outcome.UNSURE, Ruling.APPROVE), (Outcome.SPAM, None)]
     ):
         comment = make_comment(id=f"com_{n}", site_id=sites[n // 2].id)
-        services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-        services.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
+        services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        services.judging.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
         if ruling:
-            services.decisions.add(
+            services.review.decisions.add(
                 Decision(
                     id=f"d{n}",
                     comment_id=comment.id,
@@ -74,7 +74,7 @@ def archive(services):
                 )
             )
         ids.append(comment.id)
-    services.shadow_verdicts.add(
+    services.judging.shadow_verdicts.add(
         [
             ShadowVerdict(
                 comment_id=one,
@@ -107,7 +107,7 @@ def test_a_version_is_set_into_the_shadow_listed_there_and_taken_out(run, folder
     assert named == "second is in the shadow.\n"
     assert off == "No version is in the shadow; before it was second.\n"
     assert read_shadow_name(folder) is None
-    acts = services.audit_log.recent()
+    acts = services.common.audit_log.recent()
     assert [(one.act, one.subject) for one in acts] == [
         ("set shadow version", "none"),
         ("set shadow version", "second"),
@@ -164,7 +164,7 @@ def test_without_any_shadow_verdict_the_way_to_one_is_told(run):
 
 def test_a_job_is_started_paused_resumed_and_cancelled(run, archive, services):
     started = run("backscore", "start", "first", "--site", "Radiators", "--from", "2026-01-01")
-    [job] = services.back_scorings.recent(limit=5)
+    [job] = services.judging.back_scorings.recent(limit=5)
     words = [run("backscore", word, job.id) for word in ("pause", "resume", "cancel")]
     [row] = [json.loads(line) for line in run("backscore", "status", "--json").splitlines()]
 
@@ -181,7 +181,7 @@ def test_a_job_that_rests_can_be_followed_and_an_unknown_one_is_said_to_be_unkno
     run, archive, services
 ):
     run("backscore", "start", "first")
-    [job] = services.back_scorings.recent(limit=5)
+    [job] = services.judging.back_scorings.recent(limit=5)
     run("backscore", "pause", job.id)
 
     followed = run("backscore", "status", job.id, "--follow")

@@ -18,7 +18,7 @@ from tests.functional.test_campaign_pages import keep_campaign
 @pytest.fixture
 def services():
     made = make_services()
-    made.sites.add(make_site(id="site-2", name="Kettle blog"))
+    made.common.sites.add(make_site(id="site-2", name="Kettle blog"))
     return made
 
 
@@ -29,8 +29,8 @@ def request_context(services):
 
 
 def similar(services, comment_id, site_ids=None):
-    sites = {site.id: site for site in services.sites.all()}
-    return similar_view(services.cases.get(comment_id), services, site_ids, sites)
+    sites = {site.id: site for site in services.common.sites.all()}
+    return similar_view(services.review.cases.get(comment_id), services, site_ids, sites)
 
 
 @pytest.mark.usefixtures("request_context")

@@ -31,8 +31,8 @@ def client(services):
 
 def limit(services, *site_ids, role=Role.MODERATOR):
     """Let the moderator see these sites alone."""
-    user = services.users.find("Ola")
-    services.users.replace(replace(user, role=role, site_ids=site_ids or None))
+    user = services.accounts.users.find("Ola")
+    services.accounts.users.replace(replace(user, role=role, site_ids=site_ids or None))
 
 
 def listed(services, **changes):
@@ -70,7 +70,7 @@ def press(client, path, **fields):
 
 
 def in_force(services):
-    return services.list_entries.in_force(services.clock())
+    return services.reputation.list_entries.in_force(services.common.clock())
 
 
 def test_the_bar_leads_to_the_lists_and_an_empty_one_says_so(client):
@@ -103,7 +103,7 @@ def test_what_was_typed_of_a_person_is_neither_kept_nor_shown(services, client):
     [entry] = in_force(services)
     assert "mara" not in page.text
     assert f"E-mail address {entry.label}" in words(page)
-    assert "mara" not in str(entry) + str(services.audit_log.recent())
+    assert "mara" not in str(entry) + str(services.common.audit_log.recent())
 
 
 def test_everything_wrong_is_said_at_once_and_nothing_typed_is_lost(services, client):
@@ -153,7 +153,7 @@ def test_a_removal_is_undone_by_the_button_beside_it(services, client):
 def test_what_ended_is_listed_with_who_ended_it_and_can_be_brought_back(services, client):
     entry = listed(services)
     listed(services, value="casino-now.shop", expires_in=timedelta(hours=1))
-    services.clock.advance(hours=1)
+    services.common.clock.advance(hours=1)
     press(client, f"/lists/{entry.id}/remove")
 
     page = client.get("/lists?show=ended")
@@ -168,7 +168,7 @@ def test_what_ended_is_listed_with_who_ended_it_and_can_be_brought_back(services
 def test_lists_are_narrowed_and_paged(services, client):
     for number in range(PAGE_SIZE + 1):
         listed(services, value=f"pills-{number:02d}.shop")
-        services.clock.advance(seconds=1)
+        services.common.clock.advance(seconds=1)
     listed(services, kind=EntryKind.PHRASE, value="Buy 100% now", site_id="site-2")
 
     first = client.get("/lists?kind=domain")
@@ -200,7 +200,7 @@ def test_hostile_values_are_shown_as_they_are_and_run_nowhere(services, client):
 def test_who_sees_one_site_lists_for_it_alone(services, client):
     there = listed(services, site_id="site-2", reason="Of the other site")
     everywhere = listed(services, site_id=None, value="casino-now.shop", reason="Of all")
-    services.list_entries.count_hits({everywhere.id: 7_531}, at=NOW)
+    services.reputation.list_entries.count_hits({everywhere.id: 7_531}, at=NOW)
     limit(services, SITE)
 
     page = client.get("/lists")
@@ -236,4 +236,4 @@ def test_an_unknown_entry_is_not_found(client, entry_id):
 
 def test_a_form_without_its_token_changes_nothing(services, client):
     assert client.post("/lists/add", data={"value": "x"}).status_code == 403
-    assert services.list_entries.count(EntryFilter(in_force=True, at=NOW)) == 0
+    assert services.reputation.list_entries.count(EntryFilter(in_force=True, at=NOW)) == 0

@@ -46,8 +46,8 @@ def client(services):
 
 
 def restrict(services, **changes):
-    [user] = services.users.all()
-    services.users.replace(replace(user, **changes))
+    [user] = services.accounts.users.all()
+    services.accounts.users.replace(replace(user, **changes))
 
 
 def post(client, path, **form):
@@ -60,7 +60,7 @@ def words(page):
 
 
 def settings(services):
-    return services.sites.get(SITE).settings
+    return services.common.sites.get(SITE).settings
 
 
 def shown_key(page):
@@ -109,13 +109,13 @@ def test_settings_are_saved_and_told_once(services, client):
     assert "The settings are saved" in page.text
     assert "The settings are saved" not in again.text
     assert 'value="98.97"' in again.text
-    entry = services.audit_log.recent(subject=SITE)[0]
+    entry = services.common.audit_log.recent(subject=SITE)[0]
     assert (entry.actor, entry.act) == ("Ola", "change settings")
 
 
 def test_what_the_form_has_no_field_for_stays_and_so_does_a_cutoff_shown_rounded(services, client):
     before = SiteSettings(blog="https://blog.example/", spam_cutoff=0.98970389900834)
-    services.sites.change_settings(SITE, lambda _: before)
+    services.common.sites.change_settings(SITE, lambda _: before)
     shown = re.search(r'name="spam_cutoff"[^>]* value="([^"]+)"', client.get(PAGE).text)[1]
 
     post(client, f"{PAGE}/settings", **(GOOD | {"spam_cutoff": shown, "holds_unsure": "on"}))
@@ -126,7 +126,7 @@ def test_what_the_form_has_no_field_for_stays_and_so_does_a_cutoff_shown_rounded
 def test_what_somebody_else_set_since_the_page_was_shown_stays(services, client):
     page = client.get(PAGE).text
     was = dict(re.findall(r'name="(was_\w+)" value="([^"]*)"', page))
-    services.sites.change_settings(
+    services.common.sites.change_settings(
         SITE, lambda now: replace(now, mode=Mode.ENFORCE, ham_cutoff=0.2)
     )
 
@@ -170,10 +170,15 @@ def test_all_that_is_wrong_is_told_at_once_beside_its_field_and_nothing_is_saved
 
 def test_a_preview_saves_nothing_and_keeps_what_was_typed(services, client):
     ham, unsure, spam = [
-        keep(services, make_comment(received_at=services.clock()), Outcome.UNSURE, p_spam=p_spam)
+        keep(
+            services,
+            make_comment(received_at=services.common.clock()),
+            Outcome.UNSURE,
+            p_spam=p_spam,
+        )
         for p_spam in (0.2, 0.5, 0.8)
     ]
-    keep(services, make_comment(received_at=services.clock() - timedelta(days=31)))
+    keep(services, make_comment(received_at=services.common.clock() - timedelta(days=31)))
     decide_comment(spam.id, Ruling.APPROVE, services, decided_by="Mara")
     decide_comment(ham.id, Ruling.REJECT, services, decided_by="Mara")
     decide_comment(unsure.id, Ruling.APPROVE, services, decided_by="Mara")
@@ -194,7 +199,7 @@ def test_a_preview_saves_nothing_and_keeps_what_was_typed(services, client):
 
 
 def test_the_script_is_told_the_same_as_the_page(services, client):
-    keep(services, make_comment(received_at=services.clock()), Outcome.UNSURE, p_spam=0.5)
+    keep(services, make_comment(received_at=services.common.clock()), Outcome.UNSURE, p_spam=0.5)
 
     answer = client.get(f"{PAGE}/cutoffs?ham_cutoff=60&spam_cutoff=").get_json()
     wrong = client.get(f"{PAGE}/cutoffs?ham_cutoff=x&spam_cutoff=101")
@@ -228,11 +233,11 @@ def test_an_akismet_key_is_issued_and_rotating_ends_the_other_keys_later(service
     akismet = shown_key(client.get(post(client, f"{PAGE}/keys", kind="akismet").location))
     new = shown_key(client.get(post(client, f"{PAGE}/keys", kind="rotate").location))
 
-    ends = {key.hint: key.expires_at for key in services.sites.list_keys(SITE)}
+    ends = {key.hint: key.expires_at for key in services.common.sites.list_keys(SITE)}
 
     assert authenticate_akismet(akismet, services)[0].id == SITE
     assert authenticate_site(new, services).id == SITE
-    assert ends[old.key.hint] == services.clock() + timedelta(days=7)
+    assert ends[old.key.hint] == services.common.clock() + timedelta(days=7)
     assert ends[akismet[:2]] is None
 
 
@@ -246,7 +251,7 @@ def test_a_key_is_revoked_the_last_one_too_after_a_warning(services, client):
     assert "It is the last valid one" in page.text
     assert answer.status_code == 303
     assert "Revoked" in after.text
-    assert not services.sites.list_keys(SITE)[0].is_valid(services.clock())
+    assert not services.common.sites.list_keys(SITE)[0].is_valid(services.common.clock())
 
 
 def test_a_key_is_not_revoked_on_another_sites_page(services, client):
@@ -255,7 +260,7 @@ def test_a_key_is_not_revoked_on_another_sites_page(services, client):
     answer = post(client, f"{PAGE}/keys/{issued.key.id}/revoke")
 
     assert answer.status_code == 404
-    assert services.sites.list_keys(OTHER_SITE)[0].is_valid(services.clock())
+    assert services.common.sites.list_keys(OTHER_SITE)[0].is_valid(services.common.clock())
 
 
 def test_a_site_is_added_and_its_key_shown(services, client):
@@ -279,7 +284,7 @@ def test_a_site_that_cannot_be_added_says_why(services, client, name, says):
 
     assert answer.status_code == 400
     assert says in answer.text
-    assert len(services.sites.all()) == 2
+    assert len(services.common.sites.all()) == 2
 
 
 def test_an_admin_of_one_site_manages_that_one_alone(services, client):
@@ -315,7 +320,7 @@ def test_others_see_no_sites_and_change_nothing(services, client, role):
 
     assert looks == [403] * 3
     assert acts == [403] * 4
-    assert services.sites.list_keys(SITE) == []
+    assert services.common.sites.list_keys(SITE) == []
 
 
 @pytest.mark.parametrize("site_id", ["site-none", "..%2f", "x" * 65])

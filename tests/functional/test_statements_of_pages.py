@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import pytest
 import sqlalchemy as sa
@@ -14,14 +14,13 @@ from service.domain.verdict import Outcome
 from service.ports.campaigns import Placement
 from service.ports.comments import NewComment
 from service.ports.rings import PlacedRing
-from service.ports.services import Services
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine, sql_stores
 from service.web.pages.review.review_page import COUNTS
 from service.web.pages.review.tab_counts import TabCounts
 from tests.benchmarks.desk_load import traits_of
 from tests.factories import NOW, SITE, make_comment, make_verdict
-from tests.fakes import make_services
+from tests.fakes import make_services, with_ports
 from tests.functional.moderators import signed_in
 
 SENDER = Sender(address_key="a1", network_key="n1", email_key="e1", email_domain="mail.example")
@@ -39,10 +38,9 @@ def engine(tmp_path):
 def services(engine):
     """Give services over a database; what waits in it is of one sender and one campaign."""
     stores = sql_stores(engine)
-    known = {field.name for field in fields(Services)}
-    of_sql = {f.name: getattr(stores, f.name) for f in fields(stores) if f.name in known}
-    services = replace(make_services(judges=False), **of_sql)
-    services.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
+    of_sql = {f.name: getattr(stores, f.name) for f in fields(stores)}
+    services = with_ports(make_services(judges=False), **of_sql)
+    services.common.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
     return services
 
 
@@ -67,8 +65,8 @@ def keep(services, numbers):
         make_comment(f"Number {n}, see https://shop.example/{n}", id=f"com_{n:03d}", sender=SENDER)
         for n in numbers
     ]
-    services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in kept])
-    services.verdicts.add(
+    services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in kept])
+    services.judging.verdicts.add(
         [make_verdict(one.id, Outcome.UNSURE) for one in kept],
         audit=frozenset(),
         traits=[traits_of(one.id) for one in kept],
@@ -77,8 +75,8 @@ def keep(services, numbers):
         ],
     )
     who = frozenset(f"who-{one.id}" for one in kept)
-    services.rings.place([PlacedRing(ring_id="ring_1", who=who, ties=("target",))])
-    services.campaigns.place(
+    services.grouping.rings.place([PlacedRing(ring_id="ring_1", who=who, ties=("target",))])
+    services.grouping.campaigns.place(
         [
             Placement(
                 comment_id=one.id,
@@ -115,7 +113,7 @@ def test_a_page_asks_for_many_comments_what_it_asks_for_few(
     numbers = []
     for few_or_many in (range(4), range(4, 24)):
         keep(services, few_or_many)
-        services.search.index_due(limit=100)
+        services.review.search.index_due(limit=100)
         assert client.get(path).status_code == 200
         asked[0].clear()
         asked[1].clear()

@@ -124,7 +124,9 @@ def cases(tmp_path):
 
     def cases():
         with open_services(data_dir=str(tmp_path / "var")) as services:
-            page = services.cases.page(CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000)
+            page = services.review.cases.page(
+                CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000
+            )
             return {case.comment.site_comment_id: case for case in page.cases}
 
     return cases
@@ -430,10 +432,12 @@ def test_an_unknown_site_or_file_is_named(run, tmp_path):
 
 def keep(tmp_path, *comments, outcome=Outcome.SPAM):
     with open_services(data_dir=str(tmp_path / "var")) as services:
-        (site,) = services.sites.all()
+        (site,) = services.common.sites.all()
         kept = [replace(comment, site_id=site.id) for comment in comments]
-        services.comments.add([NewComment(comment=c, lane=Lane.BULK) for c in kept])
-        services.verdicts.add([make_verdict(c.id, outcome) for c in kept], audit=frozenset())
+        services.intake.comments.add([NewComment(comment=c, lane=Lane.BULK) for c in kept])
+        services.judging.verdicts.add(
+            [make_verdict(c.id, outcome) for c in kept], audit=frozenset()
+        )
         decide_comment(CommentId(kept[0].id), Ruling.REJECT, services, decided_by="=ada")
     return [comment.id for comment in kept]
 
@@ -522,7 +526,7 @@ def test_a_hook_s_secret_is_shown_once(run, tmp_path):
 
     listed = run("hooks", "list", "Garden", "--json").stdout + run("hooks", "list").stdout
     with open_services(data_dir=str(tmp_path / "var")) as services:
-        kept = services.inbound.get(added["hook_id"])
+        kept = services.telling.inbound.get(added["hook_id"])
     assert added["path"] == f"/hooks/{added['hook_id']}"
     assert kept.secret == added["secret"]
     assert len(added["secret"]) >= 40

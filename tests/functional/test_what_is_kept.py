@@ -6,7 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -47,7 +47,7 @@ from service.stores.sql.schema.tables import metadata
 from service.web.reminder_text import write_reminder
 from service.wiring import open_services
 from tests.factories import make_comment
-from tests.fakes import FixedClassifier
+from tests.fakes import FixedClassifier, with_ports
 from tests.servers import running_valkey
 
 MARA, NAME, ACCOUNT, ADDRESS = "mara@example.org", "Mara Quill", "acct-1731", "203.0.113.9"
@@ -105,7 +105,7 @@ def services(tmp_path, valkey_url):
             cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
         )
         post = Taker()
-        yield replace(opened, current_model=lambda: model, mailer=post, room=post)
+        yield with_ports(opened, current_model=lambda: model, mailer=post, room=post)
 
 
 @pytest.fixture
@@ -128,8 +128,8 @@ def ran(services) -> Run:
         thresholds=(parse_threshold("1>1h"),), by_mail=True, in_room=True, quotes=True
     )
     set_mail(owner, "ola@mod.example", services)
-    moment = services.clock() + timedelta(hours=2)
-    later = replace(services, clock=lambda: moment)
+    moment = services.common.clock() + timedelta(hours=2)
+    later = with_ports(services, clock=lambda: moment)
     assert remind(plan, later, write_reminder) == 2
     return Run(services=services, site=site, sender=written[0].sender)
 
@@ -143,7 +143,7 @@ def of_mara(services: Services, site: Site, text: str, account_id: str | None) -
         author=author,
         form=form,
         post=Post(url=PAGE, title="Bleeding"),
-        received_at=services.clock(),
+        received_at=services.common.clock(),
     )
     comment = with_sender(comment, address=ADDRESS, email=MARA, services=services)
     return with_token(comment, field(services, site), services)
@@ -165,9 +165,9 @@ def field(services: Services, site: Site) -> str:
 def desk(services: Services, written: list[Comment], owner: User, colleague: User) -> None:
     """Do all that moderators do about comments and their sender, with words of their own."""
     approved, snoozed, handed, escalated, _ = written
-    claim_comment(services.cases.get(snoozed.id), owner, services)
+    claim_comment(services.review.cases.get(snoozed.id), owner, services)
     note_sender(approved.id, f"{NAME} keeps a {WORDS[1]}", services, by="Ola")
-    tomorrow = services.clock() + timedelta(days=1)
+    tomorrow = services.common.clock() + timedelta(days=1)
     snooze(snoozed.id, tomorrow, services, by=owner, note=f"ask her about the {WORDS[2]}")
     hand_over(handed.id, "Kim", services, by=owner, note=f"you know the {WORDS[3]}")
     escalate(escalated.id, services, by=colleague, note=f"she wrote of a {WORDS[4]}")
@@ -320,7 +320,7 @@ def test_erasing_a_person_leaves_nothing_of_them_anywhere(ran, tmp_path, valkey_
 
 
 def test_reminders_keep_no_word_of_a_comment(ran, tmp_path):
-    taker = ran.services.mailer
+    taker = ran.services.reminding.mailer
     assert isinstance(taker, Taker)
     [mail] = taker.mails
 
@@ -335,11 +335,11 @@ def test_the_tables_that_are_looked_through_are_all_there_are(ran, tmp_path):
 def test_a_note_goes_with_the_comment_that_it_was_written_beside(services):
     site, _ = add_site("Garden", services, actor="test")
     author = Author(name=NAME)
-    comment = make_comment(site_id=site.id, author=author, received_at=services.clock())
+    comment = make_comment(site_id=site.id, author=author, received_at=services.common.clock())
     comment = with_sender(comment, address=ADDRESS, email=None, services=services)
     submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
     note = note_sender(comment.id, f"{NAME} keeps a {WORDS[1]}", services, by="Ola")
 
     erase_person(find_person(services, name=NAME), services, by="operator")
 
-    assert services.sender_notes.known_by([note.key]) == []
+    assert services.review.sender_notes.known_by([note.key]) == []

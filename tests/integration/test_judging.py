@@ -25,7 +25,7 @@ def texts(count, word="radiator"):
 
 
 def attempts(installation, ids):
-    return [a.attempts for a in installation.services.comments.load_unjudged(ids)]
+    return [a.attempts for a in installation.services.intake.comments.load_unjudged(ids)]
 
 
 def test_a_submitted_comment_is_judged_by_the_real_worker_and_model(install):
@@ -77,7 +77,7 @@ def test_a_worker_told_to_stop_hands_back_what_it_did_not_judge(install):
     worker.send_signal(signal.SIGTERM)
     code = worker.wait(timeout=15)
     judged = len(installation.judged(ids))
-    waiting = sum(installation.services.queue.depth().values())
+    waiting = sum(installation.services.intake.queue.depth().values())
 
     installation.start_worker(0.0)
     installation.await_verdicts(ids)
@@ -179,13 +179,13 @@ def test_a_bulk_flood_delays_a_waiting_person_by_about_a_batch(install):
 def test_an_id_queued_twice_is_judged_once(install):
     installation = install()
     ids = installation.submit(texts(10))
-    installation.services.queue.put([*ids, *ids], Lane.BULK)
-    installation.services.queue.put(ids, Lane.INTERACTIVE)
+    installation.services.intake.queue.put([*ids, *ids], Lane.BULK)
+    installation.services.intake.queue.put(ids, Lane.INTERACTIVE)
 
     installation.start_worker(0.0)
     installation.await_verdicts(ids)
 
-    until(lambda: not any(installation.services.queue.depth().values()))
+    until(lambda: not any(installation.services.intake.queue.depth().values()))
     assert installation.stored_verdicts() == 10
 
 
@@ -232,8 +232,8 @@ def test_a_worker_gives_signs_of_life_and_takes_them_back(install):
 def test_a_comment_kept_by_a_request_that_died_is_judged_after_a_sweep(install):
     installation = install()
     services = installation.services
-    comment = make_comment(site_id=installation.site.id, received_at=services.clock())
-    [added] = services.comments.add([NewComment(comment=comment, lane=Lane.INTERACTIVE)])
+    comment = make_comment(site_id=installation.site.id, received_at=services.common.clock())
+    [added] = services.intake.comments.add([NewComment(comment=comment, lane=Lane.INTERACTIVE)])
     installation.start_worker(0.0)
 
     installation.sweep_later()

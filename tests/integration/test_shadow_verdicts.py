@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -20,6 +19,7 @@ from service.moderation.judging.back_score import (
 )
 from service.ports.comments import NewComment
 from tests.factories import make_comment, make_verdict
+from tests.fakes import with_ports
 from tests.integration.installation import until
 from tests.unit.models.test_registry import write
 
@@ -44,13 +44,13 @@ def archive(installation, count):
         make_comment(f"comment number {number}", site_id=installation.site.id)
         for number in range(count)
     ]
-    services.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
-    services.verdicts.add([make_verdict(one.id) for one in comments], audit=frozenset())
+    services.intake.comments.add([NewComment(comment=one, lane=Lane.BULK) for one in comments])
+    services.judging.verdicts.add([make_verdict(one.id) for one in comments], audit=frozenset())
     return comments
 
 
 def said(installation):
-    return installation.services.shadow_verdicts.count(CANDIDATE).comments
+    return installation.services.judging.shadow_verdicts.count(CANDIDATE).comments
 
 
 def test_the_shadow_speaks_of_what_a_worker_judged_and_the_verdict_is_the_current_versions(
@@ -99,11 +99,11 @@ def test_an_archive_is_back_scored_by_several_workers_though_one_is_killed_and_a
     victim, _ = installation.start_worker(), installation.start_worker()
 
     def feed(seconds_ahead=0):
-        ahead, now = timedelta(seconds=seconds_ahead), services.clock
-        feed_back_scorings(replace(services, clock=lambda: now() + ahead))
+        ahead, now = timedelta(seconds=seconds_ahead), services.common.clock
+        feed_back_scorings(with_ports(services, clock=lambda: now() + ahead))
 
     def done():
-        return services.back_scorings.get(job.id).done
+        return services.judging.back_scorings.get(job.id).done
 
     def fed_until(number):
         feed()
@@ -114,19 +114,19 @@ def test_an_archive_is_back_scored_by_several_workers_though_one_is_killed_and_a
     victim.wait()
     until(lambda: fed_until(400))
     change_back_scoring(job.id, JobState.PAUSED, services, by="Ola")
-    until(lambda: services.back_scoring_queue.depth() == 0)
-    paused = services.back_scorings.get(job.id)
+    until(lambda: services.judging.back_scoring_queue.depth() == 0)
+    paused = services.judging.back_scorings.get(job.id)
     installation.start_worker()
     change_back_scoring(job.id, JobState.RUNNING, services, by="Ola")
 
     def fed_until_ended():
         # As if upkeep had found that nobody has the killed worker's chunk in hand any more.
         feed(seconds_ahead=30)
-        return services.back_scorings.get(job.id).state is JobState.ENDED
+        return services.judging.back_scorings.get(job.id).state is JobState.ENDED
 
     until(fed_until_ended, seconds=60)
 
-    counts = services.shadow_verdicts.count(CANDIDATE)
+    counts = services.judging.shadow_verdicts.count(CANDIDATE)
     assert 0 < paused.done < count
     assert (counts.comments, done()) == (count, count)
     assert {cell.verdict for cell in counts.cells} == {Outcome.UNSURE}
@@ -142,8 +142,10 @@ def test_comments_that_wait_go_before_the_archive(install, versions):
 
     installation.start_worker()
     installation.await_verdicts(ids)
-    meanwhile = services.back_scorings.get(job.id).done
-    until(lambda: feed_back_scorings(services) or services.back_scorings.get(job.id).ended_at)
+    meanwhile = services.judging.back_scorings.get(job.id).done
+    until(
+        lambda: feed_back_scorings(services) or services.judging.back_scorings.get(job.id).ended_at
+    )
 
     assert meanwhile < 600
     assert said(installation) == 600

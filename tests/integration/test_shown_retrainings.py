@@ -30,7 +30,7 @@ def show(tmp_path, valkey):
     def shown(*retrainings: Retraining) -> dict[tuple[str, ...], float]:
         services = make_services(clock=lambda: NOW)
         for one in retrainings:
-            services.retrainings.put(one)
+            services.learning.retrainings.put(one)
         part = state_parts(replace(wired, services=services))["retrainings"]
         return {
             (reading.name.removeprefix("slopsieve_retraining_"), *reading.labels.values()):

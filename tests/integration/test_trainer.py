@@ -61,18 +61,18 @@ def test_a_trainer_retrains_when_asked_and_goes_on_after_it_was_stopped(install,
     (told / "waits").touch()
 
     with trainer(installation) as first:
-        until(services.trainer_queue.is_heard)
+        until(services.learning.trainer_queue.is_heard)
         asked = ask_retraining(services, by="Olive", options=RetrainingOptions())
-        until(lambda: services.retrainings.get(asked.id).step == "fine-tune")
-        alive_while_training = services.trainer_queue.is_heard()
+        until(lambda: services.learning.retrainings.get(asked.id).step == "fine-tune")
+        alive_while_training = services.learning.trainer_queue.is_heard()
         first.send_signal(signal.SIGTERM)
         code = first.wait(30)
-    stopped = services.retrainings.get(asked.id)
+    stopped = services.learning.retrainings.get(asked.id)
     (told / "waits").unlink()
     with trainer(installation):
-        until(lambda: services.retrainings.get(asked.id).state is RetrainingState.ENDED)
+        until(lambda: services.learning.retrainings.get(asked.id).state is RetrainingState.ENDED)
 
-    ended = services.retrainings.get(asked.id)
+    ended = services.learning.retrainings.get(asked.id)
     assert (code, alive_while_training) == (0, True)
     assert stopped.state is RetrainingState.STOPPED
     assert (ended.asked_by, ended.decisions, ended.waits) == ("Olive", 1, True)

@@ -42,7 +42,7 @@ def refuse_access(
                 remedy="let an owner see all sites, or choose another role",
             )
         )
-    known = {site.id for site in services.sites.all()}
+    known = {site.id for site in services.common.sites.all()}
     if not site_ids or any(site_id not in known for site_id in site_ids):
         problems.append(
             Problem(
@@ -80,7 +80,7 @@ def set_access(
         _keep_an_owner(changed, everybody)
         return changed
 
-    changed = services.users.change(user_id, change)
+    changed = services.accounts.users.change(user_id, change)
     where = "all sites" if named is None else ", ".join(named)
     record_act(
         services, actor=actor, act="set access", subject=user_id, detail=f"{role.value}; {where}"
@@ -95,7 +95,7 @@ def end_user(
 
     Raises `LastOwnerError`, `AboveOwnRoleError`, `NotFoundError`.
     """
-    at = services.clock()
+    at = services.common.clock()
 
     def change(user: User, everybody: Sequence[User]) -> User:
         refuse_above(user.role, actor_role)
@@ -103,8 +103,8 @@ def end_user(
         _keep_an_owner(changed, everybody)
         return changed
 
-    ended = services.users.change(user_id, change)
-    services.sessions.end_all(user_id, at=at)
+    ended = services.accounts.users.change(user_id, change)
+    services.accounts.sessions.end_all(user_id, at=at)
     record_act(services, actor=actor, act="end user", subject=user_id)
     return ended
 
@@ -116,8 +116,8 @@ def restore_user(
 
     Raises `ConflictError` for one that has not ended, `AboveOwnRoleError`, `NotFoundError`.
     """
-    password = services.new_secret()
-    password_hash = services.passwords.hash(password)
+    password = services.common.new_secret()
+    password_hash = services.accounts.passwords.hash(password)
 
     def change(user: User, _: Sequence[User]) -> User:
         refuse_above(user.role, actor_role)
@@ -125,14 +125,16 @@ def restore_user(
             raise ConflictError("this account has not ended")
         return replace(user, ended_at=None, password_hash=password_hash, must_change_password=True)
 
-    restored = services.users.change(user_id, change)
+    restored = services.accounts.users.change(user_id, change)
     record_act(services, actor=actor, act="restore user", subject=user_id)
     return restored, password
 
 
 def set_preferences(user: User, preferences: Preferences, services: Services) -> User:
     """Keep how a person likes the pages; return their account."""
-    return services.users.change(user.id, lambda now, _: replace(now, preferences=preferences))
+    return services.accounts.users.change(
+        user.id, lambda now, _: replace(now, preferences=preferences)
+    )
 
 
 def _keep_an_owner(changed: User, everybody: Sequence[User]) -> None:

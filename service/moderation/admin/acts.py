@@ -12,8 +12,8 @@ from service.ports.services import Services
 
 def record_act(services: Services, *, actor: str, act: str, subject: str, detail: str = "") -> None:
     """Append one act of a person, done now. `detail` never holds comment text."""
-    services.audit_log.append(
-        AuditEntry(at=services.clock(), actor=actor, act=act, subject=subject, detail=detail)
+    services.common.audit_log.append(
+        AuditEntry(at=services.common.clock(), actor=actor, act=act, subject=subject, detail=detail)
     )
 
 

@@ -106,28 +106,30 @@ def remove_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
 
     Raises `NotFoundError` for an unknown one.
     """
-    for entry in services.list_entries.remove([entry_id], by=by, at=services.clock()):
+    for entry in services.reputation.list_entries.remove(
+        [entry_id], by=by, at=services.common.clock()
+    ):
         _log(entry, "remove entry", services, by=by)
-    return services.list_entries.get(entry_id)
+    return services.reputation.list_entries.get(entry_id)
 
 
 def restore_entry(entry_id: str, services: Services, *, by: str) -> ListEntry:
     """Take a removal back and return the entry. Raises `NotFoundError` for an unknown one."""
-    for entry in services.list_entries.restore([entry_id]):
+    for entry in services.reputation.list_entries.restore([entry_id]):
         _log(entry, "restore entry", services, by=by)
-    return services.list_entries.get(entry_id)
+    return services.reputation.list_entries.get(entry_id)
 
 
 def list_entries(
     criteria: EntryFilter, services: Services, *, cursor: str | None, limit: int
 ) -> EntryPage:
     """Return one page, newest first. Raises `InvalidInputError` for a foreign cursor."""
-    return services.list_entries.page(criteria, cursor=cursor, limit=limit)
+    return services.reputation.list_entries.page(criteria, cursor=cursor, limit=limit)
 
 
 def keep_entries(entries: Sequence[ListEntry], services: Services, *, by: str) -> None:
     """Keep entries that were checked, and write so into the log."""
-    services.list_entries.add(entries)
+    services.reputation.list_entries.add(entries)
     for entry in entries:
         _log(entry, f"add {entry.effect} entry", services, by=by)
 
@@ -145,9 +147,9 @@ def make_entry(
     comment_id: CommentId | None = None,
 ) -> ListEntry:
     """Return a new entry that counts from now on; it is not kept yet."""
-    now = services.clock()
+    now = services.common.clock()
     return ListEntry(
-        id=services.new_id("ent"),
+        id=services.common.new_id("ent"),
         site_id=site_id,
         effect=effect,
         kind=kind,
@@ -175,7 +177,7 @@ def find_doubles(entry: ListEntry, in_force: Sequence[ListEntry]) -> list[ListEn
 def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | None, list[Problem]]:
     """Return the entry that is meant, or None with all that is wrong."""
     problems: list[Problem] = []
-    recognised = recognise(new.kind, new.value, services.sender_secrets)
+    recognised = recognise(new.kind, new.value, services.reputation.sender_secrets)
     reason = " ".join(new.reason.split())
     if isinstance(recognised, Problem):
         problems.append(recognised)
@@ -190,7 +192,7 @@ def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | No
             )
         )
     if new.site_id is not None:
-        services.sites.get(new.site_id)
+        services.common.sites.get(new.site_id)
     if isinstance(recognised, Problem) or problems:
         return None, problems
     entry = make_entry(
@@ -207,7 +209,7 @@ def _read(new: NewEntry, services: Services, *, by: str) -> tuple[ListEntry | No
 
 
 def _refuse_doubles(entry: ListEntry, services: Services) -> list[Problem]:
-    doubles = find_doubles(entry, services.list_entries.in_force(entry.added_at))
+    doubles = find_doubles(entry, services.reputation.list_entries.in_force(entry.added_at))
     if not doubles:
         return []
     if any(double.effect is entry.effect for double in doubles):
@@ -218,11 +220,11 @@ def _refuse_doubles(entry: ListEntry, services: Services) -> list[Problem]:
 
 
 def _refuse_too_many(kind: EntryKind, services: Services) -> list[Problem]:
-    everything = EntryFilter(in_force=True, at=services.clock())
-    phrases = EntryFilter(in_force=True, at=services.clock(), kind=EntryKind.PHRASE)
-    full = services.list_entries.count(everything) >= MAX_IN_FORCE
+    everything = EntryFilter(in_force=True, at=services.common.clock())
+    phrases = EntryFilter(in_force=True, at=services.common.clock(), kind=EntryKind.PHRASE)
+    full = services.reputation.list_entries.count(everything) >= MAX_IN_FORCE
     if kind is EntryKind.PHRASE:
-        full = full or services.list_entries.count(phrases) >= MAX_PHRASES_IN_FORCE
+        full = full or services.reputation.list_entries.count(phrases) >= MAX_PHRASES_IN_FORCE
     if not full:
         return []
     remedy = "remove entries that match nothing any more"
@@ -237,13 +239,13 @@ def _refuse_common(entry: ListEntry, services: Services) -> list[Problem]:
 
 
 def _preview(entry: ListEntry, services: Services) -> Preview:
-    cases = services.cases.page(
+    cases = services.review.cases.page(
         CaseFilter(site_id=entry.site_id),
         order=Order.NEWEST,
         cursor=None,
         limit=PREVIEWED_COMMENTS,
     ).cases
-    book, now = EntryBook([entry]), services.clock()
+    book, now = EntryBook([entry]), services.common.clock()
     matched = [case for case in cases if _matches(case, book, now)]
     rulings = [case.decision.ruling for case in matched if case.decision]
     return Preview(

@@ -63,12 +63,12 @@ def add_site(
         )
         raise InvalidInputError([problem])
     site = Site(
-        id=SiteId(services.new_id("site")),
+        id=SiteId(services.common.new_id("site")),
         name=name,
-        created_at=services.clock(),
+        created_at=services.common.clock(),
         settings=settings or SiteSettings(),
     )
-    services.sites.add(site)
+    services.common.sites.add(site)
     record_act(services, actor=actor, act="add site", subject=site.id)
     return site, issue_key(site.id, services, actor=actor)
 
@@ -78,19 +78,21 @@ def issue_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
 
     Raises `NotFoundError` for an unknown site and `ConflictError` if it has enough keys.
     """
-    valid = sum(key.is_valid(services.clock()) for key in services.sites.list_keys(site_id))
+    valid = sum(
+        key.is_valid(services.common.clock()) for key in services.common.sites.list_keys(site_id)
+    )
     if valid >= _MAX_VALID_KEYS:
         msg = f"this site has {valid} valid keys; revoke those that are no longer used"
         raise ConflictError(msg)
-    secret = _KEY_PREFIX + services.new_secret()
+    secret = _KEY_PREFIX + services.common.new_secret()
     key = SiteKey(
-        id=services.new_id("key"),
+        id=services.common.new_id("key"),
         site_id=site_id,
         hint=secret[: len(_KEY_PREFIX) + 4],
         secret_sha256=_hash(secret),
-        created_at=services.clock(),
+        created_at=services.common.clock(),
     )
-    services.sites.add_key(key)
+    services.common.sites.add_key(key)
     record_act(services, actor=actor, act="issue key", subject=key.id)
     return IssuedKey(key=key, secret=secret)
 
@@ -111,7 +113,7 @@ def issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> Iss
 
 
 def _issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> IssuedKey:
-    key_id = services.new_id(AKISMET_KEY_ID)
+    key_id = services.common.new_id(AKISMET_KEY_ID)
     secret = akismet_secret(key_id, services)
     key = SiteKey(
         id=key_id,
@@ -119,16 +121,18 @@ def _issue_akismet_key(site_id: SiteId, services: Services, *, actor: str) -> Is
         # Every character shown makes the key easier to guess.
         hint=secret[:2],
         secret_sha256=_akismet_hash(secret, services),
-        created_at=services.clock(),
+        created_at=services.common.clock(),
     )
-    services.sites.add_key(key)
+    services.common.sites.add_key(key)
     record_act(services, actor=actor, act="issue Akismet key", subject=key.id)
     return IssuedKey(key=key, secret=secret)
 
 
 def akismet_secret(key_id: str, services: Services) -> str:
     """Return the Akismet key of this id: 12 lower-case hexadecimal digits."""
-    digest = hmac.new(services.sender_secret, f"akismet key:{key_id}".encode(), hashlib.sha256)
+    digest = hmac.new(
+        services.reputation.sender_secret, f"akismet key:{key_id}".encode(), hashlib.sha256
+    )
     return digest.hexdigest()[:_AKISMET_KEY_CHARS]
 
 
@@ -139,12 +143,12 @@ def rotate_keys(
 
     Akismet keys are left alone: other programs hold them.
     """
-    now = services.clock()
+    now = services.common.clock()
     issued = issue_key(site_id, services, actor=actor)
-    for key in services.sites.list_keys(site_id):
+    for key in services.common.sites.list_keys(site_id):
         if key.id != issued.key.id and key.is_valid(now) and not key.is_akismet:
             end = min(key.expires_at or now + overlap, now + overlap)
-            services.sites.end_key(key.id, expires_at=end)
+            services.common.sites.end_key(key.id, expires_at=end)
             record_act(services, actor=actor, act="expire key", subject=key.id)
     return issued
 
@@ -159,7 +163,7 @@ def revoke_key(
     """
     if site_id is not None:
         _refuse_lockout(key_id, site_id, services)
-    key = services.sites.end_key(key_id, revoked_at=services.clock())
+    key = services.common.sites.end_key(key_id, revoked_at=services.common.clock())
     record_act(services, actor=actor, act="revoke key", subject=key_id)
     return key
 
@@ -179,7 +183,7 @@ def change_site_settings(
     hundreds at a time; if that is interrupted, setting the mode once more does the rest. Raises
     `NotFoundError` for an unknown site, and what `how` raises.
     """
-    now = services.clock()
+    now = services.common.clock()
 
     def act(before: SiteSettings, after: SiteSettings) -> AuditEntry:
         changes = [
@@ -191,7 +195,7 @@ def change_site_settings(
             at=now, actor=actor, act="change settings", subject=site_id, detail="; ".join(changes)
         )
 
-    before, after = services.sites.change_settings(site_id, how, act=act)
+    before, after = services.common.sites.change_settings(site_id, how, act=act)
     if before.settings.mode is not after.settings.mode or before == after:
         _reposition(site_id, services)
     return after
@@ -202,7 +206,7 @@ def forget_taught(site_id: SiteId, services: Services, *, actor: str) -> Site:
 
     Those made from now on teach again. Raises `NotFoundError` for an unknown site.
     """
-    now = services.clock()
+    now = services.common.clock()
     return change_site_settings(
         site_id, lambda present: replace(present, learns_since=now), services, actor=actor
     )
@@ -212,7 +216,7 @@ def _reposition(site_id: SiteId, services: Services) -> None:
     """Place all of the site's waiting comments by the mode of now."""
     after: CommentId | None = None
     while True:
-        after = services.comments.reposition(site_id, after=after, limit=_PLACED_AT_ONCE)
+        after = services.intake.comments.reposition(site_id, after=after, limit=_PLACED_AT_ONCE)
         if after is None:
             return
 
@@ -228,8 +232,8 @@ def authenticate_site(secret: str, services: Services) -> Site:
 
     Keys carry 256 random bits, so a plain SHA-256 keeps them as safe as a slow hash would.
     """
-    found = services.sites.find_key(_hash(secret))
-    if found is None or not found[0].is_valid(services.clock()):
+    found = services.common.sites.find_key(_hash(secret))
+    if found is None or not found[0].is_valid(services.common.clock()):
         msg = "this key is unknown, expired or revoked"
         raise NotAuthenticatedError(msg)
     return found[1]
@@ -238,8 +242,8 @@ def authenticate_site(secret: str, services: Services) -> Site:
 def authenticate_akismet(secret: str, services: Services) -> tuple[Site, SiteKey]:
     """Return the site whose valid Akismet key this is. Raises `NotAuthenticatedError` otherwise."""
     if _AKISMET_KEY.fullmatch(secret):
-        found = services.sites.find_key(_akismet_hash(secret, services))
-        if found is not None and found[0].is_akismet and found[0].is_valid(services.clock()):
+        found = services.common.sites.find_key(_akismet_hash(secret, services))
+        if found is not None and found[0].is_akismet and found[0].is_valid(services.common.clock()):
             return found[1], found[0]
     msg = "this key is unknown, expired or revoked"
     raise NotAuthenticatedError(msg)
@@ -270,25 +274,25 @@ def register_blog(site: Site, blog: str, services: Services, *, actor: str) -> S
     try:
         return change_site_settings(site.id, register, services, actor=actor)
     except ConflictError:
-        return services.sites.get(site.id)
+        return services.common.sites.get(site.id)
 
 
 def _refuse_lockout(key_id: str, site_id: SiteId, services: Services) -> None:
-    keys = {key.id: key for key in services.sites.list_keys(site_id)}
+    keys = {key.id: key for key in services.common.sites.list_keys(site_id)}
     if key_id not in keys:
         msg = "this site has no key of this id"
         raise NotFoundError(msg)
     if keys[key_id].is_akismet:
         return
     others = [key for key in keys.values() if key.id != key_id and not key.is_akismet]
-    if not any(key.is_valid(services.clock()) for key in others):
+    if not any(key.is_valid(services.common.clock()) for key in others):
         msg = "this is the site's last valid key; issue another one first"
         raise ConflictError(msg)
 
 
 def _akismet_hash(secret: str, services: Services) -> str:
     key = f"akismet hash:{secret}".encode()
-    return hmac.new(services.sender_secret, key, hashlib.sha256).hexdigest()
+    return hmac.new(services.reputation.sender_secret, key, hashlib.sha256).hexdigest()
 
 
 def _hash(secret: str) -> str:

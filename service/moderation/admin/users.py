@@ -43,21 +43,21 @@ def add_user(
     """
     name = name.strip()
     if role is None:
-        role = Role.MODERATOR if services.users.all() else Role.OWNER
+        role = Role.MODERATOR if services.accounts.users.all() else Role.OWNER
     refuse_above(role, actor_role)
     problems = [*_name_problems(name), *refuse_access(role, site_ids, services)]
     if problems:
         raise InvalidInputError(problems)
-    password = services.new_secret()
+    password = services.common.new_secret()
     user = User(
-        id=services.new_id("user"),
+        id=services.common.new_id("user"),
         name=name,
-        password_hash=services.passwords.hash(password),
-        created_at=services.clock(),
+        password_hash=services.accounts.passwords.hash(password),
+        created_at=services.common.clock(),
         role=role,
         site_ids=None if site_ids is None else tuple(dict.fromkeys(site_ids)),
     )
-    services.users.add(user)
+    services.accounts.users.add(user)
     record_act(services, actor=actor, act="add user", subject=user.id, detail=role.value)
     return user, password
 
@@ -84,7 +84,7 @@ def _name_problems(name: str) -> list[Problem]:
 
 def find_user(name: str, services: Services) -> User:
     """Return the account of this name. Raises `NotFoundError` for an unknown one."""
-    user = services.users.find(name)
+    user = services.accounts.users.find(name)
     if user is None:
         msg = f"there is no moderator called {name!r}"
         raise NotFoundError(msg)
@@ -101,7 +101,7 @@ def reset_password(
     """
     user = find_user(name, services)
     refuse_above(user.role, actor_role)
-    password = services.new_secret()
+    password = services.common.new_secret()
     _set_password(user, password, services, must_change=True)
     record_act(services, actor=actor, act="reset password", subject=user.id)
     return password
@@ -112,11 +112,11 @@ def authenticate_user(name: str, password: str, services: Services) -> User:
 
     An account that has ended is answered like a wrong password.
     """
-    user = services.users.find(name)
+    user = services.accounts.users.find(name)
     password = password[:MAX_PASSWORD_CHARS]
     if user is None:
-        services.passwords.hash(_DECOY_PASSWORD)
-    elif services.passwords.verify(user.password_hash, password) and user.ended_at is None:
+        services.accounts.passwords.hash(_DECOY_PASSWORD)
+    elif services.accounts.passwords.verify(user.password_hash, password) and user.ended_at is None:
         return user
     msg = "name and password do not fit"
     raise NotAuthenticatedError(msg)
@@ -124,7 +124,7 @@ def authenticate_user(name: str, password: str, services: Services) -> User:
 
 def check_password(user: User, password: str, services: Services) -> bool:
     """Say whether this is the account's password."""
-    return services.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
+    return services.accounts.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
 
 
 def change_password(user: User, *, old: str, new: str, services: Services) -> User:
@@ -158,10 +158,10 @@ def change_password(user: User, *, old: str, new: str, services: Services) -> Us
 
 def _set_password(user: User, password: str, services: Services, *, must_change: bool) -> User:
     """Set a password, and end the sessions that the old one began."""
-    password_hash = services.passwords.hash(password)
-    changed = services.users.change(
+    password_hash = services.accounts.passwords.hash(password)
+    changed = services.accounts.users.change(
         user.id,
         lambda now, _: replace(now, password_hash=password_hash, must_change_password=must_change),
     )
-    services.sessions.end_all(user.id, at=services.clock())
+    services.accounts.sessions.end_all(user.id, at=services.common.clock())
     return changed

@@ -48,13 +48,13 @@ class AskedBook:
         That is as long as the last `NEWEST` comments reach into the first week, or that had few.
         """
         return self._then_and_now.get(
-            site_ids, self._services.clock(), lambda: _then_and_now(site_ids, self._services)
+            site_ids, self._services.common.clock(), lambda: _then_and_now(site_ids, self._services)
         )
 
     def weeks(self, site_ids: tuple[SiteId, ...] | None) -> tuple[LeftWeek, ...]:
         """Return the last `WEEKS` weeks of these sites (None: all), this one among them."""
         return self._weeks.get(
-            site_ids, self._services.clock(), lambda: _weeks(site_ids, self._services)
+            site_ids, self._services.common.clock(), lambda: _weeks(site_ids, self._services)
         )
 
 
@@ -80,10 +80,10 @@ class _Remembered(Generic[_V]):
 def _then_and_now(
     site_ids: tuple[SiteId, ...] | None, services: Services
 ) -> AskedThenAndNow | None:
-    newest = services.figures.asked(site_ids, newest_first=True, limit=NEWEST)
+    newest = services.insight.figures.asked(site_ids, newest_first=True, limit=NEWEST)
     if len(newest) < NEWEST:
         return None
-    oldest = services.figures.asked(site_ids, newest_first=False, limit=NEWEST)
+    oldest = services.insight.figures.asked(site_ids, newest_first=False, limit=NEWEST)
     end = oldest[0].received_at + _FIRST_WEEK
     first = [one for one in oldest if one.received_at < end]
     if len(first) < _FEWEST_AT_FIRST or newest[-1].received_at < end:
@@ -97,8 +97,10 @@ def _then_and_now(
 
 
 def _weeks(site_ids: tuple[SiteId, ...] | None, services: Services) -> tuple[LeftWeek, ...]:
-    now = services.clock()
+    now = services.common.clock()
     monday = monday_of(now.date())
     scope = last_days(site_ids, (now.date() - monday).days + 1 + 7 * (WEEKS - 1), now)
-    settings = {site.id: site.settings for site in services.sites.all()}
-    return weeks_of(services.figures.left(scope), services.current_promise(), settings)
+    settings = {site.id: site.settings for site in services.common.sites.all()}
+    return weeks_of(
+        services.insight.figures.left(scope), services.judging.current_promise(), settings
+    )

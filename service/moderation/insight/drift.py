@@ -41,7 +41,7 @@ def count_traffic(services: Services, *, goes_on: Callable[[], bool]) -> int:
     Each is counted once, also if two do this at the same time. Raises `StoreUnavailableError`.
     """
     counted = 0
-    while ids := services.traffic.fresh(limit=PORTION):
+    while ids := services.insight.traffic.fresh(limit=PORTION):
         now_counted = _count(ids, services)
         counted += now_counted
         if len(ids) < PORTION or not now_counted or not goes_on():
@@ -50,14 +50,14 @@ def count_traffic(services: Services, *, goes_on: Callable[[], bool]) -> int:
 
 
 def _count(ids: Sequence[CommentId], services: Services) -> int:
-    cases = [case for case in services.cases.find(ids) if case.verdict is not None]
+    cases = [case for case in services.review.cases.find(ids) if case.verdict is not None]
     domains = {case.comment.id: _domains(case) for case in cases}
     seen: dict[str, datetime] = {}
     for case in cases:
         for domain in domains[case.comment.id]:
             at = case.comment.received_at
             seen[domain] = min(at, seen.get(domain, at))
-    first_seen = services.traffic.note_domains(seen)
+    first_seen = services.insight.traffic.note_domains(seen)
     sightings: list[Sighting] = []
     for case in cases:
         if case.verdict is None:
@@ -72,7 +72,7 @@ def _count(ids: Sequence[CommentId], services: Services) -> int:
                 new_domain=leads_to_new(found, first_seen, at=case.comment.received_at),
             )
         )
-    return services.traffic.count(sightings)
+    return services.insight.traffic.count(sightings)
 
 
 def _domains(case: Case) -> tuple[str, ...]:
@@ -110,11 +110,13 @@ def read_drift(
     today = now.astimezone(UTC).date()
     recent_from = today - timedelta(days=RECENT_DAYS - 1)
     before_from = recent_from - timedelta(days=REFERENCE_DAYS)
-    promise = services.current_promise()
+    promise = services.judging.current_promise()
     version = promise.version if promise else None
 
     def between(first: date, last: date, model_version: str | None = None) -> Traffic:
-        return services.traffic.between(first, last, site_ids=site_ids, model_version=model_version)
+        return services.insight.traffic.between(
+            first, last, site_ids=site_ids, model_version=model_version
+        )
 
     own = None
     if version is not None:
@@ -132,7 +134,7 @@ def read_drift(
     return DriftReading(
         at=now,
         drift=drift_of(version=version, own=own, world=world),
-        days=tuple(services.traffic.facts_by_day(before_from, today, site_ids=site_ids)),
+        days=tuple(services.insight.traffic.facts_by_day(before_from, today, site_ids=site_ids)),
     )
 
 
@@ -147,7 +149,9 @@ def _reference_days(
 
     They end before the recent days, unless a busy site filled them sooner.
     """
-    days = services.traffic.first_days(site_ids=site_ids, model_version=version, limit=_MOST_DAYS)
+    days = services.insight.traffic.first_days(
+        site_ids=site_ids, model_version=version, limit=_MOST_DAYS
+    )
     verdicts = 0
     older: tuple[date, date] | None = None
     for one in days:
@@ -178,7 +182,7 @@ class DriftBook:
         if not self._lock.acquire(timeout=_PATIENCE_SECONDS):
             raise StoreUnavailableError("others wait for the drift already")
         try:
-            now = self._services.clock()
+            now = self._services.common.clock()
             known = self._remembered.get(key)
             if known is None or not timedelta() <= now - known.at < REMEMBERED_FOR:
                 known = read_drift(self._services, site_ids=key, now=now)

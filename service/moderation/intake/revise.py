@@ -48,7 +48,7 @@ def submit_version(
     for _ in range(_TRIES):
         ids = _version_ids(comment.site_id, comment.site_comment_id, services)
         if ids:
-            newest = services.cases.get(ids[-1], site_id=comment.site_id)
+            newest = services.review.cases.get(ids[-1], site_id=comment.site_id)
             if newest.withdrawn_at is None and _shows_the_same(newest.comment, comment):
                 _withdraw_all(ids[:-1], services, by=by)
                 return newest.comment.id
@@ -82,7 +82,7 @@ def _version_ids(site_id: SiteId, site_comment_id: str, services: Services) -> l
             _name(site_comment_id, number)
             for number in range(len(ids) + 1, len(ids) + 1 + _NAMES_AT_ONCE)
         ]
-        found = services.comments.find_by_site_ids(site_id, names)
+        found = services.intake.comments.find_by_site_ids(site_id, names)
         ids += [found[name] for name in names if name in found]
         if len(found) < _NAMES_AT_ONCE:
             return ids

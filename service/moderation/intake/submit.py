@@ -19,7 +19,7 @@ def submit_comments(comments: Sequence[NewComment], services: Services) -> list[
     Returns after the commit. If the queue is away the comments are kept all the same, and the
     sweep queues them later; a repeat is kept and judged only once.
     """
-    added = services.comments.add(comments)
+    added = services.intake.comments.add(comments)
     queued: list[CommentId] = []
     for lane in Lane:
         new = [
@@ -31,7 +31,7 @@ def submit_comments(comments: Sequence[NewComment], services: Services) -> list[
             queued += new
     # Once for both lanes: each is a transaction, and those of the workers wait for it.
     _mark_queued(queued, services)
-    services.observer.kept(comments, added, at=services.clock())
+    services.common.observer.kept(comments, added, at=services.common.clock())
     return added
 
 
@@ -47,7 +47,7 @@ def queue_comments(ids: Sequence[CommentId], lane: Lane, services: Services) -> 
 
 def _put(ids: Sequence[CommentId], lane: Lane, services: Services) -> bool:
     try:
-        services.queue.put(ids, lane)
+        services.intake.queue.put(ids, lane)
     except StoreUnavailableError:
         # The sweep queues them later. The queue itself says that it is away, once.
         return False
@@ -58,7 +58,7 @@ def _mark_queued(ids: Sequence[CommentId], services: Services) -> None:
     if not ids:
         return
     try:
-        services.comments.mark_queued(ids, services.clock())
+        services.intake.comments.mark_queued(ids, services.common.clock())
     except StoreUnavailableError:
         # They are kept and queued: a refusal now would have their site send them once more.
         log.warning("queueing was not noted, the sweep may repeat it", extra={"comments": len(ids)})

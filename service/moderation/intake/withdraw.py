@@ -20,12 +20,12 @@ def withdraw_comment(
     Its verdict, its decisions and the log stay, so that figures stay true. Raises `NotFoundError`
     for a comment that is not kept or belongs to another site.
     """
-    case = services.cases.get(comment_id, site_id=site_id)
+    case = services.review.cases.get(comment_id, site_id=site_id)
     if case.withdrawn_at is not None:
         return False
-    now = services.clock()
+    now = services.common.clock()
     act = AuditEntry(at=now, actor=by, act="withdraw", subject=comment_id)
-    services.comments.withdraw(comment_id, at=now, act=act)
+    services.intake.comments.withdraw(comment_id, at=now, act=act)
     announce_withdrawn([case], services)
     log.info("comment withdrawn", extra={"comment_id": comment_id})
     return True

@@ -48,16 +48,16 @@ def start_back_scoring(
     `until` None means now. Workers that cannot load the version pause the job and say why. Raises
     `InvalidInputError`, `ConflictError` while the version is asked already.
     """
-    now = services.clock()
+    now = services.common.clock()
     until = until or now
     if since is not None and since >= until:
         problem = Problem(
             field="--from", problem="is not before the end", remedy="give an earlier day"
         )
         raise InvalidInputError([problem])
-    job = services.back_scorings.begin(
+    job = services.judging.back_scorings.begin(
         BackScoring(
-            id=services.new_id("bsc"),
+            id=services.common.new_id("bsc"),
             model_version=version,
             site_ids=None if site_ids is None else tuple(site_ids),
             since=since,
@@ -79,7 +79,7 @@ def change_back_scoring(
     Chunks that workers have begun stop at their next slice. Raises `NotFoundError`,
     `ConflictError` for a job that is over.
     """
-    job = services.back_scorings.change(job_id, state, at=services.clock())
+    job = services.judging.back_scorings.change(job_id, state, at=services.common.clock())
     detail = f"{job.id} {state.value}, {job.done} of {job.total} comments"
     record_act(
         services, actor=by, act="change back-scoring", subject=job.model_version, detail=detail
@@ -92,19 +92,19 @@ def feed_back_scorings(services: Services) -> int:
 
     Safe to run at any time, by many at once. Raises `StoreUnavailableError`.
     """
-    jobs = services.back_scorings.running()
+    jobs = services.judging.back_scorings.running()
     if not jobs:
         return 0
-    now = services.clock()
-    backlog = services.back_scoring_queue.depth() > 0
+    now = services.common.clock()
+    backlog = services.judging.back_scoring_queue.depth() > 0
     lost_before = now - (_LOST_AFTER_WITH_BACKLOG if backlog else _LOST_AFTER)
     queued = 0
     for job in jobs:
-        chunks = services.back_scorings.cut(
+        chunks = services.judging.back_scorings.cut(
             job.id, size=CHUNK_SIZE, most_open=MOST_OPEN, lost_before=lost_before, at=now
         )
         if chunks:
-            services.back_scoring_queue.put(chunks)
+            services.judging.back_scoring_queue.put(chunks)
         queued += len(chunks)
     if queued:
         log.info("back-scoring was queued", extra={"chunks": queued})
@@ -121,17 +121,17 @@ def back_score_chunk(
     cancelled, ends it early; paused ones are queued again when the job goes on. A version that
     cannot be used pauses the job. Raises `StoreUnavailableError`; then upkeep queues it again.
     """
-    found = services.back_scorings.find_chunk(job_id, number)
+    found = services.judging.back_scorings.find_chunk(job_id, number)
     if found is None:
         return
     job, chunk = found
     try:
-        ids = services.back_scorings.ids_of(job, chunk)
+        ids = services.judging.back_scorings.ids_of(job, chunk)
         while ids:
-            while (model := services.find_model(job.model_version)) is None:
+            while (model := services.judging.find_model(job.model_version)) is None:
                 # It is being loaded beside what serves.
                 yield 0
-            if services.back_scorings.get(job_id).state is not JobState.RUNNING:
+            if services.judging.back_scorings.get(job_id).state is not JobState.RUNNING:
                 return
             some = ids[: max(size(), 1)]
             ids = ids[len(some) :]
@@ -144,12 +144,14 @@ def back_score_chunk(
     except Exception as error:  # noqa: BLE001  # a job must not go round for ever
         _pause(job, f"a chunk failed: {type(error).__name__}", services)
     else:
-        services.back_scorings.finish_chunk(chunk, at=services.clock())
+        services.judging.back_scorings.finish_chunk(chunk, at=services.common.clock())
 
 
 def _pause(job: BackScoring, problem: str, services: Services) -> None:
     log.error("back-scoring is paused", extra={"job": job.id, "problem": problem})
     try:
-        services.back_scorings.change(job.id, JobState.PAUSED, at=services.clock(), problem=problem)
+        services.judging.back_scorings.change(
+            job.id, JobState.PAUSED, at=services.common.clock(), problem=problem
+        )
     except ConflictError:
         log.info("back-scoring was over already", extra={"job": job.id})

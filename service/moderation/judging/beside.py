@@ -16,7 +16,9 @@ def with_rings(
     comments: Sequence[Comment], histories: Sequence[History], services: Services
 ) -> list[History]:
     """Return histories that know how other senders of the same ring were ruled on."""
-    beside = services.rings.rulings_beside({who for one in comments for who in _known(one.sender)})
+    beside = services.grouping.rings.rulings_beside(
+        {who for one in comments for who in _known(one.sender)}
+    )
     if not beside:
         return list(histories)
     found = []

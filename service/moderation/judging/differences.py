@@ -41,8 +41,8 @@ def tell_differences(
     scope: ShadowVerdictScope, services: Services, *, cursor: str | None = None, limit: int
 ) -> Differences:
     """Return how a version's shadow verdicts differ; raises as `disagreements` does."""
-    counts = services.shadow_verdicts.count(scope)
-    page = services.shadow_verdicts.disagreements(scope, cursor=cursor, limit=limit)
+    counts = services.judging.shadow_verdicts.count(scope)
+    page = services.judging.shadow_verdicts.disagreements(scope, cursor=cursor, limit=limit)
     return Differences(
         counts=counts,
         n_newly_lost=sum(
@@ -56,8 +56,8 @@ def tell_differences(
 
 def version_to_tell_of(services: Services) -> str | None:
     """Return the version in the shadow, else the one that spoke last; None where none spoke."""
-    shadow = services.shadow_name()
-    versions = services.shadow_verdicts.versions()
+    shadow = services.judging.shadow_name()
+    versions = services.judging.shadow_verdicts.versions()
     if shadow is not None and (shadow in versions or not versions):
         return shadow
     return versions[0] if versions else None

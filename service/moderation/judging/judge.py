@@ -181,7 +181,7 @@ def judge_batch(
     """
     counting = counting or AttemptCount()
     counting.settle(services)
-    attempts = services.comments.load_unjudged(ids)
+    attempts = services.intake.comments.load_unjudged(ids)
     fresh = [a for a in attempts if a.attempts == 0]
     stored = _try_apart(fresh, services, counting) if fresh else []
     for attempt in attempts:
@@ -236,9 +236,9 @@ def _try_apart(
 def _try_batch(
     attempts: Sequence[Attempt], services: Services, counting: AttemptCount, *, untried: bool
 ) -> list[CommentId]:
-    timer = StageTimer(services.observer.monotonic)
-    began = services.clock()
-    book = services.entries_in_force()
+    timer = StageTimer(services.common.observer.monotonic)
+    began = services.common.clock()
+    book = services.reputation.entries_in_force()
     counting.begin(attempts, services)
     if untried:
         judged = [_unjudgeable(attempt, services) for attempt in attempts]
@@ -248,12 +248,12 @@ def _try_batch(
         timer.end(Stage.GATHER)
         judged = _judge_comments(
             comments,
-            services.current_model(),
+            services.judging.current_model(),
             histories=histories,
-            now=services.clock(),
+            now=services.common.clock(),
             settings=[a.settings for a in attempts],
             book=book,
-            taught=services.taught(),
+            taught=services.learning.taught(),
             timer=timer,
         )
     stored = _store(judged, attempts, services)
@@ -276,14 +276,14 @@ def _tell_observer(
         verdicts=[one.verdict for one in judged],
         stored=frozenset(stored),
         began=began,
-        ended=services.clock(),
+        ended=services.common.clock(),
         seconds=timer.seconds,
     )
-    services.observer.judged(batch)
+    services.common.observer.judged(batch)
 
 
 def _unjudgeable(attempt: Attempt, services: Services) -> _Judged:
-    model = services.current_model()
+    model = services.judging.current_model()
     verdict = conclude(
         attempt.comment.id,
         signals=(),
@@ -292,7 +292,7 @@ def _unjudgeable(attempt: Attempt, services: Services) -> _Judged:
         model_version=model.version,
         weights=model.weights,
         cutoffs=cutoffs_of(attempt.settings, model.cutoffs),
-        judged_at=services.clock(),
+        judged_at=services.common.clock(),
     )
     return _Judged(verdict=verdict)
 
@@ -323,7 +323,8 @@ def _store(
     audit = frozenset(
         v.comment_id
         for v in verdicts
-        if v.outcome is not Outcome.UNSURE and is_audited(v.comment_id, services.audit_share)
+        if v.outcome is not Outcome.UNSURE
+        and is_audited(v.comment_id, services.judging.audit_share)
     )
     attempted = {a.comment.id: a for a in attempts}
     cases = [_case(verdict, attempted[verdict.comment_id], audit) for verdict in verdicts]
@@ -331,7 +332,7 @@ def _store(
     messages = write_verdict_messages(cases, services, endpoints)
     traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
     acts = [act for one in judged if (act := _act(one, attempted[one.verdict.comment_id]))]
-    stored = services.verdicts.add(
+    stored = services.judging.verdicts.add(
         verdicts,
         audit=audit,
         deliveries=messages,
@@ -412,7 +413,7 @@ def _count_hits(
     if not hits:
         return
     try:
-        services.list_entries.count_hits(hits, at=services.clock())
+        services.reputation.list_entries.count_hits(hits, at=services.common.clock())
     except StoreUnavailableError:
         log.warning("hits of list entries were not counted", extra={"entries": len(hits)})
 

@@ -61,9 +61,13 @@ def find_rings(services: Services, memory: RingMemory, *, goes_on: Callable[[], 
 def _read(services: Services, memory: RingMemory, *, goes_on: Callable[[], bool]) -> bool:
     """Read on in the acts; return whether all were read."""
     after = memory.read_to
-    after = services.rings.place_before(memory.most) if after is None else max(0, after - _OVERLAP)
+    after = (
+        services.grouping.rings.place_before(memory.most)
+        if after is None
+        else max(0, after - _OVERLAP)
+    )
     while True:
-        some = services.rings.acts(after=after, limit=_OVERLAP + _PORTION)
+        some = services.grouping.rings.acts(after=after, limit=_OVERLAP + _PORTION)
         known = set(memory.newest)
         for one in some:
             after = one.place
@@ -81,15 +85,15 @@ def _look_at(some: Sequence[str], services: Services, graph: RingGraph) -> int:
     """Keep the rings that these senders are in now, and release who is in none any more."""
     found = graph.rings(some)
     ringed = {who for ring in found for who in ring.who}
-    before = services.rings.ringed(ringed.union(some))
+    before = services.grouping.rings.ringed(ringed.union(some))
     taken: set[str] = set()
     placed = []
     for ring in found:
-        ring_id = _id_of(ring, before, taken) or services.new_id("ring")
+        ring_id = _id_of(ring, before, taken) or services.common.new_id("ring")
         taken.add(ring_id)
         placed.append(PlacedRing(ring_id=ring_id, who=ring.who, ties=tuple(sorted(ring.ties))))
-    services.rings.release({who for who in some if who in before and who not in ringed})
-    return services.rings.place(placed) if placed else 0
+    services.grouping.rings.release({who for who in some if who in before and who not in ringed})
+    return services.grouping.rings.place(placed) if placed else 0
 
 
 def _id_of(ring: Ring, before: Mapping[str, str], taken: set[str]) -> str | None:
@@ -100,9 +104,9 @@ def _id_of(ring: Ring, before: Mapping[str, str], taken: set[str]) -> str | None
 
 def _prune(services: Services, memory: RingMemory) -> None:
     """Forget acts that are too old or too many to be read again, now and then."""
-    now = services.clock()
+    now = services.common.clock()
     if memory.pruned_at is None or now - memory.pruned_at >= _PRUNE_EVERY:
         memory.pruned_at = now
-        services.rings.prune(
+        services.grouping.rings.prune(
             received_before=now - CONDUCT_KEPT, most=memory.most, limit=_MOST_PRUNED
         )

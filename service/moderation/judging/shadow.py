@@ -21,7 +21,7 @@ _MOST_AT_ONCE = 1_000
 def has_shadow(services: Services) -> bool:
     """Say whether a version in the shadow is ready to be asked; raises nothing."""
     try:
-        return services.shadow_model() is not None
+        return services.judging.shadow_model() is not None
     except Exception as error:  # noqa: BLE001  # a version on trial may do anything
         log.warning("the shadow cannot be asked", extra={"error": type(error).__name__})
         return False
@@ -35,7 +35,7 @@ def judge_in_shadow(ids: Sequence[CommentId], services: Services) -> int | None:
     it has seen.
     """
     try:
-        model = services.shadow_model()
+        model = services.judging.shadow_model()
         return keep_shadow_verdicts(ids, model, services, origin=Origin.SHADOW) if model else 0
     except (StoreUnavailableError, ModelUnavailableError) as error:
         reason = type(error).__name__
@@ -50,8 +50,8 @@ def prune_shadow_verdicts(services: Services, *, keep: timedelta) -> int:
 
     Safe to run at any time, twice too. Raises `StoreUnavailableError`.
     """
-    pruned = services.shadow_verdicts.prune(
-        formed_before=services.clock() - keep, limit=_MOST_AT_ONCE
+    pruned = services.judging.shadow_verdicts.prune(
+        formed_before=services.common.clock() - keep, limit=_MOST_AT_ONCE
     )
     if pruned:
         log.info("old shadow verdicts were deleted", extra={"opinions": pruned})

@@ -29,15 +29,15 @@ def keep_shadow_verdicts(
     verdict. Verdicts are only read. Raises `StoreUnavailableError`, and `ModelUnavailableError` if
     the classifier can't answer; the whole call can safely be repeated.
     """
-    cases = [case for case in services.cases.find_judged(ids) if case.withdrawn_at is None]
+    cases = [case for case in services.review.cases.find_judged(ids) if case.withdrawn_at is None]
     if not cases:
         return 0
     settings = {
-        site_id: services.sites.get(site_id).settings
+        site_id: services.common.sites.get(site_id).settings
         for site_id in {case.comment.site_id for case in cases}
     }
-    shadow_verdicts = _form(cases, model, settings, origin, services.clock())
-    services.shadow_verdicts.add(shadow_verdicts)
+    shadow_verdicts = _form(cases, model, settings, origin, services.common.clock())
+    services.judging.shadow_verdicts.add(shadow_verdicts)
     return len(shadow_verdicts)
 
 

@@ -32,19 +32,19 @@ def ask_retraining(services: Services, *, by: str, options: RetrainingOptions) -
     Raise `NoTrainerError` where there is none, `ConflictError` while one is asked for or runs,
     `StoreUnavailableError`.
     """
-    if not services.trainer_queue.is_heard():
+    if not services.learning.trainer_queue.is_heard():
         msg = "no process that retrains gives a sign of life"
         raise NoTrainerError(msg)
-    now = services.clock()
-    for one in services.retrainings.recent(limit=_LOOKED_BACK):
+    now = services.common.clock()
+    for one in services.learning.retrainings.recent(limit=_LOOKED_BACK):
         runs_now = one.state is RetrainingState.RUNNING and not one.is_silent(now)
         if one.state is RetrainingState.ASKED or runs_now:
             msg = f"retraining {one.id} is under way"
             raise ConflictError(msg)
-    asked = Retraining(id=services.new_id("rtr"), asked_by=by, asked_at=now, options=options)
-    services.retrainings.put(asked)
+    asked = Retraining(id=services.common.new_id("rtr"), asked_by=by, asked_at=now, options=options)
+    services.learning.retrainings.put(asked)
     record_act(services, actor=by, act="ask for retraining", subject=asked.id)
-    services.trainer_queue.wake()
+    services.learning.trainer_queue.wake()
     return asked
 
 
@@ -68,11 +68,11 @@ def retrain_if_wanted(
     refusal = runs.refuse()
     if refusal and order.retraining_id is not None:
         # Whoever asked is told; asking again is one click.
-        asked = services.retrainings.get(order.retraining_id)
+        asked = services.learning.retrainings.get(order.retraining_id)
         failed = replace(
-            asked, state=RetrainingState.FAILED, ended_at=services.clock(), problem=refusal
+            asked, state=RetrainingState.FAILED, ended_at=services.common.clock(), problem=refusal
         )
-        services.retrainings.put(failed)
+        services.learning.retrainings.put(failed)
         return failed
     return retrain(order, services, runs, export=export, goes_on=goes_on)
 
@@ -85,7 +85,7 @@ def _next(
     every: timedelta | None,
     promotes: bool,
 ) -> Order | None:
-    recent = services.retrainings.recent(limit=_LOOKED_BACK)
+    recent = services.learning.retrainings.recent(limit=_LOOKED_BACK)
     asked = [one for one in recent if one.state is RetrainingState.ASKED]
     if asked:
         # The one asked for first; the page lets nobody ask for a second.
@@ -105,6 +105,6 @@ def _next(
         if one.options == options
         and (one.state is not RetrainingState.STOPPED or runs.holds(one.id))
     ]
-    if begun and services.clock() - max(begun) < every:
+    if begun and services.common.clock() - max(begun) < every:
         return None
     return Order(asked_by=SCHEDULE, options=options, promotes=promotes)

@@ -22,7 +22,7 @@ def decisions_behind(case: Case, services: Services) -> tuple[Case, ...]:
     if verdict is None or lean is None or not comment.text:
         return ()
     try:
-        taught = services.taught()
+        taught = services.learning.taught()
     except StoreUnavailableError:
         return ()
     ids = taught.behind(
@@ -31,7 +31,7 @@ def decisions_behind(case: Case, services: Services) -> tuple[Case, ...]:
         by=lean.contribution,
         until=verdict.judged_at.toordinal(),
     )
-    found = services.cases.find([one for one in ids if one != comment.id]) if ids else []
+    found = services.review.cases.find([one for one in ids if one != comment.id]) if ids else []
     in_force = [
         one
         for one in found

@@ -49,9 +49,9 @@ class Thing:
 
 def beliefs(services: Services, site_ids: tuple[SiteId, ...] | None) -> tuple[Belief, ...]:
     """Return how far each of these sites (None: all) is believed, those that decided most first."""
-    taught = services.taught()
+    taught = services.learning.taught()
     found = []
-    for site in services.sites.all():
+    for site in services.common.sites.all():
         if site_ids is not None and site.id not in site_ids:
             continue
         known = taught.sites.get(site.id)
@@ -73,14 +73,14 @@ def what_was_learnt(site_id: SiteId, services: Services) -> tuple[Thing, ...]:
     At most `MOST_TOLD` of a kind for spam and as many for ham. Words are read from the decided
     comments that are still kept: of hashes alone nothing is told.
     """
-    taught = services.taught()
+    taught = services.learning.taught()
     strongest = find_strongest(taught, site_id, most=_LOOKED_AT)
     by_comment: defaultdict[CommentId, list[Strong]] = defaultdict(list)
     for one in strongest:
         if abs(one.adds) >= _LEAST:
             by_comment[one.comment_id].append(one)
     things = []
-    for case in services.cases.find(list(by_comment)):
+    for case in services.review.cases.find(list(by_comment)):
         if case.withdrawn_at is not None or case.comment.site_id != site_id:
             continue
         wanted = by_comment[case.comment.id]

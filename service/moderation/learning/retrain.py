@@ -113,7 +113,7 @@ def try_retraining(
     refusal = runs.refuse()
     if refusal:
         raise TrainingFailedError(refusal)
-    run_id = services.new_id("try")
+    run_id = services.common.new_id("try")
     with runs.only_one(), _leased(services, runs.place) as renew:
 
         def hear(progress: TrainingProgress) -> None:
@@ -121,7 +121,7 @@ def try_retraining(
             told(progress)
 
         try:
-            runs.keep_decisions(run_id, export(services.clock()))
+            runs.keep_decisions(run_id, export(services.common.clock()))
             return runs.train(
                 run_id,
                 order.options,
@@ -137,7 +137,7 @@ def find_unfinished(
     services: Services, runs: TrainingRuns, options: RetrainingOptions | None = None
 ) -> Retraining | None:
     """Return the newest retraining that can be gone on with here, of these options if given."""
-    for one in services.retrainings.recent(limit=_LOOKED_BACK):
+    for one in services.learning.retrainings.recent(limit=_LOOKED_BACK):
         fits = one.is_unfinished() if options is not None else _may_go_on(one)
         if fits and options in (None, one.options) and runs.holds(one.id):
             return one
@@ -159,7 +159,7 @@ def _begin(order: Order, services: Services, runs: TrainingRuns, export: Export)
     if order.resumes_only:
         msg = "there is no unfinished retraining here that could be gone on with"
         raise ConflictError(msg)
-    now = services.clock()
+    now = services.common.clock()
     begun = _asked(order, services, now)
     kept = runs.keep_decisions(begun.id, export(now))
     return _put_running(replace(begun, started_at=now), kept, services)
@@ -173,17 +173,17 @@ def _resume(
     What was erased, withdrawn, undone or ruled otherwise since it began must not teach as it was,
     so then it is begun anew.
     """
-    still_so = {(one["id"], one["label"]) for one in export(services.clock())}
+    still_so = {(one["id"], one["label"]) for one in export(services.common.clock())}
     if still_so.issuperset(runs.kept_labels(unfinished.id)):
         again = replace(unfinished, problem=None, ended_at=None)
         kept = KeptDecisions(count=again.decisions, sha256=again.decisions_sha256)
         return _put_running(again, kept, services)
     runs.drop(unfinished.id)
-    services.retrainings.put(
+    services.learning.retrainings.put(
         replace(
             unfinished,
             state=RetrainingState.FAILED,
-            ended_at=services.clock(),
+            ended_at=services.common.clock(),
             problem="some of what it learnt from was erased or undone since: it begins anew",
         )
     )
@@ -192,9 +192,12 @@ def _resume(
 
 def _asked(order: Order, services: Services, now: datetime) -> Retraining:
     if order.retraining_id is not None:
-        return services.retrainings.get(order.retraining_id)
+        return services.learning.retrainings.get(order.retraining_id)
     return Retraining(
-        id=services.new_id("rtr"), asked_by=order.asked_by, asked_at=now, options=order.options
+        id=services.common.new_id("rtr"),
+        asked_by=order.asked_by,
+        asked_at=now,
+        options=order.options,
     )
 
 
@@ -202,11 +205,11 @@ def _put_running(begun: Retraining, kept: KeptDecisions, services: Services) -> 
     running = replace(
         begun,
         state=RetrainingState.RUNNING,
-        seen_at=services.clock(),
+        seen_at=services.common.clock(),
         decisions=kept.count,
         decisions_sha256=kept.sha256,
     )
-    services.retrainings.put(running)
+    services.learning.retrainings.put(running)
     return running
 
 
@@ -214,7 +217,7 @@ def _is_worth_it(begun: Retraining, services: Services) -> bool:
     """Say whether there is anything to learn that the last one of these options did not have."""
     if not begun.decisions and not begun.options.data:
         return False
-    for one in services.retrainings.recent(limit=_LOOKED_BACK):
+    for one in services.learning.retrainings.recent(limit=_LOOKED_BACK):
         if one.id == begun.id or one.options != begun.options:
             continue
         if one.state is RetrainingState.ENDED:
@@ -253,7 +256,7 @@ def _train(
         report = runs.train(running.id, running.options, dry_run=False, told=hear, goes_on=goes_on)
     except TrainingStoppedError:
         stopped = replace(teller.latest, state=RetrainingState.STOPPED, seconds_left=None)
-        services.retrainings.put(stopped)
+        services.learning.retrainings.put(stopped)
         return stopped
     except TrainingFailedError as error:
         failed = replace(teller.latest, state=RetrainingState.FAILED, problem=str(error))
@@ -273,15 +276,17 @@ def promote_retrained(retraining: Retraining, services: Services, *, by: str) ->
         raise ConflictError(msg)
     promote_version(retraining.version, services, by=by)
     with suppress(ConflictError):
-        return services.retrainings.answer(
-            retraining.id, Answer.PROMOTED, by=by, at=services.clock()
+        return services.learning.retrainings.answer(
+            retraining.id, Answer.PROMOTED, by=by, at=services.common.clock()
         )
-    return services.retrainings.get(retraining.id)
+    return services.learning.retrainings.get(retraining.id)
 
 
 def refuse_retrained(retraining: Retraining, services: Services, *, by: str) -> Retraining:
     """Note that a candidate is not to serve. Raise `ConflictError` if it was answered before."""
-    refused = services.retrainings.answer(retraining.id, Answer.REFUSED, by=by, at=services.clock())
+    refused = services.learning.retrainings.answer(
+        retraining.id, Answer.REFUSED, by=by, at=services.common.clock()
+    )
     record_act(
         services,
         actor=by,
@@ -293,8 +298,10 @@ def refuse_retrained(retraining: Retraining, services: Services, *, by: str) -> 
 
 
 def _put_end(ended: Retraining, services: Services) -> Retraining:
-    ended = replace(ended, ended_at=services.clock(), seen_at=services.clock(), seconds_left=None)
-    services.retrainings.put(ended)
+    ended = replace(
+        ended, ended_at=services.common.clock(), seen_at=services.common.clock(), seconds_left=None
+    )
+    services.learning.retrainings.put(ended)
     said = ended.recommendation.value if ended.recommendation else ended.state.value
     record_act(
         services,
@@ -314,11 +321,11 @@ class _Teller:
         self.latest = running
         self._services = services
         self._holder = holder
-        self._told_at = services.clock()
+        self._told_at = services.common.clock()
 
     def hear(self, progress: TrainingProgress) -> None:
         """Take note of how far it is. Raise `TrainingStoppedError` if it is another's turn now."""
-        now = self._services.clock()
+        now = self._services.common.clock()
         self.latest = replace(
             self.latest,
             step=progress.step,
@@ -331,7 +338,7 @@ class _Teller:
         self._told_at = now
         try:
             _renew(self._services, self._holder)
-            self._services.retrainings.put(self.latest)
+            self._services.learning.retrainings.put(self.latest)
         except StoreUnavailableError:
             # Nobody else can begin either while the database is away.
             log.warning("the database is away, the training goes on")
@@ -340,8 +347,8 @@ class _Teller:
 @contextmanager
 def _leased(services: Services, holder: str) -> Iterator[Callable[[], None]]:
     """Hold the lease while the block runs; give what renews it. Raise `ConflictError`."""
-    now = services.clock()
-    taken = services.retrainings.take_lease(holder, now=now, until=now + _LEASE)
+    now = services.common.clock()
+    taken = services.learning.retrainings.take_lease(holder, now=now, until=now + _LEASE)
     if taken is Lease.REFUSED:
         msg = "another machine retrains on this database now: look at `slopsieve retrain --list`"
         raise ConflictError(msg)
@@ -349,11 +356,14 @@ def _leased(services: Services, holder: str) -> Iterator[Callable[[], None]]:
         yield lambda: _renew(services, holder)
     finally:
         with suppress(StoreUnavailableError):
-            services.retrainings.end_lease(holder)
+            services.learning.retrainings.end_lease(holder)
 
 
 def _renew(services: Services, holder: str) -> None:
-    now = services.clock()
-    if services.retrainings.take_lease(holder, now=now, until=now + _LEASE) is Lease.REFUSED:
+    now = services.common.clock()
+    if (
+        services.learning.retrainings.take_lease(holder, now=now, until=now + _LEASE)
+        is Lease.REFUSED
+    ):
         msg = "another machine retrains meanwhile"
         raise TrainingStoppedError(msg)

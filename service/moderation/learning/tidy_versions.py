@@ -35,16 +35,16 @@ def tidy_versions(services: Services, *, keep: int) -> int:
     everything does, as the same training again comes to the same version. Half-written ones that
     killed processes left go after a day. Safe to run at any time. Raises `StoreUnavailableError`.
     """
-    services.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
-    retrainings = services.retrainings.recent(limit=_LOOKED_BACK)
-    now = services.clock()
+    services.learning.versions.drop_leftovers(older_than=_LEFTOVERS_KEPT)
+    retrainings = services.learning.retrainings.recent(limit=_LOOKED_BACK)
+    now = services.common.clock()
     if any(_runs(one) and not one.is_silent(now) for one in retrainings):
         return 0
-    there = {version.name for version in services.versions.all()}
+    there = {version.name for version in services.learning.versions.all()}
     refused = [name for name in _refused(retrainings) if name in there]
     needed = {
         job.model_version
-        for job in services.back_scorings.recent(limit=_LOOKED_BACK)
+        for job in services.judging.back_scorings.recent(limit=_LOOKED_BACK)
         if job.state in UNFINISHED
     }
     dropped = 0
@@ -76,12 +76,12 @@ def _is_refused(one: Retraining) -> bool:
 def _served(name: str, services: Services) -> bool:
     """Say whether a version ever served: verdicts bear its name, and owners may go back to it."""
     promoted = AuditFilter(act=PROMOTED, subject=name)
-    return bool(services.audit_log.page(promoted, after=None, limit=1).entries)
+    return bool(services.common.audit_log.page(promoted, after=None, limit=1).entries)
 
 
 def _drop(name: str, services: Services) -> bool:
     try:
-        services.versions.drop(name)
+        services.learning.versions.drop(name)
     except NotFoundError:
         return False
     except ConflictError as error:

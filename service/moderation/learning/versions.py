@@ -15,7 +15,7 @@ def promote_version(name: str, services: Services, *, by: str) -> None:
 
     Raise `NotFoundError` for an unknown one, `ConflictError` for one that cannot be used.
     """
-    before = services.versions.promote(name)
+    before = services.learning.versions.promote(name)
     record_act(
         services,
         actor=by,
@@ -30,7 +30,7 @@ def roll_back(services: Services, *, by: str) -> str:
 
     Raise `ConflictError` if there is none.
     """
-    previous = services.versions.previous()
+    previous = services.learning.versions.previous()
     if previous is None:
         msg = "no version was current before this one"
         raise ConflictError(msg)

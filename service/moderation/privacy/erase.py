@@ -58,7 +58,7 @@ def find_person(
 
 def count_comments(person: Person, services: Services) -> Mapping[SiteId, int]:
     """Return how many comments of a person are kept, by site."""
-    return services.personal_data.count_by_site(person)
+    return services.reputation.personal_data.count_by_site(person)
 
 
 def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:
@@ -72,29 +72,35 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
     """
     after, exported = None, 0
     accounts: dict[str, Conduct] = {}
-    now = services.clock()
+    now = services.common.clock()
     while exported < MAX_EXPORTED:
-        ids = services.personal_data.find(person, after=after, limit=_PORTION)
+        ids = services.reputation.personal_data.find(person, after=after, limit=_PORTION)
         if not ids:
             break
         after = ids[-1]
-        acts = {key: asdict(kept) for key, kept in services.rings.kept_of(ids).items()}
+        acts = {key: asdict(kept) for key, kept in services.grouping.rings.kept_of(ids).items()}
         for comment_id in ids:
             try:
-                case = services.cases.get(comment_id)
+                case = services.review.cases.get(comment_id)
             except NotFoundError:
                 continue
             exported += 1
-            accounts.update(services.history.conducts(account_of(case.comment.sender), now=now))
+            accounts.update(
+                services.reputation.history.conducts(account_of(case.comment.sender), now=now)
+            )
             yield {"kind": "comment", **_record(case), "ring": acts.get(comment_id)}
-    accounts.update(services.history.conducts(person.sender, now=now))
+    accounts.update(services.reputation.history.conducts(person.sender, now=now))
     for name, conduct in sorted(accounts.items()):
         yield {"kind": "account", "account": name, "conduct": asdict(conduct)}
-    for entry in services.list_entries.known_by(entry_keys(person.sender)):
+    for entry in services.reputation.list_entries.known_by(entry_keys(person.sender)):
         yield {"kind": "list_entry", "list_entry": asdict(entry)}
-    for note in services.sender_notes.known_by(note_keys(person.sender)):
+    for note in services.review.sender_notes.known_by(note_keys(person.sender)):
         yield {"kind": "sender_note", "sender_note": asdict(note)}
-    more = bool(services.personal_data.find(person, after=after, limit=1)) if after else False
+    more = (
+        bool(services.reputation.personal_data.find(person, after=after, limit=1))
+        if after
+        else False
+    )
     yield {"kind": "end", "comments": exported, "cut": more}
 
 
@@ -120,15 +126,19 @@ def erase_person(
     erased, after = 0, None
     for number in itertools.count():
         limit = _PORTION if at_most is None else min(_PORTION, at_most - erased)
-        ids = services.personal_data.find(person, after=after, limit=limit) if limit > 0 else []
+        ids = (
+            services.reputation.personal_data.find(person, after=after, limit=limit)
+            if limit > 0
+            else []
+        )
         if not ids and number:
             break
         after = ids[-1] if ids else None
         forget_accounts(ids, services)
         # The first entry is written even if nothing was found: that somebody asked is an act.
-        at = services.clock()
-        shown = services.cases.find(ids)
-        erased += services.personal_data.withdraw(
+        at = services.common.clock()
+        shown = services.review.cases.find(ids)
+        erased += services.reputation.personal_data.withdraw(
             ids,
             at=at,
             act=partial(_act, at, by),
@@ -138,7 +148,7 @@ def erase_person(
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
     forget_records(person.sender, services)
     if at_most is None or erased < at_most:
-        services.search.drop_left_out()
+        services.review.search.drop_left_out()
     log.info("a person's comments were erased", extra={"comments": erased})
     return erased
 

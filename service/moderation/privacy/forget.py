@@ -43,7 +43,7 @@ def make_keys(
 
     Raises `InvalidInputError` for what is no address.
     """
-    secrets = services.sender_secrets
+    secrets = services.reputation.sender_secrets
     try:
         return make_sender(
             address=address,
@@ -84,9 +84,9 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     person = person_keys(sender)
     forget_records(person, services)
     erased = 0
-    while ids := services.comments.find_sent_by(person, limit=_PORTION):
+    while ids := services.intake.comments.find_sent_by(person, limit=_PORTION):
         forget_accounts(ids, services)
-        services.comments.erase_senders(ids)
+        services.intake.comments.erase_senders(ids)
         erased += len(ids)
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
     forget_records(person, services)
@@ -106,9 +106,9 @@ def forget_records(person: Sender, services: Services) -> None:
 
     Raises `StoreUnavailableError`.
     """
-    services.history.forget(person)
-    services.list_entries.forget(entry_keys(person))
-    services.sender_notes.forget(note_keys(person))
+    services.reputation.history.forget(person)
+    services.reputation.list_entries.forget(entry_keys(person))
+    services.review.sender_notes.forget(note_keys(person))
 
 
 def forget_accounts(ids: Sequence[CommentId], services: Services) -> None:
@@ -117,11 +117,11 @@ def forget_accounts(ids: Sequence[CommentId], services: Services) -> None:
     Notes that were written beside them go too, also under an address that others share: they are
     about this person. Raises `StoreUnavailableError`.
     """
-    senders = {case.comment.sender for case in services.cases.find(ids)}
+    senders = {case.comment.sender for case in services.review.cases.find(ids)}
     for account in {account_of(one) for one in senders} - {Sender()}:
-        services.history.forget(account)
+        services.reputation.history.forget(account)
     older = {one.before_rotation or Sender() for one in senders}
-    services.sender_notes.forget([key for one in senders | older if (key := note_key(one))])
+    services.review.sender_notes.forget([key for one in senders | older if (key := note_key(one))])
 
 
 def account_of(sender: Sender) -> Sender:

@@ -30,10 +30,10 @@ def prune_deliveries(
     however old: nobody has been told of it yet. Safe to run at any time, twice too. Raises
     `StoreUnavailableError`.
     """
-    before = services.clock() - keep
-    pruned = some = services.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
+    before = services.common.clock() - keep
+    pruned = some = services.telling.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
     while some == _MOST_AT_ONCE and goes_on():
-        some = services.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
+        some = services.telling.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
         pruned += some
     if pruned:
         log.info("old deliveries were deleted", extra={"deliveries": pruned})
@@ -55,7 +55,7 @@ def prune_comments(
     time, once and then for as long as `goes_on` says. Safe to run at any time, twice too. Raises
     `StoreUnavailableError`.
     """
-    now = services.clock()
+    now = services.common.clock()
     pruned = 0
     for age, spam_only in ((keep, False), (keep_spam, True)):
         if age is None:
@@ -73,12 +73,12 @@ def prune_comments(
 def _withdraw_old(
     services: Services, received_before: datetime, *, spam_only: bool, at: datetime
 ) -> int:
-    ids = services.personal_data.find_old(
+    ids = services.reputation.personal_data.find_old(
         received_before=received_before, spam_only=spam_only, limit=_MOST_COMMENTS_AT_ONCE
     )
     if not ids:
         return 0
-    shown = services.cases.find(ids)
-    withdrawn = services.personal_data.withdraw(ids, at=at)
+    shown = services.review.cases.find(ids)
+    withdrawn = services.reputation.personal_data.withdraw(ids, at=at)
     announce_withdrawn(shown, services)
     return withdrawn

@@ -33,7 +33,7 @@ def set_mail(user: User, address: str, services: Services) -> User:
             remedy="write it as name@example.org, in ASCII letters",
         )
         raise InvalidInputError([problem])
-    changed = services.users.change(
+    changed = services.accounts.users.change(
         user.id,
         lambda now, _: replace(now, preferences=replace(now.preferences, mail=address or None)),
     )
@@ -50,19 +50,19 @@ def ask_for_test(user: User, services: Services, *, in_room: bool = False) -> Re
     if not in_room and user.preferences.mail is None:
         problem = Problem(field="mail", problem="is not set", remedy="give a mail address first")
         raise InvalidInputError([problem])
-    now = services.clock()
+    now = services.common.clock()
     user_id = None if in_room else user.id
-    newest = services.reminders.newest_of(user_id)
+    newest = services.reminding.reminders.newest_of(user_id)
     if newest and newest.occasion == TEST and newest.created_at > now - TEST_AT_MOST_EVERY:
         raise ConflictError("the last test is less than a minute old; wait for it")
     test = Reminder(
-        id=services.new_id("rem"),
+        id=services.common.new_id("rem"),
         channel=Channel.ROOM if in_room else Channel.MAIL,
         user_id=user_id,
         occasion=TEST,
         created_at=now,
         next_try_at=now,
     )
-    if not services.reminders.add(test):
+    if not services.reminding.reminders.add(test):
         raise ConflictError("a test waits to be sent already")
     return test

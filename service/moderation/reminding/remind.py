@@ -68,13 +68,13 @@ def remind(
     next of `delays`, in seconds, as long as its crossing lasts; one that may have arrived is not.
     In quiet hours only tests are sent. Raises `StoreUnavailableError`; the next call goes on.
     """
-    now = services.clock()
-    services.reminders.end_lost(now, problem=CUT_OFF)
+    now = services.common.clock()
+    services.reminding.reminders.end_lost(now, problem=CUT_OFF)
     recipients = _recipients(plan, services)
     is_quiet = plan.is_quiet(now)
     if not is_quiet:
         _note_crossings(recipients, plan, services)
-    due = services.reminders.take_due(
+    due = services.reminding.reminders.take_due(
         now, until=now + LEND_FOR, occasion=TEST if is_quiet else None
     )
     together: dict[str | None, list[Reminder]] = defaultdict(list)
@@ -84,7 +84,7 @@ def remind(
         _send(some, recipients.get(user_id), plan, services, write, delays)
         for user_id, some in together.items()
     )
-    services.reminders.prune(before=now - KEEP_FOR)
+    services.reminding.reminders.prune(before=now - KEEP_FOR)
     return sent
 
 
@@ -104,9 +104,9 @@ def facts_for(
     )
     by_site = [
         SiteWaiting(name=site.name, number=number)
-        for site in services.sites.all()
+        for site in services.common.sites.all()
         if (site_ids is None or site.id in site_ids)
-        and (number := services.cases.count(CaseFilter(site_id=site.id, needs_review=True)))
+        and (number := services.review.cases.count(CaseFilter(site_id=site.id, needs_review=True)))
     ]
     by_site.sort(key=lambda one: (-one.number, one.name))
     return WaitingFacts(
@@ -130,7 +130,7 @@ def _recipients(plan: ReminderPlan, services: Services) -> Mapping[str | None, _
             language=plan.language,
         )
     if plan.by_mail:
-        for user in services.users.all():
+        for user in services.accounts.users.all():
             address = user.preferences.mail
             if address and is_reminded(user):
                 found[user.id] = _Recipient(
@@ -152,8 +152,8 @@ def _note_crossings(
     recipients: Mapping[str | None, _Recipient], plan: ReminderPlan, services: Services
 ) -> None:
     """Keep a reminder of each new crossing, and end those that are over."""
-    now = services.clock()
-    told = {(one.user_id, one.occasion): one for one in services.reminders.in_force()}
+    now = services.common.clock()
+    told = {(one.user_id, one.occasion): one for one in services.reminding.reminders.in_force()}
     counted: dict[tuple[Threshold, tuple[SiteId, ...] | None], int] = {}
     over = {
         one.id
@@ -161,7 +161,7 @@ def _note_crossings(
         if occasion != TEST and not _is_planned(user_id, occasion, recipients, plan)
     }
     for user_id, recipient in recipients.items():
-        newest = services.reminders.newest_of(user_id)
+        newest = services.reminding.reminders.newest_of(user_id)
         rests = (
             newest is not None
             and newest.occasion != TEST
@@ -175,9 +175,9 @@ def _note_crossings(
             if before is not None and threshold.is_over(counted[key]):
                 over.add(before.id)
             elif before is None and threshold.is_crossed(counted[key]) and not rests:
-                services.reminders.add(_reminder(recipient, threshold.name, services))
+                services.reminding.reminders.add(_reminder(recipient, threshold.name, services))
     if over:
-        services.reminders.end_crossings(sorted(over), at=now)
+        services.reminding.reminders.end_crossings(sorted(over), at=now)
 
 
 def _is_planned(
@@ -190,16 +190,16 @@ def _is_planned(
 
 
 def _waiting(threshold: Threshold, site_ids: tuple[SiteId, ...] | None, services: Services) -> int:
-    before = services.clock() - threshold.longer_than
-    return services.cases.count(
+    before = services.common.clock() - threshold.longer_than
+    return services.review.cases.count(
         CaseFilter(site_ids=site_ids, needs_review=True, received_before=before)
     )
 
 
 def _reminder(recipient: _Recipient, occasion: str, services: Services) -> Reminder:
-    now = services.clock()
+    now = services.common.clock()
     return Reminder(
-        id=services.new_id("rem"),
+        id=services.common.new_id("rem"),
         channel=recipient.channel,
         user_id=recipient.user_id,
         occasion=occasion,
@@ -231,16 +231,16 @@ def _send(
         written = write(facts, recipient.language)
         if is_mail:
             mail = Mail(to=recipient.address, message_id=some[0].id, written=written)
-            said = services.mailer.send(mail)
+            said = services.reminding.mailer.send(mail)
         else:
-            said = services.room.post(written.text)
+            said = services.reminding.room.post(written.text)
     for one in some:
         _record(one, said, services, delays)
     return 0 if said.problem else 1
 
 
 def _record(one: Reminder, said: SentReminder, services: Services, delays: Sequence[float]) -> None:
-    now = services.clock()
+    now = services.common.clock()
     state, next_try_at = ReminderState.SENT, None
     if said.uncertain:
         state = ReminderState.UNCERTAIN
@@ -250,7 +250,7 @@ def _record(one: Reminder, said: SentReminder, services: Services, delays: Seque
         state = ReminderState.WAITING
         next_try_at = now + timedelta(seconds=delays[one.attempts - 1])
     ended = state is not ReminderState.WAITING
-    services.reminders.record(
+    services.reminding.reminders.record(
         one.id,
         state=state,
         at=now,
@@ -271,7 +271,7 @@ def _record(one: Reminder, said: SentReminder, services: Services, delays: Seque
 
 def _quotes(site_ids: tuple[SiteId, ...] | None, services: Services) -> tuple[str, ...]:
     """Return how the comments begin that should be decided first, on one line each."""
-    page = services.cases.page(
+    page = services.review.cases.page(
         CaseFilter(site_ids=site_ids, needs_review=True),
         order=Order.REVIEW,
         cursor=None,

@@ -74,7 +74,7 @@ class AnewBook:
         taught = self._current()
         if taught is None:
             return {}
-        promise = self._services.current_promise()
+        promise = self._services.judging.current_promise()
         told = {}
         with self._lock:
             if taught is not self._taught:
@@ -132,7 +132,7 @@ class AnewBook:
 
     def _current(self) -> Taught | None:
         try:
-            taught = self._services.taught()
+            taught = self._services.learning.taught()
         except StoreUnavailableError:
             return None
         return taught if taught.learnt else None
@@ -140,9 +140,11 @@ class AnewBook:
     def _waiting(
         self, site_ids: tuple[SiteId, ...] | None, cursor: str | None, limit: int
     ) -> CasePage:
-        now = self._services.clock()
+        now = self._services.common.clock()
         criteria = CaseFilter(site_ids=site_ids, needs_review=True, awake_at=now)
-        return self._services.cases.page(criteria, order=Order.REVIEW, cursor=cursor, limit=limit)
+        return self._services.review.cases.page(
+            criteria, order=Order.REVIEW, cursor=cursor, limit=limit
+        )
 
     def _features_of(self, case: Case, taught: Taught) -> Features:
         comment = case.comment

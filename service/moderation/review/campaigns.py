@@ -57,7 +57,7 @@ def decide_group(
     open_ids = [
         case.comment.id
         for start in range(0, len(wanted), PORTION)
-        for case in services.cases.find(wanted[start : start + PORTION])
+        for case in services.review.cases.find(wanted[start : start + PORTION])
         if case.decision is None and (case.comment.id in seen or not is_low(case))
     ]
     bulk_decision = None
@@ -95,7 +95,7 @@ def put_back(
 
 def groups_of(what: ChosenBy, services: Services) -> GroupStore:
     """Return the store of campaigns, or that of rings."""
-    return services.rings if what is ChosenBy.RING else services.campaigns
+    return services.grouping.rings if what is ChosenBy.RING else services.grouping.campaigns
 
 
 def _take_out(
@@ -109,7 +109,7 @@ def _take_out(
 ) -> None:
     theirs = [
         case.comment.id
-        for case in services.cases.find(ids)
+        for case in services.review.cases.find(ids)
         if site_ids is None or case.comment.site_id in site_ids
     ]
     left = groups_of(what, services).leave(group_id, theirs)

@@ -42,7 +42,7 @@ def snooze(
     Raises `InvalidInputError` for a moment that has passed or lies more than `MAX_SNOOZE` ahead, or
     for a note that is too long; `ConflictError` for a comment that does not wait.
     """
-    now = services.clock()
+    now = services.common.clock()
     if not now < until <= now + MAX_SNOOZE:
         problem = Problem(
             field="until",
@@ -61,7 +61,7 @@ def hand_over(
     Raises `InvalidInputError` if there is none who may decide it, or for a note that is too long;
     `ConflictError` for a comment that does not wait.
     """
-    site_id = services.cases.get(comment_id).comment.site_id
+    site_id = services.review.cases.get(comment_id).comment.site_id
     user = next((one for one in colleagues(services, by=by) if one.name == to), None)
     if user is None or not user.may(Permission.DECIDE, site_id):
         problem = Problem(
@@ -70,7 +70,7 @@ def hand_over(
             remedy="choose a moderator of its site",
         )
         raise InvalidInputError([problem])
-    until = services.clock() + HELD_FOR
+    until = services.common.clock() + HELD_FOR
     return _put(
         comment_id, AsideKind.HANDED_OVER, until, services, by=by, note=note, user_id=user.id
     )
@@ -84,13 +84,13 @@ def escalate(
     Raises `InvalidInputError` if no other owner sees its site, or for a note that is too long;
     `ConflictError` for a comment that does not wait.
     """
-    site_id = services.cases.get(comment_id).comment.site_id
+    site_id = services.review.cases.get(comment_id).comment.site_id
     if not any(one.role is Role.OWNER and one.sees(site_id) for one in colleagues(services, by=by)):
         problem = Problem(
             field="to", problem="is no other owner", remedy="hand it over to a moderator"
         )
         raise InvalidInputError([problem])
-    until = services.clock() + HELD_FOR
+    until = services.common.clock() + HELD_FOR
     return _put(comment_id, AsideKind.ESCALATED, until, services, by=by, note=note)
 
 
@@ -99,9 +99,11 @@ def take_back(comment_id: CommentId, services: Services, *, by: User) -> Case:
 
     One that is in its line already is left there.
     """
-    act = AuditEntry(at=services.clock(), actor=by.name, act="take back aside", subject=comment_id)
-    services.asides.end(comment_id, act=act)
-    return services.cases.get(comment_id)
+    act = AuditEntry(
+        at=services.common.clock(), actor=by.name, act="take back aside", subject=comment_id
+    )
+    services.review.asides.end(comment_id, act=act)
+    return services.review.cases.get(comment_id)
 
 
 def list_held_for(
@@ -112,14 +114,14 @@ def list_held_for(
     `asides` are those that hold now, where they are known already.
     """
     if asides is None:
-        asides = services.asides.held(now=services.clock(), limit=MOST_HELD)
+        asides = services.review.asides.held(now=services.common.clock(), limit=MOST_HELD)
     held = {
         one.comment_id: one
         for one in asides
         if one.user_id == user.id
         or (one.kind is AsideKind.ESCALATED and user.role is Role.OWNER and one.by != user.name)
     }
-    cases = services.cases.find(list(held)) if held else []
+    cases = services.review.cases.find(list(held)) if held else []
     return [
         Held(case=case, aside=held[case.comment.id])
         for case in cases
@@ -129,7 +131,9 @@ def list_held_for(
 
 def colleagues(services: Services, *, by: User) -> list[User]:
     """Return the accounts in use but one's own, by name."""
-    return [one for one in services.users.all() if one.id != by.id and one.ended_at is None]
+    return [
+        one for one in services.accounts.users.all() if one.id != by.id and one.ended_at is None
+    ]
 
 
 def _put(
@@ -143,7 +147,7 @@ def _put(
     user_id: str | None = None,
 ) -> Aside:
     refuse_note(note)
-    case = services.cases.get(comment_id)
+    case = services.review.cases.get(comment_id)
     if not case.needs_review:
         msg = "this comment does not wait for a moderator any more"
         raise ConflictError(msg)
@@ -151,7 +155,7 @@ def _put(
         comment_id=comment_id,
         kind=kind,
         by=by.name,
-        at=services.clock(),
+        at=services.common.clock(),
         until=until,
         user_id=user_id,
         note=note,
@@ -164,5 +168,5 @@ def _put(
         detail=f"until {until.isoformat(timespec='minutes')}"
         + (f", to {user_id}" if user_id else ""),
     )
-    services.asides.put(aside, act=act)
+    services.review.asides.put(aside, act=act)
     return aside

@@ -110,7 +110,7 @@ def undo_reject_and_block(
     Entries that were made from another comment stay. Raises what `undo_as_seen` raises; then
     nothing was changed.
     """
-    entries = [services.list_entries.get(entry_id) for entry_id in entry_ids]
+    entries = [services.reputation.list_entries.get(entry_id) for entry_id in entry_ids]
     case = undo_as_seen(comment_id, services, undone_by=by, seen_decision_id=seen_decision_id)
     for entry in entries:
         if entry.comment_id == comment_id:
@@ -127,7 +127,7 @@ def _rule(
     by: str,
     seen: str | None,
 ) -> Listed:
-    comment = services.cases.get(comment_id).comment
+    comment = services.review.cases.get(comment_id).comment
     traits = [trait for trait in traits_of(comment, effect, services) if trait.name in what]
     if len(traits) < len(set(what)):
         problem = Problem(
@@ -138,7 +138,7 @@ def _rule(
         raise InvalidInputError([problem])
     ruling = Ruling.REJECT if effect is Effect.BLOCK else Ruling.APPROVE
     case = decide_as_seen(comment_id, ruling, services, decided_by=by, seen_decision_id=seen)
-    in_force = services.list_entries.in_force(services.clock())
+    in_force = services.reputation.list_entries.in_force(services.common.clock())
     entries = [_entry(trait, comment, effect, services, by=by) for trait in traits]
     new = [entry for entry in entries if not _is_listed(entry, in_force)]
     # Every process holds them all: the ruling stands, the list grows no further.
@@ -191,7 +191,7 @@ def _sender_traits(sender: Sender) -> list[Trait]:
 def _domain_traits(comment: Comment, services: Services) -> list[Trait]:
     traits = []
     for domain in linked_domains(comment):
-        found = recognise(EntryKind.DOMAIN, domain, services.sender_secrets)
+        found = recognise(EntryKind.DOMAIN, domain, services.reputation.sender_secrets)
         if isinstance(found, Recognised) and not is_reference(domain, registered_domain(domain)):
             traits.append(Trait(kind=EntryKind.DOMAIN, recognised=found, expires_in=None))
     return traits[:MAX_DOMAINS_OFFERED]

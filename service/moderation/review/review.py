@@ -45,15 +45,15 @@ def list_for_review(
     if tab is Tab.TEACHES_MOST:
         return list_for_labelling(services, site_ids=site_ids)
     order = order or (Order.REVIEW if tab is Tab.NEEDS_REVIEW else Order.NEWEST)
-    criteria = _criteria(tab, site_ids, services.clock())
-    return services.cases.page(criteria, order=order, cursor=cursor, limit=limit)
+    criteria = _criteria(tab, site_ids, services.common.clock())
+    return services.review.cases.page(criteria, order=order, cursor=cursor, limit=limit)
 
 
 def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
     """Return how many comments a list holds."""
     if tab is Tab.TEACHES_MOST:
         return count_for_labelling(services, site_ids=site_ids)
-    return services.cases.count(_criteria(tab, site_ids, services.clock()))
+    return services.review.cases.count(_criteria(tab, site_ids, services.common.clock()))
 
 
 def decide_as_seen(
@@ -77,7 +77,7 @@ def decide_as_seen(
     time. Raises what `decide_comment` raises, too.
     """
     refuse_note(note, seconds=seconds)
-    case = services.cases.get(comment_id)
+    case = services.review.cases.get(comment_id)
     if _was_made(case, decision_id):
         return case
     _refuse_stale(case, seen_decision_id, ruling=ruling)
@@ -93,7 +93,7 @@ def decide_as_seen(
             decision_id=decision_id,
         )
     except ConflictError:
-        case = services.cases.get(comment_id)
+        case = services.review.cases.get(comment_id)
         if _was_made(case, decision_id):
             # The same call came twice at once.
             return case
@@ -111,7 +111,7 @@ def undo_as_seen(
     A decision that is undone already changes nothing. Raises `ConflictError` if another one is in
     force by now, and what `undo_decision` raises.
     """
-    case = services.cases.get(comment_id)
+    case = services.review.cases.get(comment_id)
     _refuse_stale(case, seen_decision_id, ruling=None)
     if case.decision is None:
         return case

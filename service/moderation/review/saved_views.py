@@ -20,7 +20,7 @@ MAX_VIEWS = 50
 
 def list_views(services: Services, *, user: User) -> list[SavedView]:
     """Return the account's own views and those shared with all, by name."""
-    return services.saved_views.visible_to(user.id)
+    return services.review.saved_views.visible_to(user.id)
 
 
 def save_view(
@@ -41,14 +41,14 @@ def save_view(
     if problems:
         raise InvalidInputError(problems)
     view = SavedView(
-        id=services.new_id("view"),
+        id=services.common.new_id("view"),
         owner_id=user.id,
         name=name.strip(),
         query=line.strip(),
         shared=shared and may_share(user),
-        created_at=services.clock(),
+        created_at=services.common.clock(),
     )
-    services.saved_views.put(view)
+    services.review.saved_views.put(view)
     if view.shared:
         record_act(services, actor=user.name, act="share view", subject=view.id)
     return view
@@ -61,7 +61,7 @@ def rename_view(view_id: str, name: str, services: Services, *, user: User) -> S
     if problems:
         raise InvalidInputError(problems)
     renamed = replace(view, name=name.strip())
-    services.saved_views.put(renamed)
+    services.review.saved_views.put(renamed)
     return renamed
 
 
@@ -69,9 +69,9 @@ def remove_view(view_id: str, services: Services, *, user: User) -> None:
     """Forget a view. Raises `NotFoundError` for one that is not this account's to change."""
     view = _may_change(view_id, services, user=user)
     act = AuditEntry(
-        at=services.clock(), actor=user.name, act="remove shared view", subject=view.id
+        at=services.common.clock(), actor=user.name, act="remove shared view", subject=view.id
     )
-    services.saved_views.remove(view.id, act=act if view.shared else None)
+    services.review.saved_views.remove(view.id, act=act if view.shared else None)
 
 
 def forget_views(name: str, services: Services, *, by: str) -> int:
@@ -82,16 +82,16 @@ def forget_views(name: str, services: Services, *, by: str) -> int:
     how many, not which.
     """
     wanted = words_of(name)
-    found = [view for view in services.saved_views.all() if _names(view, wanted)]
+    found = [view for view in services.review.saved_views.all() if _names(view, wanted)]
     if found:
         act = AuditEntry(
-            at=services.clock(),
+            at=services.common.clock(),
             actor=by,
             act="erase person",
             subject="person",
             detail=f"{len(found)} saved views removed",
         )
-        services.saved_views.remove(*(view.id for view in found), act=act)
+        services.review.saved_views.remove(*(view.id for view in found), act=act)
     return len(found)
 
 
@@ -123,7 +123,7 @@ def may_change(view: SavedView, user: User) -> bool:
 
 
 def _may_change(view_id: str, services: Services, *, user: User) -> SavedView:
-    view = services.saved_views.get(view_id)
+    view = services.review.saved_views.get(view_id)
     if view is None or not may_change(view, user):
         msg = "there is no such view"
         raise NotFoundError(msg)

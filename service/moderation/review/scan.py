@@ -65,9 +65,11 @@ def find_screen(
     p_spam: dict[CommentId, float] = {}
     cursor, looked_at = None, 0
     while len(found) < size and looked_at < _MOST_LOOKED_AT:
-        page = services.cases.page(criteria, order=Order.REVIEW, cursor=cursor, limit=_PORTION)
+        page = services.review.cases.page(
+            criteria, order=Order.REVIEW, cursor=cursor, limit=_PORTION
+        )
         told = tell(page.cases)
-        checks = services.scan_checks.find([case.comment.id for case in page.cases])
+        checks = services.review.scan_checks.find([case.comment.id for case in page.cases])
         for case in page.cases:
             now = told.get(case.comment.id, case.verdict)
             if now is None or not band.holds(now.p_spam) or not _is_scanned(case):
@@ -80,12 +82,12 @@ def find_screen(
             break
     shown = found[:size]
     shown.sort(key=lambda case: abs(p_spam[case.comment.id] - 0.5))
-    return Screen(cases=tuple(shown), p_spam=p_spam, in_band=services.cases.count(criteria))
+    return Screen(cases=tuple(shown), p_spam=p_spam, in_band=services.review.cases.count(criteria))
 
 
 def count_band(band: Band, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
     """Return how many comments wait in a band."""
-    return services.cases.count(_criteria(band, services, site_ids))
+    return services.review.cases.count(_criteria(band, services, site_ids))
 
 
 def settle_screen(
@@ -124,10 +126,10 @@ def settle_screen(
     )
     seen = [
         case.comment.id
-        for case in services.cases.find(checks)
+        for case in services.review.cases.find(checks)
         if case.needs_review and (site_ids is None or case.comment.site_id in site_ids)
     ]
-    services.scan_checks.keep(
+    services.review.scan_checks.keep(
         [
             ScanCheck(comment_id=one, bulk_decision_id=bulk_decision.id, ruling=band.ruling)
             for one in seen
@@ -143,7 +145,7 @@ def _criteria(band: Band, services: Services, site_ids: tuple[SiteId, ...] | Non
         # Audit samples are sure verdicts; they are there to be looked at alone.
         outcome=Outcome.UNSURE,
         degraded=False,
-        awake_at=services.clock(),
+        awake_at=services.common.clock(),
         p_spam_below=SINCERE_BELOW if band is Band.SINCERE else None,
         p_spam_from=SPAM_FROM if band is Band.SPAM else None,
     )

@@ -32,12 +32,12 @@ def list_for_labelling(services: Services, *, site_ids: tuple[SiteId, ...] | Non
     They are chosen among the newest `MAX_CANDIDATES` that wait, degraded ones left out: of those
     the machine's doubt says nothing. There is no further page. Raises `StoreUnavailableError`.
     """
-    page = services.cases.page(
+    page = services.review.cases.page(
         _waiting_unsure(site_ids, services), order=Order.NEWEST, cursor=None, limit=MAX_CANDIDATES
     )
     domains = {case.comment.id: _domains(case.comment) for case in page.cases}
     known = sorted({domain for some in domains.values() for domain in some})
-    first_seen = services.traffic.first_seen(known)
+    first_seen = services.insight.traffic.first_seen(known)
     candidates = [
         candidate
         for case in page.cases
@@ -50,7 +50,7 @@ def list_for_labelling(services: Services, *, site_ids: tuple[SiteId, ...] | Non
 
 def count_for_labelling(services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
     """Return how many `list_for_labelling` lists at most, without choosing them."""
-    return min(MAX_CHOSEN, services.cases.count(_waiting_unsure(site_ids, services)))
+    return min(MAX_CHOSEN, services.review.cases.count(_waiting_unsure(site_ids, services)))
 
 
 def _waiting_unsure(site_ids: tuple[SiteId, ...] | None, services: Services) -> CaseFilter:
@@ -59,7 +59,7 @@ def _waiting_unsure(site_ids: tuple[SiteId, ...] | None, services: Services) -> 
         needs_review=True,
         outcome=Outcome.UNSURE,
         degraded=False,
-        awake_at=services.clock(),
+        awake_at=services.common.clock(),
     )
 
 

@@ -19,7 +19,7 @@ def note_sender(comment_id: CommentId, text: str, services: Services, *, by: str
     Raises `NotFoundError` for an unknown comment, `InvalidInputError` for a note that is empty or
     too long, for a sender whom nothing recognises, and beyond `MAX_NOTES`.
     """
-    comment = services.cases.get(comment_id).comment
+    comment = services.review.cases.get(comment_id).comment
     key = note_key(comment.sender)
     refuse_note(text)
     there = [one for one in list_notes(comment, services) if one.removed_at is None]
@@ -31,14 +31,14 @@ def note_sender(comment_id: CommentId, text: str, services: Services, *, by: str
         )
         raise InvalidInputError([problem])
     note = SenderNote(
-        id=services.new_id("sno"),
+        id=services.common.new_id("sno"),
         site_id=comment.site_id,
         key=key,
         text=text.strip(),
         by=by,
-        at=services.clock(),
+        at=services.common.clock(),
     )
-    services.sender_notes.add(note, act=_act("note sender", note, services, by=by))
+    services.review.sender_notes.add(note, act=_act("note sender", note, services, by=by))
     return note
 
 
@@ -47,22 +47,22 @@ def list_notes(comment: Comment, services: Services) -> list[SenderNote]:
 
     What was removed is among it.
     """
-    found = services.sender_notes.known_by(note_keys(comment.sender))
+    found = services.review.sender_notes.known_by(note_keys(comment.sender))
     return [one for one in found if one.site_id == comment.site_id]
 
 
 def remove_note(note_id: str, services: Services, *, by: str) -> SenderNote:
     """Take a note away; it may be put back. Raises `NotFoundError` for an unknown one."""
-    note = services.sender_notes.get(note_id)
-    return services.sender_notes.mark(
-        note_id, at=services.clock(), by=by, act=_act("remove note", note, services, by=by)
+    note = services.review.sender_notes.get(note_id)
+    return services.review.sender_notes.mark(
+        note_id, at=services.common.clock(), by=by, act=_act("remove note", note, services, by=by)
     )
 
 
 def put_back_note(note_id: str, services: Services, *, by: str) -> SenderNote:
     """Show a note again that was removed. Raises `NotFoundError` for an unknown one."""
-    note = services.sender_notes.get(note_id)
-    return services.sender_notes.mark(
+    note = services.review.sender_notes.get(note_id)
+    return services.review.sender_notes.mark(
         note_id, at=None, by=None, act=_act("put note back", note, services, by=by)
     )
 
@@ -77,4 +77,4 @@ def find_note(note_id: str, comment: Comment, services: Services) -> SenderNote:
 
 
 def _act(act: str, note: SenderNote, services: Services, *, by: str) -> AuditEntry:
-    return AuditEntry(at=services.clock(), actor=by, act=act, subject=note.id)
+    return AuditEntry(at=services.common.clock(), actor=by, act=act, subject=note.id)

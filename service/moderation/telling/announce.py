@@ -49,7 +49,7 @@ def tell_of_decisions(
     What was judged while its message was written is told once more.
     """
     unjudged = [key for key, case in seen.items() if case.verdict is None]
-    judged = [case for case in services.cases.find(unjudged) if case.verdict is not None]
+    judged = [case for case in services.review.cases.find(unjudged) if case.verdict is not None]
     if judged:
         announce_decisions(judged, services, at_once=at_once)
     else:
@@ -60,7 +60,7 @@ def _put(cases: Sequence[Case], services: Services, write: Callable[[], list[Del
     try:
         messages = write()
         if messages:
-            services.deliveries.add(messages)
+            services.telling.deliveries.add(messages)
     except ModerationError as error:
         log.error(  # noqa: TRY400  # what failed is said by its type
             "a site was not told",
@@ -125,7 +125,7 @@ def _is_wanted(case: Case, event: EventKind, endpoint: Endpoint, before: Case | 
 def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
     """Return where the sites of these cases want to be told."""
     site_ids = {case.comment.site_id for case in cases}
-    return {site_id: services.endpoints.get(site_id) for site_id in site_ids}
+    return {site_id: services.telling.endpoints.get(site_id) for site_id in site_ids}
 
 
 def write_ruling_messages(
@@ -163,7 +163,7 @@ def write_decision_messages(
         return messages
     decisions = {case.comment.id: case.decision for case in cases}
     seconds = {
-        site_id: services.sites.get(site_id).settings.undo_seconds
+        site_id: services.common.sites.get(site_id).settings.undo_seconds
         for site_id in {message.site_id for message in messages}
     }
     return [
@@ -185,7 +185,7 @@ def announce_withdrawn(cases: Iterable[Case], services: Services) -> None:
 
     `cases` are those as they stood before. A site that does not want that is told nothing.
     """
-    now = services.clock()
+    now = services.common.clock()
     shown = [case for case in cases if as_published(case)]
 
     def write() -> list[Delivery]:
@@ -204,16 +204,16 @@ def announce_withdrawn(cases: Iterable[Case], services: Services) -> None:
 def wake_deliverers(services: Services) -> None:
     """Ask that messages go out now; if that cannot be asked, they go out some seconds later."""
     try:
-        services.delivery_queue.wake()
+        services.telling.delivery_queue.wake()
     except ModerationError as error:
         log.warning("deliveries wait for the clock", extra={"error": type(error).__name__})
 
 
 def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Services) -> Delivery:
-    now = services.clock()
+    now = services.common.clock()
     builds = endpoint.form is DeliveryForm.BUILD_HOOK
     return Delivery(
-        id=services.new_id("msg"),
+        id=services.common.new_id("msg"),
         seq=0,
         site_id=case.comment.site_id,
         comment_id=case.comment.id,

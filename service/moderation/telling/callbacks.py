@@ -54,7 +54,7 @@ def set_callback(
     endpoint = Endpoint(
         site_id=site_id, url=url, secrets=(secret,), events=tuple(dict.fromkeys(events))
     )
-    services.endpoints.put(endpoint)
+    services.telling.endpoints.put(endpoint)
     record_act(services, actor=actor, act="set callback", subject=site_id)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
@@ -85,7 +85,7 @@ def set_applier(
         events=tuple(dict.fromkeys(events)),
         form=form,
     )
-    services.endpoints.put(endpoint)
+    services.telling.endpoints.put(endpoint)
     record_act(services, actor=actor, act="set applier", subject=site_id, detail=form.value)
     wake_deliverers(services)
     return endpoint
@@ -111,7 +111,7 @@ def set_build_hook(
         events=APPLIED_EVENTS,
         form=DeliveryForm.BUILD_HOOK,
     )
-    services.endpoints.put(endpoint)
+    services.telling.endpoints.put(endpoint)
     record_act(services, actor=actor, act="set build hook", subject=site_id)
     wake_deliverers(services)
     return endpoint
@@ -122,13 +122,13 @@ def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoi
 
     Raises `NotFoundError` if the site has neither.
     """
-    old = services.endpoints.get(site_id)
+    old = services.telling.endpoints.get(site_id)
     if old is None or not old.form.is_call:
         raise NotFoundError(
             "this site's decisions are applied at no platform, and it has no build hook"
         )
     endpoint = replace(old, refused_at=None, rests_until=None)
-    services.endpoints.put(endpoint)
+    services.telling.endpoints.put(endpoint)
     record_act(services, actor=actor, act="resume applier", subject=site_id)
     wake_deliverers(services)
     return endpoint
@@ -155,7 +155,7 @@ def change_callback(
         events=old.events if events is None else tuple(dict.fromkeys(events)),
     )
     _refuse(endpoint.url, endpoint.events, services)
-    services.endpoints.put(endpoint)
+    services.telling.endpoints.put(endpoint)
     record_act(services, actor=actor, act="change callback", subject=site_id)
     return endpoint
 
@@ -171,20 +171,20 @@ def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> IssuedS
     secret = _new_secret(services)
     secrets = (secret, *old.secrets)[:MAX_SECRETS]
     endpoint = Endpoint(site_id=site_id, url=old.url, secrets=secrets, events=old.events)
-    services.endpoints.put(endpoint)
+    services.telling.endpoints.put(endpoint)
     record_act(services, actor=actor, act="rotate callback secret", subject=site_id)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
 def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
     """Tell a site nothing more; what still waits is given up when its turn comes."""
-    services.endpoints.remove(site_id)
+    services.telling.endpoints.remove(site_id)
     record_act(services, actor=actor, act="remove callback", subject=site_id)
 
 
 def get_callback(site_id: SiteId, services: Services) -> Endpoint:
     """Return a site's callback. Raises `NotFoundError` if it has none."""
-    endpoint = services.endpoints.get(site_id)
+    endpoint = services.telling.endpoints.get(site_id)
     if endpoint is None:
         raise NotFoundError("this site has no callback")
     return endpoint
@@ -202,11 +202,11 @@ def replay_deliveries(
     `ids` None means all of them, at most the newest 10,000, of one site if given.
     """
     if ids is None:
-        dead = services.deliveries.recent(
+        dead = services.telling.deliveries.recent(
             state=DeliveryState.DEAD, site_id=site_id, limit=MAX_REPLAYED
         )
         ids = [one.id for one in dead]
-    replayed = services.deliveries.replay(ids, at=services.clock())
+    replayed = services.telling.deliveries.replay(ids, at=services.common.clock())
     if replayed:
         subject = ids[0] if len(ids) == 1 else site_id or "deliveries"
         record_act(services, actor=actor, act="replay", subject=subject, detail=str(replayed))
@@ -238,7 +238,7 @@ def newest_deliveries(
     """Return the newest messages in this state of these sites, of all for None."""
     found: list[Delivery] = []
     for site_id in (None,) if site_ids is None else site_ids:
-        found += services.deliveries.recent(state=state, site_id=site_id, limit=limit)
+        found += services.telling.deliveries.recent(state=state, site_id=site_id, limit=limit)
     return sorted(found, key=lambda one: one.seq, reverse=True)[:limit]
 
 
@@ -246,7 +246,7 @@ def get_delivery(
     delivery_id: str, services: Services, *, site_id: SiteId | None = None
 ) -> Delivery:
     """Return a message. Raises `NotFoundError` for one of nobody or of another site."""
-    delivery = services.deliveries.get(delivery_id)
+    delivery = services.telling.deliveries.get(delivery_id)
     if site_id is not None and delivery.site_id != site_id:
         raise NotFoundError("this site has no message of this id")
     return delivery
@@ -275,7 +275,7 @@ def _refuse(url: str, events: Sequence[EventKind], services: Services) -> None:
 
 def _problems(url: str, events: Sequence[EventKind], services: Services) -> list[Problem]:
     problems = []
-    refusal = services.notifier.refuse(url)
+    refusal = services.telling.notifier.refuse(url)
     if refusal is not None:
         problems.append(
             Problem(
@@ -306,5 +306,5 @@ def _token_problems(token: str) -> list[Problem]:
 
 def _new_secret(services: Services) -> str:
     """Return a Standard Webhooks secret: a prefix and the base64 of 32 bytes."""
-    key = hashlib.sha256(services.new_secret().encode()).digest()
+    key = hashlib.sha256(services.common.new_secret().encode()).digest()
     return _SECRET_PREFIX + base64.b64encode(key).decode("ascii")

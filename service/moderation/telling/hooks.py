@@ -41,13 +41,13 @@ def add_hook(
     if given is not None:
         _check(given, platform)
     hook = InboundHook(
-        id=services.new_id("hook"),
+        id=services.common.new_id("hook"),
         site_id=site_id,
         platform=platform,
         secret=_new_secret(platform, services) if given is None else given,
-        created_at=services.clock(),
+        created_at=services.common.clock(),
     )
-    services.inbound.add(hook)
+    services.telling.inbound.add(hook)
     record_act(services, actor=actor, act="add hook", subject=hook.id)
     return hook
 
@@ -56,7 +56,7 @@ def keep_form_hook(site_id: SiteId, services: Services, *, actor: str) -> Inboun
     """Return the newest hook in force of a site's own forms, a new one where there is none."""
     forms = [
         hook
-        for hook in services.inbound.all(site_id)
+        for hook in services.telling.inbound.all(site_id)
         if hook.platform is Platform.STATIC_FORM and hook.revoked_at is None
     ]
     if forms:
@@ -66,13 +66,13 @@ def keep_form_hook(site_id: SiteId, services: Services, *, actor: str) -> Inboun
 
 def revoke_hook(hook_id: str, services: Services, *, actor: str) -> InboundHook:
     """End a hook at once; its platform is told 410. Raises `NotFoundError`."""
-    known = services.inbound.get(hook_id)
+    known = services.telling.inbound.get(hook_id)
     if known is None:
         msg = f"there is no hook {hook_id!r}; `slopsieve hooks list` names them"
         raise NotFoundError(msg)
     if known.revoked_at is not None:
         return known
-    hook = services.inbound.revoke(hook_id, at=services.clock())
+    hook = services.telling.inbound.revoke(hook_id, at=services.common.clock())
     record_act(services, actor=actor, act="revoke hook", subject=hook_id)
     return hook
 
@@ -80,7 +80,7 @@ def revoke_hook(hook_id: str, services: Services, *, actor: str) -> InboundHook:
 def _new_secret(platform: Platform, services: Services) -> str:
     if platform is Platform.STATIC_FORM:
         return ""
-    secret = services.new_secret()
+    secret = services.common.new_secret()
     if platform is not Platform.STANDARD:
         return secret
     return _STANDARD_PREFIX + base64.b64encode(secret.encode()[:_MAX_KEY_BYTES]).decode()

@@ -34,7 +34,7 @@ def list_published(site: Site, post: str, services: Services, *, page: int) -> P
             "with `slopsieve sites set SITE --public-feed` or on the site's page."
         )
         raise NotFoundError(msg)
-    found = services.cases.published(
+    found = services.review.cases.published(
         site.id,
         addresses_of(post, site.settings.blog),
         offset=(page - 1) * PAGE,
@@ -50,7 +50,7 @@ def link_replies(
     """Return the comments with the id of what each answers, where its site named its own."""
     shown = list(comments)
     named = {one.reply_to for one in shown if one.reply_to}
-    ids = services.comments.find_by_site_ids(site.id, sorted(named)) if named else {}
+    ids = services.intake.comments.find_by_site_ids(site.id, sorted(named)) if named else {}
     return [replace(one, reply_to=ids.get(one.reply_to or "", one.reply_to)) for one in shown]
 
 

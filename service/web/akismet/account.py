@@ -64,8 +64,8 @@ def usage_limit(call: AkismetCall, services: Services) -> Response:
     site = _site(call)
     if site is None:
         return answers.text(answers.INVALID)
-    now = services.clock()
-    usage = services.cases.tally(site.id, received_from=_month_of(now), received_before=now)
+    now = services.common.clock()
+    usage = services.review.cases.tally(site.id, received_from=_month_of(now), received_before=now)
     answer: dict[str, object] = {
         "limit": "none",
         "usage": usage.received,
@@ -86,10 +86,12 @@ def key_sites(call: AkismetCall, services: Services) -> Response:
     start = (
         datetime(int(asked[1]), int(asked[2]), 1, tzinfo=UTC)
         if asked
-        else _month_of(services.clock())
+        else _month_of(services.common.clock())
     )
     name = site.settings.blog or site.name
-    tally = services.cases.tally(site.id, received_from=start, received_before=_next_month(start))
+    tally = services.review.cases.tally(
+        site.id, received_from=start, received_before=_next_month(start)
+    )
     row = {
         "site": name,
         "api_calls": str(tally.received),
@@ -125,11 +127,11 @@ def _stats(call: AkismetCall, services: Services, *, with_blogs: bool) -> Respon
     site = _site(call)
     if site is None:
         return answers.text(answers.INVALID)
-    now = services.clock()
+    now = services.common.clock()
     breakdown: dict[str, Mapping[str, object]] = {}
     whole = Tally()
     for start, end in _periods(call.fields.get("from", ""), site.created_at, now):
-        tally = services.cases.tally(site.id, received_from=start, received_before=end)
+        tally = services.review.cases.tally(site.id, received_from=start, received_before=end)
         whole += tally
         breakdown[f"{start:%Y-%m}"] = {
             **_figures(tally, site),

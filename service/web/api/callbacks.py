@@ -113,7 +113,7 @@ def _set_callback(call: Call, services: Services) -> Reply:
     given, site = call.body(CallbackRequest), call.site
     events = tuple(EventKind) if given.events is None else tuple(given.events)
     # One at a platform holds the owner's token: `change_callback` refuses to replace it.
-    if services.endpoints.get(site.id) is None:
+    if services.telling.endpoints.get(site.id) is None:
         issued = set_callback(site.id, given.url, services, actor=_actor(site), events=events)
         endpoint, secret = issued.endpoint, issued.secret
     else:
@@ -135,13 +135,15 @@ def _remove_callback(call: Call, services: Services) -> Reply:
 
 def _list_deliveries(call: Call, services: Services) -> Reply:
     query = call.query(DeliveryQuery)
-    found = services.deliveries.recent(state=query.state, site_id=call.site.id, limit=query.limit)
+    found = services.telling.deliveries.recent(
+        state=query.state, site_id=call.site.id, limit=query.limit
+    )
     return Reply(answer=DeliveryList(deliveries=found))
 
 
 def _get_delivery(call: Call, services: Services) -> Reply:
     delivery = _own(call, services)
-    log = services.deliveries.attempts(delivery.id)
+    log = services.telling.deliveries.attempts(delivery.id)
     return Reply(answer=DeliveryLogAnswer(delivery=delivery, log=log))
 
 

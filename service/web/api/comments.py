@@ -114,7 +114,9 @@ def _list(call: Call, services: Services) -> Reply:
         received_from=query.received_from,
         received_before=query.received_before,
     )
-    page = services.cases.page(criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit)
+    page = services.review.cases.page(
+        criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit
+    )
     return Reply(
         answer=CommentPage(
             comments=[CommentAnswer.of(case) for case in page.cases],
@@ -136,7 +138,7 @@ def _list_for_labelling(call: Call, services: Services) -> Reply:
 
 
 def _get(call: Call, services: Services) -> Reply:
-    case = services.cases.get(_comment_id(call), site_id=call.site.id)
+    case = services.review.cases.get(_comment_id(call), site_id=call.site.id)
     return Reply(answer=CommentAnswer.of(case))
 
 

@@ -220,10 +220,10 @@ def new_comment(
 ) -> NewComment:
     """Return the comment as it is to be kept; address and e-mail end here."""
     comment = Comment(
-        id=CommentId(services.new_id("com")),
+        id=CommentId(services.common.new_id("com")),
         site_id=site.id,
         text=given.text,
-        received_at=services.clock(),
+        received_at=services.common.clock(),
         post=_post(given.post),
         author=_author(given.author),
         form=_form(given.form),
@@ -284,6 +284,6 @@ def _conflict(added: Added) -> ConflictError:
 def _look_up(kept: Case, services: Services) -> Case:
     """Return the case as it stands; what was kept stays kept while the store cannot be read."""
     try:
-        return services.cases.get(kept.comment.id, site_id=kept.comment.site_id)
+        return services.review.cases.get(kept.comment.id, site_id=kept.comment.site_id)
     except StoreUnavailableError:
         return kept

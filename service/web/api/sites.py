@@ -158,7 +158,7 @@ def _set_form(call: Call, services: Services) -> Reply:
 
 
 def _list_keys(call: Call, services: Services) -> Reply:
-    keys = services.sites.list_keys(call.site.id)
+    keys = services.common.sites.list_keys(call.site.id)
     return Reply(answer=KeyList(keys=keys))
 
 

@@ -116,10 +116,10 @@ def as_html(text: str) -> Markup:
 
 def find_box(hook_id: str, services: Services) -> Site:
     """Return whose open comment box this is. Raises `NotFoundError`."""
-    hook = services.inbound.get(hook_id) if is_id(hook_id) else None
+    hook = services.telling.inbound.get(hook_id) if is_id(hook_id) else None
     if hook is None or hook.platform is not Platform.STATIC_FORM or hook.revoked_at is not None:
         raise NotFoundError("There is no such comment box.")
-    return services.sites.get(hook.site_id)
+    return services.common.sites.get(hook.site_id)
 
 
 def _look_up(

@@ -157,7 +157,7 @@ def test_an_akismet_key_fits_wordpress_and_is_kept_as_a_keyed_hash(services):
 
     assert re.fullmatch(r"[0-9a-f]{12}", first.secret)
     assert first.secret != second.secret
-    assert first.secret not in repr(services.sites.list_keys(SITE))
+    assert first.secret not in repr(services.common.sites.list_keys(SITE))
     assert len(first.key.hint) == 2
 
 
@@ -181,7 +181,7 @@ def test_rotating_the_long_keys_leaves_the_akismet_key_alone(akismet, services, 
 
 
 def test_a_revoked_key_ends_at_once_even_if_it_is_the_last(services, akismet):
-    (key,) = services.sites.list_keys(SITE)
+    (key,) = services.common.sites.list_keys(SITE)
 
     revoke_key(key.id, services, actor="test", site_id=SITE)
 
@@ -633,11 +633,13 @@ def test_what_was_sent_to_somebody_is_judged_and_stands_under_no_post(akismet, s
     answer = akismet.check(HAM, permalink=page, comment_type=kind)
 
     assert answer.data == b"false"
-    shown = list_published(services.sites.get(SITE), page, services, page=1).comments
+    shown = list_published(services.common.sites.get(SITE), page, services, page=1).comments
     assert [one.text for one in shown] == ([HAM] if kind == "comment" else [])
 
 
 def set_site(services, **changes) -> None:
     """Change the factories' site's settings."""
-    settings = services.sites.get(SITE).settings
-    services.sites.change_settings(SITE, lambda _: replace(settings or SiteSettings(), **changes))
+    settings = services.common.sites.get(SITE).settings
+    services.common.sites.change_settings(
+        SITE, lambda _: replace(settings or SiteSettings(), **changes)
+    )

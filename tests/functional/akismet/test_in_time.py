@@ -45,13 +45,13 @@ def test_the_wait_leaves_time_to_answer_before_any_client_gives_up():
 def late(akismet, services, monkeypatch) -> Akismet:
     """A client of a server whose worker does not judge by itself."""
     monkeypatch.setattr(check, "WAIT_BUDGET_SECONDS", IMPATIENT_SECONDS)
-    services.queue.judges = False
+    services.intake.queue.judges = False
     return akismet
 
 
 def deliveries_of(services):
     """Return all deliveries, the newest first."""
-    return services.deliveries.recent(state=None, site_id=None, limit=100)
+    return services.telling.deliveries.recent(state=None, site_id=None, limit=100)
 
 
 def test_a_late_verdict_is_a_provisional_no_within_the_budget(late, waits):
@@ -68,8 +68,8 @@ def test_a_late_verdict_is_a_provisional_no_within_the_budget(late, waits):
 def test_a_verdict_within_the_budget_is_answered_as_soon_as_it_is_there(
     akismet, services, wait_budget
 ):
-    services.queue.judges = False
-    timer = threading.Timer(0.1, services.queue.run)
+    services.intake.queue.judges = False
+    timer = threading.Timer(0.1, services.intake.queue.run)
 
     timer.start()
     started = time.monotonic()
@@ -82,7 +82,7 @@ def test_a_verdict_within_the_budget_is_answered_as_soon_as_it_is_there(
 
 def test_a_late_comment_is_kept_judged_and_answered_when_asked_again(late, services):
     late.check(SPAM, comment_author="Ann")
-    services.queue.run()
+    services.intake.queue.run()
 
     again = late.check(SPAM, comment_author="Ann", recheck_reason="recheck")
 
@@ -100,7 +100,7 @@ def test_the_late_verdict_goes_to_the_callback_as_the_answer_would_have(
     (delivery,) = deliveries_of(services)
     early = write_callback(delivery, services)
 
-    services.queue.run()
+    services.intake.queue.run()
     body = json.loads(write_callback(delivery, services))
 
     assert early is None
@@ -178,7 +178,7 @@ def test_which_addresses_are_a_sites_own(url, blog, own):
 def test_a_late_test_promises_nothing_and_is_not_kept(late, services):
     answer = late.check(SPAM, is_test="1", callback=CALLBACK)
 
-    services.queue.run()
+    services.intake.queue.run()
     assert answer.data == b"false"
     assert deliveries_of(services) == []
     (case,) = kept_cases(services)
@@ -189,7 +189,7 @@ class Behind(VerdictWaiter):
     """A server whose interactive lane is further behind than a client can wait."""
 
     def __init__(self, services) -> None:
-        super().__init__(services.cases.find_judged, max_waiting=8)
+        super().__init__(services.review.cases.find_judged, max_waiting=8)
         self.behind = True
         self.awaited: list[str] = []
 
@@ -211,7 +211,7 @@ def behind(services) -> Behind:
 @pytest.fixture
 def flooded(services, key, behind) -> Akismet:
     """A client of a server that is behind."""
-    services.queue.judges = False
+    services.intake.queue.judges = False
     app = Flask("flooded")
     register_headers(app, WebConfig(secret_key=SECRET_KEY))
     key_cache = KeyCache(services, memory_seconds=0.0)
@@ -229,13 +229,13 @@ def test_a_check_that_cannot_be_judged_in_time_is_answered_without_waiting(
     assert behind.awaited == []
     assert answer.data == b"false"
     assert set(headers_of(answer)) == {"x-akismet-guid", "x-akismet-recheck-after"}
-    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
+    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
 
 
 def test_what_was_not_waited_for_is_judged_once_and_told(flooded, services):
     answer = flooded.check(SPAM, callback=CALLBACK)
 
-    judged = services.queue.run()
+    judged = services.intake.queue.run()
 
     (case,) = kept_cases(services)
     (delivery,) = deliveries_of(services)
@@ -249,7 +249,7 @@ def test_a_repeat_of_what_has_its_verdict_is_answered_from_it_in_a_flood_too(
 ):
     when = {"comment_date_gmt": "2026-01-02T03:04:05Z"}
     flooded.check(SPAM, **when)
-    services.queue.run()
+    services.intake.queue.run()
 
     again = flooded.check(SPAM, **when)
 
@@ -259,7 +259,7 @@ def test_a_repeat_of_what_has_its_verdict_is_answered_from_it_in_a_flood_too(
 
 def test_when_the_lane_is_no_longer_behind_checks_are_waited_for_again(flooded, behind, services):
     flooded.check(HAM)
-    services.queue.judges = True
+    services.intake.queue.judges = True
     behind.behind = False
 
     answer = flooded.check(SPAM)
@@ -278,11 +278,11 @@ def test_a_request_that_waited_too_long_for_a_thread_is_answered_at_once(late, s
 
     assert answer.data == b"false"
     assert "x-akismet-recheck-after" in headers_of(answer)
-    assert services.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
+    assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 1}
 
 
 def test_where_too_many_wait_the_others_are_answered_at_once(services, akismet, wait_budget):
-    services.queue.judges = False
+    services.intake.queue.judges = False
     app = create_app(services, WebConfig(secret_key=SECRET_KEY, max_waiting=1), {})
     coalescer = threading.Barrier(4)
 

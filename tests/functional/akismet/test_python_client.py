@@ -90,8 +90,8 @@ def test_the_documented_test_values_work(make_client, services):
 
 
 def test_the_blatant_is_to_be_discarded_where_verdicts_reject(make_client, services, classifier):
-    settings = services.sites.get(SITE).settings
-    services.sites.change_settings(SITE, lambda _: replace(settings, mode=Mode.ENFORCE))
+    settings = services.common.sites.get(SITE).settings
+    services.common.sites.change_settings(SITE, lambda _: replace(settings, mode=Mode.ENFORCE))
     classifier.by_text[SPAM] = replace(classifier.by_text[SPAM], p_spam=0.9999)
 
     answer = make_client().comment_check(user_ip="203.0.113.7", comment_content=SPAM)

@@ -90,10 +90,10 @@ class Box:
         threading.Thread(target=self._listener.serve_forever, daemon=True).start()
         self.blog = f"http://{_BLOG_HOST}:{self._listener.server_port}"
         self.page = self.blog + _PATH
-        services.sites.change_settings(
+        services.common.sites.change_settings(
             SITE, lambda _: SiteSettings(blog=self.blog, public_feed=True)
         )
-        services.inbound.add(
+        services.telling.inbound.add(
             InboundHook(
                 id=HOOK, site_id=SITE, platform=Platform.STATIC_FORM, secret="", created_at=NOW
             )
@@ -119,7 +119,7 @@ class Box:
 
     def wait(self, seconds: float) -> None:
         """Let so much time pass by the service's clock; the limits' minute is a real one."""
-        self.services.clock.advance(seconds=seconds)
+        self.services.common.clock.advance(seconds=seconds)
 
     def newest_id(self) -> str | None:
         """Return the last comment's id, None where there is none."""
@@ -141,7 +141,7 @@ class Box:
         )
 
     def _newest(self) -> Case | None:
-        found = self.services.cases.page(
+        found = self.services.review.cases.page(
             CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=200
         )
         return max(found.cases, key=lambda one: one.comment.id, default=None)

@@ -47,7 +47,7 @@ def test_the_desk_at_work_breaks_no_rule(services, open_page, width):
 
 
 def test_what_strangers_see_breaks_no_rule(services, browser, address):
-    services.sites.change_settings(
+    services.common.sites.change_settings(
         SITE, lambda _: SiteSettings(blog="https://blog.example/", public_feed=True)
     )
     feed = f"/public/{add_hook(services, Platform.STATIC_FORM, secret='')}/comments.html?post="

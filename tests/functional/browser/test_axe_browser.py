@@ -58,7 +58,7 @@ _OPEN = ("/sign-in", "/docs", "/offline")
 def _fill(services: Services) -> dict[str, str]:
     """Keep something of each kind; return what stands for the variable parts of addresses."""
     add_moderator(services, "Mara")
-    mara = services.users.find("Mara")
+    mara = services.accounts.users.find("Mara")
     assert mara is not None
     keep(services, make_comment("Thank you, that worked."), Outcome.HAM)
     keep(services, make_comment("Cheap loans https://loans.example"), Outcome.SPAM, audit=True)
@@ -89,7 +89,7 @@ def _fill(services: Services) -> dict[str, str]:
         # What is added up says so, too: it is told anew by what was learnt.
         keep(services, one, p_spam=0.001, score=-6.9, base=-7.9)
     hand_over(aside.id, "Ola", services, by=mara, note="Please look")
-    services.search.index_due(limit=100)
+    services.review.search.index_due(limit=100)
     _list_and_save(services)
     _retrain(services, comment.id)
     _keep_shadow_verdicts(services, [*members[:2], comment.id])
@@ -112,7 +112,7 @@ def _fill(services: Services) -> dict[str, str]:
 
 def _keep_shadow_verdicts(services: Services, ids: list[CommentId]) -> None:
     """Let a version differ on some comments, and be asked about all."""
-    now = services.clock()
+    now = services.common.clock()
     shadow_verdicts = [
         ShadowVerdict(
             comment_id=comment_id,
@@ -124,7 +124,7 @@ def _keep_shadow_verdicts(services: Services, ids: list[CommentId]) -> None:
         )
         for comment_id in ids
     ]
-    services.shadow_verdicts.add(shadow_verdicts)
+    services.judging.shadow_verdicts.add(shadow_verdicts)
     job = BackScoring(
         id="bsc_1",
         model_version="candidate",
@@ -134,13 +134,13 @@ def _keep_shadow_verdicts(services: Services, ids: list[CommentId]) -> None:
         asked_by="Ola",
         asked_at=now,
     )
-    services.back_scorings.begin(job)
+    services.judging.back_scorings.begin(job)
 
 
 def _claim(services: Services, comment_id: CommentId, user: User) -> None:
     """Let somebody else look at a comment."""
-    now = services.clock()
-    services.claims.take(
+    now = services.common.clock()
+    services.review.claims.take(
         Claim(
             comment_id=comment_id,
             user_id=user.id,
@@ -161,30 +161,30 @@ def _list_and_save(services: Services) -> None:
         site_id=SITE,
     )
     add_entry(entry, services, by="Mara")
-    [ola] = [user for user in services.users.all() if user.name == "Ola"]
-    services.saved_views.put(
+    [ola] = [user for user in services.accounts.users.all() if user.name == "Ola"]
+    services.review.saved_views.put(
         SavedView(
             id="view_1",
             owner_id=ola.id,
             name="Boilers",
             query="boilers outcome:unsure",
             shared=True,
-            created_at=services.clock(),
+            created_at=services.common.clock(),
         )
     )
 
 
 def _retrain(services: Services, lost: CommentId) -> None:
     """Let one retraining wait for an owner and another one run."""
-    services.retrainings.put(
+    services.learning.retrainings.put(
         retrained("rtr_1", report=replace(REPORT, newly_lost=(lost, "another")))
     )
-    services.retrainings.put(
+    services.learning.retrainings.put(
         retrained(
             "rtr_2",
             state=RetrainingState.RUNNING,
             report=None,
-            seen_at=services.clock(),
+            seen_at=services.common.clock(),
             step="fine-tune",
             share_done=0.4,
         )

@@ -25,7 +25,7 @@ def given_up(services):
     host = ".".join(["w" * 60] * 4)
     made = [
         Delivery(
-            id=services.new_id("msg"),
+            id=services.common.new_id("msg"),
             seq=0,
             site_id=SITE,
             comment_id=keep(services).id,
@@ -37,12 +37,12 @@ def given_up(services):
         )
         for _ in range(2)
     ]
-    services.deliveries.add(made)
+    services.telling.deliveries.add(made)
     for one in made:
         attempt = DeliveryAttempt(
             delivery_id=one.id, at=NOW, milliseconds=15_000, status=None, problem="no answer"
         )
-        services.deliveries.record(attempt, state=DeliveryState.DEAD)
+        services.telling.deliveries.record(attempt, state=DeliveryState.DEAD)
     return made
 
 
@@ -61,8 +61,8 @@ def test_messages_are_tried_again_without_scripts(services, given_up, open_page,
 
     expect(page.get_by_role("status")).to_have_text("One message is tried again.")
     expect(page.locator(".message.is-dead")).to_have_count(1)
-    assert services.deliveries.get(given_up[0].id).state is DeliveryState.WAITING
-    assert services.deliveries.get(given_up[1].id).state is DeliveryState.DEAD
+    assert services.telling.deliveries.get(given_up[0].id).state is DeliveryState.WAITING
+    assert services.telling.deliveries.get(given_up[1].id).state is DeliveryState.DEAD
     assert watched.complaints == []
 
 
@@ -90,5 +90,5 @@ def test_the_keys_pass_over_a_withdrawn_comment(services, open_page):
 
     expect(page.locator("#spoken")).to_have_text("Nothing to decide here")
     expect(page.locator('.row a[aria-current="true"]')).to_have_count(1)
-    assert services.cases.get(withdrawn.id).decisions == ()
+    assert services.review.cases.get(withdrawn.id).decisions == ()
     assert watched.complaints == []

@@ -75,8 +75,8 @@ def make_box(browser, address, services):
 def keep(services, box, text="Hi.", **changes):
     """Keep a comment that is shown under the page."""
     comment = make_comment(text, **({"post": Post(url=box.page)} | changes))
-    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-    services.verdicts.add([make_verdict(comment.id, Outcome.HAM)], audit=frozenset())
+    services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    services.judging.verdicts.add([make_verdict(comment.id, Outcome.HAM)], audit=frozenset())
     return comment.id
 
 
@@ -179,7 +179,7 @@ def test_an_own_form_is_served_too_and_what_a_build_left_gives_way(make_box, cla
 
 def test_without_a_public_feed_there_is_the_form_alone(make_box, services):
     box = make_box(OWN_FORM)
-    services.sites.change_settings(SITE, lambda _: SiteSettings(blog=box.blog))
+    services.common.sites.change_settings(SITE, lambda _: SiteSettings(blog=box.blog))
     keep(services, box)
 
     context, page = box.open()

@@ -19,7 +19,7 @@ LONG = "w" * 200 + " \u202e<b>gnp</b>"
 @pytest.fixture
 def busy(services):
     """Comments of two sites with every verdict, decided by people with names of all kinds."""
-    services.sites.add(make_site(id="site-2", name=LONG))
+    services.common.sites.add(make_site(id="site-2", name=LONG))
     outcomes = (Outcome.HAM, Outcome.UNSURE, Outcome.SPAM)
     for number in range(90):
         at = NOW - timedelta(days=number % 29)
@@ -31,7 +31,7 @@ def busy(services):
             judged_at=at,
             model_version=LONG if number % 5 else "minilm-2",
         )
-        services.decisions.add(
+        services.review.decisions.add(
             Decision(
                 id=f"d{number}",
                 comment_id=comment.id,

@@ -56,7 +56,7 @@ def _keep_campaign(services, lot, number):
     for one in [told, *map(hostile_comment, lot)]:
         at = NOW - timedelta(hours=number)
         comment = replace(one, sender=keys, received_at=at)
-        services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
         traits = Traits(
             comment_id=comment.id,
             embedding=None,
@@ -64,7 +64,9 @@ def _keep_campaign(services, lot, number):
             targets=frozenset([f"site:{lot[0][:120]}"]),
             copies=(),
         )
-        services.verdicts.add([make_verdict(comment.id)], audit=frozenset(), traits=[traits])
+        services.judging.verdicts.add(
+            [make_verdict(comment.id)], audit=frozenset(), traits=[traits]
+        )
         ids.append(comment.id)
     return join(services, ids), told.id
 
@@ -75,7 +77,7 @@ def _keep_names(services):
         name = f"{text[:190]} {number}"
         # No form and no store takes a site's name that is no text.
         site_name = name.encode("utf-8", "replace").decode()
-        services.sites.add(make_site(id=f"odd-{number}", name=site_name))
+        services.common.sites.add(make_site(id=f"odd-{number}", name=site_name))
         comment = keep(
             services,
             make_comment(site_id=f"odd-{number}"),
@@ -83,7 +85,7 @@ def _keep_names(services):
             audit=True,
             model_version=name,
         )
-        services.decisions.add(
+        services.review.decisions.add(
             Decision(
                 id=f"odd_{number}",
                 comment_id=comment.id,
@@ -92,7 +94,7 @@ def _keep_names(services):
                 decided_at=NOW,
             )
         )
-        services.audit_log.append(
+        services.common.audit_log.append(
             AuditEntry(at=NOW, actor=name, act="approve", subject=name, detail=name)
         )
         # By itself: what adding one looks through takes long on comments like these.
@@ -107,7 +109,7 @@ def _keep_names(services):
             added_by=name,
             added_at=NOW,
         )
-        services.list_entries.add([entry])
+        services.reputation.list_entries.add([entry])
 
 
 def _judge_all_in_shadow(services):
@@ -121,12 +123,12 @@ def _judge_all_in_shadow(services):
             p_spam=0.01,
             formed_at=NOW,
         )
-        for case in services.cases.page(
+        for case in services.review.cases.page(
             CaseFilter(), order=Order.NEWEST, cursor=None, limit=1_000
         ).cases
     ]
-    services.shadow_verdicts.add(shadow_verdicts)
-    services.back_scorings.begin(
+    services.judging.shadow_verdicts.add(shadow_verdicts)
+    services.judging.back_scorings.begin(
         BackScoring(
             id="bsc_1",
             model_version="candidate-with-a-name-of-a-hundred-characters".ljust(100, "x"),
@@ -176,7 +178,7 @@ def test_no_hostile_comment_runs_or_breaks_the_layout(services, open_page):
 def test_no_page_that_shows_hostile_words_runs_them_or_breaks(services, open_page):
     kept = [_keep_campaign(services, lot, number) for number, lot in enumerate(_groups()[:3])]
     campaign_id, _ = _keep_campaign(services, list(HOSTILE.values()), len(kept))
-    services.search.index_due(limit=1_000)
+    services.review.search.index_due(limit=1_000)
     for number, (_, comment_id) in enumerate(kept):
         by = list(HOSTILE.values())[number]
         decide_together(

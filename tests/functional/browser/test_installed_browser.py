@@ -31,7 +31,7 @@ def installed(services, open_page):
     """Return a page whose service worker is at work, over three comments that wait."""
     for number in range(3):
         keep(services, make_comment(f"Words that nobody keeps {number}"))
-    services.search.index_due(limit=100)
+    services.review.search.index_due(limit=100)
     watched = open_page()
     watched.page.reload()
     watched.page.evaluate("navigator.serviceWorker.ready.then(() => true)")

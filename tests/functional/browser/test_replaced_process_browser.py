@@ -58,7 +58,7 @@ def test_ten_keys_are_ten_decisions_in_order_though_the_process_is_replaced_midw
     wired = wire(load_settings(data_dir=tmp_path, valkey_url="redis://127.0.0.1:1/0"))
     migrate(wired.engine)
     services, port = wired.services, free_port()
-    services.sites.add(make_site(id=SITE))
+    services.common.sites.add(make_site(id=SITE))
     add_moderator(services)
     for n in range(13):
         received_at = NOW - timedelta(hours=20 - n)
@@ -103,7 +103,7 @@ def ids_held(answer) -> list[str]:
 
 
 def rulings_of(services) -> list[tuple[str, str]]:
-    entries = reversed(services.audit_log.recent(limit=100))
+    entries = reversed(services.common.audit_log.recent(limit=100))
     return [(one.subject, one.act) for one in entries if one.act in {"approve", "reject"}]
 
 

@@ -52,10 +52,10 @@ def test_a_moderator_decides_and_undoes_by_keyboard_alone(services, queue, open_
     expect(_words(page)).to_have_text("Comment number 1")
 
     wait_until_sent(page)
-    assert services.cases.get(queue[1].id).decision is None
-    assert services.cases.get(queue[2].id).decision is None
-    assert [d.ruling for d in services.cases.get(queue[1].id).decisions] == [Ruling.REJECT]
-    assert [d.ruling for d in services.cases.get(queue[2].id).decisions] == [Ruling.APPROVE]
+    assert services.review.cases.get(queue[1].id).decision is None
+    assert services.review.cases.get(queue[2].id).decision is None
+    assert [d.ruling for d in services.review.cases.get(queue[1].id).decisions] == [Ruling.REJECT]
+    assert [d.ruling for d in services.review.cases.get(queue[2].id).decisions] == [Ruling.APPROVE]
     assert watched.complaints == []
 
 
@@ -85,7 +85,7 @@ def test_a_whole_page_can_be_decided_without_touching_anything_else(services, qu
     expect(page.locator(".list")).to_contain_text("Nothing waits for you")
 
     wait_until_sent(page)
-    assert all(services.cases.get(c.id).decision for c in queue)
+    assert all(services.review.cases.get(c.id).decision for c in queue)
     assert watched.complaints == []
 
 
@@ -101,7 +101,7 @@ def test_clicking_works_as_the_keys_do(services, queue, open_page):
     expect(_words(page)).to_have_text("Comment number 4")
 
     wait_until_sent(page)
-    assert services.cases.get(queue[4].id).decision is None
+    assert services.review.cases.get(queue[4].id).decision is None
     assert watched.complaints == []
 
 
@@ -115,7 +115,7 @@ def test_keys_do_nothing_while_one_types_or_holds_a_modifier(services, queue, op
     page.keyboard.press("Tab")
 
     expect(_words(page)).to_have_text("Comment number 0")
-    assert not any(services.cases.get(c.id).decisions for c in queue)
+    assert not any(services.review.cases.get(c.id).decisions for c in queue)
 
 
 def test_a_colleagues_ruling_stops_ones_own_and_is_told(services, queue, open_page):
@@ -125,7 +125,7 @@ def test_a_colleagues_ruling_stops_ones_own_and_is_told(services, queue, open_pa
     page.keyboard.press("r")
 
     expect(page.locator(".conflict")).to_contain_text("Mara approved this comment")
-    assert services.cases.get(queue[0].id).decision.decided_by == "Mara"
+    assert services.review.cases.get(queue[0].id).decision.decided_by == "Mara"
 
 
 def test_the_help_sheet_opens_and_closes_by_key(queue, open_page):
@@ -151,8 +151,8 @@ def test_everything_works_without_scripts(services, queue, open_page):
     page.click(".done button")
     expect(_words(page)).to_have_text("Comment number 2")
 
-    assert services.cases.get(queue[2].id).decision is None
-    assert len(services.cases.get(queue[2].id).decisions) == 1
+    assert services.review.cases.get(queue[2].id).decision is None
+    assert len(services.review.cases.get(queue[2].id).decisions) == 1
 
 
 def test_a_phone_shows_the_list_then_one_comment_with_big_buttons(services, queue, open_page):
@@ -171,7 +171,7 @@ def test_a_phone_shows_the_list_then_one_comment_with_big_buttons(services, queu
     assert size["height"] >= 44
     assert size["width"] >= 44
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    assert services.cases.get(queue[3].id).decision.ruling is Ruling.REJECT
+    assert services.review.cases.get(queue[3].id).decision.ruling is Ruling.REJECT
     assert watched.complaints == []
 
 

@@ -90,7 +90,7 @@ def test_a_queue_is_cleared_by_keyboard_with_a_note_and_a_comment_put_off(
     expect(page.locator(".list")).to_contain_text("Nothing waits for you")
 
     wait_until_sent(page)
-    decisions = [services.cases.get(comment.id).decision for comment in queue]
+    decisions = [services.review.cases.get(comment.id).decision for comment in queue]
     assert [one.ruling.value for one in decisions] == ["approve", "reject", "approve", "approve"]
     assert [one.note for one in decisions] == [None, "jar of spam", None, None]
     assert watched.complaints == []
@@ -155,7 +155,7 @@ def test_a_phone_clears_its_list_by_swipes(services, queue, open_page):
     expect(page.locator(".done")).to_contain_text("Taken back.")
 
     wait_until_sent(page)
-    rulings = [services.cases.get(comment.id).decision for comment in queue]
+    rulings = [services.review.cases.get(comment.id).decision for comment in queue]
     assert [one and one.ruling.value for one in rulings] == ["approve", None, None, None]
     assert page.url.endswith("/review")
     assert page.evaluate("document.documentElement.scrollWidth") == 390
@@ -174,7 +174,7 @@ def test_a_phone_swipes_through_opened_comments(services, queue, open_page):
 
     expect(page.locator(".done")).to_contain_text("Rejected.")
     wait_until_sent(page)
-    assert services.cases.get(queue[0].id).decision.ruling is Ruling.REJECT
+    assert services.review.cases.get(queue[0].id).decision.ruling is Ruling.REJECT
     assert page.evaluate("document.querySelector('.tabs').getBoundingClientRect().height") < 60
     assert watched.complaints == []
 

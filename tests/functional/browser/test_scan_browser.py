@@ -163,7 +163,7 @@ def test_a_comment_is_snoozed_by_name_and_comes_back_by_one_button(services, ope
     page.keyboard.press("Enter")
 
     expect(page.locator(".done")).to_contain_text("Snoozed by Ola until")
-    assert services.asides.find([comment.id], now=services.clock())
+    assert services.review.asides.find([comment.id], now=services.common.clock())
     page.locator(".done").get_by_text("Undo").click()
     expect(page.locator(f'.row[data-id="{comment.id}"]')).to_be_visible()
-    assert not services.asides.find([comment.id], now=services.clock())
+    assert not services.review.asides.find([comment.id], now=services.common.clock())

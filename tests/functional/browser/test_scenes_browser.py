@@ -31,7 +31,7 @@ def queue(services):
 
 
 def _rulings(services, comments):
-    decisions = [services.cases.get(comment.id).decision for comment in comments]
+    decisions = [services.review.cases.get(comment.id).decision for comment in comments]
     return [one and one.ruling for one in decisions]
 
 
@@ -91,7 +91,7 @@ def test_selected_comments_are_rejected_in_one_bulk_decision_and_undone(
 
 def test_a_saved_view_is_kept_opened_and_exported(services, queue, open_page):
     keep(services, make_comment("something else"))
-    services.search.index_due(limit=100)
+    services.review.search.index_due(limit=100)
     watched = open_page()
     page = watched.page
 
@@ -128,14 +128,14 @@ def test_a_person_is_erased_once_the_number_of_comments_is_typed(services, open_
     page.locator("#erase-count").fill("2")
     page.get_by_role("button", name="Erase 3 comments").click()
     expect(page.get_by_role("alert")).to_contain_text("Nothing was erased")
-    untouched = [services.cases.get(one.id).comment.text for one in theirs]
+    untouched = [services.review.cases.get(one.id).comment.text for one in theirs]
     page.locator("#erase-count").fill("3")
     page.get_by_role("button", name="Erase 3 comments").click()
 
     expect(page.get_by_role("status")).to_contain_text("3 comments were erased.")
     assert all(untouched)
-    assert [services.cases.get(one.id).comment.text for one in theirs] == [""] * 3
-    assert services.cases.get(other.id).comment.text == "of somebody else"
+    assert [services.review.cases.get(one.id).comment.text for one in theirs] == [""] * 3
+    assert services.review.cases.get(other.id).comment.text == "of somebody else"
     assert MARA not in page.url
     # A refusal is told in words; the browser notes its status as well.
     assert [one for one in watched.complaints if "422" not in one] == []

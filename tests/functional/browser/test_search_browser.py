@@ -27,7 +27,7 @@ def found(services):
     ]
     others = [make_comment("my radiator is cold") for _ in range(2)]
     kept = [keep(services, one) for one in lot], [keep(services, one) for one in others]
-    services.search.index_due(limit=100)
+    services.review.search.index_due(limit=100)
     return kept
 
 
@@ -50,7 +50,7 @@ def test_a_whole_search_is_rejected_taken_back_and_exported(services, found, ope
     lines = Path(download.value.path()).read_text(encoding="utf-8-sig").splitlines()
     assert len(lines) == 41
     assert "\"'=cheap loans" in lines[1]
-    assert all(services.cases.get(one.id).decision is None for one in found[0])
+    assert all(services.review.cases.get(one.id).decision is None for one in found[0])
     assert watched.complaints == []
 
 

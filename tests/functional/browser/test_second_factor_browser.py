@@ -11,7 +11,7 @@ from tests.functional.moderators import PASSWORD
 
 
 def _code(secret: str, services) -> str:
-    return pyotp.TOTP(secret).at(int(services.clock().timestamp()))
+    return pyotp.TOTP(secret).at(int(services.common.clock().timestamp()))
 
 
 def _set_up(page: Page, services) -> str:
@@ -35,7 +35,7 @@ def test_a_second_factor_is_set_up_and_asked_for(services, open_page, width, scr
     )
     page = watched.page
     secret = _set_up(page, services)
-    services.clock.advance(minutes=1)
+    services.common.clock.advance(minutes=1)
 
     page.get_by_role("link", name="I have kept them").click()
     page.get_by_text("Ola").first.click()

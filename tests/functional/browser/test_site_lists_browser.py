@@ -49,7 +49,9 @@ def test_an_entry_is_tried_added_removed_and_brought_back_without_scripts(
     page.get_by_role("button", name="Undo").click()
 
     expect(page.get_by_role("status")).to_contain_text("Back on the list.")
-    assert [entry.label for entry in services.list_entries.in_force(services.clock())] == [
+    assert [
+        entry.label for entry in services.reputation.list_entries.in_force(services.common.clock())
+    ] == [
         HOSTILE,
         "cheap pills",
     ]

@@ -18,12 +18,12 @@ from tests.functional.moderators import keep
 @pytest.fixture
 def judged(services):
     """Ten unsure comments between 5 % and 95 %, the likeliest approved; who looks is the owner."""
-    [user] = services.users.all()
-    services.users.replace(replace(user, role=Role.OWNER))
+    [user] = services.accounts.users.all()
+    services.accounts.users.replace(replace(user, role=Role.OWNER))
     comments = [
         keep(
             services,
-            make_comment(received_at=services.clock()),
+            make_comment(received_at=services.common.clock()),
             Outcome.UNSURE,
             p_spam=0.05 + number / 10,
         )
@@ -71,5 +71,5 @@ def test_on_a_phone_without_scripts_a_button_shows_the_preview(services, judged,
 
     expect(page.locator("[data-say=held]")).to_contain_text("would have held 4 comments")
     expect(page.locator("#spam_cutoff")).to_have_value("50")
-    assert services.sites.get(SITE).settings.spam_cutoff is None
+    assert services.common.sites.get(SITE).settings.spam_cutoff is None
     assert watched.complaints == []

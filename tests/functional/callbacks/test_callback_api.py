@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from service.domain.delivery import DeliveryForm
@@ -14,6 +12,7 @@ from service.outbound.guard import OutboundRules
 from service.outbound.sender import HttpSiteNotifier
 from service.web.app import create_app
 from tests.factories import SITE
+from tests.fakes import with_ports
 from tests.functional.conftest import client_with
 
 URL = "https://blog.example/hook"
@@ -84,7 +83,7 @@ def test_a_removed_callback_is_gone(told):
     ],
 )
 def test_a_hostile_address_is_refused_by_name(url, services, config):
-    real = replace(services, notifier=HttpSiteNotifier(OutboundRules()))
+    real = with_ports(services, notifier=HttpSiteNotifier(OutboundRules()))
     api = client_with(create_app(real, config, {}), issue_key(SITE, real, actor="test").secret)
 
     answer = api.put("/v1/site/callback", json={"url": url})
@@ -109,7 +108,7 @@ def test_other_nonsense_is_refused_too(body, api):
 
 
 def test_the_log_tells_every_attempt_in_fixed_words(told, services):
-    services.notifier.status = 410
+    services.telling.notifier.status = 410
     told.post("/v1/comments", json={"text": "One."})
     run_all(services)
 
@@ -122,10 +121,10 @@ def test_the_log_tells_every_attempt_in_fixed_words(told, services):
 
 
 def test_a_message_that_was_given_up_is_replayed(told, services):
-    services.notifier.status = 410
+    services.telling.notifier.status = 410
     told.post("/v1/comments", json={"text": "One."})
     run_all(services)
-    services.notifier.status = 200
+    services.telling.notifier.status = 200
     [first, *_] = told.get("/v1/site/deliveries?state=dead").get_json()["deliveries"]
 
     answer = told.post(f"/v1/site/deliveries/{first['id']}/replay")
@@ -139,7 +138,7 @@ def test_a_message_that_was_given_up_is_replayed(told, services):
 
 
 def test_another_site_sees_and_replays_nothing(told, other_api, services):
-    services.notifier.status = 410
+    services.telling.notifier.status = 410
     told.post("/v1/comments", json={"text": "One."})
     run_all(services)
     [first, *_] = told.get("/v1/site/deliveries").get_json()["deliveries"]
@@ -162,7 +161,7 @@ def test_strangers_are_refused(stranger):
 
 def test_a_sites_key_does_not_change_where_its_owner_applies_decisions(api, services):
     set_applier(SITE, DeliveryForm.GITHUB, "token-of-the-owner", services, actor="ada")
-    before = services.endpoints.get(SITE)
+    before = services.telling.endpoints.get(SITE)
 
     answers = [
         api.put("/v1/site/callback", json={"url": URL}),
@@ -173,4 +172,4 @@ def test_a_sites_key_does_not_change_where_its_owner_applies_decisions(api, serv
     assert [answer.status_code for answer in answers] == [409, 409, 409]
     assert "slopsieve callbacks" in answers[0].text
     assert "token-of-the-owner" not in api.get("/v1/site/callback").text
-    assert services.endpoints.get(SITE) == before
+    assert services.telling.endpoints.get(SITE) == before

@@ -45,11 +45,11 @@ def given_up(folder):
     """A folder with two messages that could never be delivered."""
     rows(folder, "set", "Radiator blog", URL)
     with open_services(data_dir=folder) as services:
-        [site] = services.sites.all()
-        comment = make_comment(id=CommentId(services.new_id("com")), site_id=site.id)
+        [site] = services.common.sites.all()
+        comment = make_comment(id=CommentId(services.common.new_id("com")), site_id=site.id)
         submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
         judge_batch([comment.id], services)
-        services.endpoints.remove(site.id)
+        services.telling.endpoints.remove(site.id)
         while taken := take_deliveries(services, limit=9):
             for one in taken:
                 deliver(one, services)
@@ -161,16 +161,16 @@ def test_a_platform_is_set_with_a_token_that_is_never_shown(folder):
     assert (row["form"], row["events"]) == ("github", "comment.judged, comment.decided")
     assert TOKEN not in listed.output
     with open_services(data_dir=folder) as services:
-        [site] = services.sites.all()
-        assert services.endpoints.get(site.id).secrets == (TOKEN,)
+        [site] = services.common.sites.all()
+        assert services.telling.endpoints.get(site.id).secrets == (TOKEN,)
 
 
 def test_a_token_that_was_refused_is_tried_again_or_replaced(folder):
     apply(folder)
     with open_services(data_dir=folder) as services:
-        [site] = services.sites.all()
-        endpoint = services.endpoints.get(site.id)
-        services.endpoints.pause(replace(endpoint, refused_at=services.clock()))
+        [site] = services.common.sites.all()
+        endpoint = services.telling.endpoints.get(site.id)
+        services.telling.endpoints.pause(replace(endpoint, refused_at=services.common.clock()))
     [stopped] = rows(folder, "sites")
 
     [resumed] = rows(folder, "resume", "Radiator blog")
@@ -216,8 +216,8 @@ def test_a_build_hook_is_set_with_or_without_a_token_that_is_never_shown(folder)
     ]
     assert TOKEN not in with_token.output
     with open_services(data_dir=folder) as services:
-        [site] = services.sites.all()
-        assert services.endpoints.get(site.id).secrets == (TOKEN,)
+        [site] = services.common.sites.all()
+        assert services.telling.endpoints.get(site.id).secrets == (TOKEN,)
 
 
 def test_mastodon_needs_its_address(folder):

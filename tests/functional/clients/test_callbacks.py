@@ -35,7 +35,7 @@ def bodies(api, secret, services) -> list[bytes]:
         api.post(path, json={"ruling": ruling})
     api.delete(path)
     run_all(services)
-    return [delivery.payload.encode() for delivery, _ in services.notifier.sent]
+    return [delivery.payload.encode() for delivery, _ in services.telling.notifier.sent]
 
 
 def headers_of(body: bytes, *secrets: str, at: int = NOW) -> dict[str, str]:

@@ -22,13 +22,15 @@ SPAM = {"text": "Great article! For cheap boilers see https://boilers.example to
 
 
 def kept_texts(services) -> list[str]:
-    page = services.cases.page(CaseFilter(site_id=SITE), order=Order.OLDEST, cursor=None, limit=200)
+    page = services.review.cases.page(
+        CaseFilter(site_id=SITE), order=Order.OLDEST, cursor=None, limit=200
+    )
     return [case.comment.text for case in page.cases]
 
 
 def give_up(services, clock) -> None:
     """Let a day of attempts to tell the site fail."""
-    services.notifier.status = 500
+    services.telling.notifier.status = 500
     for _ in range(12):
         run_all(services)
         clock.advance(days=1)
@@ -172,11 +174,11 @@ def test_a_wrong_key_is_refused_and_shown_nowhere(driver, address):
 
 
 def test_a_verdict_is_waited_for_as_long_as_was_said(call, services):
-    services.queue.judges = False
+    services.intake.queue.judges = False
     comment = call("submit_comment", SPAM)
 
     assert call("wait_for_verdict", comment["id"], seconds=0.3)["verdict"] is None
-    services.queue.run()
+    services.intake.queue.run()
     assert call("wait_for_verdict", comment["id"], seconds=30)["verdict"]["outcome"]
 
 

@@ -54,7 +54,7 @@ def add_hook(services: Services, platform: Platform, **changes: Any) -> str:
         "secret": WHSEC if platform is Platform.STANDARD else SECRET,
         "created_at": NOW,
     }
-    services.inbound.add(InboundHook(**(values | changes)))
+    services.telling.inbound.add(InboundHook(**(values | changes)))
     return str((values | changes)["id"])
 
 
@@ -68,7 +68,7 @@ def send(services: Services, stranger: FlaskClient) -> Send:
     def deliver(
         platform: Platform, payload: Any, headers: dict[str, str] | None = None, **changes: Any
     ) -> TestResponse:
-        if services.inbound.get(f"hook_{platform.value}") is None:
+        if services.telling.inbound.get(f"hook_{platform.value}") is None:
             add_hook(services, platform)
         body = payload if isinstance(payload, bytes) else json.dumps(payload, indent=2).encode()
         signed = changes.pop("signed_body", body)
@@ -124,7 +124,9 @@ def discourse(send: Send) -> Send:
 
 def all_cases(services: Services) -> list[Case]:
     """Return every case of the site, in the order of arrival."""
-    page = services.cases.page(CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=200)
+    page = services.review.cases.page(
+        CaseFilter(site_id=SITE), order=Order.NEWEST, cursor=None, limit=200
+    )
     return sorted(page.cases, key=lambda case: case.comment.id)
 
 

@@ -26,7 +26,7 @@ FORM = {"text": "The drain valve was stuck here too.", "post_url": POST}
 @pytest.fixture
 def hook(services):
     settings = SiteSettings(blog="https://blog.example/", public_feed=True)
-    services.sites.change_settings(SITE, lambda _: settings)
+    services.common.sites.change_settings(SITE, lambda _: settings)
     return add_hook(services, Platform.STATIC_FORM, secret="")
 
 
@@ -50,7 +50,7 @@ def test_the_script_gets_its_words_in_the_page_s_language(hook, stranger):
 
 
 def test_a_closed_box_has_no_words(hook, stranger, services):
-    services.inbound.revoke(hook, at=NOW)
+    services.telling.inbound.revoke(hook, at=NOW)
 
     assert stranger.get(f"/public/{hook}/words").status_code == 404
 
@@ -124,8 +124,8 @@ def test_an_answer_names_the_comment_that_it_answers_also_by_its_site_s_own_id(
         make_comment(post=Post(url=POST), reply_to="disqus:8"),
     ]
     for comment in (first, *answers):
-        services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
-        services.verdicts.add([make_verdict(comment.id, Outcome.HAM)], audit=frozenset())
+        services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+        services.judging.verdicts.add([make_verdict(comment.id, Outcome.HAM)], audit=frozenset())
 
     shown = stranger.get(f"/public/{hook}/comments", query_string={"post": POST}).get_json()
 

@@ -45,7 +45,9 @@ def coral(send):
 
 @pytest.fixture
 def settings(services):
-    return lambda **given: services.sites.change_settings(SITE, lambda _: SiteSettings(**given))
+    return lambda **given: services.common.sites.change_settings(
+        SITE, lambda _: SiteSettings(**given)
+    )
 
 
 def changed(**changes):
@@ -86,7 +88,7 @@ def test_the_wait_leaves_time_to_answer_within_what_is_promised():
 
 @IMPATIENT
 def test_what_is_not_judged_in_time_is_held_within_the_budget(coral, services, wait_budget, waits):
-    services.queue.judges = False
+    services.intake.queue.judges = False
 
     told = coral()
 
@@ -99,7 +101,7 @@ def test_what_is_not_judged_in_time_is_held_within_the_budget(coral, services, w
 @IMPATIENT
 def test_what_is_not_judged_in_time_passes_where_the_unsure_do(coral, services, settings):
     settings(holds_unsure=False)
-    services.queue.judges = False
+    services.intake.queue.judges = False
 
     assert coral().get_json() == {}
 

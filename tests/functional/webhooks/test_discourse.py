@@ -85,7 +85,7 @@ def test_a_removed_post_is_withdrawn_and_judged_again_when_it_comes_back(discour
 def test_a_post_that_a_rejection_deleted_keeps_its_words_until_it_is_recovered(discourse, services):
     discourse(DISCOURSE_POST)
     ours = Applied(site_id=SITE, site_comment_id="discourse:9021", certain=True)
-    services.applied.put(ours)
+    services.telling.applied.put(ours)
 
     answer = discourse(post(deleted_at="2026-03-01T11:59:00.000Z"), "post_destroyed")
     kept = only_case(services)
@@ -94,7 +94,7 @@ def test_a_post_that_a_rejection_deleted_keeps_its_words_until_it_is_recovered(d
     assert answer.get_json() == {"status": "ignored"}
     assert kept.withdrawn_at is None
     assert kept.comment.text == "The **drain valve** was stuck here too."
-    assert services.applied.get(SITE, "discourse:9021") is None
+    assert services.telling.applied.get(SITE, "discourse:9021") is None
 
 
 def test_a_post_that_its_author_removed_is_withdrawn(discourse, services):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -18,7 +18,6 @@ from service.domain.inbound import Platform
 from service.domain.site import Site, SiteSettings
 from service.moderation.judging.judge import judge_batch
 from service.moderation.privacy.erase import erase_person, export_person, find_person
-from service.ports.services import Services
 from service.stores.migrations import migrate
 from service.stores.sql import create_engine, sql_stores
 from service.stores.sql.schema.tables import comments
@@ -26,7 +25,7 @@ from service.stores.valkey.history import ValkeyHistoryStore
 from service.stores.valkey.spent_tokens import ValkeySpentTokens
 from service.web.app import create_app
 from tests.factories import NOW, SITE
-from tests.fakes import make_services
+from tests.fakes import make_services, with_ports
 from tests.functional.webhooks.conftest import add_hook
 from tests.servers import running_valkey
 
@@ -62,14 +61,15 @@ def kept():
 def services(engine, kept):
     url, _ = kept
     stores = sql_stores(engine)
-    known = {field.name for field in fields(Services)}
-    of_sql = {f.name: getattr(stores, f.name) for f in fields(stores) if f.name in known}
+    of_sql = {f.name: getattr(stores, f.name) for f in fields(stores)}
     history, spent = ValkeyHistoryStore(url), ValkeySpentTokens(url)
     history.mark_filled()
     of_valkey = {"history": history, "spent_tokens": spent}
-    services = replace(make_services(judges=False), **of_sql, **of_valkey)
-    services.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
-    services.sites.change_settings(SITE, lambda _: SiteSettings(blog="https://blog.example/"))
+    services = with_ports(make_services(judges=False), **of_sql, **of_valkey)
+    services.common.sites.add(Site(id=SITE, name="Radiator blog", created_at=NOW))
+    services.common.sites.change_settings(
+        SITE, lambda _: SiteSettings(blog="https://blog.example/")
+    )
     yield services
     history.close()
     spent.close()

@@ -6,7 +6,6 @@ import base64
 import copy
 import hashlib
 import json
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from service.stores.form_challenges import AltchaFormChallenges
 from service.web.app import create_app
 from service.web.webhooks.form_script import script_integrity
 from tests.factories import NOW, SITE
+from tests.fakes import with_ports
 from tests.functional.webhooks.conftest import add_hook, all_cases, only_case
 
 PLATFORMS = Path(__file__).parents[3] / "service" / "web" / "webhooks" / "PLATFORMS.md"
@@ -32,7 +32,9 @@ FORM = {"text": "The drain valve was stuck here too.", "name": "Mara", "post_url
 
 @pytest.fixture
 def hook(services):
-    services.sites.change_settings(SITE, lambda _: SiteSettings(blog="https://blog.example/"))
+    services.common.sites.change_settings(
+        SITE, lambda _: SiteSettings(blog="https://blog.example/")
+    )
     return add_hook(services, Platform.STATIC_FORM, secret="")
 
 
@@ -234,7 +236,7 @@ class _Away(SpentTokens):
 
 
 def test_without_its_memory_comments_are_taken_and_nothing_is_said(services, hook, config):
-    app = create_app(replace(services, spent_tokens=_Away()), config, {})
+    app = create_app(with_ports(services, spent_tokens=_Away()), config, {})
     client = app.test_client()
     challenge = client.get(f"/public/{hook}/form-token", headers=OWN).get_json()
 

@@ -256,7 +256,7 @@ def test_who_withdrew_what_is_in_the_audit_log(github, services):
     github(GITHUB_ISSUE_COMMENT)
     github(issue_comment("deleted"))
 
-    entries = services.audit_log.recent(subject=only_case(services).comment.id)
+    entries = services.common.audit_log.recent(subject=only_case(services).comment.id)
     assert [(entry.actor, entry.act) for entry in entries] == [("github webhook", "withdraw")]
 
 

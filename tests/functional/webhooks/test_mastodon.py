@@ -104,7 +104,7 @@ def test_of_a_reported_account_address_and_email_are_kept_as_hashes_only(mastodo
         address="203.0.113.77",
         email="sofas4you@mail.example",
         name=comment.author.name,
-        secret=services.sender_secrets.present,
+        secret=services.reputation.sender_secrets.present,
         site_id=comment.site_id,
         account_id=comment.author.account_id,
     )

@@ -29,15 +29,15 @@ OWN = {"Origin": "https://blog.example"}
 
 @pytest.fixture
 def path(services):
-    services.sites.change_settings(SITE, lambda _: SiteSettings(blog=BLOG, public_feed=True))
+    services.common.sites.change_settings(SITE, lambda _: SiteSettings(blog=BLOG, public_feed=True))
     return f"/public/{add_hook(services, Platform.STATIC_FORM, secret='')}/comments"
 
 
 def keep(services, outcome: Outcome | None = Outcome.HAM, text: str = "Hi.", **changes):
     comment = make_comment(text, **({"post": Post(url=POST)} | changes))
-    services.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
+    services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
     if outcome is not None:
-        services.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
+        services.judging.verdicts.add([make_verdict(comment.id, outcome)], audit=frozenset())
     return comment.id
 
 
@@ -100,7 +100,7 @@ def test_who_sent_it_is_never_told(path, stranger, services):
 def test_only_what_was_approved_or_judged_ham_is_shown_in_every_mode(
     path, stranger, services, mode
 ):
-    services.sites.change_settings(SITE, lambda old: replace(old, mode=mode))
+    services.common.sites.change_settings(SITE, lambda old: replace(old, mode=mode))
     ham = keep(services)
     approved = keep(services, Outcome.SPAM)
     rule(services, approved, Ruling.APPROVE)
@@ -117,14 +117,14 @@ def test_what_was_withdrawn_or_erased_vanishes(path, stranger, services):
     tag = stranger.get(path, query_string={"post": POST}).headers["ETag"]
 
     withdraw_comment(withdrawn, services, by="the site")
-    services.personal_data.withdraw([erased], at=NOW)
+    services.reputation.personal_data.withdraw([erased], at=NOW)
 
     assert [one["id"] for one in read(stranger, path, headers={"If-None-Match": tag})] == [kept]
 
 
 def test_nothing_is_shown_until_the_owner_switches_it_on(path, stranger, services):
     keep(services)
-    services.sites.change_settings(SITE, lambda _: SiteSettings(blog=BLOG))
+    services.common.sites.change_settings(SITE, lambda _: SiteSettings(blog=BLOG))
 
     for where in both(path):
         answer = stranger.get(where, query_string={"post": POST}, headers=OWN)
@@ -136,7 +136,7 @@ def test_nothing_is_shown_until_the_owner_switches_it_on(path, stranger, service
 
 def test_a_revoked_hook_or_one_of_another_kind_shows_nothing(path, stranger, services):
     other = add_hook(services, Platform.GITHUB)
-    services.inbound.revoke("hook_static-form", at=NOW)
+    services.telling.inbound.revoke("hook_static-form", at=NOW)
 
     for where in (
         path,

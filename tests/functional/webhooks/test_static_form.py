@@ -29,7 +29,9 @@ def path(services):
 
 @pytest.fixture
 def own_blog(services):
-    services.sites.change_settings(SITE, lambda _: SiteSettings(blog="https://www.blog.example/"))
+    services.common.sites.change_settings(
+        SITE, lambda _: SiteSettings(blog="https://www.blog.example/")
+    )
 
 
 def test_a_form_is_kept_and_thanked_for(path, stranger, services):
@@ -46,7 +48,7 @@ def test_a_form_is_kept_and_thanked_for(path, stranger, services):
         address="127.0.0.1",
         email=FORM["email"],
         name="Mara",
-        secret=services.sender_secrets.present,
+        secret=services.reputation.sender_secrets.present,
         site_id=comment.site_id,
     )
 
@@ -276,7 +278,7 @@ def test_a_script_of_the_site_may_read_when_it_may_try_again(path, stranger):
 
 @pytest.mark.usefixtures("own_blog")
 def test_a_script_of_the_site_may_read_that_the_form_was_closed(path, stranger, services):
-    services.inbound.revoke("hook_static-form", at=NOW)
+    services.telling.inbound.revoke("hook_static-form", at=NOW)
 
     answer = stranger.post(path, json=FORM, headers=OWN)
 
@@ -362,7 +364,7 @@ def test_many_senders_are_slowed_down_together(path, stranger):
 
 
 def test_a_revoked_form_is_gone(path, stranger, services):
-    services.inbound.revoke("hook_static-form", at=NOW)
+    services.telling.inbound.revoke("hook_static-form", at=NOW)
 
     assert stranger.post(path, data=FORM).status_code == 410
 
@@ -388,7 +390,7 @@ def test_a_visitor_without_a_script_is_told_the_field_and_the_remedy(path, stran
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_visitor_is_never_led_to_the_moderators_pages(stranger, path, method, services):
-    services.inbound.revoke("hook_static-form", at=NOW)
+    services.telling.inbound.revoke("hook_static-form", at=NOW)
 
     for where in (path, "/hooks/no-such-hook"):
         answer = stranger.open(where, method=method, data=FORM, headers=BROWSER)

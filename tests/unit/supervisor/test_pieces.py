@@ -115,7 +115,7 @@ def test_a_later_start_makes_nothing():
     again = make_first_accounts(services)
 
     assert again == FirstRun()
-    assert len(services.sites.all()) == 1
+    assert len(services.common.sites.all()) == 1
 
 
 def test_secrets_stay_out_of_a_values_representation():

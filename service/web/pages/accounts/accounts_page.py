@@ -166,7 +166,7 @@ def _add_acts(pages: Blueprint, services: Services) -> None:
 
 
 def _find(user_id: str, services: Services) -> User:
-    user = services.users.get(user_id) if is_id(user_id) else None
+    user = services.accounts.users.get(user_id) if is_id(user_id) else None
     return user or abort(HTTPStatus.NOT_FOUND)
 
 
@@ -210,11 +210,14 @@ def _back(user: User, told: str) -> ResponseReturnValue:
 
 
 def _list_page(services: Services, *, refusal: str = "", told: str = "") -> str:
-    seen, factors = services.sessions.last_seen(), services.second_factors.user_ids()
-    now = services.clock()
+    seen, factors = (
+        services.accounts.sessions.last_seen(),
+        services.accounts.second_factors.user_ids(),
+    )
+    now = services.common.clock()
     views = [
         _view(user, services, seen=seen.get(user.id), factor=user.id in factors, now=now)
-        for user in services.users.all()
+        for user in services.accounts.users.all()
     ]
     return render_template(
         "accounts.html",
@@ -234,9 +237,9 @@ def _account_page(
     view = _view(
         user,
         services,
-        seen=services.sessions.last_seen().get(user.id),
-        factor=services.second_factors.get(user.id) is not None,
-        now=services.clock(),
+        seen=services.accounts.sessions.last_seen().get(user.id),
+        factor=services.accounts.second_factors.get(user.id) is not None,
+        now=services.common.clock(),
     )
     return render_template(
         "account.html",
@@ -260,7 +263,7 @@ def _choices(
             if not is_above(one, mine)
         ],
         "chosen_role": role,
-        "sites": [(site.id, part_text(site.name)) for site in services.sites.all()],
+        "sites": [(site.id, part_text(site.name)) for site in services.common.sites.all()],
         "chosen_sites": site_ids,
     }
 
@@ -268,7 +271,7 @@ def _choices(
 def _view(
     user: User, services: Services, *, seen: datetime | None, factor: bool, now: datetime
 ) -> AccountView:
-    names = {site.id: site.name for site in services.sites.all()}
+    names = {site.id: site.name for site in services.common.sites.all()}
     sites = None
     if user.site_ids is not None:
         sites = tuple(part_text(names.get(site_id, site_id)) for site_id in user.site_ids)

@@ -25,7 +25,7 @@ _LIFETIME = timedelta(days=365)
 
 def remember_device(response: Response, user: User, services: Services) -> None:
     """Have the browser keep that this account has signed in there, for a year."""
-    value = [user.id, secrets.token_hex(8), int(services.clock().timestamp()), _proof(user)]
+    value = [user.id, secrets.token_hex(8), int(services.common.clock().timestamp()), _proof(user)]
     response.set_cookie(
         COOKIE,
         str(_serializer().dumps(value)),
@@ -47,10 +47,10 @@ def known_device(services: Services) -> tuple[User, str] | None:
         return None
     try:
         user_id, device_id, at, proof = _serializer().loads(given)
-        user = services.users.get(user_id)
+        user = services.accounts.users.get(user_id)
     except (BadData, StoreUnavailableError):
         return None
-    if user is None or services.clock().timestamp() - at > _LIFETIME.total_seconds():
+    if user is None or services.common.clock().timestamp() - at > _LIFETIME.total_seconds():
         return None
     return (user, device_id) if hmac.compare_digest(_proof(user), proof) else None
 

@@ -48,7 +48,7 @@ def add_log(pages: Blueprint, services: Services) -> None:
     @pages.get("/log")
     @needs(Permission.SEE_LOG)
     def log() -> ResponseReturnValue:
-        page = services.audit_log.page(_filter(), after=_after(), limit=PAGE_SIZE)
+        page = services.common.audit_log.page(_filter(), after=_after(), limit=PAGE_SIZE)
         asked = _asked()
         bulk_decisions = "pages.bulk_decisions" in current_app.view_functions
         return render_template(
@@ -116,9 +116,9 @@ def _after() -> int | None:
 
 
 def _present(entries: Sequence[AuditEntry], services: Services) -> list[ActView]:
-    now = services.clock()
-    named: dict[str, str] = {user.id: user.name for user in services.users.all()}
-    named |= {site.id: site.name for site in services.sites.all()}
+    now = services.common.clock()
+    named: dict[str, str] = {user.id: user.name for user in services.accounts.users.all()}
+    named |= {site.id: site.name for site in services.common.sites.all()}
     comments = _comments(entries, services)
     return [
         ActView(
@@ -140,7 +140,7 @@ def _comments(entries: Sequence[AuditEntry], services: Services) -> set[str]:
     user = moderator()
     return {
         case.comment.id
-        for case in services.cases.find_judged(sorted(ids))
+        for case in services.review.cases.find_judged(sorted(ids))
         if user.sees(case.comment.site_id)
     }
 
@@ -148,7 +148,9 @@ def _comments(entries: Sequence[AuditEntry], services: Services) -> set[str]:
 def _lines(criteria: AuditFilter, services: Services) -> Iterator[str]:
     after, left = None, MAX_EXPORTED
     while left > 0:
-        page = services.audit_log.page(criteria, after=after, limit=min(_EXPORTED_AT_ONCE, left))
+        page = services.common.audit_log.page(
+            criteria, after=after, limit=min(_EXPORTED_AT_ONCE, left)
+        )
         for entry in page.entries:
             yield json.dumps(_record(entry)) + "\n"
         left -= len(page.entries)

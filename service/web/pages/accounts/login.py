@@ -77,7 +77,7 @@ def _add_signing_in(pages: Blueprint, services: Services, limiter: Limiter | Non
             refusal = gettext("Name and password do not fit.")
             return _sign_in_page(refusal), HTTPStatus.FORBIDDEN
         target = safe_next(request.form.get("next"))
-        if services.second_factors.get(user.id) is not None:
+        if services.accounts.second_factors.get(user.id) is not None:
             _remember_first_step(user, target, services)
             return redirect(url_for("pages.sign_in_code"), HTTPStatus.SEE_OTHER)
         _start_session(user, services)
@@ -174,7 +174,7 @@ def _remember_first_step(user: User, target: str, services: Services) -> None:
     session.clear()
     session[_PENDING] = {
         "user": user.id,
-        "at": int(services.clock().timestamp()),
+        "at": int(services.common.clock().timestamp()),
         "proof": _proof(user),
         "next": target,
     }
@@ -185,8 +185,8 @@ def _half_signed_in(services: Services) -> User | None:
     pending = session.get(_PENDING)
     if pending is None:
         return None
-    age_seconds = services.clock().timestamp() - pending["at"]
-    user = services.users.get(pending["user"])
+    age_seconds = services.common.clock().timestamp() - pending["at"]
+    user = services.accounts.users.get(pending["user"])
     if user is None or user.ended_at is not None or age_seconds > _PENDING_SECONDS:
         return None
     return user if hmac.compare_digest(_proof(user), pending["proof"]) else None

@@ -45,8 +45,8 @@ def add_me(pages: Blueprint, services: Services) -> None:
     @pages.get("/me")
     def me() -> ResponseReturnValue:
         user = moderator()
-        factor = services.second_factors.get(user.id)
-        now = services.clock()
+        factor = services.accounts.second_factors.get(user.id)
+        now = services.common.clock()
         return render_template(
             "me.html",
             preferences=user.preferences,

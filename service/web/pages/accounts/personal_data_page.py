@@ -163,7 +163,7 @@ def _back(told: str) -> ResponseReturnValue:
 
 def _held(person: Person, services: Services) -> Held:
     counts = count_comments(person, services)
-    names = {site.id: site.name for site in services.sites.all()}
+    names = {site.id: site.name for site in services.common.sites.all()}
     by_site = sorted((names.get(site_id, site_id), count) for site_id, count in counts.items())
     return Held(
         comments=sum(counts.values()),

@@ -69,12 +69,12 @@ def add_reminders(pages: Blueprint, services: Services, plan: ReminderPlan) -> N
     @pages.get("/reminders")
     def reminders() -> ResponseReturnValue:
         user = moderator()
-        names = {one.id: one.name for one in services.users.all()}
+        names = {one.id: one.name for one in services.accounts.users.all()}
         sees_all = user.may(Permission.MANAGE_ACCOUNTS)
-        now = services.clock()
+        now = services.common.clock()
         found = [
             _view(one, names, now)
-            for one in services.reminders.recent(limit=_READ)
+            for one in services.reminding.reminders.recent(limit=_READ)
             if sees_all or one.user_id == user.id
         ]
         return render_template(

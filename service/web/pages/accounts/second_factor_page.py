@@ -60,7 +60,7 @@ def _add_turning_on(
         if not check_password(user, typed("password"), services):
             return _wrong_password(services, config)
         offer = offer_second_factor(user, services)
-        session[_OFFERED] = {"seed": offer.seed, "at": int(services.clock().timestamp())}
+        session[_OFFERED] = {"seed": offer.seed, "at": int(services.common.clock().timestamp())}
         return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
 
     @needs(Permission.LOOK)
@@ -68,7 +68,7 @@ def _add_turning_on(
     def confirm_factor() -> ResponseReturnValue:
         user = moderator()
         offer = _offered(user, services)
-        if offer is None or services.second_factors.get(user.id) is not None:
+        if offer is None or services.accounts.second_factors.get(user.id) is not None:
             return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
         try:
             codes = turn_on_second_factor(user, services, seed=offer.seed, code=typed("code"))
@@ -89,7 +89,7 @@ def _add_changes(
     @limit_tries(limiter, own_name, own_session)
     def renew_codes() -> ResponseReturnValue:
         user = moderator()
-        if services.second_factors.get(user.id) is None:
+        if services.accounts.second_factors.get(user.id) is None:
             return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
         if not check_password(user, typed("password"), services):
             return _wrong_password(services, config)
@@ -114,12 +114,12 @@ def _page(
     services: Services, config: WebConfig, *, refusal: str = "", codes: tuple[str, ...] = ()
 ) -> str:
     user = moderator()
-    factor = services.second_factors.get(user.id)
+    factor = services.accounts.second_factors.get(user.id)
     offer = _offered(user, services) if factor is None else None
     return render_template(
         "second_factor.html",
-        since=tell_time(factor.since, services.clock()) if factor else None,
-        codes_left=services.second_factors.count_recovery(user.id) if factor else 0,
+        since=tell_time(factor.since, services.common.clock()) if factor else None,
+        codes_left=services.accounts.second_factors.count_recovery(user.id) if factor else 0,
         codes=codes,
         offer=offer,
         square=_square(offer) if offer else "",
@@ -137,7 +137,7 @@ def _wrong_password(services: Services, config: WebConfig) -> ResponseReturnValu
 def _offered(user: User, services: Services) -> Offer | None:
     """Return the second factor that was offered to this browser within ten minutes."""
     offered = session.get(_OFFERED)
-    if offered is None or services.clock().timestamp() - offered["at"] > _OFFER_SECONDS:
+    if offered is None or services.common.clock().timestamp() - offered["at"] > _OFFER_SECONDS:
         return None
     return offer_second_factor(user, services, seed=offered["seed"])
 

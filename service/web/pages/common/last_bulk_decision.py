@@ -69,11 +69,11 @@ def just_done_bulk_decision(services: Services) -> BulkDecisionView | None:
     if bulk_decision_id is None:
         return None
     try:
-        bulk_decision = services.bulk_decisions.get(bulk_decision_id)
+        bulk_decision = services.review.bulk_decisions.get(bulk_decision_id)
     except NotFoundError:
         return None
-    sites = {site.id: site for site in services.sites.all()}
-    return view_of(bulk_decision, sites=sites, now=services.clock())
+    sites = {site.id: site for site in services.common.sites.all()}
+    return view_of(bulk_decision, sites=sites, now=services.common.clock())
 
 
 def view_of(

@@ -207,7 +207,7 @@ def _read_at_one_moment(pages: Blueprint, services: Services) -> None:
 
     def begin() -> None:
         if request.method in _LOOKING:
-            g.moment = services.one_moment()
+            g.moment = services.common.one_moment()
             g.moment.__enter__()
 
     def end(_error: BaseException | None) -> None:
@@ -290,7 +290,7 @@ def _ask_for_second_factor(services: Services) -> ResponseReturnValue | None:
     """Lead whoever is signed in without a second factor to where it is set up."""
     if not current_user.is_authenticated or request.endpoint in _WITHOUT_SECOND_FACTOR:
         return None
-    if services.second_factors.get(moderator().id) is not None:
+    if services.accounts.second_factors.get(moderator().id) is not None:
         return None
     return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
 

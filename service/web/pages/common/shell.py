@@ -52,7 +52,7 @@ def shell_of(services: Services) -> dict[str, Any]:
     if not current_user.is_authenticated:
         return {}
     user: User = current_user.user
-    troubles = services.deliveries.troubles(site_ids=user.site_ids, at_most=_COUNTED + 1)
+    troubles = services.telling.deliveries.troubles(site_ids=user.site_ids, at_most=_COUNTED + 1)
     callbacks = _number(troubles.given_up + troubles.refused)
     return {
         "daily_ways": [_way(*way) for way in _DAILY if _is_open(user, *way)],

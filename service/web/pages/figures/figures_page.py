@@ -165,7 +165,7 @@ def _show(
     site_id: SiteId | None,
     days: int,
 ) -> str:
-    sites = {site.id: site for site in services.sites.all() if moderator().sees(site.id)}
+    sites = {site.id: site for site in services.common.sites.all() if moderator().sees(site.id)}
     labels = [_day_name(one.day) for one in figures.days]
     estimates, axis = _estimates(figures)
     return render_template(
@@ -460,7 +460,7 @@ def _campaigns(figures: Figures, services: Services) -> tuple[CampaignLine, ...]
     found = []
     for one in figures.campaigns:
         try:
-            campaign = services.campaigns.get(one.campaign_id, site_ids=site_ids)
+            campaign = services.grouping.campaigns.get(one.campaign_id, site_ids=site_ids)
         except NotFoundError:
             # It lost its members within the last minute.
             continue

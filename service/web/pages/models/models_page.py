@@ -48,12 +48,14 @@ def _add_looks(pages: Blueprint, services: Services) -> None:
     @pages.get("/models/progress")
     @needs(Permission.MANAGE_MODELS)
     def models_progress() -> ResponseReturnValue:
-        return progress_of(services.retrainings.recent(limit=RETRAININGS_SHOWN), services.clock())
+        return progress_of(
+            services.learning.retrainings.recent(limit=RETRAININGS_SHOWN), services.common.clock()
+        )
 
     @pages.get("/models/versions/<version_name>")
     @needs(Permission.MANAGE_MODELS)
     def models_card(version_name: str) -> ResponseReturnValue:
-        card = services.versions.card(version_name)
+        card = services.learning.versions.card(version_name)
         return render_template(
             "model_card.html",
             name=part_text(version_name),
@@ -76,7 +78,7 @@ def _add_version_acts(pages: Blueprint, services: Services) -> None:
     @needs(Permission.MANAGE_MODELS)
     def roll_model_back() -> ResponseReturnValue:
         # Two clicks in a row must not go back and forth: the form names what it goes back to.
-        if request.form.get("to") != services.versions.previous():
+        if request.form.get("to") != services.learning.versions.previous():
             refusal = gettext("Meanwhile another version was promoted. Nothing was changed.")
             return _show(services, refusal=refusal, status=HTTPStatus.CONFLICT)
         try:
@@ -127,7 +129,7 @@ def _add_retraining_acts(pages: Blueprint, services: Services, config: WebConfig
 
 
 def _find(retraining_id: str, services: Services) -> Retraining:
-    return services.retrainings.get(retraining_id if is_id(retraining_id) else "")
+    return services.learning.retrainings.get(retraining_id if is_id(retraining_id) else "")
 
 
 def _answered(services: Services) -> ResponseReturnValue:
@@ -147,14 +149,14 @@ def _back(told: str) -> ResponseReturnValue:
 def _show(
     services: Services, *, told: str = "", refusal: str = "", status: int = HTTPStatus.OK
 ) -> ResponseReturnValue:
-    now = services.clock()
-    recent = services.retrainings.recent(limit=RETRAININGS_SHOWN)
+    now = services.common.clock()
+    recent = services.learning.retrainings.recent(limit=RETRAININGS_SHOWN)
     html = render_template(
         "models.html",
         told=told,
         refusal=refusal,
-        versions=[view_version(one, now) for one in services.versions.all()],
-        previous=services.versions.previous(),
+        versions=[view_version(one, now) for one in services.learning.versions.all()],
+        previous=services.learning.versions.previous(),
         retrainings=[view_retraining(one, services, moderator(), now) for one in recent],
         under_way=progress_of(recent, now)["under_way"],
         trainer=_is_heard(services),
@@ -165,7 +167,7 @@ def _show(
 
 def _is_heard(services: Services) -> bool:
     try:
-        return services.trainer_queue.is_heard()
+        return services.learning.trainer_queue.is_heard()
     except StoreUnavailableError:
         # Going back to an earlier version must work on the day on which the queue does not.
         return False

@@ -265,7 +265,7 @@ def _checks(report: RetrainingReport | None) -> tuple[CheckView, ...]:
 
 def _lost(ids: Sequence[str], services: Services, user: User) -> tuple[LostView, ...]:
     """Return the lost ham, linked where it is a comment that this person may see."""
-    found = services.cases.find([CommentId(one) for one in ids if is_id(one)])
+    found = services.review.cases.find([CommentId(one) for one in ids if is_id(one)])
     seen = {case.comment.id for case in found if user.sees(case.comment.site_id)}
     return tuple(LostView(id=one, shown=part_text(one), comment=one in seen) for one in ids)
 

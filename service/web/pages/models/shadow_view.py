@@ -162,10 +162,10 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
 
 def view_shadow(services: Services, user: User) -> ShadowView:
     """Return what is said of versions that do not serve, of the sites that an account sees."""
-    versions = list(services.shadow_verdicts.versions())[:_VERSIONS_SHOWN]
-    jobs = services.back_scorings.recent(limit=_JOBS_SHOWN)
+    versions = list(services.judging.shadow_verdicts.versions())[:_VERSIONS_SHOWN]
+    jobs = services.judging.back_scorings.recent(limit=_JOBS_SHOWN)
     return ShadowView(
-        in_shadow=services.shadow_name(),
+        in_shadow=services.judging.shadow_name(),
         versions=tuple(_view_version(one, services, user.site_ids) for one in versions),
         # Whom they ask about, and how many that is, concerns those alone who see all sites.
         jobs=tuple(_job(one, services) for one in jobs if user.site_ids is None),
@@ -188,7 +188,7 @@ def _version_view(
     return VersionView(
         shown=part_text(name),
         url=url_for("pages.differences", version=name),
-        in_shadow=name == services.shadow_name(),
+        in_shadow=name == services.judging.shadow_name(),
         shadow_verdicts=number(counts.comments),
         differing=f"{number(counts.differing)} ({percent(share)})",
         newly_lost=number(n_newly_lost),
@@ -204,7 +204,7 @@ def _job(job: BackScoring, services: Services) -> JobView:
         total=number(job.total),
         share=job.share_done,
         percent=percent(job.share_done),
-        asked=tell_time(job.asked_at, services.clock()),
+        asked=tell_time(job.asked_at, services.common.clock()),
         problem=part_text(job.problem or ""),
     )
 
@@ -231,7 +231,7 @@ def _present(
 ) -> list[DisagreementView]:
     cases = {
         case.comment.id: case
-        for case in services.cases.find_judged([one.comment_id for one in found])
+        for case in services.review.cases.find_judged([one.comment_id for one in found])
         if user.sees(case.comment.site_id)
     }
     return [

@@ -79,10 +79,10 @@ def about_sender_view(
     """
     if case.withdrawn_at is not None:
         return None
-    record = services.sender_records.look_up(case.comment, site_ids=site_ids)
+    record = services.reputation.sender_records.look_up(case.comment, site_ids=site_ids)
     if not record.traits:
         return None
-    now = services.clock()
+    now = services.common.clock()
     return SenderView(
         traits=tuple(_trait(trait) for trait in record.traits),
         other_names=tuple(part_text(name[:_GIST_CHARS]) for name in record.other_names),

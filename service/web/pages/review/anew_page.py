@@ -87,12 +87,12 @@ def add_anew(pages: Blueprint, services: Services, book: AnewBook) -> None:
         if outcome is None or not is_id(site_id):
             abort(HTTPStatus.NOT_FOUND)
         require(Permission.DECIDE, SiteId(site_id))
-        sites = {site.id: site for site in services.sites.all()}
+        sites = {site.id: site for site in services.common.sites.all()}
         if site_id not in sites:
             abort(HTTPStatus.NOT_FOUND)
         found = book.moved(sites, SiteId(site_id))
         group = next((one for one in found if one.outcome is outcome), None)
-        now = services.clock()
+        now = services.common.clock()
         return render_template(
             "anew.html",
             group=moved_views([group], sites)[0] if group else None,
@@ -107,7 +107,7 @@ def add_anew(pages: Blueprint, services: Services, book: AnewBook) -> None:
             if group
             else [],
             queue=url_for("pages.queue", site=site_id),
-            bulk_decision_id=services.new_id("str"),
+            bulk_decision_id=services.common.new_id("str"),
             max_note_chars=MAX_NOTE_CHARS,
             asks_beyond=BULK_DECISION_ASKS_BEYOND,
             low_p_spam=probability(LOW_P_SPAM),

@@ -103,7 +103,9 @@ def for_you(services: Services, asides: Sequence[Aside]) -> Sequence[ForYou]:
 def just_put_aside(services: Services) -> AsideView | None:
     """Return what was put aside last, as it stands now; tell it once."""
     comment_id = session.pop(_JUST_PUT_ASIDE, None)
-    found = services.asides.find([comment_id], now=services.clock()) if comment_id else {}
+    found = (
+        services.review.asides.find([comment_id], now=services.common.clock()) if comment_id else {}
+    )
     return _view(found[comment_id], services) if found else None
 
 
@@ -155,7 +157,7 @@ def _case(comment_id: str, services: Services) -> Case:
     if not is_id(comment_id):
         abort(HTTPStatus.NOT_FOUND)
     try:
-        case = services.cases.get(CommentId(comment_id))
+        case = services.review.cases.get(CommentId(comment_id))
     except NotFoundError:
         abort(HTTPStatus.NOT_FOUND)
     require(Permission.DECIDE, case.comment.site_id)
@@ -171,7 +173,7 @@ def _put(comment_id: CommentId, services: Services) -> Aside:
     hours = request.form.get("hours", "")
     if what != AsideKind.SNOOZED or hours not in map(str, SNOOZES):
         abort(HTTPStatus.BAD_REQUEST)
-    until = services.clock() + timedelta(hours=int(hours))
+    until = services.common.clock() + timedelta(hours=int(hours))
     return snooze(comment_id, until, services, by=user, note=note)
 
 
@@ -190,7 +192,7 @@ def _view(aside: Aside, services: Services) -> AsideView:
             until=until,
         )
     else:
-        user = services.users.get(aside.user_id or "")
+        user = services.accounts.users.get(aside.user_id or "")
         says = gettext(
             "Handed over to %(whom)s by %(who)s; everybody's again on %(until)s.",
             whom=user.name if user else "?",

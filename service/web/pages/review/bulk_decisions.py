@@ -72,7 +72,9 @@ def add_bulk_decisions(pages: Blueprint, services: Services) -> None:
     @needs(Permission.DECIDE)
     def undo(bulk_decision_id: str) -> ResponseReturnValue:
         bulk_decision = (
-            services.bulk_decisions.get(bulk_decision_id) if is_id(bulk_decision_id) else None
+            services.review.bulk_decisions.get(bulk_decision_id)
+            if is_id(bulk_decision_id)
+            else None
         )
         if bulk_decision is None or not is_seen(bulk_decision):
             abort(HTTPStatus.NOT_FOUND)
@@ -92,9 +94,10 @@ def add_bulk_decisions(pages: Blueprint, services: Services) -> None:
             limit=BULK_DECISIONS_SHOWN + 1,
             before=before if is_id(before) else None,
         )
-        sites = {site.id: site for site in services.sites.all()}
+        sites = {site.id: site for site in services.common.sites.all()}
         shown = [
-            view_of(one, sites=sites, now=services.clock()) for one in found[:BULK_DECISIONS_SHOWN]
+            view_of(one, sites=sites, now=services.common.clock())
+            for one in found[:BULK_DECISIONS_SHOWN]
         ]
         more = shown[-1].id if len(found) > BULK_DECISIONS_SHOWN else None
         return render_template(

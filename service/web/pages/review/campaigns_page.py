@@ -158,8 +158,8 @@ def _present(
     sites: Mapping[SiteId, Site],
 ) -> list[CampaignView]:
     ids = [one.id for one in campaigns]
-    facts = services.rings.facts(ids) if groups.what is ChosenBy.RING else {}
-    now = services.clock()
+    facts = services.grouping.rings.facts(ids) if groups.what is ChosenBy.RING else {}
+    now = services.common.clock()
     return [
         present_campaign(one, url=groups.url(one.id), sites=sites, now=now, ring=facts.get(one.id))
         for one in campaigns
@@ -167,7 +167,7 @@ def _present(
 
 
 def _sites(services: Services) -> dict[SiteId, Site]:
-    return {site.id: site for site in services.sites.all()}
+    return {site.id: site for site in services.common.sites.all()}
 
 
 def _find(groups: Groups, group_id: str, services: Services) -> Campaign:
@@ -202,7 +202,7 @@ def _show(groups: Groups, campaign: Campaign, services: Services) -> str:
     waiting_only = _shown(default=_WAITING if campaign.waiting else _ALL) == _WAITING
     page = _members(groups, campaign, services, waiting_only=waiting_only)
     sites = _sites(services)
-    now = services.clock()
+    now = services.common.clock()
     members = [present_member(case, sites=sites, now=now) for case in page.cases]
     sure_here = sum(member.waits and not member.low for member in members)
     shown = _WAITING if waiting_only else _ALL
@@ -216,7 +216,7 @@ def _show(groups: Groups, campaign: Campaign, services: Services) -> str:
         low_p_spam=probability(LOW_P_SPAM),
         asks_beyond=BULK_DECISION_ASKS_BEYOND,
         until=campaign.last_seen_at.isoformat(),
-        bulk_decision_id=services.new_id("str"),
+        bulk_decision_id=services.common.new_id("str"),
         done=just_done_bulk_decision(services),
         put_back=session.pop(_JUST_PUT_BACK, None),
         max_note_chars=MAX_NOTE_CHARS,
@@ -279,7 +279,9 @@ def _made_before(bulk_decision_id: str, services: Services) -> BulkDecision | No
     """Return what the same form did when it was sent before, as a double click does."""
     try:
         bulk_decision = (
-            services.bulk_decisions.get(bulk_decision_id) if is_id(bulk_decision_id) else None
+            services.review.bulk_decisions.get(bulk_decision_id)
+            if is_id(bulk_decision_id)
+            else None
         )
     except NotFoundError:
         return None

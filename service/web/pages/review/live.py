@@ -213,15 +213,15 @@ class Live:
             stream.notice(look)
 
     def _look(self, interests: Sequence[Interest]) -> _Look:
-        services, now = self._services, self._services.clock()
+        services, now = self._services, self._services.common.clock()
         ids = list(dict.fromkeys(one for interest in interests for one in interest.ids))
         earliest = max(min(one.since for one in interests), now - _LOOKS_BACK) - _JUDGED_WITHIN
         return _Look(
-            row_states=services.watch.row_states(ids),
-            claims=services.claims.find(ids, now=now),
-            newcomers=services.watch.newcomers(received_after=earliest, limit=MAX_NEWCOMERS),
+            row_states=services.review.watch.row_states(ids),
+            claims=services.review.claims.find(ids, now=now),
+            newcomers=services.review.watch.newcomers(received_after=earliest, limit=MAX_NEWCOMERS),
             waiting={
-                site_ids: services.cases.count(
+                site_ids: services.review.cases.count(
                     CaseFilter(needs_review=True, site_ids=site_ids, awake_at=now)
                 )
                 for site_ids in {one.site_ids for one in interests}
@@ -233,8 +233,8 @@ def find_newcomers(
     services: Services, *, site_ids: Filter, since: datetime
 ) -> frozenset[CommentId]:
     """Return which comments of these sites began to wait for review since then."""
-    earliest = max(since, services.clock() - _LOOKS_BACK) - _JUDGED_WITHIN
-    found = services.watch.newcomers(received_after=earliest, limit=MAX_NEWCOMERS)
+    earliest = max(since, services.common.clock() - _LOOKS_BACK) - _JUDGED_WITHIN
+    found = services.review.watch.newcomers(received_after=earliest, limit=MAX_NEWCOMERS)
     return frozenset(
         one.comment_id
         for one in found

@@ -76,7 +76,7 @@ def add_live(pages: Blueprint, services: Services, live: Live, place: Callable[[
         _leave_session_alone()
         if not _ID.fullmatch(comment_id):
             abort(HTTPStatus.NOT_FOUND)
-        case = services.cases.get(CommentId(comment_id))
+        case = services.review.cases.get(CommentId(comment_id))
         require(Permission.DECIDE, case.comment.site_id)
         if request.form.get("end"):
             end_claim(case.comment.id, services, user=moderator())

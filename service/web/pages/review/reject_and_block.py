@@ -164,8 +164,8 @@ def just_listed(services: Services) -> JustListedView | None:
         return None
     comment_id, decision_id, entry_ids = session.pop(_DONE)
     try:
-        case = services.cases.get(CommentId(comment_id))
-        entries = [services.list_entries.get(entry_id) for entry_id in entry_ids]
+        case = services.review.cases.get(CommentId(comment_id))
+        entries = [services.reputation.list_entries.get(entry_id) for entry_id in entry_ids]
     except NotFoundError:
         return None
     decision = case.decision
@@ -196,7 +196,7 @@ def instruction_view(case: Case) -> InstructionView | None:
 def _case(comment_id: str, services: Services) -> Case:
     if not is_id(comment_id):
         abort(HTTPStatus.NOT_FOUND)
-    case = services.cases.get(CommentId(comment_id))
+    case = services.review.cases.get(CommentId(comment_id))
     require(Permission.LIST_SENDERS, case.comment.site_id)
     return case
 

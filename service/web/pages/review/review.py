@@ -147,7 +147,7 @@ def _made(case: Case) -> str:
 def _show_conflict(
     comment_id: CommentId, ruling: Ruling | None, services: Services
 ) -> ResponseReturnValue:
-    chosen = services.cases.get(comment_id)
+    chosen = services.review.cases.get(comment_id)
     if wants_told():
         return show_refused(_place(), services, chosen), HTTPStatus.CONFLICT
     html = show_page(_place(), services, chosen=chosen, refused=ruling or "undo")
@@ -171,7 +171,7 @@ def _place() -> Place:
 def _case(comment_id: str, services: Services) -> Case:
     if not _TOKEN.fullmatch(comment_id):
         abort(HTTPStatus.NOT_FOUND)
-    case = services.cases.get(CommentId(comment_id))
+    case = services.review.cases.get(CommentId(comment_id))
     require(Permission.LOOK, case.comment.site_id)
     return case
 

@@ -248,14 +248,14 @@ class _Desk:
     def __init__(self, place: Place, services: Services) -> None:
         self._place = place
         self._services = services
-        self._now = services.clock()
-        self._sites = {site.id: site for site in services.sites.all()}
+        self._now = services.common.clock()
+        self._sites = {site.id: site for site in services.common.sites.all()}
         self._anew: AnewBook = current_app.extensions[ANEW]
         self._moved: tuple[Moved, ...] = ()
 
     @cached_property
     def _asides(self) -> Sequence[Aside]:
-        return self._services.asides.held(now=self._now, limit=MOST_HELD)
+        return self._services.review.asides.held(now=self._now, limit=MOST_HELD)
 
     def show_whole(self, chosen: Case | None, refused: Ruling | str | None) -> str:
         """Return a whole page."""
@@ -472,7 +472,7 @@ class _Desk:
         )
 
     def _find(self, ids: Sequence[CommentId]) -> list[Case]:
-        found = {case.comment.id: case for case in self._services.cases.find_judged(ids)}
+        found = {case.comment.id: case for case in self._services.review.cases.find_judged(ids)}
         for one in ids:
             if one not in found:
                 case = _get(one, self._services)
@@ -562,7 +562,7 @@ def _next_after(
 
 def _get(comment_id: CommentId, services: Services) -> Case | None:
     try:
-        return services.cases.get(comment_id)
+        return services.review.cases.get(comment_id)
     except NotFoundError:
         return None
 

@@ -110,8 +110,8 @@ def _site_ids() -> tuple[SiteId, ...] | None:
 
 
 def _show(band: Band, services: Services, book: AnewBook) -> str:
-    sites = {site.id: site for site in services.sites.all()}
-    agreement = services.scan_checks.agreement(moderator().name)
+    sites = {site.id: site for site in services.common.sites.all()}
+    agreement = services.review.scan_checks.agreement(moderator().name)
     screen = find_screen(
         band,
         services,
@@ -149,7 +149,7 @@ def _render(
         asked=asked,
         n_asked=shown - len(exceptions),
         most_chars=MAX_SCANNED_CHARS,
-        bulk_decision_id=request.form.get("stroke") if asked else services.new_id("str"),
+        bulk_decision_id=request.form.get("stroke") if asked else services.common.new_id("str"),
         done=just_done_bulk_decision(services),
         checks=session.pop(_CHECKS, 0),
         here=_url(band, _site_id()),
@@ -195,7 +195,7 @@ def _ask(
     """Show the same screen with the question that the page's script asks by itself."""
     cases = [
         case
-        for case in services.cases.find(shown)
+        for case in services.review.cases.find(shown)
         if case.needs_review and moderator().sees(case.comment.site_id)
     ]
     screen = Screen(
@@ -203,9 +203,9 @@ def _ask(
         p_spam={case.comment.id: case.verdict.p_spam for case in cases if case.verdict},
         in_band=len(cases),
     )
-    sites = {site.id: site for site in services.sites.all()}
+    sites = {site.id: site for site in services.common.sites.all()}
     ticked = [one for one in exceptions if any(one == case.comment.id for case in cases)]
-    agreement = services.scan_checks.agreement(moderator().name)
+    agreement = services.review.scan_checks.agreement(moderator().name)
     return _render(band, services, screen, sites, agreement, exceptions=ticked, asked=True)
 
 
@@ -271,7 +271,7 @@ def _agreement_in_words(agreement: Agreement) -> str:
 
 
 def _slips(agreement: Agreement, services: Services) -> list[str]:
-    cases = services.cases.find(agreement.otherwise[:_MOST_SLIPS_SHOWN])
+    cases = services.review.cases.find(agreement.otherwise[:_MOST_SLIPS_SHOWN])
     return [
         url_for("pages.comment", comment_id=case.comment.id, show="all")
         for case in cases

@@ -55,7 +55,7 @@ def notes_view(case: Case, services: Services) -> NotesView | None:
     if note_key(case.comment.sender) is None:
         return None
     may_write = moderator().may(Permission.DECIDE, case.comment.site_id)
-    now = services.clock()
+    now = services.common.clock()
 
     def view(note: SenderNote) -> NoteView:
         return NoteView(
@@ -105,7 +105,7 @@ def add_sender_notes(pages: Blueprint, services: Services) -> None:
 def _case(comment_id: str, services: Services) -> Case:
     if not is_id(comment_id):
         abort(HTTPStatus.NOT_FOUND)
-    case = services.cases.get(CommentId(comment_id))
+    case = services.review.cases.get(CommentId(comment_id))
     require(Permission.DECIDE, case.comment.site_id)
     return case
 

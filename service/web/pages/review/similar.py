@@ -54,15 +54,15 @@ def similar_view(
     if case.campaign_id is None:
         return None
     try:
-        campaign = services.campaigns.get(case.campaign_id, site_ids=site_ids)
+        campaign = services.grouping.campaigns.get(case.campaign_id, site_ids=site_ids)
     except NotFoundError:
         return None
     if campaign.members < FEWEST_SHOWN:
         return None
-    page = services.campaigns.members(
+    page = services.grouping.campaigns.members(
         campaign.id, site_ids=site_ids, waiting_only=False, cursor=None, limit=_OTHERS_SHOWN + 1
     )
-    now = services.clock()
+    now = services.common.clock()
     others = [one for one in page.cases if one.comment.id != case.comment.id][:_OTHERS_SHOWN]
     return SimilarView(
         url=url_for("pages.campaign", campaign_id=campaign.id),
@@ -78,7 +78,7 @@ def campaign_strip_view(
     services: Services, site_ids: Sequence[SiteId] | None
 ) -> tuple[StripView, ...]:
     """Return the few campaigns with the most waiting members at these sites; None means all."""
-    found = services.campaigns.most_waiting(site_ids=site_ids, limit=_STRIPS_SHOWN)
+    found = services.grouping.campaigns.most_waiting(site_ids=site_ids, limit=_STRIPS_SHOWN)
     return tuple(
         StripView(
             url=url_for("pages.campaign", campaign_id=one.id),

@@ -38,13 +38,13 @@ def thread_view(case: Case, services: Services) -> tuple[AnsweredView, ...]:
     current = case
     while current.comment.reply_to and len(above) < _MOST_ABOVE:
         site_id, named = current.comment.site_id, current.comment.reply_to
-        found = services.comments.find_by_site_ids(site_id, [named]).get(named)
+        found = services.intake.comments.find_by_site_ids(site_id, [named]).get(named)
         if found is None or found in seen or not moderator().sees(site_id):
             break
         seen.add(found)
-        current = services.cases.get(found)
+        current = services.review.cases.get(found)
         above.append(current)
-    now = services.clock()
+    now = services.common.clock()
     return tuple(
         AnsweredView(
             url=url_for("pages.comment", comment_id=one.comment.id, show="all"),

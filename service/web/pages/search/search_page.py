@@ -180,7 +180,7 @@ def _show(
     name: str = "",
 ) -> ResponseReturnValue:
     """Return the page for a line; with what is wrong with it, or why nothing was decided."""
-    sites = {site.id: site for site in services.sites.all()}
+    sites = {site.id: site for site in services.common.sites.all()}
     results = None
     status = HTTPStatus.BAD_REQUEST if problems else HTTPStatus.OK
     if not problems:
@@ -205,7 +205,7 @@ def _show(
         fields=FIELD_NAMES,
         done=just_done_bulk_decision(services),
         place=FoundPlace(),
-        bulk_decision_id=services.new_id("str"),
+        bulk_decision_id=services.common.new_id("str"),
         max_line=MAX_QUERY_CHARS,
         max_name=MAX_VIEW_NAME_CHARS,
     )
@@ -223,7 +223,7 @@ def _results(line: str, services: Services, sites: Mapping[SiteId, Site]) -> Res
         # A cursor of another search: begin at the top.
         cursor = None
         found = find_comments(line, services, user=user, cursor=None, limit=PAGE_SIZE)
-    now = services.clock()
+    now = services.common.clock()
     further = found.page.next_cursor
     # Nobody means every comment there is who asked for nothing in particular.
     asked = bool(line.strip())

@@ -157,7 +157,7 @@ def add_callbacks(pages: Blueprint, services: Services) -> None:
     def resume_platform(site_id: str) -> ResponseReturnValue:
         if not is_id(site_id):
             abort(HTTPStatus.NOT_FOUND)
-        site = services.sites.get(SiteId(site_id))
+        site = services.common.sites.get(SiteId(site_id))
         require(Permission.MANAGE_SITES, site.id)
         resume_applier(site.id, services, actor=moderator().name)
         return redirect(url_for("pages.callbacks"), HTTPStatus.SEE_OTHER)
@@ -171,17 +171,17 @@ def _go_on(replayed: int) -> ResponseReturnValue:
 def _endpoints(services: Services) -> dict[SiteId, Endpoint | None]:
     user = moderator()
     return {
-        site.id: services.endpoints.get(site.id)
-        for site in services.sites.all()
+        site.id: services.telling.endpoints.get(site.id)
+        for site in services.common.sites.all()
         if user.sees(site.id)
     }
 
 
 def _platforms(services: Services) -> list[PlatformView]:
-    user, now = moderator(), services.clock()
+    user, now = moderator(), services.common.clock()
     views = []
-    for site in services.sites.all():
-        endpoint = services.endpoints.get(site.id) if user.sees(site.id) else None
+    for site in services.common.sites.all():
+        endpoint = services.telling.endpoints.get(site.id) if user.sees(site.id) else None
         if endpoint is None or not endpoint.form.is_call:
             continue
         refused, rests = endpoint.refused_at, endpoint.rests_until
@@ -204,13 +204,13 @@ def _list(state: DeliveryState, services: Services) -> MessageList:
     found = newest_deliveries(
         state, services, site_ids=moderator().site_ids, limit=MESSAGES_SHOWN + 1
     )
-    sites = {site.id: site for site in services.sites.all()}
+    sites = {site.id: site for site in services.common.sites.all()}
     endpoints = _endpoints(services)
-    now = services.clock()
+    now = services.common.clock()
     messages = tuple(
         _present(
             one,
-            services.deliveries.attempts(one.id),
+            services.telling.deliveries.attempts(one.id),
             site=sites.get(one.site_id),
             endpoints=endpoints,
             now=now,

@@ -242,7 +242,7 @@ def _changeable(entry_id: str, services: Services) -> ListEntry:
     """Return the entry; end the request where whoever is signed in may not change it."""
     if not is_id(entry_id):
         abort(HTTPStatus.NOT_FOUND)
-    entry = services.list_entries.get(entry_id)
+    entry = services.reputation.list_entries.get(entry_id)
     if entry.site_id is not None:
         require(Permission.LIST_SENDERS, entry.site_id)
     elif not _may_change(entry, moderator()):
@@ -277,8 +277,8 @@ def _place(given: Mapping[str, str]) -> ListPlace:
 
 
 def _show(place: ListPlace, services: Services, *, form: FormView | None = None) -> str:
-    now, user = services.clock(), moderator()
-    sites = {site.id: site for site in services.sites.all() if user.sees(site.id)}
+    now, user = services.common.clock(), moderator()
+    sites = {site.id: site for site in services.common.sites.all() if user.sees(site.id)}
     page = _page(place, services, now)
     further = {**place.query, "cursor": page.next_cursor} if page.next_cursor else None
     return render_template(
@@ -323,7 +323,7 @@ def _tabs(place: ListPlace, services: Services, now: datetime) -> list[dict[str,
         {
             "name": gettext(words),
             "url": url_for("pages.site_lists", **ListPlace(show=show).query),
-            "count": services.list_entries.count(_criteria(ListPlace(show=show), now)),
+            "count": services.reputation.list_entries.count(_criteria(ListPlace(show=show), now)),
             "current": show is place.show,
         }
         for show, words in _SHOW_IN_WORDS.items()
@@ -362,7 +362,7 @@ def _just_done(
 ) -> DoneView | None:
     act, entry_id = session.pop(_DONE, None) or ("", "")
     try:
-        entry = services.list_entries.get(entry_id) if entry_id else None
+        entry = services.reputation.list_entries.get(entry_id) if entry_id else None
     except NotFoundError:
         entry = None
     if entry is None or not _may_change(entry, user):

@@ -115,7 +115,9 @@ def _add_list(pages: Blueprint, services: Services) -> None:
 
 def _show_list(services: Services, *, name: str = "", problem: str = "") -> ResponseReturnValue:
     user = moderator()
-    shown = [one for one in services.sites.all() if user.may(Permission.MANAGE_SITES, one.id)]
+    shown = [
+        one for one in services.common.sites.all() if user.may(Permission.MANAGE_SITES, one.id)
+    ]
     if not shown and not user.may(Permission.MANAGE_SITES):
         abort(HTTPStatus.FORBIDDEN)
     html = render_template(
@@ -129,13 +131,13 @@ def _show_list(services: Services, *, name: str = "", problem: str = "") -> Resp
 
 
 def _site_view(site: Site, services: Services) -> SiteView:
-    now = services.clock()
+    now = services.common.clock()
     return SiteView(
         name=part_text(site.name),
         url=url_for("pages.site", site_id=site.id),
         mode=gettext(_MODE_IN_WORDS[site.settings.mode][0]),
-        valid_keys=sum(key.is_valid(now) for key in services.sites.list_keys(site.id)),
-        waiting=services.cases.count(CaseFilter(site_id=site.id, needs_review=True)),
+        valid_keys=sum(key.is_valid(now) for key in services.common.sites.list_keys(site.id)),
+        waiting=services.review.cases.count(CaseFilter(site_id=site.id, needs_review=True)),
     )
 
 
@@ -157,7 +159,7 @@ def _add_settings(pages: Blueprint, services: Services) -> None:
         except ValueError:
             # The other cutoff was changed since the page was shown.
             form = replace(
-                form_of(services.sites.get(site.id).settings), problems=crossed_cutoffs()
+                form_of(services.common.sites.get(site.id).settings), problems=crossed_cutoffs()
             )
             return _show_site(site, services, form=form)
         session[_SAVED] = site.id
@@ -188,7 +190,7 @@ def _show_site(
 ) -> ResponseReturnValue:
     shown = form or form_of(site.settings)
     preview = _preview(site, shown, services)
-    promise = services.current_promise()
+    promise = services.judging.current_promise()
     html = render_template(
         "site.html",
         site=site,
@@ -236,7 +238,7 @@ def _add_keys(pages: Blueprint, services: Services) -> None:
     @needs(Permission.LOOK)
     def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
         site = _site(site_id, services)
-        key = next((k for k in services.sites.list_keys(site.id) if k.id == key_id), None)
+        key = next((k for k in services.common.sites.list_keys(site.id) if k.id == key_id), None)
         if key is None:
             abort(HTTPStatus.NOT_FOUND)
         if key.revoked_at is None:
@@ -249,7 +251,7 @@ def _site(site_id: str, services: Services) -> Site:
     """Return the site, for whoever may manage it; end the request for others."""
     if not is_id(site_id):
         abort(HTTPStatus.NOT_FOUND)
-    site = services.sites.get(SiteId(site_id))
+    site = services.common.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)
     return site
 
@@ -271,8 +273,8 @@ def _new_key(site_id: SiteId) -> str | None:
 
 def _keys(site: Site, services: Services) -> list[KeyView]:
     """Return the site's keys, valid ones first, each kind's newest first."""
-    now = services.clock()
-    newest_first = services.sites.list_keys(site.id)[::-1]
+    now = services.common.clock()
+    newest_first = services.common.sites.list_keys(site.id)[::-1]
     keys = sorted(newest_first, key=lambda key: not key.is_valid(now))
     valid = [key.id for key in keys if key.is_valid(now)]
     views = []

@@ -22,7 +22,7 @@ ROUTES = api_routes(
     SERVICES,
     CONFIG,
     lambda comments: [],
-    VerdictWaiter(SERVICES.cases.find_judged, max_waiting=1),
+    VerdictWaiter(SERVICES.review.cases.find_judged, max_waiting=1),
 )
 DOCUMENT = describe(ROUTES)
 
