@@ -32,8 +32,8 @@ from service.ports.observing import Observer
 from service.ports.reminding import NO_MAILER, NO_ROOM, Mailer, Room
 from service.ports.services import (
     AccountsPorts,
+    ClustersPorts,
     CommonPorts,
-    GroupingPorts,
     InsightPorts,
     IntakePorts,
     JudgingPorts,
@@ -183,7 +183,7 @@ def wire(settings: Settings, *, process: str = "") -> Wired:
             back_scoring_queue=back_scoring_queue,
             audit_share=settings.audit_share,
         ),
-        grouping=GroupingPorts(
+        clusters=ClustersPorts(
             campaigns=stores.campaigns,
             rings=stores.rings,
         ),

@@ -51,7 +51,11 @@ class World:
             "author": Author(name="Mara", account_id="1093"),
         }
         comment = make_comment(**(given | changes))
-        submit_comments([NewComment(comment=comment, lane=Lane.BULK)], self.services)
+        submit_comments(
+            [NewComment(comment=comment, lane=Lane.BULK)],
+            self.services.intake,
+            self.services.common,
+        )
         return comment
 
     def decide(self, comment: Comment, ruling: Ruling = Ruling.REJECT) -> None:
@@ -64,7 +68,7 @@ class World:
 
     def deliver_due(self) -> None:
         """Send what is due now."""
-        while due := take_deliveries(self.services, limit=99):
+        while due := take_deliveries(self.services.telling, self.services.common, limit=99):
             for one in due:
                 deliver(one, self.services)
 
@@ -100,7 +104,15 @@ def world_of(name: str, *, mode: Mode = Mode.HOLD) -> Iterator[World]:
         notifier=HttpSiteNotifier(rules, clock=clock, seconds=5),
     )
     try:
-        set_applier(SITE, platform.form, TOKEN, services, actor="test", url=platform.url)
+        set_applier(
+            SITE,
+            platform.form,
+            TOKEN,
+            services.telling,
+            services.common,
+            actor="test",
+            url=platform.url,
+        )
         yield World(platform, services, clock, classifier)
     finally:
         platform.close()
@@ -214,7 +226,15 @@ def token_revoked_then_mended(world: World) -> None:
     world.decide(first)
     world.wait(24 * 3_600, step=600)
     platform = world.platform
-    set_applier(SITE, platform.form, OTHER_TOKEN, world.services, actor="ada", url=platform.url)
+    set_applier(
+        SITE,
+        platform.form,
+        OTHER_TOKEN,
+        world.services.telling,
+        world.services.common,
+        actor="ada",
+        url=platform.url,
+    )
     world.wait(60)
 
 
@@ -225,7 +245,7 @@ def rights_given_back(world: World) -> None:
     world.decide(comment)
     world.wait(3_600, step=60)
     world.platform.token = TOKEN
-    resume_applier(SITE, world.services, actor="ada")
+    resume_applier(SITE, world.services.telling, world.services.common, actor="ada")
     world.wait(60)
 
 

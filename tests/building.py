@@ -49,7 +49,7 @@ class BuiltSite:
             notifier=HttpSiteNotifier(rules, clock=self.clock, seconds=5),
         )
         self.url = self.hook.url("/build_hooks/hush")
-        set_build_hook(SITE, self.url, self.services, actor="test")
+        set_build_hook(SITE, self.url, self.services.telling, self.services.common, actor="test")
         self.count = 0
 
     @property
@@ -68,7 +68,11 @@ class BuiltSite:
         self.classifier.answer = ModelOutput(p_spam=p_spam)
         self.count += 1
         comment = make_comment(f"It is number {self.count}.")
-        submit_comments([NewComment(comment=comment, lane=Lane.BULK)], self.services)
+        submit_comments(
+            [NewComment(comment=comment, lane=Lane.BULK)],
+            self.services.intake,
+            self.services.common,
+        )
         return comment.id
 
     def decide(self, comment_id: CommentId, ruling: Ruling = Ruling.APPROVE) -> None:
@@ -83,7 +87,7 @@ class BuiltSite:
         """Let time pass; as the dispatcher does, messages that are due are taken four at a time."""
         for _ in range(0, seconds, step):
             self.clock.advance(seconds=step)
-            while due := take_deliveries(self.services, limit=4):
+            while due := take_deliveries(self.services.telling, self.services.common, limit=4):
                 for one in due:
                     deliver(one, self.services)
 
@@ -167,7 +171,7 @@ def hook_gone_then_mended(site: BuiltSite) -> None:
     site.decide(site.submit())
     site.wait(24 * 3_600, step=3_600)
     site.answers = with_status(200)
-    resume_applier(SITE, site.services, actor="ada")
+    resume_applier(SITE, site.services.telling, site.services.common, actor="ada")
     site.wait(120)
 
 

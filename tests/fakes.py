@@ -27,6 +27,7 @@ from service.scoring.weights import Cutoffs, Weights
 from service.stores.files.reputation_lists import MemoryReputationLists
 from service.stores.form_challenges import AltchaFormChallenges
 from service.stores.list_entries import BookKeeper
+from service.stores.sql import SqlStores
 from tests.databases import Stores, fresh_stores
 from tests.factories import NOW, SITE
 from tests.in_memory import (
@@ -305,37 +306,7 @@ def make_services(
         cutoffs=Cutoffs(ham_cutoff=0.1, spam_cutoff=0.9),
     )
     values = {
-        "backlog": stores.backlog,
-        "comments": stores.comments,
-        "verdicts": stores.verdicts,
-        "decisions": stores.decisions,
-        "bulk_decisions": stores.bulk_decisions,
-        "cases": stores.cases,
-        "search": stores.search,
-        "saved_views": stores.saved_views,
-        "sender_records": stores.sender_records,
-        "figures": stores.figures,
-        "traffic": stores.traffic,
-        "campaigns": stores.campaigns,
-        "rings": stores.rings,
-        "claims": stores.claims,
-        "asides": stores.asides,
-        "scan_checks": stores.scan_checks,
-        "sender_notes": stores.sender_notes,
-        "watch": stores.watch,
-        "sites": stores.sites,
-        "users": stores.users,
-        "sessions": stores.sessions,
-        "second_factors": stores.second_factors,
-        "personal_data": stores.personal_data,
-        "audit_log": stores.audit_log,
-        "reports": stores.reports,
-        "endpoints": stores.endpoints,
-        "applied": stores.applied,
-        "deliveries": stores.deliveries,
-        "inbound": stores.inbound,
-        "shadow_verdicts": stores.shadow_verdicts,
-        "back_scorings": stores.back_scorings,
+        **{one.name: getattr(stores, one.name) for one in fields(SqlStores)},
         "back_scoring_queue": MemoryBackScoringQueue(),
         "delivery_queue": CountingDeliveryQueue(),
         "notifier": RecordingNotifier(clock),
@@ -360,11 +331,7 @@ def make_services(
         "sender_secrets": SenderSecrets(present=b"a secret for tests, long enough"),
         "reputation_lists": MemoryReputationLists(),
         "find_system": lambda _address: None,
-        "list_entries": stores.list_entries,
-        "one_moment": stores.one_moment,
         "entries_in_force": BookKeeper(stores.list_entries, clock, recheck_seconds=0).current,
-        "retrainings": stores.retrainings,
-        "reminders": stores.reminders,
         "versions": FixedShelf("test-1"),
         "trainer_queue": CountingTrainerQueue(),
         "audit_share": 0.0,

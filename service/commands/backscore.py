@@ -16,7 +16,7 @@ from service.commands.sites import find_site
 from service.commands.version_names import find_versions, known_version
 from service.domain.back_scoring import UNFINISHED, BackScoring, JobState
 from service.moderation.judging.back_score import change_back_scoring, start_back_scoring
-from service.ports.services import Services
+from service.ports.services import JudgingPorts
 
 _ACTOR = "command line"
 _LISTED = 20
@@ -55,15 +55,16 @@ def start_command(
     with open_services(data_dir=data_dir) as services:
         job = start_back_scoring(
             version,
-            services,
-            site_ids=[find_site(one, services).id for one in sites] or None,
+            services.judging,
+            services.common,
+            site_ids=[find_site(one, services.common).id for one in sites] or None,
             since=_midnight(since),
             until=_midnight(until),
             by=_ACTOR,
         )
         click.echo(f"{job.id}: {version} is asked about {job.total:,} comments.")
         if follow:
-            _follow(job, services)
+            _follow(job, services.judging)
 
 
 @backscore_group.command("status")
@@ -79,7 +80,7 @@ def status_command(
         newest = services.judging.back_scorings.recent(limit=_LISTED)
         jobs = [services.judging.back_scorings.get(job_id)] if job_id else newest
         if follow and jobs:
-            jobs = [_follow(jobs[0], services)]
+            jobs = [_follow(jobs[0], services.judging)]
     rows = [_row(job) for job in jobs]
     print_rows(rows, as_json=as_json, empty="No version was asked about the archive yet.")
 
@@ -110,16 +111,16 @@ def cancel_command(job_id: str, data_dir: str | None) -> None:
 
 def _change(job_id: str, state: JobState, data_dir: str | None) -> None:
     with open_services(data_dir=data_dir) as services:
-        job = change_back_scoring(job_id, state, services, by=_ACTOR)
+        job = change_back_scoring(job_id, state, services.judging, services.common, by=_ACTOR)
     click.echo(f"{job.id} is {job.state.value}: {job.done:,} of {job.total:,} comments.")
 
 
-def _follow(job: BackScoring, services: Services) -> BackScoring:
+def _follow(job: BackScoring, judging: JudgingPorts) -> BackScoring:
     """Show how far a job has come until it rests or ends; return it as it is then."""
     title = f"{job.model_version} about the archive"
     with KnownProgress(title, total=job.total, unit="comments") as shown:
         while True:
-            job = services.judging.back_scorings.get(job.id)
+            job = judging.back_scorings.get(job.id)
             shown.show(job.done)
             if job.state is not JobState.RUNNING:
                 return job

@@ -58,8 +58,10 @@ def set_command(
     """Have SITE told at URL and print the secret that signs, which is shown this once."""
     with open_services(data_dir=data_dir) as services:
         wanted = tuple(EventKind(event) for event in events) or tuple(EventKind)
-        found = find_site(site, services)
-        issued = set_callback(found.id, url, services, actor=_ACTOR, events=wanted)
+        found = find_site(site, services.common)
+        issued = set_callback(
+            found.id, url, services.telling, services.common, actor=_ACTOR, events=wanted
+        )
     row = {**_endpoint_row(issued.endpoint), "secret": issued.secret}
     print_rows([row], as_json=as_json, empty="")
 
@@ -100,10 +102,11 @@ def apply_command(
     """
     with open_services(data_dir=data_dir) as services:
         endpoint = set_applier(
-            find_site(site, services).id,
+            find_site(site, services.common).id,
             DeliveryForm(platform),
             token_file.read(),
-            services,
+            services.telling,
+            services.common,
             actor=_ACTOR,
             url=url,
             events=tuple(EventKind(event) for event in events) or APPLIED_EVENTS,
@@ -131,9 +134,10 @@ def build_command(
     """
     with open_services(data_dir=data_dir) as services:
         endpoint = set_build_hook(
-            find_site(site, services).id,
+            find_site(site, services.common).id,
             url,
-            services,
+            services.telling,
+            services.common,
             actor=_ACTOR,
             token=token_file.read() if token_file else None,
         )
@@ -147,7 +151,9 @@ def build_command(
 def resume_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """Try a platform or build hook again that refused, once that is mended there."""
     with open_services(data_dir=data_dir) as services:
-        endpoint = resume_applier(find_site(site, services).id, services, actor=_ACTOR)
+        endpoint = resume_applier(
+            find_site(site, services.common).id, services.telling, services.common, actor=_ACTOR
+        )
     print_rows([_endpoint_row(endpoint)], as_json=as_json, empty="")
 
 
@@ -158,7 +164,9 @@ def resume_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
 def rotate_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """Sign with a new secret beside the old one; the next rotation ends the old one."""
     with open_services(data_dir=data_dir) as services:
-        issued = rotate_secret(find_site(site, services).id, services, actor=_ACTOR)
+        issued = rotate_secret(
+            find_site(site, services.common).id, services.telling, services.common, actor=_ACTOR
+        )
     row = {**_endpoint_row(issued.endpoint), "secret": issued.secret}
     print_rows([row], as_json=as_json, empty="")
 
@@ -169,9 +177,9 @@ def rotate_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
 def remove_command(site: str, data_dir: str | None) -> None:
     """Tell SITE nothing more."""
     with open_services(data_dir=data_dir) as services:
-        found = find_site(site, services)
-        get_callback(found.id, services)
-        remove_callback(found.id, services, actor=_ACTOR)
+        found = find_site(site, services.common)
+        get_callback(found.id, services.telling)
+        remove_callback(found.id, services.telling, services.common, actor=_ACTOR)
     click.echo(f"{found.name} is told nothing more.")
 
 
@@ -201,7 +209,7 @@ def list_command(
     with open_services(data_dir=data_dir) as services:
         found = services.telling.deliveries.recent(
             state=DeliveryState.DEAD if dead else None,
-            site_id=find_site(site, services).id if site else None,
+            site_id=find_site(site, services.common).id if site else None,
             limit=limit,
         )
         rows = [_delivery_row(one, services.telling.deliveries.attempts(one.id)) for one in found]
@@ -216,7 +224,7 @@ def list_command(
 def log_command(delivery_id: str, data_dir: str | None, *, as_json: bool) -> None:
     """List the attempts to deliver one message."""
     with open_services(data_dir=data_dir) as services:
-        get_delivery(delivery_id, services)
+        get_delivery(delivery_id, services.telling)
         rows = [_attempt_row(one) for one in services.telling.deliveries.attempts(delivery_id)]
     print_rows(rows, as_json=as_json, empty="It was not tried yet.")
 
@@ -240,10 +248,11 @@ def replay_command(
         raise click.UsageError("Name the messages to replay, or give --all (with --site or not).")
     with open_services(data_dir=data_dir) as services:
         replayed = replay_deliveries(
-            services,
+            services.telling,
+            services.common,
             actor=_ACTOR,
             ids=None if everything else ids,
-            site_id=find_site(site, services).id if site else None,
+            site_id=find_site(site, services.common).id if site else None,
         )
     if as_json:
         print_rows([{"replayed": replayed}], as_json=True, empty="")

@@ -17,7 +17,7 @@ from service.commands.whole_files import open_whole
 from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.moderation.learning.export_labelled import decisions_for_training
-from service.ports.services import Services
+from service.ports.services import CommonPorts
 
 # Away from a terminal a line for every so many: some seconds of work.
 _A_LINE = 10_000
@@ -56,7 +56,7 @@ def export_command(
     """
     with open_services(data_dir=data_dir) as services:
         problems: list[Problem] = []
-        sites = _sites(site_names, services, problems)
+        sites = _sites(site_names, services.common, problems)
         begin, end = _moment("since", since, problems), _moment("until", until, problems)
         if begin is not None and end is not None and begin >= end:
             problems.append(
@@ -82,12 +82,12 @@ def export_command(
 
 
 def _sites(
-    names: Sequence[str], services: Services, problems: list[Problem]
+    names: Sequence[str], common: CommonPorts, problems: list[Problem]
 ) -> frozenset[SiteId] | None:
     found = set()
     for name in names:
         try:
-            found.add(find_site(name, services).id)
+            found.add(find_site(name, common).id)
         except (NotFoundError, InvalidInputError):
             remedy = "name one that `slopsieve sites list` shows"
             problems.append(Problem(field="site", problem="is unknown", remedy=remedy))

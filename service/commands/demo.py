@@ -23,7 +23,7 @@ from service.commands.output import data_dir_option
 from service.domain.errors import ModerationError
 from service.domain.site import Site
 from service.moderation.admin.sites import add_site, issue_key, revoke_key
-from service.ports.services import Services
+from service.ports.services import CommonPorts
 from service.settings import load_settings
 
 _CORPUS = Path(__file__).resolve().parents[2] / "data"
@@ -67,14 +67,14 @@ def demo_command(count: int, url: str | None, data_dir: str | None) -> None:
     base_url = (url or f"http://{settings.host}:{settings.port}").rstrip("/")
     rows = _pick_rows(count)
     with open_services(data_dir=data_dir) as services:
-        key_id, secret = _demo_key(services)
+        key_id, secret = _demo_key(services.common)
         try:
             api = _Api(base_url, secret)
             started = time.monotonic()
             answers = _judge_all(rows, api)
             seconds = time.monotonic() - started
         finally:
-            revoke_key(key_id, services, actor=_ACTOR)
+            revoke_key(key_id, services.common, actor=_ACTOR)
     _show(rows, answers, seconds=seconds, base_url=base_url)
 
 
@@ -131,13 +131,13 @@ def _pick_rows(count: int) -> list[Answer]:
     return random.Random(_SEED).sample(rows, min(count, len(rows)))  # noqa: S311  # no secret
 
 
-def _demo_key(services: Services) -> tuple[str, str]:
+def _demo_key(common: CommonPorts) -> tuple[str, str]:
     """Return the id and the secret of a fresh key for the demonstration's own site."""
-    site: Site | None = next((s for s in services.common.sites.all() if s.name == _SITE_NAME), None)
+    site: Site | None = next((s for s in common.sites.all() if s.name == _SITE_NAME), None)
     if site is None:
-        _, issued = add_site(_SITE_NAME, services, actor=_ACTOR)
+        _, issued = add_site(_SITE_NAME, common, actor=_ACTOR)
     else:
-        issued = issue_key(site.id, services, actor=_ACTOR)
+        issued = issue_key(site.id, common, actor=_ACTOR)
     return issued.key.id, issued.secret
 
 

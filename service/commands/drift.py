@@ -25,8 +25,10 @@ def drift_command(site: str | None, data_dir: str | None, *, as_json: bool) -> N
     Alarms are part of what is printed; the exit code says nothing of them.
     """
     with open_services(data_dir=data_dir) as services:
-        site_ids = (find_site(site, services).id,) if site else None
-        drift = read_drift(services, site_ids=site_ids, now=services.common.clock()).drift
+        site_ids = (find_site(site, services.common).id,) if site else None
+        drift = read_drift(
+            services.judging, services.insight, site_ids=site_ids, now=services.common.clock()
+        ).drift
     if as_json:
         click.echo(DriftAnswer.of(drift).model_dump_json())
         return

@@ -45,13 +45,13 @@ def erase_command(
     leaves the words.
     """
     with open_services(data_dir=data_dir) as services:
-        person = find_person(services, address=address, email=email, name=name)
+        person = find_person(services.reputation, address=address, email=email, name=name)
         if exports:
-            record_act(services, actor=_ACTOR, act="export person", subject="person")
+            record_act(services.common, actor=_ACTOR, act="export person", subject="person")
             for record in export_person(person, services):
                 click.echo(json.dumps(record, default=_plain))
             return
-        held = sum(count_comments(person, services).values())
+        held = sum(count_comments(person, services.reputation).values())
         if (
             not yes
             and click.prompt(

@@ -43,8 +43,15 @@ def add_command(
     """
     secret = secret_file.read() if secret_file else None
     with open_services(data_dir=data_dir) as services:
-        found = find_site(site, services)
-        hook = add_hook(found.id, Platform(platform), services, actor=_ACTOR, secret=secret)
+        found = find_site(site, services.common)
+        hook = add_hook(
+            found.id,
+            Platform(platform),
+            services.telling,
+            services.common,
+            actor=_ACTOR,
+            secret=secret,
+        )
     print_rows([{**_row(hook), "secret": hook.secret}], as_json=as_json, empty="")
     if hook.platform is Platform.STATIC_FORM and found.settings.blog is None:
         click.echo(
@@ -61,7 +68,7 @@ def add_command(
 def list_command(site: str | None, data_dir: str | None, *, as_json: bool) -> None:
     """List the hooks, of SITE if it is given; secrets are not shown again."""
     with open_services(data_dir=data_dir) as services:
-        site_id = find_site(site, services).id if site else None
+        site_id = find_site(site, services.common).id if site else None
         rows = [_row(hook) for hook in services.telling.inbound.all(site_id)]
     print_rows(rows, as_json=as_json, empty="There are no hooks; `slopsieve hooks add SITE`.")
 
@@ -72,7 +79,7 @@ def list_command(site: str | None, data_dir: str | None, *, as_json: bool) -> No
 def revoke_command(hook_id: str, data_dir: str | None) -> None:
     """End a hook at once; its platform is told to stop."""
     with open_services(data_dir=data_dir) as services:
-        hook = revoke_hook(hook_id, services, actor=_ACTOR)
+        hook = revoke_hook(hook_id, services.telling, services.common, actor=_ACTOR)
     click.echo(f"The hook {hook.id} is revoked.")
 
 

@@ -56,7 +56,7 @@ def add_command(
             kind=EntryKind(kind),
             value=value,
             reason=reason,
-            site_id=find_site(site, services).id if site else None,
+            site_id=find_site(site, services.common).id if site else None,
             expires_in=timedelta(days=days) if days else None,
         )
         row = _row(add_entry(new, services, by=_ACTOR))
@@ -72,10 +72,12 @@ def list_command(data_dir: str | None, *, ended: bool, as_json: bool) -> None:
     rows: list[dict[str, object]] = []
     with open_services(data_dir=data_dir) as services:
         criteria = EntryFilter(in_force=not ended, at=services.common.clock())
-        page = list_entries(criteria, services, cursor=None, limit=_PORTION)
+        page = list_entries(criteria, services.reputation, cursor=None, limit=_PORTION)
         rows += map(_row, page.entries)
         while page.next_cursor is not None:
-            page = list_entries(criteria, services, cursor=page.next_cursor, limit=_PORTION)
+            page = list_entries(
+                criteria, services.reputation, cursor=page.next_cursor, limit=_PORTION
+            )
             rows += map(_row, page.entries)
     print_rows(rows, as_json=as_json, empty="There are no entries; `slopsieve lists add`.")
 
@@ -86,7 +88,7 @@ def list_command(data_dir: str | None, *, ended: bool, as_json: bool) -> None:
 def remove_command(entry_id: str, data_dir: str | None) -> None:
     """End an entry; running workers follow within a second."""
     with open_services(data_dir=data_dir) as services:
-        entry = remove_entry(entry_id, services, by=_ACTOR)
+        entry = remove_entry(entry_id, services.reputation, services.common, by=_ACTOR)
     click.echo(f"The {entry.effect} entry {entry.id} is removed.")
 
 

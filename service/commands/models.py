@@ -136,7 +136,7 @@ def _promote(folder: Path, version: str, data_dir: str | None) -> None:
     try:
         with open_services(data_dir=data_dir) as services:
             record_act(
-                services,
+                services.common,
                 actor=_ACTOR,
                 act=PROMOTED,
                 subject=name,

@@ -56,7 +56,7 @@ def shadow_command(version: str | None, data_dir: str | None, *, off: bool) -> N
     try:
         with open_services(data_dir=data_dir) as services:
             record_act(
-                services,
+                services.common,
                 actor=_ACTOR,
                 act="set shadow version",
                 subject=version or "none",
@@ -108,17 +108,17 @@ def differences_command(
     comments that differ are printed, one a line.
     """
     with open_services(data_dir=data_dir) as services:
-        name = version or version_to_tell_of(services)
+        name = version or version_to_tell_of(services.judging)
         if name is None:
             msg = "no version was asked beside the current one: `slopsieve models shadow VERSION`"
             raise StartError(msg)
         scope = ShadowVerdictScope(
             model_version=name,
-            site_ids=(find_site(site, services).id,) if site else None,
+            site_ids=(find_site(site, services.common).id,) if site else None,
             since=_midnight(since),
             until=_midnight(until),
         )
-        told = tell_differences(scope, services, limit=max(limit, 1))
+        told = tell_differences(scope, services.judging, limit=max(limit, 1))
     if not as_json:
         _print_counts(name, told)
     rows = [

@@ -31,7 +31,7 @@ from service.moderation.insight.replay import (
     Weeks,
     replay,
 )
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts
 from service.settings import Settings, load_settings
 from service.wiring import find_learning_salt
 
@@ -82,7 +82,7 @@ def replay_command(
     with one_line_errors(out or ""), ExitStack() as stack:
         if site_name:
             services = stack.enter_context(open_services(data_dir=data_dir))
-            archive = list(_decided(site_name, services))
+            archive = list(_decided(site_name, services.review, services.common))
         else:
             archive = [one for file in files for one in _read(file, faults)]
         stream = None
@@ -168,12 +168,12 @@ def _read(file: str, faults: Faults) -> Iterator[Archived]:
         click.echo(f"{name}: {left_out:,} comments without a label or a date left out.", err=True)
 
 
-def _decided(site_name: str, services: Services) -> Iterator[Archived]:
+def _decided(site_name: str, review: ReviewPorts, common: CommonPorts) -> Iterator[Archived]:
     """Yield what people decided of a site's comments."""
-    site = find_site(site_name, services)
+    site = find_site(site_name, common)
     after: int | None = 0
     while after is not None:
-        page = services.review.decisions.find_in_force(after=after, limit=_PORTION)
+        page = review.decisions.find_in_force(after=after, limit=_PORTION)
         for one in page.decided_comments:
             if one.comment.site_id == site.id and one.comment.text and is_by_person(one.decision):
                 yield Archived(comment=one.comment, is_spam=one.decision.ruling is Ruling.REJECT)

@@ -31,7 +31,7 @@ def rebuild_command(data_dir: str | None) -> None:
         open_services(data_dir=data_dir) as services,
         CountingProgress("Rebuilding", unit="decisions", a_line=_DECISIONS_A_LINE) as progress,
     ):
-        done = rebuild_all(services, show=progress.show)
+        done = rebuild_all(services.reputation, services.review, show=progress.show)
     click.echo(f"Histories know of all decisions in force; {done:,} were read.")
 
 
@@ -49,6 +49,6 @@ def forget_command(
     stay, as do verdicts and decisions.
     """
     with open_services(data_dir=data_dir) as services:
-        sender = find_sender(services, address=address, email=email, name=name)
+        sender = find_sender(services.reputation, address=address, email=email, name=name)
         erased = forget_sender(sender, services, by=_ACTOR)
     click.echo(f"Forgotten; {erased:,} comments lost the keys of their sender.")

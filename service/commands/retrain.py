@@ -27,7 +27,7 @@ from service.moderation.learning.export_labelled import decisions_for_training
 from service.moderation.learning.retrain import Order, retrain, try_retraining
 from service.moderation.learning.tidy_retrainings import TEXTS_KEPT, tidy_retrainings
 from service.moderation.learning.tidy_versions import tidy_versions
-from service.ports.services import Services
+from service.ports.services import LearningPorts, Services
 from service.settings import Settings, load_settings
 from service.training_runs.run_folders import REPORT_PAGE
 from service.training_runs.training_program import TrainingProcesses
@@ -90,7 +90,7 @@ def retrain_command(
     settings = load_settings(**({"data_dir": Path(data_dir)} if data_dir else {}))
     with open_services(data_dir=data_dir) as services:
         if lists:
-            _list(services, as_json=as_json)
+            _list(services.learning, as_json=as_json)
             return
         # Tests pass their own: a training takes minutes.
         runs = (open_runs or open_training_runs)(settings)
@@ -111,7 +111,8 @@ def retrain_command(
         with _stopping() as goes_on, StepProgress("Retraining") as progress:
             done = retrain(
                 order,
-                services,
+                services.learning,
+                services.common,
                 runs,
                 export=lambda until: decisions_for_training(services, until=until),
                 told=progress.show,
@@ -131,7 +132,8 @@ def _try(order: Order, services: Services, runs: TrainingProcesses) -> None:
         with _stopping() as goes_on, StepProgress("Looking") as progress:
             report = try_retraining(
                 order,
-                services,
+                services.learning,
+                services.common,
                 runs,
                 export=lambda until: decisions_for_training(services, until=until),
                 told=progress.show,
@@ -224,9 +226,9 @@ def _say_what_follows(done: Retraining) -> None:
         click.echo(f"{done.version} does not meet the release criteria and does not serve.")
 
 
-def _list(services: Services, *, as_json: bool) -> None:
+def _list(learning: LearningPorts, *, as_json: bool) -> None:
     now = datetime.now(UTC)
-    rows = [_row(one, now) for one in services.learning.retrainings.recent(limit=_LISTED)]
+    rows = [_row(one, now) for one in learning.retrainings.recent(limit=_LISTED)]
     print_rows(rows, as_json=as_json, empty="Nothing was retrained yet.")
 
 

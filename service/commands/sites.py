@@ -24,7 +24,7 @@ from service.moderation.admin.sites import (
     revoke_key,
     rotate_keys,
 )
-from service.ports.services import Services
+from service.ports.services import CommonPorts
 
 _ACTOR = "command line"
 
@@ -42,10 +42,12 @@ def sites_group() -> None:
 def add_command(name: str, data_dir: str | None, *, akismet: bool, as_json: bool) -> None:
     """Add a site and print its first key, which is shown this once."""
     with open_services(data_dir=data_dir) as services:
-        site, issued = add_site(name, services, actor=_ACTOR)
+        site, issued = add_site(name, services.common, actor=_ACTOR)
         row = {"site_id": site.id, "name": site.name, "key_id": issued.key.id, "key": issued.secret}
         if akismet:
-            row |= _akismet_row(issue_akismet_key(site.id, services, actor=_ACTOR))
+            row |= _akismet_row(
+                issue_akismet_key(site.id, services.reputation, services.common, actor=_ACTOR)
+            )
     print_rows([row], as_json=as_json, empty="")
 
 
@@ -66,7 +68,7 @@ def list_command(data_dir: str | None, *, as_json: bool) -> None:
 def keys_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """List a site's keys; SITE is its name or id."""
     with open_services(data_dir=data_dir) as services:
-        keys = services.common.sites.list_keys(find_site(site, services).id)
+        keys = services.common.sites.list_keys(find_site(site, services.common).id)
         rows = [_key_row(key, valid=key.is_valid(services.common.clock())) for key in keys]
     print_rows(rows, as_json=as_json, empty="This site has no keys.")
 
@@ -78,7 +80,7 @@ def keys_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
 def add_key_command(site: str, data_dir: str | None, *, as_json: bool) -> None:
     """Issue one more key for a site and print it, this once."""
     with open_services(data_dir=data_dir) as services:
-        issued = issue_key(find_site(site, services).id, services, actor=_ACTOR)
+        issued = issue_key(find_site(site, services.common).id, services.common, actor=_ACTOR)
     row = {"site_id": issued.key.site_id, "key_id": issued.key.id, "key": issued.secret}
     print_rows([row], as_json=as_json, empty="")
 
@@ -93,7 +95,9 @@ def add_akismet_key_command(site: str, data_dir: str | None, *, as_json: bool) -
     It opens the Akismet calls alone. Rotating a site's keys leaves it be; `revoke-key` ends it.
     """
     with open_services(data_dir=data_dir) as services:
-        issued = issue_akismet_key(find_site(site, services).id, services, actor=_ACTOR)
+        issued = issue_akismet_key(
+            find_site(site, services.common).id, services.reputation, services.common, actor=_ACTOR
+        )
     row = {"site_id": issued.key.site_id, **_akismet_row(issued)}
     print_rows([row], as_json=as_json, empty="")
 
@@ -113,7 +117,9 @@ def rotate_command(site: str, overlap_days: float, data_dir: str | None, *, as_j
     """Issue a new key; the site's other keys end after the overlap."""
     with open_services(data_dir=data_dir) as services:
         overlap = timedelta(days=overlap_days)
-        issued = rotate_keys(find_site(site, services).id, services, actor=_ACTOR, overlap=overlap)
+        issued = rotate_keys(
+            find_site(site, services.common).id, services.common, actor=_ACTOR, overlap=overlap
+        )
     row = {"site_id": issued.key.site_id, "key_id": issued.key.id, "key": issued.secret}
     print_rows([row], as_json=as_json, empty="")
 
@@ -124,7 +130,7 @@ def rotate_command(site: str, overlap_days: float, data_dir: str | None, *, as_j
 def revoke_command(key_id: str, data_dir: str | None) -> None:
     """End a key at once."""
     with open_services(data_dir=data_dir) as services:
-        key = revoke_key(key_id, services, actor=_ACTOR)
+        key = revoke_key(key_id, services.common, actor=_ACTOR)
     click.echo(f"The key {key.hint}… is revoked.")
 
 
@@ -223,7 +229,7 @@ def set_command(
     }
     asked = {name: value for name, value in given.items() if value is not None}
     with open_services(data_dir=data_dir) as services:
-        found = find_site(site, services)
+        found = find_site(site, services.common)
 
         def change(old: SiteSettings) -> SiteSettings:
             if promised_cutoffs:
@@ -233,7 +239,9 @@ def set_command(
             return replace(old, **asked)
 
         try:
-            changed = change_site_settings(found.id, change, services, actor=_ACTOR)
+            changed = change_site_settings(
+                found.id, change, services.intake, services.common, actor=_ACTOR
+            )
         except ValueError as error:
             problem = Problem(
                 field="--ham-cutoff, --spam-cutoff",
@@ -244,9 +252,9 @@ def set_command(
     print_rows([_site_row(changed)], as_json=as_json, empty="")
 
 
-def find_site(name_or_id: str, services: Services) -> Site:
+def find_site(name_or_id: str, common: CommonPorts) -> Site:
     """Return the site of this name or id. Raises `NotFoundError` for an unknown one."""
-    for site in services.common.sites.all():
+    for site in common.sites.all():
         if name_or_id in (site.name, site.id):
             return site
     msg = f"there is no site {SiteId(name_or_id)!r}; `slopsieve sites list` names them"

@@ -42,7 +42,7 @@ from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.take_over import take_over_rulings
 from service.moderation.telling.published import link_replies
 from service.ports.comments import AddOutcome, NewComment
-from service.ports.services import Services
+from service.ports.services import IntakePorts, ReviewPorts, Services
 from service.web.api.intake import new_comment
 from service.web.api.schemas import CommentRequest
 from service.web.edge.errors import EdgeError
@@ -118,7 +118,7 @@ def import_command(
         _open(file, kind) as opened,
         ReadingProgress("Importing", opened.size, done="read") as progress,
     ):
-        site = find_site(site_name, services)
+        site = find_site(site_name, services.common)
         importing = _Importing(services, site, with_decisions=with_decisions)
         place = Place(opened, site.id, with_decisions=with_decisions)
         counts = importing.run(
@@ -173,7 +173,11 @@ class _Importing:
                 self._fault(entry.number, InvalidInputError(entry.problems))
             else:
                 self._read(entry, read)
-        added = submit_comments([new for new, _ in read], self._services) if read else []
+        added = (
+            submit_comments([new for new, _ in read], self._services.intake, self._services.common)
+            if read
+            else []
+        )
         rulings: dict[CommentId, Ruling] = {}
         for (_, entry), answer in zip(read, added, strict=True):
             if answer.outcome is AddOutcome.CONFLICT:
@@ -300,17 +304,19 @@ def export_command(
         raise click.UsageError(msg)
     ending = Path(out.removesuffix(".gz")).suffix.removeprefix(".")
     with open_services(data_dir=data_dir) as services:
-        site = find_site(site_name, services)
+        site = find_site(site_name, services.common)
         if build:
-            lines = as_data_file(_all_published(site, services), site.settings.blog, build)
+            lines = as_data_file(
+                _all_published(site, services.intake, services.review), site.settings.blog, build
+            )
         else:
             write = _WRITERS[kind or (ending if ending in _WRITERS else "jsonl")]
             lines = write(
-                map(public_row, _all_published(site, services))
+                map(public_row, _all_published(site, services.intake, services.review))
                 if published
                 else (
                     _export_row(case, with_text=with_text)
-                    for case in _all_cases(site, services)
+                    for case in _all_cases(site, services.review)
                     if action in (None, case.action.value)
                 )
             )
@@ -319,17 +325,19 @@ def export_command(
                 stream.write(line.encode("utf-8", "replace"))
 
 
-def _all_published(site: Site, services: Services) -> Iterator[PublishedComment]:
-    cases = _all_cases(site, services)
+def _all_published(
+    site: Site, intake: IntakePorts, review: ReviewPorts
+) -> Iterator[PublishedComment]:
+    cases = _all_cases(site, review)
     shown = (one for case in cases if (one := as_published(case)))
     while batch := list(islice(shown, _PAGE)):
-        yield from link_replies(batch, site, services)
+        yield from link_replies(batch, site, intake)
 
 
-def _all_cases(site: Site, services: Services) -> Iterator[Case]:
+def _all_cases(site: Site, review: ReviewPorts) -> Iterator[Case]:
     cursor: str | None = None
     while True:
-        page = services.review.cases.page(
+        page = review.cases.page(
             CaseFilter(site_id=site.id), order=Order.NEWEST, cursor=cursor, limit=_PAGE
         )
         yield from (case for case in page.cases if case.withdrawn_at is None)

@@ -15,7 +15,7 @@ from service.domain.user import Role, User
 from service.moderation.admin.accounts import end_user, restore_user, set_access
 from service.moderation.admin.second_factor import turn_off_second_factor
 from service.moderation.admin.users import add_user, find_user, reset_password
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts
 
 _ACTOR = "command line"
 _role_option = click.option(
@@ -55,10 +55,11 @@ def add_command(
     with open_services(data_dir=data_dir) as services:
         user, password = add_user(
             name,
-            services,
+            services.accounts,
+            services.common,
             actor=_ACTOR,
             role=Role(role) if role else None,
-            site_ids=_site_ids(site_names, services),
+            site_ids=_site_ids(site_names, services.common),
         )
     row = {"name": user.name, "role": user.role.value, "password": password}
     print_rows([row], as_json=as_json, empty="")
@@ -84,16 +85,23 @@ def set_command(
     if all_sites and site_names:
         raise _contradiction()
     with open_services(data_dir=data_dir) as services:
-        user = find_user(name, services)
+        user = find_user(name, services.accounts)
         if role or site_names or all_sites:
             wanted = Role(role) if role else user.role
-            sites = _site_ids(site_names, services) if site_names else user.site_ids
+            sites = _site_ids(site_names, services.common) if site_names else user.site_ids
             # An owner sees all sites.
             sites = None if all_sites or (wanted is Role.OWNER and not site_names) else sites
-            set_access(user.id, services, role=wanted, site_ids=sites, actor=_ACTOR)
+            set_access(
+                user.id,
+                services.accounts,
+                services.common,
+                role=wanted,
+                site_ids=sites,
+                actor=_ACTOR,
+            )
         if no_second_factor:
-            turn_off_second_factor(user, services, actor=_ACTOR)
-        row = _row(find_user(name, services), services)
+            turn_off_second_factor(user, services.accounts, services.common, actor=_ACTOR)
+        row = _row(find_user(name, services.accounts), services.accounts)
     print_rows([row], as_json=False, empty="")
 
 
@@ -107,7 +115,7 @@ def reset_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
     A second factor stays on; `slopsieve users set NAME --no-second-factor` turns it off.
     """
     with open_services(data_dir=data_dir) as services:
-        password = reset_password(name, services, actor=_ACTOR)
+        password = reset_password(name, services.accounts, services.common, actor=_ACTOR)
     print_rows([{"name": name, "password": password}], as_json=as_json, empty="")
 
 
@@ -117,7 +125,9 @@ def reset_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
 def end_command(name: str, data_dir: str | None) -> None:
     """End an account and its sessions at once; `restore` lets it back in."""
     with open_services(data_dir=data_dir) as services:
-        end_user(find_user(name, services).id, services, actor=_ACTOR)
+        end_user(
+            find_user(name, services.accounts).id, services.accounts, services.common, actor=_ACTOR
+        )
     click.echo("The account has ended, and so have its sessions.")
 
 
@@ -128,7 +138,9 @@ def end_command(name: str, data_dir: str | None) -> None:
 def restore_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
     """Let an ended account back in, and print a one-time password, this once."""
     with open_services(data_dir=data_dir) as services:
-        user, password = restore_user(find_user(name, services).id, services, actor=_ACTOR)
+        user, password = restore_user(
+            find_user(name, services.accounts).id, services.accounts, services.common, actor=_ACTOR
+        )
     print_rows([{"name": user.name, "password": password}], as_json=as_json, empty="")
 
 
@@ -138,17 +150,17 @@ def restore_command(name: str, data_dir: str | None, *, as_json: bool) -> None:
 def list_command(data_dir: str | None, *, as_json: bool) -> None:
     """List the accounts, those that have ended too."""
     with open_services(data_dir=data_dir) as services:
-        rows = [_row(user, services) for user in services.accounts.users.all()]
+        rows = [_row(user, services.accounts) for user in services.accounts.users.all()]
     print_rows(rows, as_json=as_json, empty="There are no moderators; `slopsieve users add NAME`.")
 
 
-def _row(user: User, services: Services) -> dict[str, object]:
-    seen = services.accounts.sessions.last_seen().get(user.id)
+def _row(user: User, accounts: AccountsPorts) -> dict[str, object]:
+    seen = accounts.sessions.last_seen().get(user.id)
     return {
         "name": user.name,
         "role": user.role.value,
         "sites": "all" if user.site_ids is None else " ".join(user.site_ids),
-        "second_factor": services.accounts.second_factors.get(user.id) is not None,
+        "second_factor": accounts.second_factors.get(user.id) is not None,
         "one_time_password": user.must_change_password,
         "created_at": user.created_at.isoformat(timespec="seconds"),
         "last_seen_at": seen.isoformat(timespec="seconds") if seen else None,
@@ -156,8 +168,8 @@ def _row(user: User, services: Services) -> dict[str, object]:
     }
 
 
-def _site_ids(names: Sequence[str], services: Services) -> tuple[SiteId, ...] | None:
-    return tuple(find_site(name, services).id for name in names) or None
+def _site_ids(names: Sequence[str], common: CommonPorts) -> tuple[SiteId, ...] | None:
+    return tuple(find_site(name, common).id for name in names) or None
 
 
 def _contradiction() -> InvalidInputError:

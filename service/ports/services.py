@@ -129,7 +129,7 @@ class JudgingPorts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupingPorts:
+class ClustersPorts:
     """Which comments belong together, and which senders."""
 
     campaigns: CampaignStore
@@ -241,7 +241,7 @@ class Services:
     common: CommonPorts
     intake: IntakePorts
     judging: JudgingPorts
-    grouping: GroupingPorts
+    clusters: ClustersPorts
     reputation: ReputationPorts
     review: ReviewPorts
     telling: TellingPorts

@@ -44,7 +44,7 @@ def run_callbacks(wired: Wired) -> int:
     """Deliver until SIGTERM or SIGINT, then let what is under way end; return the exit code."""
     services = wired.services
     dispatcher = Dispatcher(
-        partial(take_deliveries, services),
+        partial(take_deliveries, services.telling, services.common),
         partial(deliver, services=services, delays=wired.settings.callback_delays),
     )
     reminders = ReminderThread(partial(_remind, wired))

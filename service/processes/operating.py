@@ -313,7 +313,7 @@ def _backup(wired: Wired) -> Part:
 
 
 def _audit(wired: Wired) -> Part:
-    book = FigureBook(wired.services)
+    book = FigureBook(wired.services.insight, wired.services.common)
 
     def read() -> Iterator[Reading]:
         promise = wired.services.judging.current_promise()

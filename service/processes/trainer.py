@@ -59,7 +59,8 @@ def work(wired: Wired, goes_on: Callable[[], bool]) -> Retraining | None:
     every = settings.retrain_every_days
     try:
         return retrain_if_wanted(
-            services,
+            services.learning,
+            services.common,
             wired.runs,
             options=RetrainingOptions(data=settings.retrain_data),
             every=timedelta(days=every) if every else None,

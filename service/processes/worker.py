@@ -80,7 +80,7 @@ def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
     services = wired.services
     services.judging.current_model()
     # Begins to load it, so that few comments are judged before it can speak.
-    has_shadow(services)
+    has_shadow(services.judging)
     # Celery warns root about messages that run code; ours are JSON with ids in them.
     warnings.simplefilter("ignore", SecurityWarning)
     app = make_celery(wired.valkey_url)
@@ -94,7 +94,7 @@ def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
         if stored:
             judged_at = time.time()
         # The verdicts are there for whoever waits; what the shadow says comes after.
-        if has_shadow(services):
+        if has_shadow(services.judging):
             idle.remember(stored)
 
     waiting = register_scoring(app, judge, batch_size=wired.settings.batch_size)
@@ -114,16 +114,19 @@ def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
         goes_on = _for_seconds(GROUP_FOR_SECONDS)
         group_fresh(services, memory, goes_on=goes_on)
         if memory.rings is not None:
-            find_rings(services, memory.rings, goes_on=goes_on)
+            find_rings(services.clusters, services.common, memory.rings, goes_on=goes_on)
 
     keep = timedelta(days=wired.settings.keep_deliveries_days)
     keep_shadow_verdicts = timedelta(days=wired.settings.keep_opinions_days)
     register_upkeep(
         app,
         {
-            TaskName.SWEEP_STRANDED: lambda: sweep_stranded(services),
+            TaskName.SWEEP_STRANDED: lambda: sweep_stranded(services.intake, services.common),
             TaskName.PRUNE_DELIVERIES: lambda: prune_deliveries(
-                services, keep=keep, goes_on=_for_seconds(PRUNE_FOR_SECONDS)
+                services.telling,
+                services.common,
+                keep=keep,
+                goes_on=_for_seconds(PRUNE_FOR_SECONDS),
             ),
             TaskName.PRUNE_COMMENTS: lambda: prune_comments(
                 services,
@@ -131,23 +134,25 @@ def make_worker(wired: Wired) -> tuple[Any, IdleWork]:
                 keep_spam=_days(wired.settings.keep_spam_days),
                 goes_on=_for_seconds(PRUNE_FOR_SECONDS),
             ),
-            TaskName.PRUNE_SESSIONS: lambda: prune_sessions(services),
+            TaskName.PRUNE_SESSIONS: lambda: prune_sessions(services.accounts, services.common),
             TaskName.PRUNE_RETRAININGS: lambda: tidy_retrainings(services, wired.runs),
             TaskName.REMEMBER_OPEN: lambda: remember_open(services),
             TaskName.REBUILD_HISTORY: lambda: rebuild_if_blank(
-                services, goes_on=_for_seconds(REBUILD_FOR_SECONDS)
+                services.reputation, services.review, goes_on=_for_seconds(REBUILD_FOR_SECONDS)
             ),
             TaskName.UPDATE_SEARCH_INDEX: lambda: update_search_index(
-                services, goes_on=_for_seconds(INDEX_FOR_SECONDS)
+                services.review, goes_on=_for_seconds(INDEX_FOR_SECONDS)
             ),
             TaskName.GROUP_FRESH: group,
             TaskName.COUNT_TRAFFIC: lambda: count_traffic(
-                services, goes_on=_for_seconds(COUNT_FOR_SECONDS)
+                services.review, services.insight, goes_on=_for_seconds(COUNT_FOR_SECONDS)
             ),
             TaskName.PRUNE_SHADOW_VERDICTS: lambda: prune_shadow_verdicts(
-                services, keep=keep_shadow_verdicts
+                services.judging, services.common, keep=keep_shadow_verdicts
             ),
-            TaskName.FEED_BACK_SCORINGS: lambda: feed_back_scorings(services),
+            TaskName.FEED_BACK_SCORINGS: lambda: feed_back_scorings(
+                services.judging, services.common
+            ),
         },
         watch=wired.counting.watch_upkeep,
     )

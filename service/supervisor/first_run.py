@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from service.domain.errors import ConflictError
 from service.moderation.admin.sites import add_site
 from service.moderation.admin.users import add_user
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts
 
 FIRST_SITE = "My site"
 FIRST_MODERATOR = "moderator"
@@ -24,29 +24,29 @@ class FirstRun:
     password: str | None = field(default=None, repr=False)
 
 
-def make_first_accounts(services: Services) -> FirstRun:
+def make_first_accounts(accounts: AccountsPorts, common: CommonPorts) -> FirstRun:
     """Add a site if there is none and a moderator if there is none; return what was added."""
-    site_id, site_key = _first_site(services)
-    moderator, password = _first_moderator(services)
+    site_id, site_key = _first_site(common)
+    moderator, password = _first_moderator(accounts, common)
     return FirstRun(site_id=site_id, site_key=site_key, moderator=moderator, password=password)
 
 
-def _first_site(services: Services) -> tuple[str | None, str | None]:
-    if services.common.sites.all():
+def _first_site(common: CommonPorts) -> tuple[str | None, str | None]:
+    if common.sites.all():
         return None, None
     try:
-        site, issued = add_site(FIRST_SITE, services, actor=_ACTOR)
+        site, issued = add_site(FIRST_SITE, common, actor=_ACTOR)
     except ConflictError:
         # Another machine on the same database was a moment faster.
         return None, None
     return site.id, issued.secret
 
 
-def _first_moderator(services: Services) -> tuple[str | None, str | None]:
-    if services.accounts.users.all():
+def _first_moderator(accounts: AccountsPorts, common: CommonPorts) -> tuple[str | None, str | None]:
+    if accounts.users.all():
         return None, None
     try:
-        user, password = add_user(FIRST_MODERATOR, services, actor=_ACTOR)
+        user, password = add_user(FIRST_MODERATOR, accounts, common, actor=_ACTOR)
     except ConflictError:
         return None, None
     return user.name, password

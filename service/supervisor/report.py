@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 
 from service.data_folder import DataFolder, write_private
-from service.ports.services import Services
+from service.ports.services import AccountsPorts
 from service.supervisor.first_run import FIRST_MODERATOR, FirstRun
 
 
@@ -81,7 +81,7 @@ def secrets_as_text(first: FirstRun) -> str:
     return "\n".join(lines)
 
 
-def keep_first_run(first: FirstRun, folder: DataFolder, services: Services) -> None:
+def keep_first_run(first: FirstRun, folder: DataFolder, accounts: AccountsPorts) -> None:
     """Keep what was made now where its owner alone reads it, as a screen's lines scroll away.
 
     Deletes what an earlier start kept as soon as the first moderator has a password of their own.
@@ -89,7 +89,6 @@ def keep_first_run(first: FirstRun, folder: DataFolder, services: Services) -> N
     if made := secrets_as_text(first):
         write_private(folder.first_run_file, f"{made}\n", replace=True)
     elif not any(
-        user.name == FIRST_MODERATOR and user.must_change_password
-        for user in services.accounts.users.all()
+        user.name == FIRST_MODERATOR and user.must_change_password for user in accounts.users.all()
     ):
         folder.first_run_file.unlink(missing_ok=True)

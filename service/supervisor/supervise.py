@@ -93,10 +93,10 @@ def supervise(options: UpOptions) -> int:
                 pid=os.getpid(),
                 data_dir=str(wired.folder.path),
                 seconds=time.monotonic() - began,
-                first_run=make_first_accounts(wired.services),
+                first_run=make_first_accounts(wired.services.accounts, wired.services.common),
                 problem=problem,
             )
-            keep_first_run(running.first_run, wired.folder, wired.services)
+            keep_first_run(running.first_run, wired.folder, wired.services.accounts)
             on_screen = sys.stdout.isatty()
             told = as_json(running) if options.as_json else as_text(running, with_secrets=on_screen)
             sys.stdout.write(f"{told}\n")

@@ -34,12 +34,14 @@ def services():
 def by_mara(text: str, services: Services, *, account_id: str | None = "u-7", **changes) -> Comment:
     author = Author(name="Mara Quill", account_id=account_id, **changes.pop("author", {}))
     comment = make_comment(text, author=author, received_at=services.common.clock(), **changes)
-    return with_sender(comment, address=None, email=MARA, services=services)
+    return with_sender(comment, address=None, email=MARA, reputation=services.reputation)
 
 
 def post(text: str, services: Services, **options) -> Verdict:
     comment = by_mara(text, services, **options)
-    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    submit_comments(
+        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
+    )
     verdict = services.review.cases.get(comment.id).verdict
     assert verdict is not None
     return verdict
@@ -90,11 +92,11 @@ def test_approved_offers_vouch_for_offers(services):
 
 def test_another_account_s_record_vouches_for_nobody(services):
     comment = make_comment(author=Author(account_id="u-7"))
-    kept = with_sender(comment, address=None, email=None, services=services)
+    kept = with_sender(comment, address=None, email=None, reputation=services.reputation)
     other = make_comment(author=Author(account_id="u-8"))
 
     assert kept.sender.account_key is not None
-    other = with_sender(other, address=None, email=None, services=services)
+    other = with_sender(other, address=None, email=None, reputation=services.reputation)
     assert other.sender.account_key not in {None, kept.sender.account_key}
 
 
@@ -143,7 +145,7 @@ def test_an_export_tells_what_the_person_s_account_did(services):
     post_approved(REMARK, services, 2)
     post(OFFER, services)
 
-    told = list(export_person(find_person(services, email=MARA), services))
+    told = list(export_person(find_person(services.reputation, email=MARA), services))
 
     [account] = [one for one in told if one["kind"] == "account"]
     assert (account["conduct"]["remarks"], account["conduct"]["offers"]) == (2, 1)
@@ -153,7 +155,8 @@ def test_an_export_tells_what_the_person_s_account_did(services):
 def test_nothing_is_known_of_an_erased_person_s_account(services, way):
     post_approved(REMARK, services, 12)
     person = find_person(
-        services, **({"name": "Mara Quill"} if way == "erase by name" else {"email": MARA})
+        services.reputation,
+        **({"name": "Mara Quill"} if way == "erase by name" else {"email": MARA}),
     )
 
     if way == "forget":

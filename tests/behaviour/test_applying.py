@@ -182,7 +182,13 @@ def test_a_new_token_lets_out_what_waited(world):
 
     platform = world.platform
     set_applier(
-        SITE, platform.form, f" {OTHER_TOKEN}\n", world.services, actor="ada", url=platform.url
+        SITE,
+        platform.form,
+        f" {OTHER_TOKEN}\n",
+        world.services.telling,
+        world.services.common,
+        actor="ada",
+        url=platform.url,
     )
     world.deliver_due()
 
@@ -241,7 +247,8 @@ def test_a_site_may_have_decisions_alone_applied(enforcing):
         SITE,
         platform.form,
         TOKEN,
-        enforcing.services,
+        enforcing.services.telling,
+        enforcing.services.common,
         actor="test",
         url=platform.url,
         events=[EventKind.DECISION],
@@ -294,7 +301,7 @@ def test_messages_for_a_platform_that_is_left_are_given_up(world):
     world.decide(world.submit())
     world.wait(60)
 
-    remove_callback(SITE, world.services, actor="ada")
+    remove_callback(SITE, world.services.telling, world.services.common, actor="ada")
     world.wait(3_600, step=60)
 
     [delivery] = world.services.telling.deliveries.recent(state=None, site_id=SITE, limit=9)
@@ -306,11 +313,12 @@ def test_messages_for_a_platform_that_is_left_are_given_up(world):
         SITE,
         world.platform.form,
         TOKEN,
-        world.services,
+        world.services.telling,
+        world.services.common,
         actor="ada",
         url=world.platform.url,
     )
-    replay_deliveries(world.services, actor="ada")
+    replay_deliveries(world.services.telling, world.services.common, actor="ada")
     world.deliver_due()
     assert world.platform.said == [hide_of(world)]
 
@@ -320,7 +328,13 @@ def test_a_callback_in_place_of_a_platform_is_not_sent_what_was_for_the_platform
     world.decide(world.submit())
     world.wait(60)
 
-    set_callback(SITE, world.platform.site.url("/hook"), world.services, actor="ada")
+    set_callback(
+        SITE,
+        world.platform.site.url("/hook"),
+        world.services.telling,
+        world.services.common,
+        actor="ada",
+    )
     world.platform.come_back()
     world.wait(10_800, step=300)
 
@@ -334,7 +348,7 @@ def test_tokens_stand_in_no_log_no_message_and_no_print(world, caplog):
     world.platform.token = OTHER_TOKEN
     world.wait(60)
     world.platform.token = TOKEN
-    resume_applier(SITE, world.services, actor="ada")
+    resume_applier(SITE, world.services.telling, world.services.common, actor="ada")
     world.wait(60)
 
     assert world.platform.hidden
@@ -371,7 +385,8 @@ def test_what_is_no_token_is_refused(token, world):
             SITE,
             world.platform.form,
             token,
-            world.services,
+            world.services.telling,
+            world.services.common,
             actor="ada",
             url=world.platform.url,
         )
@@ -388,7 +403,15 @@ def test_an_address_within_is_refused(url, world):
     world.services.telling.notifier._rules = rules
 
     with pytest.raises(InvalidInputError) as refused:
-        set_applier(SITE, world.platform.form, TOKEN, world.services, actor="ada", url=url)
+        set_applier(
+            SITE,
+            world.platform.form,
+            TOKEN,
+            world.services.telling,
+            world.services.common,
+            actor="ada",
+            url=url,
+        )
 
     assert [problem.field for problem in refused.value.problems] == ["url"]
 
@@ -404,16 +427,19 @@ def test_a_host_that_leads_within_is_not_called(world):
 
 
 def test_a_platforms_address_is_not_changed_as_a_callback_is(world):
-    for change in (change_callback, rotate_secret):
-        with pytest.raises(ConflictError, match="slopsieve callbacks"):
-            change(SITE, world.services, actor="site")
+    with pytest.raises(ConflictError, match="slopsieve callbacks"):
+        change_callback(SITE, world.services.telling, world.services.common, actor="site")
+    with pytest.raises(ConflictError, match="slopsieve callbacks"):
+        rotate_secret(SITE, world.services.telling, world.services.common, actor="site")
 
 
 def test_only_a_platform_can_be_resumed(world):
-    set_callback(SITE, world.platform.url, world.services, actor="ada")
+    set_callback(
+        SITE, world.platform.url, world.services.telling, world.services.common, actor="ada"
+    )
 
     with pytest.raises(NotFoundError):
-        resume_applier(SITE, world.services, actor="ada")
+        resume_applier(SITE, world.services.telling, world.services.common, actor="ada")
 
 
 # Discourse alone
@@ -478,7 +504,7 @@ def test_without_a_moderators_rights_a_report_stays_open_and_that_is_said():
         assert world.platform.hidden
 
         world.platform.is_moderator = True
-        replay_deliveries(world.services, actor="ada")
+        replay_deliveries(world.services.telling, world.services.common, actor="ada")
         world.deliver_due()
         assert not world.platform.hidden
         assert world.platform.said[-1] == restore_of(world)
@@ -532,7 +558,7 @@ def test_a_token_that_may_not_report_stops_all_and_loses_nothing(status, error):
 
         assert world.endpoint().refused_at is not None
         world.platform.fails = None
-        resume_applier(SITE, world.services, actor="ada")
+        resume_applier(SITE, world.services.telling, world.services.common, actor="ada")
         world.deliver_due()
         assert world.platform.hidden
 
@@ -646,7 +672,11 @@ def test_a_comment_without_a_node_id_is_given_up_and_said():
 
 def test_githubs_own_address_is_known():
     with github() as world:
-        endpoint = set_applier(SITE, DeliveryForm.GITHUB, TOKEN, _as_outside(world), actor="test")
+        services = _as_outside(world)
+
+        endpoint = set_applier(
+            SITE, DeliveryForm.GITHUB, TOKEN, services.telling, services.common, actor="test"
+        )
 
         assert endpoint.url == "https://api.github.com/graphql"
 

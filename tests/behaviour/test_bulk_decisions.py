@@ -27,7 +27,11 @@ def services():
 
 def submit(services, count=1, **changes) -> list[CommentId]:
     comments = [make_comment(**changes) for _ in range(count)]
-    submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in comments], services)
+    submit_comments(
+        [NewComment(comment=one, lane=Lane.BULK) for one in comments],
+        services.intake,
+        services.common,
+    )
     return [one.id for one in comments]
 
 

@@ -74,13 +74,13 @@ def services(stores, classifier, clock):
 @pytest.fixture
 def told(services):
     """Services whose site is told of everything."""
-    set_callback(SITE, URL, services, actor="test")
+    set_callback(SITE, URL, services.telling, services.common, actor="test")
     return services
 
 
 def submit(services, text="I had the same trouble.", **changes):
     comment = make_comment(text, **changes)
-    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common)
     return comment
 
 
@@ -92,7 +92,10 @@ def waiting(services):
 
 def run_once(services):
     """Deliver what is due now, once each; return the outcomes."""
-    return [deliver(one, services) for one in take_deliveries(services, limit=99)]
+    return [
+        deliver(one, services)
+        for one in take_deliveries(services.telling, services.common, limit=99)
+    ]
 
 
 def run_all(services):
@@ -179,7 +182,9 @@ def test_a_report_that_brings_a_comment_into_the_review_queue_is_told(told, clas
 
 
 def test_a_site_hears_only_what_it_asked_for(services):
-    set_callback(SITE, URL, services, actor="test", events=[EventKind.DECISION])
+    set_callback(
+        SITE, URL, services.telling, services.common, actor="test", events=[EventKind.DECISION]
+    )
     comment = submit(services)
     assert waiting(services) == []
 
@@ -262,7 +267,7 @@ def test_messages_about_a_comment_go_out_one_after_the_other(told):
     decide_comment(comment.id, Ruling.REJECT, told, decided_by="ada")
 
     rounds = []
-    while taken := take_deliveries(told, limit=99):
+    while taken := take_deliveries(told.telling, told.common, limit=99):
         rounds.append([one.event for one in taken])
         for one in taken:
             deliver(one, told)
@@ -273,8 +278,8 @@ def test_messages_about_a_comment_go_out_one_after_the_other(told):
 
 def test_a_message_goes_with_the_secrets_and_to_the_address_of_today(told):
     submit(told)
-    issued = rotate_secret(SITE, told, actor="test")
-    change_callback(SITE, told, actor="test", url="https://new.example/hook")
+    issued = rotate_secret(SITE, told.telling, told.common, actor="test")
+    change_callback(SITE, told.telling, told.common, actor="test", url="https://new.example/hook")
 
     run_all(told)
 
@@ -346,18 +351,20 @@ def test_gone_and_hopeless_are_given_up_at_once(status, hopeless, told):
 
 def test_what_a_crashed_process_had_in_hand_is_sent_again(told, clock):
     submit(told)
-    in_hand = take_deliveries(told, limit=99)
-    assert take_deliveries(told, limit=99) == []
+    in_hand = take_deliveries(told.telling, told.common, limit=99)
+    assert take_deliveries(told.telling, told.common, limit=99) == []
 
     clock.advance(seconds=LEND_FOR.total_seconds())
 
-    assert [one.id for one in take_deliveries(told, limit=99)] == [one.id for one in in_hand]
+    assert [one.id for one in take_deliveries(told.telling, told.common, limit=99)] == [
+        one.id for one in in_hand
+    ]
 
 
 def test_after_the_callback_is_removed_what_waits_has_nowhere_to_go(told):
     submit(told)
 
-    remove_callback(SITE, told, actor="test")
+    remove_callback(SITE, told.telling, told.common, actor="test")
     run_once(told)
 
     [(_, endpoint)] = told.telling.notifier.sent
@@ -445,7 +452,7 @@ def test_what_was_given_up_can_be_replayed_and_starts_anew(told):
     dead = given_up(told)
     told.telling.notifier.sent.clear()
 
-    replayed = replay_deliveries(told, actor="ada")
+    replayed = replay_deliveries(told.telling, told.common, actor="ada")
     run_all(told)
 
     assert replayed == len(dead) == 2
@@ -461,10 +468,10 @@ def test_a_site_replays_its_own_messages_alone_and_only_those_given_up(told):
     [message, *_] = given_up(told)
 
     with pytest.raises(NotFoundError):
-        replay_own_delivery(message.id, told, actor="x", site_id="site-2")
-    replay_own_delivery(message.id, told, actor="x", site_id=SITE)
+        replay_own_delivery(message.id, told.telling, told.common, actor="x", site_id="site-2")
+    replay_own_delivery(message.id, told.telling, told.common, actor="x", site_id=SITE)
     with pytest.raises(ConflictError):
-        replay_own_delivery(message.id, told, actor="x", site_id=SITE)
+        replay_own_delivery(message.id, told.telling, told.common, actor="x", site_id=SITE)
 
 
 # Forgetting
@@ -476,9 +483,9 @@ def test_delivered_messages_are_forgotten_after_their_time_and_given_up_ones_nev
     run_all(told)
 
     clock.advance(days=30)
-    too_early = prune_deliveries(told, keep=timedelta(days=30))
+    too_early = prune_deliveries(told.telling, told.common, keep=timedelta(days=30))
     clock.advance(seconds=1)
-    pruned = prune_deliveries(told, keep=timedelta(days=30))
+    pruned = prune_deliveries(told.telling, told.common, keep=timedelta(days=30))
 
     left = told.telling.deliveries.recent(state=None, site_id=None, limit=9)
     assert (too_early, pruned) == (0, 2)
@@ -493,15 +500,17 @@ def test_a_hostile_address_is_refused_by_name_with_everything_else_wrong(service
     services.telling.notifier.refused.add("http://127.0.0.1/")
 
     with pytest.raises(InvalidInputError) as caught:
-        set_callback(SITE, "http://127.0.0.1/", services, actor="test", events=[])
+        set_callback(
+            SITE, "http://127.0.0.1/", services.telling, services.common, actor="test", events=[]
+        )
 
     assert [problem.field for problem in caught.value.problems] == ["url", "events"]
     assert services.telling.endpoints.get(SITE) is None
 
 
 def test_a_secret_is_one_of_the_standard_and_new_each_time(services):
-    first = set_callback(SITE, URL, services, actor="test")
-    second = set_callback(SITE, URL, services, actor="test")
+    first = set_callback(SITE, URL, services.telling, services.common, actor="test")
+    second = set_callback(SITE, URL, services.telling, services.common, actor="test")
 
     assert first.secret.startswith("whsec_")
     assert len(first.secret) == len("whsec_") + 44
@@ -513,15 +522,15 @@ def test_a_secret_is_one_of_the_standard_and_new_each_time(services):
 def test_rotating_twice_ends_the_first_secret(told):
     first = told.telling.endpoints.get(SITE).secrets[0]
 
-    second = rotate_secret(SITE, told, actor="test").secret
+    second = rotate_secret(SITE, told.telling, told.common, actor="test").secret
     assert told.telling.endpoints.get(SITE).secrets == (second, first)
-    third = rotate_secret(SITE, told, actor="test").secret
+    third = rotate_secret(SITE, told.telling, told.common, actor="test").secret
 
     assert told.telling.endpoints.get(SITE).secrets == (third, second)
 
 
 def test_there_is_nothing_to_rotate_or_change_without_a_callback(services):
     with pytest.raises(NotFoundError):
-        rotate_secret(SITE, services, actor="test")
+        rotate_secret(SITE, services.telling, services.common, actor="test")
     with pytest.raises(NotFoundError):
-        change_callback(SITE, services, actor="test", url=URL)
+        change_callback(SITE, services.telling, services.common, actor="test", url=URL)

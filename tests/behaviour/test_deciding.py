@@ -30,7 +30,9 @@ def services():
 def comment(services):
     sender = make_sender(address="192.0.2.7", email="mara@example.org", secret=b"s")
     kept = make_comment(sender=sender)
-    submit_comments([NewComment(comment=kept, lane=Lane.INTERACTIVE)], services)
+    submit_comments(
+        [NewComment(comment=kept, lane=Lane.INTERACTIVE)], services.intake, services.common
+    )
     return kept
 
 

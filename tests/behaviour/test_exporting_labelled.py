@@ -41,14 +41,14 @@ def clock():
 def services(clock):
     sites = [make_site(), make_site(id=OTHER_SITE, name="Kettle blog")]
     services = make_services(sites=sites, clock=clock)
-    add_user("olive", services, actor="test")
-    add_user("mo", services, actor="test")
+    add_user("olive", services.accounts, services.common, actor="test")
+    add_user("mo", services.accounts, services.common, actor="test")
     return services
 
 
 def submit(services, text="The valve was stuck, so I turned it twice.", **changes):
     comment = make_comment(text, **changes)
-    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common)
     return comment.id
 
 

@@ -28,9 +28,11 @@ def services():
 
 
 def keep(services, **known: str) -> Comment:
-    sender = find_sender(services, **known)
+    sender = find_sender(services.reputation, **known)
     comment = make_comment(sender=sender)
-    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    submit_comments(
+        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
+    )
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="mod")
     return comment
 
@@ -46,7 +48,7 @@ def test_a_forgotten_persons_records_and_keys_are_gone_and_others_stay(services)
     other = keep(services, email="jo@example.org", address="198.51.100.9")
 
     erased = forget_sender(
-        find_sender(services, email=MARA, address="192.0.2.7"), services, by="operator"
+        find_sender(services.reputation, email=MARA, address="192.0.2.7"), services, by="operator"
     )
 
     assert erased == 1
@@ -59,7 +61,7 @@ def test_a_forgotten_persons_records_and_keys_are_gone_and_others_stay(services)
 def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):
     mara = keep(services, email=MARA)
 
-    forget_sender(find_sender(services, email=MARA), services, by="operator")
+    forget_sender(find_sender(services.reputation, email=MARA), services, by="operator")
 
     [entry] = services.common.audit_log.recent(limit=1)
     assert (entry.actor, entry.act) == ("operator", "forget sender")
@@ -70,17 +72,17 @@ def test_the_log_says_that_somebody_was_forgotten_and_not_who(services):
 
 def test_a_rebuild_does_not_bring_a_forgotten_person_back(services):
     mara = keep(services, email=MARA)
-    forget_sender(find_sender(services, email=MARA), services, by="operator")
+    forget_sender(find_sender(services.reputation, email=MARA), services, by="operator")
     lost = with_ports(services, history=MemoryHistoryStore())
 
-    rebuild_all(lost)
+    rebuild_all(lost.reputation, lost.review)
 
     assert rejected(lost, mara) == (0, 0)
 
 
 def test_where_a_store_fails_the_same_call_finishes_what_was_begun(services):
     mara = keep(services, email=MARA)
-    sender = find_sender(services, email=MARA)
+    sender = find_sender(services.reputation, email=MARA)
     services.reputation.history.available = False
     with pytest.raises(StoreUnavailableError):
         forget_sender(sender, services, by="operator")
@@ -95,7 +97,9 @@ def test_where_a_store_fails_the_same_call_finishes_what_was_begun(services):
 def test_a_person_may_be_known_by_the_name_they_sign_with(services):
     mara = keep(services, name="Mara Quill")
 
-    erased = forget_sender(find_sender(services, name="mara  quill"), services, by="operator")
+    erased = forget_sender(
+        find_sender(services.reputation, name="mara  quill"), services, by="operator"
+    )
 
     assert erased == 1
     assert services.review.cases.get(mara.id).comment.sender == Sender()
@@ -109,7 +113,7 @@ def test_comments_from_before_the_rotation_of_the_secret_are_forgotten_too(servi
     rotated = with_ports(services, sender_secrets=secrets)
     new = keep(rotated, email=MARA)
 
-    erased = forget_sender(find_sender(rotated, email=MARA), rotated, by="operator")
+    erased = forget_sender(find_sender(rotated.reputation, email=MARA), rotated, by="operator")
 
     assert erased == 2
     for comment in (old, new):
@@ -126,7 +130,7 @@ def test_comments_from_before_the_rotation_of_the_secret_are_forgotten_too(servi
 )
 def test_what_names_nobody_is_refused_with_a_remedy(services, given, field):
     with pytest.raises(InvalidInputError) as caught:
-        find_sender(services, **given)
+        find_sender(services.reputation, **given)
 
     [problem] = caught.value.problems
     assert problem.field == field

@@ -62,7 +62,11 @@ def memory():
 
 def submit(services, *texts, **changes):
     comments = [make_comment(text, **({"author": Author(name=None)} | changes)) for text in texts]
-    submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in comments], services)
+    submit_comments(
+        [NewComment(comment=one, lane=Lane.BULK) for one in comments],
+        services.intake,
+        services.common,
+    )
     return [one.id for one in comments]
 
 
@@ -214,7 +218,7 @@ def test_memory_that_is_not_filled_yet_places_nobody(services, clock):
     second = group_all(services, restarted)
 
     assert (first, second) == (0, 1)
-    assert services.grouping.campaigns.fresh(limit=9) == []
+    assert services.clusters.campaigns.fresh(limit=9) == []
     assert campaigns_of(services, fresh) == {None}
 
 
@@ -239,7 +243,7 @@ class FailingOnce:
 @pytest.mark.parametrize("method", ["take_lease", "fresh", "place", "grouped"])
 def test_a_store_that_fails_costs_a_turn_and_nobody_their_verdict(services, memory, method):
     ids = advertised(services, 4)
-    shaky = with_ports(services, campaigns=FailingOnce(services.grouping.campaigns, method))
+    shaky = with_ports(services, campaigns=FailingOnce(services.clusters.campaigns, method))
 
     with pytest.raises(StoreUnavailableError):
         group_all(shaky, memory)
@@ -419,7 +423,7 @@ def test_histories_learn_from_people_and_never_from_the_policy(services, memory)
     later = advertised(services, 3, first=5)
     group_all(services, memory)
 
-    rebuild_all(services)
+    rebuild_all(services.reputation, services.review)
 
     comment = services.review.cases.get(later[0]).comment
     [history] = services.reputation.history.gather([comment], now=NOW)
@@ -429,7 +433,7 @@ def test_histories_learn_from_people_and_never_from_the_policy(services, memory)
 
 def test_nobody_s_account_is_called_like_the_policy(services):
     with pytest.raises(InvalidInputError):
-        add_user("Campaign Policy", services, actor="test")
+        add_user("Campaign Policy", services.accounts, services.common, actor="test")
 
 
 def test_judging_again_what_was_judged_groups_nothing_twice(services, memory):
@@ -448,10 +452,10 @@ def test_the_policy_overrules_nobody_who_decides_at_the_same_moment(services, me
 
     class Quicker:
         def __getattr__(self, name):
-            return getattr(services.grouping.campaigns, name)
+            return getattr(services.clusters.campaigns, name)
 
         def peoples_rulings(self, campaign_id):
-            found = services.grouping.campaigns.peoples_rulings(campaign_id)
+            found = services.clusters.campaigns.peoples_rulings(campaign_id)
             decide_comment(later, Ruling.APPROVE, services, decided_by="Ola")
             return found
 

@@ -30,7 +30,9 @@ from tests.fakes import FixedClassifier, FixedClock, InlineQueue, make_services,
 
 
 def submit(services, *comments, lane=Lane.INTERACTIVE):
-    return submit_comments([NewComment(comment=c, lane=lane) for c in comments], services)
+    return submit_comments(
+        [NewComment(comment=c, lane=lane) for c in comments], services.intake, services.common
+    )
 
 
 class PoisonedClassifier(FixedClassifier):
@@ -228,9 +230,9 @@ def test_with_the_queue_away_a_comment_is_kept_and_the_sweep_queues_it_later():
 
     submit(services, comment)
     clock.advance(seconds=30)
-    while_away = sweep_stranded(services)
+    while_away = sweep_stranded(services.intake, services.common)
     queue.away = False
-    when_back = sweep_stranded(services)
+    when_back = sweep_stranded(services.intake, services.common)
 
     assert (while_away, when_back) == (0, 1)
     assert services.review.cases.get(comment.id).state is State.JUDGED
@@ -242,7 +244,7 @@ def test_the_sweep_leaves_alone_what_still_waits_in_the_queue():
     submit(services, make_comment())
     clock.advance(seconds=60)
 
-    swept = sweep_stranded(services)
+    swept = sweep_stranded(services.intake, services.common)
 
     assert swept == 0
 
@@ -254,7 +256,7 @@ def test_the_sweep_never_makes_a_queue_longer_that_holds_all_that_is_pending():
 
     for _ in range(3):
         clock.advance(minutes=16)
-        sweep_stranded(services)
+        sweep_stranded(services.intake, services.common)
 
     assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
 
@@ -267,7 +269,7 @@ def test_a_lane_that_is_short_of_ids_is_filled_up_though_the_other_lane_is_long(
     submit(services, make_comment(id="a"), make_comment(id="b"), lane=Lane.BULK)
     clock.advance(minutes=16)
 
-    swept = sweep_stranded(services)
+    swept = sweep_stranded(services.intake, services.common)
 
     assert swept == 1
     assert services.intake.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 2}
@@ -283,7 +285,7 @@ def test_the_backlog_of_one_lane_does_not_make_what_the_other_lost_wait(long):
     submit(services, make_comment(id="a"), make_comment(id="b"), lane=long)
     clock.advance(seconds=21)
 
-    swept = sweep_stranded(services)
+    swept = sweep_stranded(services.intake, services.common)
 
     assert swept == 1
     assert services.intake.queue.depth() == {short: 1, long: 2}
@@ -298,7 +300,7 @@ def test_what_waits_in_a_long_lane_hides_nothing_that_the_other_lost():
     services.intake.queue.take(1)
     clock.advance(minutes=16)
 
-    swept = sweep_stranded(services)
+    swept = sweep_stranded(services.intake, services.common)
 
     assert swept == 1
     assert services.intake.queue.depth() == {Lane.INTERACTIVE: 1, Lane.BULK: 2_001}
@@ -313,7 +315,7 @@ def test_a_comment_that_was_sent_to_the_slow_lane_waits_there_and_is_not_queued_
 
     for _ in range(5):
         clock.advance(minutes=4)
-        sweep_stranded(services)
+        sweep_stranded(services.intake, services.common)
 
     assert services.intake.queue.depth() == {Lane.INTERACTIVE: 0, Lane.BULK: 2}
 

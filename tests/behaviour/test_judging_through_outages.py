@@ -67,7 +67,9 @@ def hooked_services(before, after=lambda *_: None, **changes):
 
 
 def submit(services, *comments, lane=Lane.INTERACTIVE):
-    submit_comments([NewComment(comment=c, lane=lane) for c in comments], services)
+    submit_comments(
+        [NewComment(comment=c, lane=lane) for c in comments], services.intake, services.common
+    )
 
 
 def verdict_of(services, comment):
@@ -245,7 +247,7 @@ def test_over_two_hundred_sweeps_one_stuck_verdict_stops_nobody():
             judge_batch(ids, services, counting)
         assert verdict_of(services, newcomer) is not None
         clock.advance(minutes=16)
-        sweep_stranded(services)
+        sweep_stranded(services.intake, services.common)
 
     assert verdict_of(services, stuck) is None
     assert attempts_of(services, stuck) == [0]

@@ -108,13 +108,13 @@ def test_portions_go_on_for_as_long_as_there_is_time(services):
 
 
 def of_mara(services, count: int) -> list[CommentId]:
-    sender = find_person(services, email=MARA).sender
+    sender = find_person(services.reputation, email=MARA).sender
     return [keep(services, make_comment(sender=sender)).id for _ in range(count)]
 
 
 def test_an_interrupted_erasure_is_gone_on_with(services):
     ids = of_mara(services, 450)
-    person = find_person(services, email=MARA)
+    person = find_person(services.reputation, email=MARA)
 
     def stop(done: int) -> None:
         if done >= 200:
@@ -132,7 +132,7 @@ def test_an_interrupted_erasure_is_gone_on_with(services):
 
 
 def test_that_somebody_asked_for_a_person_who_is_unknown_is_an_act_too(services):
-    erase_person(find_person(services, email=MARA), services, by="operator")
+    erase_person(find_person(services.reputation, email=MARA), services, by="operator")
 
     [entry] = services.common.audit_log.recent()
     assert (entry.act, entry.subject, entry.detail) == (
@@ -147,7 +147,7 @@ def test_an_erased_person_is_unknown_to_histories(services):
     comment = services.review.cases.get(comment_id).comment
     decide_comment(comment_id, Ruling.REJECT, services, decided_by="mod")
 
-    erase_person(find_person(services, email=MARA), services, by="operator")
+    erase_person(find_person(services.reputation, email=MARA), services, by="operator")
 
     (history,) = services.reputation.history.gather([comment], now=services.common.clock())
     assert history.email.everywhere.rejected == 0
@@ -155,7 +155,7 @@ def test_an_erased_person_is_unknown_to_histories(services):
 
 def test_an_export_holds_the_campaign_and_the_list_entries_of_the_person(services):
     (kept,) = of_mara(services, 1)
-    mara = find_person(services, email=MARA)
+    mara = find_person(services.reputation, email=MARA)
     assert mara.sender.email_key is not None
     entry = ListEntry(
         id="ent_1",
@@ -179,7 +179,7 @@ def test_an_export_holds_the_campaign_and_the_list_entries_of_the_person(service
 def test_an_export_holds_every_comment_once_across_portions(services):
     ids = of_mara(services, 450)
 
-    records = list(export_person(find_person(services, email=MARA), services))
+    records = list(export_person(find_person(services.reputation, email=MARA), services))
 
     assert [record["comment"]["id"] for record in records[:-1]] == sorted(ids)
     assert records[-1] == {"kind": "end", "comments": 450, "cut": False}
@@ -203,7 +203,7 @@ def test_erasing_a_person_removes_the_saved_views_that_name_them(services, name,
     )
     services.review.saved_views.put(view)
 
-    erase_person(find_person(services, name=name), services, by="Ola")
+    erase_person(find_person(services.reputation, name=name), services, by="Ola")
 
     assert (services.review.saved_views.get("view_1") is None) is gone
     details = {entry.detail for entry in services.common.audit_log.recent()}
@@ -216,6 +216,6 @@ def test_a_view_that_is_called_by_the_person_goes_too(services):
     )
     services.review.saved_views.put(view)
 
-    erase_person(find_person(services, name="Mara Lind"), services, by="Ola")
+    erase_person(find_person(services.reputation, name="Mara Lind"), services, by="Ola")
 
     assert services.review.saved_views.all() == []

@@ -55,7 +55,9 @@ def keeper(stores) -> TaughtKeeper:
 
 def post(services, text: str, **changes):
     comment = make_comment(text, **changes)
-    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    submit_comments(
+        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
+    )
     return services.review.cases.get(comment.id)
 
 
@@ -177,7 +179,7 @@ def test_a_ruling_made_anew_teaches_once(services):
 def test_a_comment_decided_before_it_was_judged_teaches_once_it_is(stores):
     services = make_services(stores=stores, taught=keeper(stores).current, judges=False)
     comment = make_comment(SPAM.format("sixty"))
-    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common)
     decide_comment(comment.id, Ruling.REJECT, services, decided_by="import")
 
     unjudged = services.learning.taught()

@@ -58,7 +58,7 @@ def known(number: int) -> CommentId:
 
 def prepare(services: Services) -> None:
     """Have some comments judged and decided, one judged and one decided only."""
-    add_user("ada", services, actor="test", role=Role.OWNER)
+    add_user("ada", services.accounts, services.common, actor="test", role=Role.OWNER)
     for number in range(N_KNOWN):
         post(services, known(number), (SPAM if number % 2 else HAM).format(number))
         ruling = Ruling.REJECT if number % 2 else Ruling.APPROVE
@@ -71,7 +71,7 @@ def prepare(services: Services) -> None:
 
 def post(services: Services, key: CommentId, text: str) -> None:
     comment = make_comment(text, id=key, author=Author(name=f"Writer of {key}"))
-    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common)
 
 
 @functools.cache
@@ -104,7 +104,9 @@ def erase(services: Services) -> None:
 
 
 def switch_off(services: Services) -> None:
-    change_site_settings(SITE, lambda now: replace(now, learns=False), services, actor="ada")
+    change_site_settings(
+        SITE, lambda now: replace(now, learns=False), services.intake, services.common, actor="ada"
+    )
 
 
 ACTS: dict[str, Callable[[Services], Any]] = {
@@ -115,7 +117,11 @@ ACTS: dict[str, Callable[[Services], Any]] = {
     "erase": erase,
     "switch off": switch_off,
     "make another one owner": lambda services: add_user(
-        f"bea-{len(services.accounts.users.all())}", services, actor="ada", role=Role.OWNER
+        f"bea-{len(services.accounts.users.all())}",
+        services.accounts,
+        services.common,
+        actor="ada",
+        role=Role.OWNER,
     ),
 }
 

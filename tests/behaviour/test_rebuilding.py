@@ -25,7 +25,9 @@ def sent_by(number: int, **changes):
 
 
 def submit(services, comment):
-    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    submit_comments(
+        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
+    )
     return comment
 
 
@@ -69,7 +71,7 @@ def test_a_rebuild_brings_back_exactly_what_was_lost(services):
     before = decided_of_all(services)
     lost = wiped(services)
 
-    done = rebuild_all(lost)
+    done = rebuild_all(lost.reputation, lost.review)
 
     assert done == PEOPLE
     assert decided_of_all(lost) == before
@@ -79,8 +81,8 @@ def test_a_rebuild_brings_back_exactly_what_was_lost(services):
 def test_rebuilding_again_changes_nothing(services):
     before = decided_of_all(services)
 
-    rebuild_all(services)
-    rebuild_all(services)
+    rebuild_all(services.reputation, services.review)
+    rebuild_all(services.reputation, services.review)
 
     assert decided_of_all(services) == before
 
@@ -91,7 +93,7 @@ def test_undone_decisions_are_not_brought_back(services):
     undo_decision(comment.id, services, undone_by="mod")
     lost = wiped(services)
 
-    rebuild_all(lost)
+    rebuild_all(lost.reputation, lost.review)
 
     (history,) = lost.reputation.history.gather([sent_by(99)], now=lost.common.clock())
     assert _counts(history) == (0, 0)
@@ -100,9 +102,9 @@ def test_undone_decisions_are_not_brought_back(services):
 def test_an_interrupted_rebuild_goes_on_where_it_was(services):
     before = decided_of_all(services)
     lost = wiped(services)
-    rebuild_portion(lost)
+    rebuild_portion(lost.reputation, lost.review)
 
-    done = rebuild_all(lost)
+    done = rebuild_all(lost.reputation, lost.review)
 
     assert done == 0
     assert decided_of_all(lost) == before
@@ -112,10 +114,10 @@ def test_an_interrupted_rebuild_goes_on_where_it_was(services):
 def test_a_wipe_in_the_middle_of_a_rebuild_makes_it_begin_anew(services):
     before = decided_of_all(services)
     first = wiped(services)
-    rebuild_portion(first)
+    rebuild_portion(first.reputation, first.review)
     second = wiped(services)
 
-    done = rebuild_all(second)
+    done = rebuild_all(second.reputation, second.review)
 
     assert done == PEOPLE
     assert decided_of_all(second) == before
@@ -140,9 +142,9 @@ def test_a_wipe_at_the_very_end_is_not_taken_for_filled(services):
     lost = wiped(services)
     shaken = with_ports(lost, decisions=WipedWhileRead(lost))
 
-    portions = [rebuild_portion(shaken) for _ in range(2)]
+    portions = [rebuild_portion(shaken.reputation, shaken.review) for _ in range(2)]
     blank = lost.reputation.history.is_blank()
-    done = rebuild_all(shaken)
+    done = rebuild_all(shaken.reputation, shaken.review)
 
     assert [one.is_last for one in portions] == [False, False]
     assert blank
@@ -154,8 +156,8 @@ def test_of_two_that_rebuild_at_once_neither_counts_a_decision_twice(services):
     lost = wiped(services)
 
     for _ in range(3):
-        rebuild_portion(lost)
-        rebuild_if_blank(lost, goes_on=lambda: True)
+        rebuild_portion(lost.reputation, lost.review)
+        rebuild_if_blank(lost.reputation, lost.review, goes_on=lambda: True)
 
     assert decided_of_all(lost) == before
     assert not lost.reputation.history.is_blank()
@@ -164,9 +166,9 @@ def test_of_two_that_rebuild_at_once_neither_counts_a_decision_twice(services):
 def test_a_verdict_without_the_histories_that_were_lost_is_degraded_until_they_are_filled(services):
     lost = wiped(services)
     verdicts = [verdict_on_next(lost)]
-    rebuild_portion(lost)
+    rebuild_portion(lost.reputation, lost.review)
     verdicts.append(verdict_on_next(lost))
-    rebuild_if_blank(lost, goes_on=lambda: True)
+    rebuild_if_blank(lost.reputation, lost.review, goes_on=lambda: True)
     verdicts.append(verdict_on_next(lost))
 
     assert [verdict.degraded_by for verdict in verdicts] == [("history",), ("history",), ()]
@@ -176,8 +178,8 @@ def test_a_new_installation_is_not_degraded_before_or_after_its_first_look(servi
     new = make_services(history=MemoryHistoryStore())
     verdicts = [verdict_on_next(new)]
     was_blank = [
-        rebuild_if_blank(new, goes_on=lambda: True),
-        rebuild_if_blank(new, goes_on=lambda: True),
+        rebuild_if_blank(new.reputation, new.review, goes_on=lambda: True),
+        rebuild_if_blank(new.reputation, new.review, goes_on=lambda: True),
     ]
     comment = submit(new, sent_by(1))
     decide_comment(comment.id, Ruling.REJECT, new, decided_by="mod")
@@ -190,13 +192,15 @@ def test_a_new_installation_is_not_degraded_before_or_after_its_first_look(servi
 def test_a_worker_ends_its_run_after_a_portion_when_its_time_is_over(services):
     lost = wiped(services)
 
-    was_blank = [rebuild_if_blank(lost, goes_on=lambda: False) for _ in range(3)]
+    was_blank = [
+        rebuild_if_blank(lost.reputation, lost.review, goes_on=lambda: False) for _ in range(3)
+    ]
 
     assert was_blank == [True, True, False]
 
 
 def test_histories_that_are_filled_are_left_alone(services):
-    assert not rebuild_if_blank(services, goes_on=lambda: True)
+    assert not rebuild_if_blank(services.reputation, services.review, goes_on=lambda: True)
 
 
 def test_a_rebuild_without_a_store_is_refused_and_goes_on_later(services):
@@ -204,10 +208,10 @@ def test_a_rebuild_without_a_store_is_refused_and_goes_on_later(services):
     lost = wiped(services)
     lost.reputation.history.available = False
     with pytest.raises(StoreUnavailableError):
-        rebuild_all(lost)
+        rebuild_all(lost.reputation, lost.review)
     lost.reputation.history.available = True
 
-    rebuild_all(lost)
+    rebuild_all(lost.reputation, lost.review)
 
     assert decided_of_all(lost) == before
 
@@ -219,7 +223,8 @@ def test_a_decision_undone_while_the_rebuild_reads_it_stays_undone(services):
     lost = wiped(services)
     late = UndoneWhileRead(lost, comment.id)
 
-    rebuild_all(with_ports(lost, decisions=late))
+    reading = with_ports(lost, decisions=late)
+    rebuild_all(reading.reputation, reading.review)
     remember_open(lost)
 
     assert late.undone
@@ -246,6 +251,6 @@ def test_progress_is_told_in_decisions(services):
     lost = wiped(services)
     shown = []
 
-    rebuild_all(lost, portion=3, show=shown.append)
+    rebuild_all(lost.reputation, lost.review, portion=3, show=shown.append)
 
     assert shown == [3, 6, 7, 7]

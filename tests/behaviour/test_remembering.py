@@ -27,7 +27,9 @@ def services():
 
 def keep(services, **changes):
     comment = make_comment(**({"sender": SENDER} | changes))
-    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    submit_comments(
+        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
+    )
     return comment
 
 

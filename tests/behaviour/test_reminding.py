@@ -67,7 +67,7 @@ def services(post):
         sites=[make_site(), make_site(id="site-2", name="Other <blog>")], mailer=post, room=post
     )
     add_moderator(made)
-    set_mail(made.accounts.users.find("Ola"), "ola@mod.example", made)
+    set_mail(made.accounts.users.find("Ola"), "ola@mod.example", made.accounts, made.common)
     return made
 
 
@@ -229,8 +229,17 @@ def test_quiet_hours_go_over_midnight(local, is_quiet):
 
 def test_a_moderator_hears_of_the_sites_they_see_alone(services, post):
     add_moderator(services, "Mara")
-    mara = set_mail(services.accounts.users.find("Mara"), "mara@mod.example", services)
-    set_access(mara.id, services, role=Role.MODERATOR, site_ids=[SITE], actor="test")
+    mara = set_mail(
+        services.accounts.users.find("Mara"), "mara@mod.example", services.accounts, services.common
+    )
+    set_access(
+        mara.id,
+        services.accounts,
+        services.common,
+        role=Role.MODERATOR,
+        site_ids=[SITE],
+        actor="test",
+    )
     wait(services, 3, site_id="site-2")
 
     look(services)
@@ -243,15 +252,22 @@ def test_a_moderator_hears_of_the_sites_they_see_alone(services, post):
 def test_an_account_that_ended_or_only_reads_hears_nothing(services, post):
     wait(services)
     add_moderator(services, "Mara")
-    mara = set_mail(services.accounts.users.find("Mara"), "mara@mod.example", services)
-    set_access(mara.id, services, role=Role.READER, site_ids=None, actor="test")
+    mara = set_mail(
+        services.accounts.users.find("Mara"), "mara@mod.example", services.accounts, services.common
+    )
+    set_access(
+        mara.id, services.accounts, services.common, role=Role.READER, site_ids=None, actor="test"
+    )
     add_moderator(services, "Bo")
     end_user(
-        set_mail(services.accounts.users.find("Bo"), "bo@x.example", services).id,
-        services,
+        set_mail(
+            services.accounts.users.find("Bo"), "bo@x.example", services.accounts, services.common
+        ).id,
+        services.accounts,
+        services.common,
         actor="x",
     )
-    set_mail(services.accounts.users.find("Ola"), "", services)
+    set_mail(services.accounts.users.find("Ola"), "", services.accounts, services.common)
 
     look(services)
 
@@ -289,20 +305,20 @@ def test_a_reminder_speaks_the_accounts_language(services, post):
 def test_a_test_is_sent_at_once_also_in_quiet_hours_and_only_now_and_then(services, post):
     always = replace(PLAN, quiet=(time(0), time(23, 59, 59)), zone=UTC)
     ola = services.accounts.users.find("Ola")
-    ask_for_test(ola, services)
+    ask_for_test(ola, services.reminding, services.common)
     with pytest.raises(ConflictError):
-        ask_for_test(ola, services)
+        ask_for_test(ola, services.reminding, services.common)
 
     look(services, always)
     services.common.clock.advance(minutes=2)
-    ask_for_test(ola, services)
+    ask_for_test(ola, services.reminding, services.common)
     look(services, always)
 
     assert [mail.written.subject for mail in post.mails] == ["Slopsieve: a test"] * 2
 
 
 def test_a_test_keeps_no_reminder_back(services, post):
-    ask_for_test(services.accounts.users.find("Ola"), services)
+    ask_for_test(services.accounts.users.find("Ola"), services.reminding, services.common)
     look(services)
     wait(services)
 
@@ -316,7 +332,7 @@ def test_a_test_keeps_no_reminder_back(services, post):
 )
 def test_what_is_no_mail_address_is_refused(services, given):
     with pytest.raises(InvalidInputError, match="no mail address"):
-        set_mail(services.accounts.users.find("Ola"), given, services)
+        set_mail(services.accounts.users.find("Ola"), given, services.accounts, services.common)
 
 
 @pytest.mark.parametrize("given", ["20", "20>4", ">4h", "0>4h", "20>0h", "20>4d", "x>4h"])

@@ -52,7 +52,7 @@ def submit(services, who, text, **changes):
     sender = Sender(account_key=who, email_domain="mail.example", network_key=f"net-{who}")
     author = Author(name=None, account_id=who, account_age_days=11)
     comment = make_comment(text, **({"author": author, "sender": sender} | changes))
-    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common)
     return comment.id
 
 
@@ -66,11 +66,11 @@ def planted(services, count, *, shop="valve-shop.example", first=0):
 
 def find(services, memory):
     group_fresh(services, memory, goes_on=lambda: True)
-    return find_rings(services, memory.rings, goes_on=lambda: True)
+    return find_rings(services.clusters, services.common, memory.rings, goes_on=lambda: True)
 
 
 def ring_of(services, comment_id):
-    kept = services.grouping.rings.kept_of([comment_id]).get(comment_id)
+    kept = services.clusters.rings.kept_of([comment_id]).get(comment_id)
     return kept.ring_id if kept else None
 
 
@@ -90,7 +90,7 @@ def test_accounts_that_sell_one_thing_and_registered_together_are_a_ring(service
     assert len({ring_of(services, one) for one in ids}) == 1
     assert ring_of(services, ids[0]) is not None
     assert ring_of(services, stranger) is None
-    [facts] = services.grouping.rings.facts([ring_of(services, ids[0])]).values()
+    [facts] = services.clusters.rings.facts([ring_of(services, ids[0])]).values()
     assert (facts.ties, facts.senders) == (("born", "target"), 4)
 
 
@@ -137,8 +137,8 @@ class _Late:
 
 def test_an_act_that_was_being_written_is_read_later(services, memory):
     ids = planted(services, 5)
-    acts = services.grouping.rings.acts(after=0, limit=9)
-    late = with_ports(services, rings=_Late(services.grouping.rings, acts[1].place))
+    acts = services.clusters.rings.acts(after=0, limit=9)
+    late = with_ports(services, rings=_Late(services.clusters.rings, acts[1].place))
 
     find(late, memory)
     found = memory.rings.graph.senders
@@ -222,7 +222,7 @@ def test_a_ring_alone_takes_no_sincere_comment_past_unsure(services, memory):
 
 def test_what_is_kept_is_handed_out_ends_and_is_erased(services, memory, clock):
     ids = planted(services, 3)
-    mine = find_person(services, email="mara@example.org")
+    mine = find_person(services.reputation, email="mara@example.org")
     keyed = Sender(email_key=mine.sender.email_key, email_domain="mail.example")
     own = submit(services, "acct-9", f"{SAYINGS[5]} https://valve-shop.example/9", sender=keyed)
     find(services, memory)
@@ -234,11 +234,11 @@ def test_what_is_kept_is_handed_out_ends_and_is_erased(services, memory, clock):
     assert told["ring"]["ring_id"] == ring_of(services, ids[0])
     assert told["ring"]["who"] == keyed.email_key
     assert {tie.partition(":")[0] for tie in told["ring"]["ties"]} >= {"target", "born"}
-    assert services.grouping.rings.kept_of([own]) == {}
+    assert services.clusters.rings.kept_of([own]) == {}
 
     clock.now = NOW + timedelta(days=402)
     find(services, memory)
-    assert services.grouping.rings.kept_of(ids) == {}
+    assert services.clusters.rings.kept_of(ids) == {}
 
 
 def test_what_went_wrong_with_one_comment_keeps_no_verdict_from_being_stored(services, monkeypatch):
@@ -250,4 +250,4 @@ def test_what_went_wrong_with_one_comment_keeps_no_verdict_from_being_stored(ser
     comment_id = submit(services, "a", "The drain valve was stuck.")
 
     assert services.review.cases.get(comment_id).verdict is not None
-    assert services.grouping.rings.acts(after=0, limit=9) == []
+    assert services.clusters.rings.acts(after=0, limit=9) == []

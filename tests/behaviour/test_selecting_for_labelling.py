@@ -37,7 +37,7 @@ def test_doubtful_unsure_comments_are_listed_and_nothing_else():
     decide_comment(decided, Ruling.REJECT, services, decided_by="Ola")
 
     assert listed(services) == [doubtful, mild]
-    assert count_tab(Tab.TEACHES_MOST, services, site_ids=None) == 2
+    assert count_tab(Tab.TEACHES_MOST, services.review, services.common, site_ids=None) == 2
     assert listed(services, site_ids=("site-2",)) == []
 
 

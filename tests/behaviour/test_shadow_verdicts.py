@@ -63,7 +63,11 @@ def make(model=None, **changes):
 
 def keep(services, count=1, **changes):
     comments = [make_comment(**changes) for _ in range(count)]
-    submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in comments], services)
+    submit_comments(
+        [NewComment(comment=one, lane=Lane.BULK) for one in comments],
+        services.intake,
+        services.common,
+    )
     return [one.id for one in comments]
 
 
@@ -96,7 +100,7 @@ def test_without_a_version_in_the_shadow_nothing_is_said():
     services = make_services()
 
     assert judge_in_shadow(keep(services), services) == 0
-    assert not has_shadow(services)
+    assert not has_shadow(services.judging)
     assert list(services.judging.shadow_verdicts.versions()) == []
 
 
@@ -110,7 +114,7 @@ def test_whatever_a_version_in_the_shadow_does_judging_goes_on(error):
     [comment_id] = keep(services)
 
     assert judge_in_shadow([comment_id], services) is None
-    assert not has_shadow(services)
+    assert not has_shadow(services.judging)
     assert services.review.cases.get(comment_id).verdict is not None
 
 
@@ -140,7 +144,7 @@ def small(monkeypatch):
 def start(services, **changes):
     # What the job is about was received before it was asked for.
     services.common.clock.advance(seconds=1)
-    return start_back_scoring("candidate", services, by="Ola", **changes)
+    return start_back_scoring("candidate", services.judging, services.common, by="Ola", **changes)
 
 
 def take(services):
@@ -163,7 +167,7 @@ def test_an_archive_is_asked_about_chunk_by_chunk_and_the_job_ends(small):
     keep(services, 10)
     start(services)
 
-    feed_back_scorings(services)
+    feed_back_scorings(services.judging, services.common)
     work_off(services)
 
     assert cells(services) == {(Outcome.UNSURE, Outcome.SPAM): 10}
@@ -180,7 +184,7 @@ def test_several_workers_one_of_them_killed_give_every_comment_exactly_one_shado
     services = make(clock=FixedClock())
     keep(services, 22)
     start(services)
-    feed_back_scorings(services)
+    feed_back_scorings(services.judging, services.common)
     killed, slow = take(services), take(services)
     next(killed)
     next(slow)
@@ -189,7 +193,7 @@ def test_several_workers_one_of_them_killed_give_every_comment_exactly_one_shado
     half = job(services)
     # The one that was killed left its chunk half done; the slow one ends after it was queued again.
     services.common.clock.advance(seconds=30)
-    queued = feed_back_scorings(services)
+    queued = feed_back_scorings(services.judging, services.common)
     work_off(services)
     list(slow)
 
@@ -203,17 +207,17 @@ def test_a_paused_job_stops_within_a_chunk_and_goes_on_where_it_was(small):
     services = make()
     keep(services, 12)
     started = start(services)
-    feed_back_scorings(services)
+    feed_back_scorings(services.judging, services.common)
     begun = take(services)
     next(begun)
 
-    change_back_scoring(started.id, JobState.PAUSED, services, by="Ola")
+    change_back_scoring(started.id, JobState.PAUSED, services.judging, services.common, by="Ola")
     list(begun)
     work_off(services)
     at_rest = services.judging.shadow_verdicts.count(CANDIDATE).comments
-    nothing = feed_back_scorings(services)
-    change_back_scoring(started.id, JobState.RUNNING, services, by="Ola")
-    feed_back_scorings(services)
+    nothing = feed_back_scorings(services.judging, services.common)
+    change_back_scoring(started.id, JobState.RUNNING, services.judging, services.common, by="Ola")
+    feed_back_scorings(services.judging, services.common)
     work_off(services)
 
     assert (at_rest, nothing) == (2, 0)
@@ -225,15 +229,17 @@ def test_a_cancelled_job_says_no_more_and_what_was_said_stays(small):
     services = make()
     keep(services, 8)
     started = start(services)
-    feed_back_scorings(services)
+    feed_back_scorings(services.judging, services.common)
     list(take(services))
 
-    change_back_scoring(started.id, JobState.CANCELLED, services, by="Ola")
+    change_back_scoring(started.id, JobState.CANCELLED, services.judging, services.common, by="Ola")
     work_off(services)
 
     assert services.judging.shadow_verdicts.count(CANDIDATE).comments == 4
     with pytest.raises(ConflictError):
-        change_back_scoring(started.id, JobState.RUNNING, services, by="Ola")
+        change_back_scoring(
+            started.id, JobState.RUNNING, services.judging, services.common, by="Ola"
+        )
 
 
 def test_a_version_that_cannot_be_used_pauses_its_job_and_says_why(small):
@@ -243,7 +249,7 @@ def test_a_version_that_cannot_be_used_pauses_its_job_and_says_why(small):
     services = make_services(find_model=refuse)
     keep(services, 4)
     start(services)
-    feed_back_scorings(services)
+    feed_back_scorings(services.judging, services.common)
 
     work_off(services)
 
@@ -256,7 +262,7 @@ def test_a_chunk_waits_while_its_version_is_being_loaded(small):
     services = make_services(find_model=lambda _: loaded[0] if loaded else None)
     keep(services, 4)
     start(services)
-    feed_back_scorings(services)
+    feed_back_scorings(services.judging, services.common)
     work = take(services)
     for _ in range(3):
         next(work)
@@ -271,7 +277,7 @@ def test_with_the_store_away_a_chunk_stays_open(small):
     services = make()
     keep(services, 4)
     start(services)
-    feed_back_scorings(services)
+    feed_back_scorings(services.judging, services.common)
 
     class AwayOnce:
         def __call__(self, ids):
@@ -283,7 +289,7 @@ def test_with_the_store_away_a_chunk_stays_open(small):
         list(back_score_chunk(chunk.job_id, chunk.number, services, size=lambda: 2))
     services.review.cases.find_judged = found
     services.common.clock.advance(seconds=30)
-    feed_back_scorings(services)
+    feed_back_scorings(services.judging, services.common)
     work_off(services)
 
     assert job(services).state is JobState.ENDED
@@ -296,7 +302,7 @@ def test_what_the_shadow_said_is_not_said_again_of_the_archive(small):
     judge_in_shadow(ids[:1], services)
     start(services)
 
-    feed_back_scorings(services)
+    feed_back_scorings(services.judging, services.common)
     work_off(services)
 
     counts = services.judging.shadow_verdicts.count(CANDIDATE)
@@ -360,7 +366,7 @@ def test_shadow_verdicts_name_their_occasion(small):
     services = make()
     keep(services, 1)
     start(services)
-    feed_back_scorings(services)
+    feed_back_scorings(services.judging, services.common)
     work_off(services)
 
     counts = services.judging.shadow_verdicts.count(CANDIDATE)

@@ -63,7 +63,9 @@ def sent(services, text="See https://pills-direct.shop now", address=None, email
     secret = services.reputation.sender_secrets.present
     sender = make_sender(address=address, email=email, secret=secret)
     comment = make_comment(text, sender=sender, **changes)
-    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    submit_comments(
+        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
+    )
     return services.review.cases.get(comment.id).verdict
 
 
@@ -160,9 +162,9 @@ def test_entries_end_when_they_expire_or_are_removed_and_come_back_restored(serv
 
     assert sent(services).followed is None
     assert sent(services, "best pills ever").followed == lasting.instruction
-    remove_entry(lasting.id, services, by="Kim")
+    remove_entry(lasting.id, services.reputation, services.common, by="Kim")
     assert sent(services, "best pills ever!").followed is None
-    restore_entry(lasting.id, services, by="Kim")
+    restore_entry(lasting.id, services.reputation, services.common, by="Kim")
     assert sent(services, "the best pills ever").followed == lasting.instruction
     acts = [(e.actor, e.act) for e in services.common.audit_log.recent() if e.subject == lasting.id]
     assert acts == [("Kim", "restore entry"), ("Kim", "remove entry"), ("Ola", "add block entry")]
@@ -278,7 +280,7 @@ def test_a_phrase_of_everyday_is_refused(services, classifier):
 
 
 def _names(services, comment, effect):
-    return [trait.name for trait in traits_of(comment, effect, services)]
+    return [trait.name for trait in traits_of(comment, effect, services.reputation)]
 
 
 def _kept(services, **changes):
@@ -290,7 +292,9 @@ def _kept(services, **changes):
         ),
     }
     comment = make_comment(**(values | changes))
-    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    submit_comments(
+        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
+    )
     return comment
 
 
@@ -405,7 +409,9 @@ def test_forgetting_a_person_deletes_the_entries_that_know_them(services):
     ):
         add_entry(entry, services, by="Ola")
 
-    forget_sender(find_sender(services, email=EMAIL, address=ADDRESS), services, by="operator")
+    forget_sender(
+        find_sender(services.reputation, email=EMAIL, address=ADDRESS), services, by="operator"
+    )
 
     kinds = [
         entry.kind for entry in services.reputation.list_entries.in_force(services.common.clock())
@@ -430,6 +436,8 @@ def test_an_entry_holds_through_the_overlap_of_a_rotation(services):
     rotated.intake.queue.services = rotated
     comment = make_comment("Hello", sender=sender)
 
-    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], rotated)
+    submit_comments(
+        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], rotated.intake, rotated.common
+    )
 
     assert rotated.review.cases.get(comment.id).verdict.outcome is Outcome.SPAM

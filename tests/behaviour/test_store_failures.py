@@ -66,26 +66,38 @@ def new(comment_id: CommentId, text: str, **changes: Any) -> NewComment:
 
 def prepare(services: Services) -> None:
     """Make a world in which every use case has something to do."""
-    set_callback(SITE, "https://blog.example/hook", services, actor="owner")
+    set_callback(
+        SITE, "https://blog.example/hook", services.telling, services.common, actor="owner"
+    )
     services.intake.queue.judges = True
     links = [f"https://cheap-boilers.example/{n}" for n in range(len(CAMPAIGN))]
     texts = [said.format(link) for said, link in zip(SAYINGS, links, strict=True)]
     campaign = [
         new(one, text, author=Author(name=None)) for one, text in zip(CAMPAIGN, texts, strict=True)
     ]
-    submit_comments(campaign[:REJECTED_BY_PEOPLE], services)
+    submit_comments(campaign[:REJECTED_BY_PEOPLE], services.intake, services.common)
     memory = GroupingMemory("worker")
     group_fresh(services, memory, goes_on=lambda: True)
     for one in CAMPAIGN[:REJECTED_BY_PEOPLE]:
         decide_comment(one, Ruling.REJECT, services, decided_by="ada")
     # The policy rejects these two.
-    submit_comments(campaign[REJECTED_BY_PEOPLE:], services)
+    submit_comments(campaign[REJECTED_BY_PEOPLE:], services.intake, services.common)
     group_fresh(services, memory, goes_on=lambda: True)
-    submit_comments([new(JUDGED, "Which valve?"), new(REJECTED, "Buy a watch.")], services)
-    submit_comments([new(one, "Ruled on with others.") for one in RULED], services)
+    submit_comments(
+        [new(JUDGED, "Which valve?"), new(REJECTED, "Buy a watch.")],
+        services.intake,
+        services.common,
+    )
+    submit_comments(
+        [new(one, "Ruled on with others.") for one in RULED], services.intake, services.common
+    )
     services.intake.queue.judges = False
     decide_comment(REJECTED, Ruling.REJECT, services, decided_by="ada")
-    submit_comments([new(WAITING, "Soon judged."), new(EARLY, "Decided first.")], services)
+    submit_comments(
+        [new(WAITING, "Soon judged."), new(EARLY, "Decided first.")],
+        services.intake,
+        services.common,
+    )
     decide_comment(EARLY, Ruling.APPROVE, services, decided_by="ada")
     view = SavedView(
         id="view-1",
@@ -105,7 +117,7 @@ def settle(services: Services) -> None:
     """Let everything happen that happens by itself."""
     remember_open(services)
     services.common.clock.advance(hours=1)
-    while due := take_deliveries(services, limit=99):
+    while due := take_deliveries(services.telling, services.common, limit=99):
         for one in due:
             deliver(one, services)
 
@@ -160,12 +172,14 @@ def report(text: str, label: Label, **settings: Any) -> Callable[[Services], Any
 
 
 def erase(services: Services) -> None:
-    person = find_person(services, address="192.0.2.7", name="Mara Dorn")
+    person = find_person(services.reputation, address="192.0.2.7", name="Mara Dorn")
     erase_person(person, services, by="ada")
 
 
 USE_CASES: dict[str, Callable[[Services], Any]] = {
-    "submit": lambda services: submit_comments([new(CommentId("new"), "Hello.")], services),
+    "submit": lambda services: submit_comments(
+        [new(CommentId("new"), "Hello.")], services.intake, services.common
+    ),
     "judge": lambda services: judge_batch([WAITING], services),
     "judge what was decided": lambda services: judge_batch([EARLY, WAITING], services),
     "decide": decide(JUDGED, Ruling.APPROVE),

@@ -30,7 +30,7 @@ def test_the_lists_are_looked_up_while_the_address_is_there():
     services = make_services(reputation_lists=_lists())
     comment = make_comment("See https://www.shop.com/a and https://loans.com")
 
-    sent = with_sender(comment, address="192.0.2.7", email=None, services=services)
+    sent = with_sender(comment, address="192.0.2.7", email=None, reputation=services.reputation)
 
     assert [one.list_name for one in sent.sender.listings] == ["abuse", "spammers"]
     assert "192.0.2" not in repr(sent)
@@ -40,7 +40,7 @@ def test_the_authors_own_link_is_looked_up_too():
     services = make_services(reputation_lists=_lists())
     comment = make_comment("Nice", author=Author(name="Mara", url="http://loans.com/"))
 
-    sent = with_sender(comment, address=None, email=None, services=services)
+    sent = with_sender(comment, address=None, email=None, reputation=services.reputation)
 
     assert [one.list_name for one in sent.sender.listings] == ["spammers"]
 
@@ -48,7 +48,9 @@ def test_the_authors_own_link_is_looked_up_too():
 def test_the_system_that_announces_the_address_is_kept_as_a_number():
     services = make_services(find_system={"192.0.2.7": 64_500}.get)
 
-    sent = with_sender(make_comment(), address="192.0.2.7", email=None, services=services)
+    sent = with_sender(
+        make_comment(), address="192.0.2.7", email=None, reputation=services.reputation
+    )
 
     assert sent.sender.system == 64_500
 
@@ -56,12 +58,14 @@ def test_the_system_that_announces_the_address_is_kept_as_a_number():
 def test_while_the_secret_rotates_the_keys_under_the_older_one_are_kept_too():
     services = make_services()
     before = with_sender(
-        make_comment(), address="192.0.2.7", email="a@b.example", services=services
+        make_comment(), address="192.0.2.7", email="a@b.example", reputation=services.reputation
     )
     present = services.reputation.sender_secrets.present
     rotated = with_ports(services, sender_secrets=SenderSecrets(present=b"new", before=present))
 
-    after = with_sender(make_comment(), address="192.0.2.7", email="a@b.example", services=rotated)
+    after = with_sender(
+        make_comment(), address="192.0.2.7", email="a@b.example", reputation=rotated.reputation
+    )
 
     assert after.sender.address_key != before.sender.address_key
     assert after.sender.before_rotation is not None

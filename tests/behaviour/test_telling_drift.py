@@ -57,16 +57,22 @@ def send(lines: Sequence[Line], services: Services) -> None:
         )
         for line in lines
     ]
-    submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in comments], services)
+    submit_comments(
+        [NewComment(comment=one, lane=Lane.BULK) for one in comments],
+        services.intake,
+        services.common,
+    )
 
 
 def count(services: Services) -> int:
-    return count_traffic(services, goes_on=lambda: True)
+    return count_traffic(services.review, services.insight, goes_on=lambda: True)
 
 
 def read(services: Services) -> DriftReading:
     count(services)
-    return read_drift(services, site_ids=None, now=services.common.clock())
+    return read_drift(
+        services.judging, services.insight, site_ids=None, now=services.common.clock()
+    )
 
 
 def send_days(lines: Sequence[Line], services: Services, *, days: int) -> None:
@@ -150,7 +156,7 @@ def test_the_version_before_is_no_reference_for_the_one_that_serves():
     other = make_services(
         clock=services.common.clock, traffic=services.insight.traffic, current_promise=lambda: later
     )
-    after = read_drift(other, site_ids=None, now=services.common.clock())
+    after = read_drift(other.judging, other.insight, site_ids=None, now=services.common.clock())
 
     assert reading.drift.own is not None
     assert after.drift.own is None
@@ -173,8 +179,8 @@ def test_sites_are_told_of_their_own_comments_alone():
     send([LINE] * 5, services)
     count(services)
 
-    mine = read_drift(services, site_ids=(SITE,), now=NOW)
-    others = read_drift(services, site_ids=("site-2",), now=NOW)
+    mine = read_drift(services.judging, services.insight, site_ids=(SITE,), now=NOW)
+    others = read_drift(services.judging, services.insight, site_ids=("site-2",), now=NOW)
 
     assert mine.drift.recent.verdicts == 5
     assert others.drift.recent.verdicts == 0
@@ -255,7 +261,12 @@ def test_alarms_are_told_for_all_sites_together():
     alarms = DriftBook(services).alarms()
 
     assert {alarm.of: alarm.level for alarm in alarms}[Of.UNSURE] is Level.ACT
-    assert alarms == read_drift(services, site_ids=None, now=services.common.clock()).drift.alarms
+    assert (
+        alarms
+        == read_drift(
+            services.judging, services.insight, site_ids=None, now=services.common.clock()
+        ).drift.alarms
+    )
     assert read(services).at - timedelta(days=26) >= NOW
 
 

@@ -36,7 +36,7 @@ def services(store):
 
 
 def test_days_are_whole_utc_days_with_today_among_them(services, store):
-    figures = FigureBook(services).read(None, days=7)
+    figures = FigureBook(services.insight, services.common).read(None, days=7)
 
     assert store.asked == [
         Scope(site_ids=None, since=NOW.replace(hour=0) - timedelta(days=6), until=NOW)
@@ -47,7 +47,7 @@ def test_days_are_whole_utc_days_with_today_among_them(services, store):
 
 
 def test_the_same_figures_are_counted_once_a_minute(services, store):
-    book = FigureBook(services)
+    book = FigureBook(services.insight, services.common)
     b_and_a, a_and_b = (SiteId("b"), SiteId("a")), (SiteId("a"), SiteId("b"))
 
     book.read(b_and_a, days=7)
@@ -61,7 +61,7 @@ def test_the_same_figures_are_counted_once_a_minute(services, store):
 
 
 def test_other_sites_or_days_are_other_figures(services, store):
-    book = FigureBook(services)
+    book = FigureBook(services.insight, services.common)
 
     for site_ids, days in ((None, 7), ((), 7), ((SiteId("a"),), 7), (None, 8)):
         book.read(site_ids, days=days)
@@ -70,7 +70,7 @@ def test_other_sites_or_days_are_other_figures(services, store):
 
 
 def test_only_so_many_are_remembered_the_longest_unread_is_forgotten_first(services, store):
-    book = FigureBook(services)
+    book = FigureBook(services.insight, services.common)
     for number in range(MAX_REMEMBERED):
         book.read((SiteId(f"site-{number}"),), days=1)
     book.read((SiteId("site-0"),), days=1)
@@ -86,4 +86,4 @@ def test_only_so_many_are_remembered_the_longest_unread_is_forgotten_first(servi
 @pytest.mark.parametrize("days", [0, MAX_DAYS + 1])
 def test_too_few_or_too_many_days_are_refused(services, days):
     with pytest.raises(ValueError, match="days must be"):
-        FigureBook(services).read(None, days=days)
+        FigureBook(services.insight, services.common).read(None, days=days)

@@ -93,7 +93,7 @@ def test_what_serves_served_or_is_in_the_shadow_stays(services, shelf):
     for name in NAMES:
         ended(services, name)
     for name in (NAMES[0], NAMES[1], NAMES[2]):
-        promote_version(name, services, by="Olive")
+        promote_version(name, services.learning, services.common, by="Olive")
     shelf.shadow = NAMES[3]
 
     tidy_versions(services, keep=1)

@@ -80,7 +80,9 @@ class Place:
             site_comment_id=under or f"own-{self._number}",
         )
         email = f"{one.account}@example.org"
-        comment = with_sender(comment, address=None, email=email, services=self.services)
+        comment = with_sender(
+            comment, address=None, email=email, reputation=self.services.reputation
+        )
         new = NewComment(comment=comment, lane=Lane.INTERACTIVE)
         kept = submit_version(new, self.services, by="benchmark")
         assert kept is not None

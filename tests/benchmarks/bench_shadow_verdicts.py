@@ -80,7 +80,7 @@ def main() -> None:
         tempfile.TemporaryDirectory(prefix="slopsieve-bench-") as folder,
         on_sqlite(folder) as services,
     ):
-        site, _ = add_site("Bench", services, actor="bench")
+        site, _ = add_site("Bench", services.common, actor="bench")
         ids = keep(services, site.id)
         for start in range(0, len(ids), _BATCH):
             batch = ids[start : start + _BATCH]

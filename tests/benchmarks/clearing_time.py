@@ -153,7 +153,9 @@ def fill(labelled: Iterable[tuple[Comment, bool]]) -> tuple[Services, dict[str, 
     labels = {}
     for comment, is_spam in labelled:
         labels[str(comment.id)] = is_spam
-        submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+        submit_comments(
+            [NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common
+        )
     group_fresh(services, GroupingMemory("benchmark"), goes_on=lambda: True)
     assert services.review.cases.count(CaseFilter(needs_review=True)) == len(labels)
     return services, labels

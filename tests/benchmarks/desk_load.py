@@ -114,7 +114,7 @@ def fill(services: Services, n_comments: int, n_campaigns: int, *, seed: int = 5
                 services.review.decisions.add(_decision(one.id, ruling, one.received_at))
 
     _group(services, not_ham, n_campaigns, draw)
-    update_search_index(services, goes_on=lambda: True)
+    update_search_index(services.review, goes_on=lambda: True)
 
 
 def authored_rows() -> list[dict[str, object]]:
@@ -149,7 +149,7 @@ def _group(services: Services, ids: list[CommentId], n_campaigns: int, draw: ran
             )
     placements += [Placement(comment_id=one, like=None, new_campaign_id="") for one in ids[at:]]
     for start in range(0, len(placements), _PORTION):
-        services.grouping.campaigns.place(placements[start : start + _PORTION], at=NOW)
+        services.clusters.campaigns.place(placements[start : start + _PORTION], at=NOW)
 
 
 def made_comment(number: int, draw: random.Random, texts: Sequence[dict[str, object]]) -> Comment:

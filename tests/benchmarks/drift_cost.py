@@ -38,7 +38,7 @@ def main() -> None:
             services = replace(made, current_promise=lambda: serving)
             fill(services, given.comments, 10)
             started = time.process_time(), time.perf_counter()
-            counted = count_traffic(services, goes_on=lambda: True)
+            counted = count_traffic(services.review, services.insight, goes_on=lambda: True)
             took = time.process_time() - started[0], time.perf_counter() - started[1]
             print(
                 f"{given.database}: counted {counted} in {took[1]:.1f} s, {took[0]:.1f} s of this "
@@ -47,7 +47,7 @@ def main() -> None:
             seconds = []
             for _ in range(_READINGS):
                 begun = time.perf_counter()
-                reading = read_drift(services, site_ids=None, now=NOW)
+                reading = read_drift(services.judging, services.insight, site_ids=None, now=NOW)
                 seconds.append(time.perf_counter() - begun)
             drift = reading.drift
             print(

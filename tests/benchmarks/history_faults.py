@@ -175,7 +175,11 @@ class Loop:
             if now >= self._rebuild_at:
                 self._rebuild_at = now + REBUILD_EVERY_SECONDS
                 ends = now + REBUILD_FOR_SECONDS
-                rebuild_if_blank(self._desk.services, goes_on=lambda: time.monotonic() < ends)
+                rebuild_if_blank(
+                    self._desk.services.reputation,
+                    self._desk.services.review,
+                    goes_on=lambda: time.monotonic() < ends,
+                )
         with contextlib.suppress(StoreUnavailableError):
             if now >= self._remember_at:
                 self._remember_at = now + REMEMBER_EVERY_SECONDS

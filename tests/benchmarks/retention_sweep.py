@@ -118,7 +118,7 @@ def fill(services: Services, n_comments: int, *, seed: int = 5) -> None:
         services.judging.verdicts.add(
             verdicts, audit=frozenset(), traits=[traits_of(one) for one in not_ham]
         )
-    update_search_index(services, goes_on=lambda: True)
+    update_search_index(services.review, goes_on=lambda: True)
 
 
 @contextmanager

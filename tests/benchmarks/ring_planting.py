@@ -189,15 +189,15 @@ def measure(files: Sequence[Path], most: int) -> None:
                 acts=some,
             )
             began = time.process_time()
-            find_rings(services, memory, goes_on=lambda: True)
+            find_rings(services.clusters, services.common, memory, goes_on=lambda: True)
             seconds += time.process_time() - began
         who = sorted({one.who for one in acts})
         groups: dict[str, set[str]] = {}
-        for one, ring_id in services.grouping.rings.ringed(who).items():
+        for one, ring_id in services.clusters.rings.ringed(who).items():
             groups.setdefault(ring_id, set()).add(one)
         began = time.process_time()
         for start in range(0, len(who), _BATCH):
-            services.grouping.rings.rulings_beside(who[start : start + _BATCH])
+            services.clusters.rings.rulings_beside(who[start : start + _BATCH])
         asking = time.process_time() - began
     rings = [frozenset(group) for group in groups.values()]
     found, wanted = _pairs(rings), _pairs(true)

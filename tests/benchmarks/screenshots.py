@@ -211,24 +211,28 @@ def seeded(comments: list[Comment], models_dir: Path | None, shelf: VersionShelf
         traffic=drifted("test-1"),  # the version whose promise the services for tests state
         audit_share=0.3,
     )
-    user, once = add_user("Ola Brandt", services, actor="script")
-    change_password(user, old=once, new=PASSWORD, services=services)
+    user, once = add_user("Ola Brandt", services.accounts, services.common, actor="script")
+    change_password(
+        user, old=once, new=PASSWORD, accounts=services.accounts, common=services.common
+    )
     for comment in comments:
         at: datetime = comment.received_at
         services.common.clock.now = at
-        submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
+        submit_comments(
+            [NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common
+        )
     services.common.clock.now = NOW
     return services
 
 
 def work(services: Services) -> str:
     """Do what people do beside deciding one comment; return the id of a campaign."""
-    add_user("Mara Lindqvist", services, actor="Ola Brandt")
+    add_user("Mara Lindqvist", services.accounts, services.common, actor="Ola Brandt")
     group_fresh(services, GroupingMemory("script"), goes_on=lambda: True)
     services.review.search.index_due(limit=1_000)
     [ola] = [user for user in services.accounts.users.all() if user.name == "Ola Brandt"]
     for name, line in (("Boilers", "boiler outcome:unsure"), ("Overruled", "decision:reject")):
-        save_view(name, line, services, user=ola, shared=name == "Boilers")
+        save_view(name, line, services.review, services.common, user=ola, shared=name == "Boilers")
     for kind, value, reason in (
         (EntryKind.DOMAIN, "example.net", "A campaign since November"),
         (EntryKind.PHRASE, "winter discount on boilers", "Only adverts say this"),
@@ -249,7 +253,7 @@ def work(services: Services) -> str:
     decide_together(
         old[:4], Ruling.APPROVE, services, decided_by="Ola Brandt", what=ChosenBy.SELECTION
     )
-    [campaign, *_] = services.grouping.campaigns.page(
+    [campaign, *_] = services.clusters.campaigns.page(
         site_ids=None, waiting_only=True, cursor=None, limit=1
     ).campaigns
     return campaign.id
@@ -415,7 +419,7 @@ def tell_sites(services: Services, cases: tuple[Case, ...]) -> None:
         services.telling.endpoints.put(Endpoint(site_id=site.id, url=url, secrets=("whsec_x",)))
     down = [case for case in cases if case.verdict is not None][:6]
     services.common.clock.now = NOW - timedelta(hours=9, minutes=20)
-    services.telling.deliveries.add(write_verdict_messages(down, services))
+    services.telling.deliveries.add(write_verdict_messages(down, services.telling, services.common))
     services.common.clock.now = NOW
     messages = services.telling.deliveries.recent(state=None, site_id=None, limit=20)
     for index, message in enumerate(messages):

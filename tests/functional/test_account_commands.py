@@ -135,7 +135,7 @@ def histories(monkeypatch):
 def keep(run, opened, count: int) -> None:
     [site] = run("sites", "add", "Garden", "--json")
     with opened() as services:
-        sender = find_person(services, email=MARA).sender
+        sender = find_person(services.reputation, email=MARA).sender
         made = [
             make_comment(site_id=site["site_id"], sender=sender, author=Author(name="Mara"))
             for _ in range(count)

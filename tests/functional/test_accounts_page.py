@@ -44,7 +44,7 @@ def once(page):
 
 
 def test_the_first_account_is_the_owners_and_lists_everybody(services, owner):
-    add_user("Mara", services, actor="test", site_ids=[SITE])
+    add_user("Mara", services.accounts, services.common, actor="test", site_ids=[SITE])
 
     page = owner.get("/accounts")
 
@@ -56,8 +56,8 @@ def test_the_first_account_is_the_owners_and_lists_everybody(services, owner):
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.MODERATOR, Role.READER])
 def test_only_owners_come_here(services, app, owner, role):
     client = signed_in(services, "Ola", app=app)
-    ola = find_user("Ola", services)
-    set_access(ola.id, services, role=role, site_ids=None, actor="test")
+    ola = find_user("Ola", services.accounts)
+    set_access(ola.id, services.accounts, services.common, role=role, site_ids=None, actor="test")
 
     token = token_of(client.get("/me"))
     answers = [
@@ -68,16 +68,16 @@ def test_only_owners_come_here(services, app, owner, role):
     ]
 
     assert [answer.status_code for answer in answers] == [403] * 4
-    assert find_user("Ola", services).role is role
+    assert find_user("Ola", services.accounts).role is role
 
 
 def test_an_added_account_gets_a_password_that_is_shown_once(services, app, owner):
     page = add(owner, "  Zoë عمر  ", role="reader", sees="some", site=[SITE])
 
-    user = find_user("zoë عمر", services)
+    user = find_user("zoë عمر", services.accounts)
     assert page.status_code == 201
     assert (user.role, user.site_ids) == (Role.READER, (SITE,))
-    assert authenticate_user("Zoë عمر", once(page), services) == user
+    assert authenticate_user("Zoë عمر", once(page), services.accounts) == user
     assert once(page) not in owner.get(f"/accounts/{user.id}").text
     assert sign_in(app.test_client(), "Zoë عمر", once(page)).status_code == 303
 
@@ -114,21 +114,21 @@ def test_a_role_of_nobody_is_refused(owner):
 
 def test_role_and_sites_change_at_once(services, app, owner):
     client = signed_in(services, "Ola", app=app)
-    ola = find_user("Ola", services)
+    ola = find_user("Ola", services.accounts)
 
     told = owner.get(
         post(owner, f"/accounts/{ola.id}", role="reader", sees="some", site=["site-2"]).location
     )
 
     assert "What this account may do has changed." in told.text
-    assert find_user("Ola", services).site_ids == ("site-2",)
+    assert find_user("Ola", services.accounts).site_ids == ("site-2",)
     assert client.get("/callbacks").status_code == 200
     [entry] = services.common.audit_log.recent(subject=ola.id, limit=1)
     assert (entry.actor, entry.act, entry.detail) == ("Olive", "set access", "reader; site-2")
 
 
 def test_the_last_owner_is_neither_demoted_nor_ended(services, owner):
-    olive = find_user("Olive", services)
+    olive = find_user("Olive", services.accounts)
 
     answers = [
         post(owner, f"/accounts/{olive.id}", role="admin", sees="all"),
@@ -137,48 +137,52 @@ def test_the_last_owner_is_neither_demoted_nor_ended(services, owner):
 
     assert [answer.status_code for answer in answers] == [409, 409]
     assert "This is the last owner." in answers[0].text
-    assert find_user("Olive", services) == olive
+    assert find_user("Olive", services.accounts) == olive
     assert owner.get("/accounts").status_code == 200
 
 
 def test_with_another_owner_one_may_go(services, owner):
-    add_user("Otto", services, actor="test", role=Role.OWNER)
-    olive = find_user("Olive", services)
+    add_user("Otto", services.accounts, services.common, actor="test", role=Role.OWNER)
+    olive = find_user("Olive", services.accounts)
 
     answer = post(owner, f"/accounts/{olive.id}/end")
 
     assert answer.location == "/sign-in"
     assert owner.get("/accounts").location.startswith("/sign-in")
-    assert find_user("Olive", services).ended_at is not None
+    assert find_user("Olive", services.accounts).ended_at is not None
 
 
 def test_an_ended_owner_does_not_count(services, owner):
-    otto, _ = add_user("Otto", services, actor="test", role=Role.OWNER)
+    otto, _ = add_user("Otto", services.accounts, services.common, actor="test", role=Role.OWNER)
     post(owner, f"/accounts/{otto.id}/end")
 
-    answer = post(owner, f"/accounts/{find_user('Olive', services).id}/end")
+    answer = post(owner, f"/accounts/{find_user('Olive', services.accounts).id}/end")
 
     assert answer.status_code == 409
 
 
 def test_nobody_gives_a_role_above_their_own_nor_touches_who_has_one(services, owner):
-    user, _ = add_user("Mara", services, actor="test")
-    olive = find_user("Olive", services)
+    user, _ = add_user("Mara", services.accounts, services.common, actor="test")
+    olive = find_user("Olive", services.accounts)
     admin = {"actor": "Ada", "actor_role": Role.ADMIN}
 
     with pytest.raises(AboveOwnRoleError):
-        add_user("Eve", services, role=Role.OWNER, **admin)
+        add_user("Eve", services.accounts, services.common, role=Role.OWNER, **admin)
     with pytest.raises(AboveOwnRoleError):
-        set_access(user.id, services, role=Role.OWNER, site_ids=None, **admin)
+        set_access(
+            user.id, services.accounts, services.common, role=Role.OWNER, site_ids=None, **admin
+        )
     with pytest.raises(AboveOwnRoleError):
-        set_access(olive.id, services, role=Role.READER, site_ids=None, **admin)
+        set_access(
+            olive.id, services.accounts, services.common, role=Role.READER, site_ids=None, **admin
+        )
 
     assert [one.role for one in services.accounts.users.all()] == [Role.MODERATOR, Role.OWNER]
 
 
 def test_an_ended_account_is_let_back_in_with_a_new_password(services, app, owner):
     client = signed_in(services, "Ola", app=app)
-    ola = find_user("Ola", services)
+    ola = find_user("Ola", services.accounts)
 
     post(owner, f"/accounts/{ola.id}/end")
     out = client.get("/review").status_code
@@ -192,7 +196,7 @@ def test_an_ended_account_is_let_back_in_with_a_new_password(services, app, owne
 
 def test_a_reset_gives_a_new_password_and_ends_the_sessions(services, app, owner):
     client = signed_in(services, "Ola", app=app)
-    ola = find_user("Ola", services)
+    ola = find_user("Ola", services.accounts)
 
     page = post(owner, f"/accounts/{ola.id}/reset")
 
@@ -216,7 +220,7 @@ def test_names_of_sites_are_dead_text(owner):
 
 def test_every_act_is_in_the_log(services, owner):
     page = add(owner)
-    user = find_user("Mara", services)
+    user = find_user("Mara", services.accounts)
     for act in ("reset", "end", "restore"):
         post(owner, f"/accounts/{user.id}/{act}")
 

@@ -34,7 +34,7 @@ def test_a_key_that_calls_too_often_is_told_when_to_come_back(services, site_key
 
 def test_one_key_does_not_use_up_anothers_calls(services, site_key):
     app = _app(services, requests_per_minute=2)
-    other_key = issue_key(SITE, services, actor="test").secret
+    other_key = issue_key(SITE, services.common, actor="test").secret
     busy, quiet = client_with(app, site_key), client_with(app, other_key)
 
     statuses = [busy.get("/v1/site").status_code for _ in range(3)]

@@ -209,6 +209,6 @@ def test_the_script_of_a_sites_forms_is_there_once_it_is_asked_for(api, stranger
 
 def test_a_script_whose_hook_was_revoked_is_replaced(api, services):
     first = api.put("/v1/site/form").get_json()
-    revoke_hook(first["hook_id"], services, actor="test")
+    revoke_hook(first["hook_id"], services.telling, services.common, actor="test")
 
     assert api.put("/v1/site/form").get_json()["hook_id"] != first["hook_id"]

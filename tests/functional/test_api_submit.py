@@ -368,7 +368,7 @@ class _AwayCases:
 def test_what_was_kept_is_accepted_even_if_it_cannot_be_read_back():
     services = make_services(cases=_AwayCases())
     app = create_app(services, WebConfig(secret_key=SECRET_KEY), {})
-    api = client_with(app, issue_key(SITE, services, actor="test").secret)
+    api = client_with(app, issue_key(SITE, services.common, actor="test").secret)
 
     answer = api.post("/v1/comments?wait=0.02", json={"text": "One."})
 
@@ -387,7 +387,7 @@ def test_what_could_not_be_kept_is_refused_with_when_to_retry():
     stores = fresh_stores(sites=[make_site()])
     services = make_services(stores=stores, comments=_AwayComments())
     app = create_app(services, WebConfig(secret_key=SECRET_KEY), {})
-    api = client_with(app, issue_key(SITE, services, actor="test").secret)
+    api = client_with(app, issue_key(SITE, services.common, actor="test").secret)
 
     answer = api.post("/v1/comments", json={"text": "One."})
 

@@ -181,7 +181,7 @@ def test_a_snooze_ends_within_a_month_and_begins_in_the_future(services, clock):
 
     for until in (clock.now, clock.now + MAX_SNOOZE + HOUR):
         with pytest.raises(InvalidInputError):
-            snooze(comment.id, until, services, by=ola)
+            snooze(comment.id, until, services.review, services.common, by=ola)
 
 
 def test_nobody_puts_aside_what_they_may_not_decide(services, app):
@@ -219,7 +219,11 @@ class NeverLost(RuleBasedStateMachine):
     @rule(hours=st.integers(1, 24 * 30))
     def snooze(self, hours):
         until = self.clock.now + hours * HOUR
-        self.attempt(lambda: snooze(self.comment.id, until, self.services, by=self.ola))
+        self.attempt(
+            lambda: snooze(
+                self.comment.id, until, self.services.review, self.services.common, by=self.ola
+            )
+        )
 
     @rule()
     def hand_over(self):
@@ -231,7 +235,7 @@ class NeverLost(RuleBasedStateMachine):
 
     @rule()
     def take_back(self):
-        take_back(self.comment.id, self.services, by=self.mara)
+        take_back(self.comment.id, self.services.review, self.services.common, by=self.mara)
 
     @rule(ruling=st.sampled_from(Ruling))
     def decide(self, ruling):
@@ -264,7 +268,7 @@ class NeverLost(RuleBasedStateMachine):
 
     @invariant()
     def what_is_held_for_somebody_waits(self):
-        for held in list_held_for(self.mara, self.services):
+        for held in list_held_for(self.mara, self.services.review, self.services.common):
             assert held.case.needs_review
 
 

@@ -84,7 +84,7 @@ def join(services, ids):
     new = services.common.new_id("camp")
     places = [Placement(comment_id=founder, like=None, new_campaign_id=new)]
     places += [Placement(comment_id=one, like=founder, new_campaign_id=new) for one in others]
-    joined = services.grouping.campaigns.place(places, at=NOW)
+    joined = services.clusters.campaigns.place(places, at=NOW)
     return set(joined.values()).pop()
 
 
@@ -188,7 +188,7 @@ def test_a_campaign_is_rejected_but_for_its_exceptions(services, client):
     assert rulings(services, ids) == expected
     case = services.review.cases.get(ids[0])
     assert (case.decision.decided_by, case.decision.note) == ("Ola", "Boilers again")
-    assert services.grouping.campaigns.get(campaign_id, site_ids=None).waiting == 2
+    assert services.clusters.campaigns.get(campaign_id, site_ids=None).waiting == 2
 
 
 def test_the_whole_bulk_decision_is_undone_at_once(services, client):

@@ -33,7 +33,7 @@ def test_a_new_sites_key_opens_the_door(run, tmp_path):
     (row,) = run("sites", "add", "Garden", "--json")
 
     with open_services(data_dir=str(tmp_path)) as services:
-        assert authenticate_site(row["key"], services).name == "Garden"
+        assert authenticate_site(row["key"], services.common).name == "Garden"
 
 
 def test_a_list_never_shows_a_secret(run):
@@ -82,7 +82,7 @@ def test_a_reset_prints_a_password_that_works_once_more(run, tmp_path):
     (reset,) = run("users", "reset", "mara", "--json")
 
     with open_services(data_dir=str(tmp_path)) as services:
-        user = authenticate_user("mara", reset["password"], services)
+        user = authenticate_user("mara", reset["password"], services.accounts)
 
     assert reset["password"] != added["password"]
     assert user.must_change_password

@@ -176,7 +176,7 @@ def test_a_note_about_another_sender_is_not_changed_from_here(services, client):
 
 
 def test_notes_are_handed_out_and_go_with_the_person(services, client):
-    person = find_person(services, email="bo@mail.example")
+    person = find_person(services.reputation, email="bo@mail.example")
     comment = keep(services, make_comment(sender=person.sender))
     note_on(client, comment, "Writes in verse")
 

@@ -194,7 +194,7 @@ def test_a_campaign_is_named_by_what_it_advertises_and_leads_to_its_page(service
             [make_verdict(comment.id)], audit=frozenset(), traits=[traits]
         )
         ids.append(comment.id)
-    services.grouping.campaigns.place(
+    services.clusters.campaigns.place(
         [
             Placement(comment_id=one, like=like, new_campaign_id="camp_1")
             for one, like in zip(ids, (None, ids[0], ids[0]), strict=True)

@@ -166,7 +166,7 @@ def test_a_browser_is_known_by_its_own_cookie_alone(app, services, wrong):
     elif wrong == "old":
         services.common.clock.advance(days=366)
     else:
-        password = reset_password("Ola", services, actor="test")
+        password = reset_password("Ola", services.accounts, services.common, actor="test")
 
     guess_everywhere(app, name)
 
@@ -233,7 +233,9 @@ def test_guesses_from_everywhere_do_not_keep_who_is_signed_in_from_a_new_passwor
     answer = post(client, "/password", "/password", old=PASSWORD, new=new, repeat=new)
 
     assert answer.status_code == 303
-    assert services.accounts.passwords.verify(find_user("Ola", services).password_hash, new)
+    assert services.accounts.passwords.verify(
+        find_user("Ola", services.accounts).password_hash, new
+    )
 
 
 def test_a_stolen_session_tries_20_passwords_an_hour_and_shuts_no_other_one_out(app, services):

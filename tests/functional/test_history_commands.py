@@ -41,10 +41,14 @@ def run(tmp_path, *words: str) -> str:
 def keep_rejected(tmp_path, count: int) -> list[CommentId]:
     """Keep comments of Mara's, have them rejected and return their ids."""
     with open_services(data_dir=str(tmp_path)) as services:
-        site, _ = add_site("Garden", services, actor="test")
-        sender = find_sender(services, email=MARA)
+        site, _ = add_site("Garden", services.common, actor="test")
+        sender = find_sender(services.reputation, email=MARA)
         kept = [make_comment(site_id=site.id, sender=sender) for _ in range(count)]
-        submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in kept], services)
+        submit_comments(
+            [NewComment(comment=one, lane=Lane.BULK) for one in kept],
+            services.intake,
+            services.common,
+        )
         for one in kept:
             decide_comment(one.id, Ruling.REJECT, services, decided_by="mod")
     return [one.id for one in kept]
@@ -53,7 +57,7 @@ def keep_rejected(tmp_path, count: int) -> list[CommentId]:
 def rejected(tmp_path) -> float:
     """Return how many rejections are known of Mara."""
     with open_services(data_dir=str(tmp_path)) as services:
-        sender = find_sender(services, email=MARA)
+        sender = find_sender(services.reputation, email=MARA)
         asked = make_comment(sender=sender)
         [history] = services.reputation.history.gather([asked], now=services.common.clock())
     return history.email.everywhere.rejected

@@ -43,7 +43,9 @@ def client(services):
 
 def post(services, text, **changes):
     comment = make_comment(text, received_at=services.common.clock(), **changes)
-    submit_comments([NewComment(comment=comment, lane=Lane.INTERACTIVE)], services)
+    submit_comments(
+        [NewComment(comment=comment, lane=Lane.INTERACTIVE)], services.intake, services.common
+    )
     return services.review.cases.get(comment.id)
 
 

@@ -127,7 +127,7 @@ def test_hostile_names_are_dead_text(services, owner):
 def test_a_comment_is_linked_and_an_account_is_named(services, owner):
     comment = keep(services)
     rule(owner, comment, "approve")
-    user, _ = add_user("Mara", services, actor="test")
+    user, _ = add_user("Mara", services.accounts, services.common, actor="test")
 
     page = owner.get("/log")
 
@@ -152,17 +152,24 @@ def test_the_export_is_a_file_of_all_of_it(services, owner):
 @pytest.mark.parametrize("role", [Role.MODERATOR, Role.READER])
 def test_who_may_not_see_the_log_does_not(services, owner, role):
     client = signed_in(services, "Ola")
-    ola = find_user("Ola", services)
-    set_access(ola.id, services, role=role, site_ids=None, actor="test")
+    ola = find_user("Ola", services.accounts)
+    set_access(ola.id, services.accounts, services.common, role=role, site_ids=None, actor="test")
 
     assert [client.get(path).status_code for path in ("/log", "/log.jsonl")] == [403, 403]
 
 
 def test_an_admin_of_some_sites_sees_no_log(services, owner):
     client = signed_in(services, "Ola")
-    ola = find_user("Ola", services)
+    ola = find_user("Ola", services.accounts)
     [site] = services.common.sites.all()
-    set_access(ola.id, services, role=Role.ADMIN, site_ids=[site.id], actor="test")
+    set_access(
+        ola.id,
+        services.accounts,
+        services.common,
+        role=Role.ADMIN,
+        site_ids=[site.id],
+        actor="test",
+    )
 
     assert client.get("/log").status_code == 403
 

@@ -280,7 +280,14 @@ def test_one_that_was_only_asked_for_claims_no_number_of_decisions(services, own
 def test_only_an_owner_sees_models_or_changes_them(services, shelf, owner, role):
     keep_retrained(services)
     client = signed_in(services, "Ola")
-    set_access(find_user("Ola", services).id, services, role=role, site_ids=None, actor="test")
+    set_access(
+        find_user("Ola", services.accounts).id,
+        services.accounts,
+        services.common,
+        role=role,
+        site_ids=None,
+        actor="test",
+    )
     form = {"csrf_token": token_of(client.get("/me"))}
 
     looks = [

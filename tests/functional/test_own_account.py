@@ -42,7 +42,7 @@ def test_what_one_likes_is_kept_and_shown(services):
     told = client.get(post(client, "/me/preferences", language="en", blur="on").location)
 
     assert "Your choices are kept." in told.text
-    assert find_user("Ola", services).preferences == Preferences(
+    assert find_user("Ola", services.accounts).preferences == Preferences(
         language="en", blur=True, live=False
     )
     assert 'name="blur" checked' in told.text
@@ -55,7 +55,7 @@ def test_a_language_there_are_no_texts_in_is_no_choice(services, language):
 
     page = client.get(post(client, "/me/preferences", language=language, live="on").location)
 
-    assert find_user("Ola", services).preferences == Preferences()
+    assert find_user("Ola", services.accounts).preferences == Preferences()
     assert scripts_of(page.text) == ["palette.js"]
 
 
@@ -136,7 +136,7 @@ def test_nobody_ends_a_session_of_somebody_else(services):
     app = make_app(services)
     mara = signed_in(services, "Mara", app=app)
     client = signed_in(services, app=app)
-    [session] = services.accounts.sessions.open_of(find_user("Mara", services).id)
+    [session] = services.accounts.sessions.open_of(find_user("Mara", services.accounts).id)
 
     post(client, f"/me/sessions/{session.id}/end")
 
@@ -173,7 +173,7 @@ def test_a_session_ends_after_thirty_days_however_busy(services):
 
 def test_use_is_written_down_at_most_every_five_minutes(services):
     client = signed_in(services)
-    [begun] = services.accounts.sessions.open_of(find_user("Ola", services).id)
+    [begun] = services.accounts.sessions.open_of(find_user("Ola", services.accounts).id)
 
     services.common.clock.advance(minutes=4)
     client.get("/review")
@@ -190,7 +190,9 @@ def test_an_ended_account_is_out_at_once_and_stays_out(services):
     add_moderator(services, "Owner")
     client = signed_in(services)
 
-    end_user(find_user("Ola", services).id, services, actor="test")
+    end_user(
+        find_user("Ola", services.accounts).id, services.accounts, services.common, actor="test"
+    )
 
     assert client.get("/review").location.startswith("/sign-in")
     assert sign_in(client).status_code == 403
@@ -198,8 +200,8 @@ def test_an_ended_account_is_out_at_once_and_stays_out(services):
 
 def test_sessions_of_long_ago_are_deleted(services):
     signed_in(services)
-    kept = prune_sessions(services)
+    kept = prune_sessions(services.accounts, services.common)
     services.common.clock.advance(days=91)
 
-    assert (kept, prune_sessions(services)) == (0, 1)
+    assert (kept, prune_sessions(services.accounts, services.common)) == (0, 1)
     assert services.accounts.sessions.last_seen() == {}

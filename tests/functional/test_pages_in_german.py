@@ -84,7 +84,7 @@ def test_every_page_is_german_where_the_browser_asks_for_it(services, app, clien
         "campaign_id": campaign_id,
         "ring_id": "ring_1",
         "site_id": SITE,
-        "user_id": find_user("Ola", services).id,
+        "user_id": find_user("Ola", services.accounts).id,
         "version_name": "test-1",
         "called": "spam",
         "band": "sincere",
@@ -146,7 +146,9 @@ def test_whatever_goes_wrong_with_a_message_is_said_in_german(services, client):
         Endpoint(site_id=SITE, url="https://blog.example/hook", secrets=("whsec_x",))
     )
     services.telling.deliveries.add(
-        write_verdict_messages([services.review.cases.get(comment.id)], services)
+        write_verdict_messages(
+            [services.review.cases.get(comment.id)], services.telling, services.common
+        )
     )
     message, *_ = services.telling.deliveries.recent(state=None, site_id=None, limit=5)
     attempt = DeliveryAttempt(

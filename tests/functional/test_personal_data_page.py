@@ -35,7 +35,7 @@ def owner(services):
 
 
 def sent_by(services, *, email=MARA, **changes):
-    sender = find_person(services, email=email).sender
+    sender = find_person(services.reputation, email=email).sender
     return keep(services, make_comment(sender=sender, **changes))
 
 
@@ -178,7 +178,14 @@ def test_what_was_typed_is_dead_text(services, owner):
 @pytest.mark.parametrize("role", [Role.ADMIN, Role.MODERATOR, Role.READER])
 def test_only_owners_erase_people(services, owner, role):
     client = signed_in(services, "Ola")
-    set_access(find_user("Ola", services).id, services, role=role, site_ids=None, actor="test")
+    set_access(
+        find_user("Ola", services.accounts).id,
+        services.accounts,
+        services.common,
+        role=role,
+        site_ids=None,
+        actor="test",
+    )
     comment = sent_by(services)
     form = {"csrf_token": token_of(client.get("/me")), "email": MARA, "count": "1"}
 

@@ -45,9 +45,9 @@ def client(services):
         return "".join(
             render_template(
                 name,
-                reject_and_block=reject_and_block_view(case, services, None),
+                reject_and_block=reject_and_block_view(case, services.reputation),
                 instruction=instruction_view(case),
-                just_listed=lambda: just_listed(services),
+                just_listed=lambda: just_listed(services.reputation, services.review),
                 place=None,
             )
             for name in ("instruction.html", "reject_and_block.html", "rejected_and_blocked.html")

@@ -71,7 +71,7 @@ def test_what_is_no_address_is_refused_with_a_remedy(services, app):
     page = send(client, "/reminders/mail", mail='"><script>@x')
 
     assert "Write it as name@example.org." in page.text
-    assert find_user("Ola", services).preferences.mail is None
+    assert find_user("Ola", services.accounts).preferences.mail is None
 
 
 def test_other_choices_leave_the_address_alone(services, app):
@@ -80,14 +80,16 @@ def test_other_choices_leave_the_address_alone(services, app):
 
     client.post("/me/preferences", data={"csrf_token": token_of(client.get("/me")), "blur": "on"})
 
-    assert find_user("Ola", services).preferences.mail == "ola@mod.example"
+    assert find_user("Ola", services.accounts).preferences.mail == "ola@mod.example"
 
 
 def test_what_failed_is_said_with_the_servers_number(services, app, post):
     client = signed_in(services, app=app)
-    ola = set_mail(find_user("Ola", services), "ola@mod.example", services)
+    ola = set_mail(
+        find_user("Ola", services.accounts), "ola@mod.example", services.accounts, services.common
+    )
     post.answer = SentReminder(problem=f"{MailFailure.CREDENTIALS} (535)", hopeless=True)
-    ask_for_test(ola, services)
+    ask_for_test(ola, services.reminding, services.common)
     remind(PLAN, services, write_reminder)
 
     english = client.get("/reminders").text
@@ -108,9 +110,18 @@ def test_a_second_test_within_a_minute_is_refused(services, app):
 def test_a_moderator_sees_their_own_reminders_and_posts_to_no_room(services, app):
     signed_in(services, app=app)
     add_moderator(services, "Mara")
-    mara = find_user("Mara", services)
-    set_access(mara.id, services, role=Role.MODERATOR, site_ids=None, actor="test")
-    ask_for_test(find_user("Ola", services), services, in_room=True)
+    mara = find_user("Mara", services.accounts)
+    set_access(
+        mara.id,
+        services.accounts,
+        services.common,
+        role=Role.MODERATOR,
+        site_ids=None,
+        actor="test",
+    )
+    ask_for_test(
+        find_user("Ola", services.accounts), services.reminding, services.common, in_room=True
+    )
     client = app.test_client()
     sign_in(client, "Mara")
 

@@ -41,7 +41,9 @@ def run(tmp_path):
 def listings(tmp_path, address: str):
     with open_services(data_dir=str(tmp_path)) as services:
         comment = make_comment(received_at=NOW)
-        return with_sender(comment, address=address, email=None, services=services).sender.listings
+        return with_sender(
+            comment, address=address, email=None, reputation=services.reputation
+        ).sender.listings
 
 
 def test_an_imported_list_is_looked_up_at_intake(run, tmp_path):
@@ -183,7 +185,9 @@ def test_a_list_starts_by_its_basis_and_shows_its_hits_and_what_decisions_made_o
         services.common.sites.add(make_site())
         for n in range(6):
             comment = make_comment(f"Buy valves, number {n}.", received_at=NOW)
-            comment = with_sender(comment, address="192.0.2.9", email=None, services=services)
+            comment = with_sender(
+                comment, address="192.0.2.9", email=None, reputation=services.reputation
+            )
             services.intake.comments.add([NewComment(comment=comment, lane=Lane.BULK)])
             services.judging.verdicts.add([make_verdict(comment.id)], audit=frozenset())
             if n < 5:

@@ -334,8 +334,15 @@ def limited(services, client):
     """A client of a moderator who sees the second of two sites alone."""
     services.common.sites.add(make_site(id="site-2", name="Kettle blog"))
     client = signed_in(services, "Mara")
-    mara = find_user("Mara", services)
-    set_access(mara.id, services, role=Role.MODERATOR, site_ids=["site-2"], actor="test")
+    mara = find_user("Mara", services.accounts)
+    set_access(
+        mara.id,
+        services.accounts,
+        services.common,
+        role=Role.MODERATOR,
+        site_ids=["site-2"],
+        actor="test",
+    )
     return client
 
 
@@ -435,8 +442,15 @@ def test_whoever_manages_the_site_has_a_refused_token_tried_again(services, clie
 def test_a_moderator_sees_that_a_token_was_refused_and_may_not_resume(services, client):
     _apply(services, refused_at=NOW)
     moderator = signed_in(services, "Mara")
-    mara = find_user("Mara", services)
-    set_access(mara.id, services, role=Role.MODERATOR, site_ids=None, actor="test")
+    mara = find_user("Mara", services.accounts)
+    set_access(
+        mara.id,
+        services.accounts,
+        services.common,
+        role=Role.MODERATOR,
+        site_ids=None,
+        actor="test",
+    )
 
     page = moderator.get("/callbacks")
 

@@ -197,16 +197,16 @@ def test_how_long_a_moderator_looked_is_known_from_the_claim(services, queue, ol
     ola_user, mara_user = services.accounts.users.find("Ola"), services.accounts.users.find("Mara")
 
     services.common.clock.advance(seconds=12.5)
-    soon = seconds_since_opening(queue[0].id, ola_user, services)
+    soon = seconds_since_opening(queue[0].id, ola_user, services.review, services.common)
     services.common.clock.advance(minutes=20)
-    without_script = seconds_since_opening(queue[0].id, ola_user, services)
+    without_script = seconds_since_opening(queue[0].id, ola_user, services.review, services.common)
     services.common.clock.advance(minutes=20)
 
     assert soon == 12.5
     assert without_script == 1212.5
-    assert seconds_since_opening(queue[0].id, ola_user, services) is None
-    assert seconds_since_opening(queue[0].id, mara_user, services) is None
-    assert claims_of_others([queue[0].id], mara_user, services) == {}
+    assert seconds_since_opening(queue[0].id, ola_user, services.review, services.common) is None
+    assert seconds_since_opening(queue[0].id, mara_user, services.review, services.common) is None
+    assert claims_of_others([queue[0].id], mara_user, services.review, services.common) == {}
 
 
 def test_a_skipped_comment_moves_to_the_end_and_is_free_for_others(queue, ola, mara):

@@ -134,8 +134,8 @@ def test_a_stream_ends_with_its_session(services, client, server):
 
     with listening(server, client, comment, waiting=1) as answer:
         ola = services.accounts.users.find("Ola")
-        for one in list_sessions(ola, services):
-            end_session(one.id, ola, services)
+        for one in list_sessions(ola, services.accounts, services.common):
+            end_session(one.id, ola, services.accounts, services.common)
         claim(services, comment)
 
         assert next_event(answer) is None
@@ -240,7 +240,7 @@ def test_a_store_that_was_away_is_looked_at_again():
     services = make_services(stores=stores, watch=_FlakyWatch(stores.engine))
     comment = keep(services)
     decide_comment(comment.id, Ruling.APPROVE, services, decided_by="Mara")
-    live = Live(services, max_streams=1, every_seconds=0.001)
+    live = Live(services.review, services.common, max_streams=1, every_seconds=0.001)
 
     stream = live.join(
         Interest(page="p", user_id="u", site_ids=None, ids=(comment.id,), waiting=None, since=NOW)

@@ -401,7 +401,9 @@ def test_the_senders_panel_shows_keys_and_never_more_of_them(services):
     app = make_app(services)
 
     with app.test_request_context():
-        view = about_sender_view(services.review.cases.get(opened.id), services, (SITE,))
+        view = about_sender_view(
+            services.review.cases.get(opened.id), services.reputation, services.common, (SITE,)
+        )
         shown = app.jinja_env.get_template("about_sender.html").render(sender=view)
 
     assert "<code>3f9a1c02</code>" in shown
@@ -415,4 +417,9 @@ def test_a_sender_of_whom_nothing_is_kept_has_no_panel(services):
     opened = keep(services, arrived(1))
 
     with make_app(services).test_request_context():
-        assert about_sender_view(services.review.cases.get(opened.id), services, None) is None
+        assert (
+            about_sender_view(
+                services.review.cases.get(opened.id), services.reputation, services.common, None
+            )
+            is None
+        )

@@ -133,7 +133,7 @@ def test_signing_in_leads_nowhere_but_to_review_pages(services, client, target):
 
 
 def test_a_one_time_password_must_be_changed_first(services, client):
-    _, once = add_user("Mara", services, actor="test")
+    _, once = add_user("Mara", services.accounts, services.common, actor="test")
 
     sign_in(client, name="Mara", password=once)
     refused = client.get("/review")
@@ -161,7 +161,7 @@ def _passwords(page, *, old, new=PASSWORD, repeat=None):
     ],
 )
 def test_a_password_is_refused_with_its_reason(services, client, changes, complaint):
-    _, once = add_user("Mara", services, actor="test")
+    _, once = add_user("Mara", services.accounts, services.common, actor="test")
     sign_in(client, name="Mara", password=once)
     form = {"old": once, **changes}
     form["new"] = form.get("new", PASSWORD) or once
@@ -188,7 +188,7 @@ def test_a_changed_password_ends_every_other_session(services):
 def test_a_reset_password_ends_every_session(services):
     client = signed_in(services)
 
-    reset_password("Ola", services, actor="test")
+    reset_password("Ola", services.accounts, services.common, actor="test")
 
     assert client.get("/review").location.startswith("/sign-in")
 
@@ -330,8 +330,10 @@ def test_one_who_is_signed_in_needs_not_sign_in_again(services):
 
 
 def test_a_moderator_may_change_a_password_at_any_time(services, client):
-    user, once = add_user("Mara", services, actor="test")
-    change_password(user, old=once, new=PASSWORD, services=services)
+    user, once = add_user("Mara", services.accounts, services.common, actor="test")
+    change_password(
+        user, old=once, new=PASSWORD, accounts=services.accounts, common=services.common
+    )
     sign_in(client, name="Mara")
 
     page = client.get("/password")

@@ -54,7 +54,7 @@ def keep_ring(services, size, *, ties=("born", "target"), ring_id="ring_1", low=
         )
         ids.append(comment.id)
     who = frozenset(f"{ring_id}-{number}" for number in range(size))
-    services.grouping.rings.place([PlacedRing(ring_id=ring_id, who=who, ties=ties)])
+    services.clusters.rings.place([PlacedRing(ring_id=ring_id, who=who, ties=ties)])
     return ids
 
 
@@ -106,7 +106,7 @@ def test_a_ring_is_decided_with_exceptions_that_leave_and_undone(services, clien
     assert acts == ["take out of ring"]
 
     client.post(f"{LIST}/ring_1/put-back", data=form)
-    assert services.grouping.rings.get("ring_1", site_ids=None).members == 5
+    assert services.clusters.rings.get("ring_1", site_ids=None).members == 5
 
 
 def form_fields(page):

@@ -68,7 +68,7 @@ def test_a_second_factor_is_set_up_with_password_and_code_and_gives_ten_recovery
     _, codes = turn_on(client, services)
 
     assert len(set(codes)) == 10
-    assert services.accounts.second_factors.get(find_user("Ola", services).id) is not None
+    assert services.accounts.second_factors.get(find_user("Ola", services.accounts).id) is not None
     assert codes[0] not in client.get("/me/second-factor").text
     assert "10 recovery codes are left." in client.get("/me/second-factor").text
 
@@ -212,7 +212,7 @@ def test_a_password_that_was_reset_meanwhile_undoes_the_first_step(services):
     secret, _ = turn_on(signed_in(services), services)
     client = first_step(services)
     token = token_of(client.get("/sign-in/code"))
-    reset_password("Ola", services, actor="test")
+    reset_password("Ola", services.accounts, services.common, actor="test")
 
     answer = client.post(
         "/sign-in/code", data={"csrf_token": token, "code": code_of(secret, services)}
@@ -279,7 +279,7 @@ def test_where_everybody_needs_one_nobody_comes_past_its_set_up(services):
 
 def test_what_is_kept_makes_no_code_without_the_instances_secret(services):
     secret, _ = turn_on(signed_in(services), services)
-    factor = services.accounts.second_factors.get(find_user("Ola", services).id)
+    factor = services.accounts.second_factors.get(find_user("Ola", services.accounts).id)
 
     other = with_ports(services, second_factor_secret=b"the secret of another instance")
 

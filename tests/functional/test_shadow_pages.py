@@ -120,8 +120,15 @@ def test_of_sites_that_an_account_does_not_see_nothing_is_told(services, owner):
         keep_shadow_verdict(services, comment)
     services.judging.back_scorings.begin(make_job())
     reader = signed_in(services, "Rea")
-    user = find_user("Rea", services)
-    set_access(user.id, services, role=Role.READER, site_ids=[mine.site_id], actor="test")
+    user = find_user("Rea", services.accounts)
+    set_access(
+        user.id,
+        services.accounts,
+        services.common,
+        role=Role.READER,
+        site_ids=[mine.site_id],
+        actor="test",
+    )
 
     page = reader.get("/models/differences?version=candidate")
     overview = reader.get("/models/shadow")
@@ -136,7 +143,12 @@ def test_of_sites_that_an_account_does_not_see_nothing_is_told(services, owner):
 def make_reader(services):
     reader = signed_in(services, "Rea")
     set_access(
-        find_user("Rea", services).id, services, role=Role.READER, site_ids=None, actor="test"
+        find_user("Rea", services.accounts).id,
+        services.accounts,
+        services.common,
+        role=Role.READER,
+        site_ids=None,
+        actor="test",
     )
     return reader
 

@@ -55,7 +55,7 @@ def services(tmp_path):
 @pytest.fixture
 def archive(services):
     """Keep three comments that `second` has spoken of, one of them newly lost, at two sites."""
-    sites = [add_site(name, services, actor="test")[0] for name in ("Radiators", "Trains")]
+    sites = [add_site(name, services.common, actor="test")[0] for name in ("Radiators", "Trains")]
     ids = []
     for n, (outcome, ruling) in enumerate(
         [(Outcome.HAM, None), (Outcome.UNSURE, Ruling.APPROVE), (Outcome.SPAM, None)]

@@ -30,7 +30,9 @@ def request_context(services):
 
 def similar(services, comment_id, site_ids=None):
     sites = {site.id: site for site in services.common.sites.all()}
-    return similar_view(services.review.cases.get(comment_id), services, site_ids, sites)
+    return similar_view(
+        services.review.cases.get(comment_id), services.clusters, services.common, site_ids, sites
+    )
 
 
 @pytest.mark.usefixtures("request_context")
@@ -64,7 +66,7 @@ def test_what_is_similar_at_other_sites_is_kept_quiet(services):
     _, ids = keep_campaign(services, 5, site_id="site-2")
 
     assert similar(services, ids[0], site_ids=("site-1",)) is None
-    assert campaign_strip_view(services, ("site-1",)) == ()
+    assert campaign_strip_view(services.clusters, ("site-1",)) == ()
 
 
 @pytest.mark.usefixtures("request_context")
@@ -74,7 +76,7 @@ def test_the_three_campaigns_with_most_waiting_comments_stand_above_the_queue(se
     ]
     keep_campaign(services, 2)
 
-    views = campaign_strip_view(services, None)
+    views = campaign_strip_view(services.clusters, None)
     page = render_template("campaign_strip.html", campaign_strip=views)
 
     assert [view.waiting for view in views] == [6, 5, 4]
@@ -90,7 +92,7 @@ def test_what_strangers_wrote_is_dead_text_in_both(services):
         services, 4, text=hostile, target=f"handle:{hostile}", author=Author(name=hostile)
     )
 
-    strip = campaign_strip_view(services, None)
+    strip = campaign_strip_view(services.clusters, None)
     shown = render_template("similar.html", similar=similar(services, ids[0]))
     shown += render_template("campaign_strip.html", campaign_strip=strip)
 

@@ -71,7 +71,7 @@ def shown_key(page):
 def test_sites_are_listed_with_mode_valid_keys_and_what_waits(services, client):
     keep(services)
     keep(services, make_comment(site_id=OTHER_SITE), Outcome.HAM)
-    issue_key(SITE, services, actor="test")
+    issue_key(SITE, services.common, actor="test")
 
     page = client.get("/sites")
 
@@ -223,26 +223,26 @@ def test_a_new_key_is_shown_once_and_opens_the_site(services, client):
     page, again = client.get(answer.location), client.get(answer.location)
 
     assert answer.status_code == 303
-    assert authenticate_site(shown_key(page), services).id == SITE
+    assert authenticate_site(shown_key(page), services.common).id == SITE
     assert shown_key(again) is None
     assert shown_key(page) not in again.text
 
 
 def test_an_akismet_key_is_issued_and_rotating_ends_the_other_keys_later(services, client):
-    old = issue_key(SITE, services, actor="test")
+    old = issue_key(SITE, services.common, actor="test")
     akismet = shown_key(client.get(post(client, f"{PAGE}/keys", kind="akismet").location))
     new = shown_key(client.get(post(client, f"{PAGE}/keys", kind="rotate").location))
 
     ends = {key.hint: key.expires_at for key in services.common.sites.list_keys(SITE)}
 
-    assert authenticate_akismet(akismet, services)[0].id == SITE
-    assert authenticate_site(new, services).id == SITE
+    assert authenticate_akismet(akismet, services.reputation, services.common)[0].id == SITE
+    assert authenticate_site(new, services.common).id == SITE
     assert ends[old.key.hint] == services.common.clock() + timedelta(days=7)
     assert ends[akismet[:2]] is None
 
 
 def test_a_key_is_revoked_the_last_one_too_after_a_warning(services, client):
-    issued = issue_key(SITE, services, actor="test")
+    issued = issue_key(SITE, services.common, actor="test")
 
     page = client.get(PAGE)
     answer = post(client, f"{PAGE}/keys/{issued.key.id}/revoke")
@@ -255,7 +255,7 @@ def test_a_key_is_revoked_the_last_one_too_after_a_warning(services, client):
 
 
 def test_a_key_is_not_revoked_on_another_sites_page(services, client):
-    issued = issue_key(OTHER_SITE, services, actor="test")
+    issued = issue_key(OTHER_SITE, services.common, actor="test")
 
     answer = post(client, f"{PAGE}/keys/{issued.key.id}/revoke")
 
@@ -268,7 +268,7 @@ def test_a_site_is_added_and_its_key_shown(services, client):
     page = client.get(answer.location)
 
     assert "Kettle blog" in page.text
-    assert authenticate_site(shown_key(page), services).name == "Kettle blog"
+    assert authenticate_site(shown_key(page), services.common).name == "Kettle blog"
 
 
 @pytest.mark.parametrize(

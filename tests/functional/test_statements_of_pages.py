@@ -75,8 +75,8 @@ def keep(services, numbers):
         ],
     )
     who = frozenset(f"who-{one.id}" for one in kept)
-    services.grouping.rings.place([PlacedRing(ring_id="ring_1", who=who, ties=("target",))])
-    services.grouping.campaigns.place(
+    services.clusters.rings.place([PlacedRing(ring_id="ring_1", who=who, ties=("target",))])
+    services.clusters.campaigns.place(
         [
             Placement(
                 comment_id=one.id,
@@ -109,7 +109,9 @@ def test_a_page_asks_for_many_comments_what_it_asks_for_few(
 ):
     client = signed_in(services)
     # What takes long to count is counted seldom, which must not depend on the machine here.
-    client.application.extensions[COUNTS] = TabCounts(services, monotonic=lambda: 0.0)
+    client.application.extensions[COUNTS] = TabCounts(
+        services.review, services.common, monotonic=lambda: 0.0
+    )
     numbers = []
     for few_or_many in (range(4), range(4, 24)):
         keep(services, few_or_many)

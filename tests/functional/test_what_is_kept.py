@@ -111,23 +111,27 @@ def services(tmp_path, valkey_url):
 @pytest.fixture
 def ran(services) -> Run:
     """Have Mara write with an account and without, and everybody do what is done about it."""
-    site, _ = add_site("Garden", services, actor="test")
-    owner, _ = add_user("Ola", services, actor="test")
-    colleague, _ = add_user("Kim", services, actor="test")
-    add_user("Bo", services, actor="test", role=owner.role)
+    site, _ = add_site("Garden", services.common, actor="test")
+    owner, _ = add_user("Ola", services.accounts, services.common, actor="test")
+    colleague, _ = add_user("Kim", services.accounts, services.common, actor="test")
+    add_user("Bo", services.accounts, services.common, actor="test", role=owner.role)
     written = [
         of_mara(services, site, f"I measured {number} bars, and my {WORDS[0]} hummed.", account)
         for number, account in enumerate((ACCOUNT, ACCOUNT, None, ACCOUNT, ACCOUNT))
     ]
-    submit_comments([NewComment(comment=one, lane=Lane.BULK) for one in written], services)
+    submit_comments(
+        [NewComment(comment=one, lane=Lane.BULK) for one in written],
+        services.intake,
+        services.common,
+    )
     judge_batch([one.id for one in written], services)
-    update_search_index(services, goes_on=lambda: True)
+    update_search_index(services.review, goes_on=lambda: True)
     group_fresh(services, GroupingMemory("test"), goes_on=lambda: True)
     desk(services, written, owner, colleague)
     plan = ReminderPlan(
         thresholds=(parse_threshold("1>1h"),), by_mail=True, in_room=True, quotes=True
     )
-    set_mail(owner, "ola@mod.example", services)
+    set_mail(owner, "ola@mod.example", services.accounts, services.common)
     moment = services.common.clock() + timedelta(hours=2)
     later = with_ports(services, clock=lambda: moment)
     assert remind(plan, later, write_reminder) == 2
@@ -145,13 +149,13 @@ def of_mara(services: Services, site: Site, text: str, account_id: str | None) -
         post=Post(url=PAGE, title="Bleeding"),
         received_at=services.common.clock(),
     )
-    comment = with_sender(comment, address=ADDRESS, email=MARA, services=services)
+    comment = with_sender(comment, address=ADDRESS, email=MARA, reputation=services.reputation)
     return with_token(comment, field(services, site), services)
 
 
 def field(services: Services, site: Site) -> str:
     """Return what the page's script sends of a form that was filled in."""
-    challenge = issue_token(site, PAGE, services)
+    challenge = issue_token(site, PAGE, services.intake, services.common)
     solved = solve_challenge(Challenge.from_dict(dict(challenge)))
     assert solved is not None
     told = {
@@ -165,10 +169,19 @@ def field(services: Services, site: Site) -> str:
 def desk(services: Services, written: list[Comment], owner: User, colleague: User) -> None:
     """Do all that moderators do about comments and their sender, with words of their own."""
     approved, snoozed, handed, escalated, _ = written
-    claim_comment(services.review.cases.get(snoozed.id), owner, services)
-    note_sender(approved.id, f"{NAME} keeps a {WORDS[1]}", services, by="Ola")
+    claim_comment(services.review.cases.get(snoozed.id), owner, services.review, services.common)
+    note_sender(
+        approved.id, f"{NAME} keeps a {WORDS[1]}", services.review, services.common, by="Ola"
+    )
     tomorrow = services.common.clock() + timedelta(days=1)
-    snooze(snoozed.id, tomorrow, services, by=owner, note=f"ask her about the {WORDS[2]}")
+    snooze(
+        snoozed.id,
+        tomorrow,
+        services.review,
+        services.common,
+        by=owner,
+        note=f"ask her about the {WORDS[2]}",
+    )
     hand_over(handed.id, "Kim", services, by=owner, note=f"you know the {WORDS[3]}")
     escalate(escalated.id, services, by=colleague, note=f"she wrote of a {WORDS[4]}")
     decide_comment(
@@ -176,7 +189,7 @@ def desk(services: Services, written: list[Comment], owner: User, colleague: Use
     )
     known = NewEntry(effect=Effect.ALLOW, kind=EntryKind.EMAIL, value=MARA, reason=f"is {NAME}")
     add_entry(known, services, by="Ola")
-    save_view("Hers", f'author:"{NAME}"', services, user=owner)
+    save_view("Hers", f'author:"{NAME}"', services.review, services.common, user=owner)
 
 
 def in_valkey(url: str) -> Mapping[str, tuple[str, float]]:
@@ -286,7 +299,7 @@ def _kind(key: str) -> str | None:
 
 
 def test_a_persons_data_tells_of_notes_counts_and_accounts(ran):
-    person = find_person(ran.services, email=MARA)
+    person = find_person(ran.services.reputation, email=MARA)
 
     told = list(export_person(person, ran.services))
 
@@ -302,7 +315,7 @@ def test_a_persons_data_tells_of_notes_counts_and_accounts(ran):
 
 
 def test_erasing_a_person_leaves_nothing_of_them_anywhere(ran, tmp_path, valkey_url):
-    mara = find_person(ran.services, email=MARA, address=ADDRESS, name=NAME)
+    mara = find_person(ran.services.reputation, email=MARA, address=ADDRESS, name=NAME)
 
     erased = erase_person(mara, ran.services, by="operator")
 
@@ -333,13 +346,15 @@ def test_the_tables_that_are_looked_through_are_all_there_are(ran, tmp_path):
 
 
 def test_a_note_goes_with_the_comment_that_it_was_written_beside(services):
-    site, _ = add_site("Garden", services, actor="test")
+    site, _ = add_site("Garden", services.common, actor="test")
     author = Author(name=NAME)
     comment = make_comment(site_id=site.id, author=author, received_at=services.common.clock())
-    comment = with_sender(comment, address=ADDRESS, email=None, services=services)
-    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services)
-    note = note_sender(comment.id, f"{NAME} keeps a {WORDS[1]}", services, by="Ola")
+    comment = with_sender(comment, address=ADDRESS, email=None, reputation=services.reputation)
+    submit_comments([NewComment(comment=comment, lane=Lane.BULK)], services.intake, services.common)
+    note = note_sender(
+        comment.id, f"{NAME} keeps a {WORDS[1]}", services.review, services.common, by="Ola"
+    )
 
-    erase_person(find_person(services, name=NAME), services, by="operator")
+    erase_person(find_person(services.reputation, name=NAME), services, by="operator")
 
     assert services.review.sender_notes.known_by([note.key]) == []

@@ -97,7 +97,9 @@ def text(tmp_path_factory, valkey) -> str:
             report=RetrainingReport(recommendation=Recommendation.REFUSE),
         )
     )
-    submit_comments([NewComment(comment=make_comment(), lane=Lane.BULK)], services)
+    submit_comments(
+        [NewComment(comment=make_comment(), lane=Lane.BULK)], services.intake, services.common
+    )
     parts = state_parts(replace(wired, services=services))
     exposition = expose("api", wired)
     for process in ("worker", "callbacks"):

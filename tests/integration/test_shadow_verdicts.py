@@ -95,12 +95,13 @@ def test_an_archive_is_back_scored_by_several_workers_though_one_is_killed_and_a
     count = 1_200
     archive(installation, count)
     services = installation.services
-    job = start_back_scoring("candidate", services, by="Ola")
+    job = start_back_scoring("candidate", services.judging, services.common, by="Ola")
     victim, _ = installation.start_worker(), installation.start_worker()
 
     def feed(seconds_ahead=0):
         ahead, now = timedelta(seconds=seconds_ahead), services.common.clock
-        feed_back_scorings(with_ports(services, clock=lambda: now() + ahead))
+        later = with_ports(services, clock=lambda: now() + ahead)
+        feed_back_scorings(later.judging, later.common)
 
     def done():
         return services.judging.back_scorings.get(job.id).done
@@ -113,11 +114,11 @@ def test_an_archive_is_back_scored_by_several_workers_though_one_is_killed_and_a
     victim.kill()
     victim.wait()
     until(lambda: fed_until(400))
-    change_back_scoring(job.id, JobState.PAUSED, services, by="Ola")
+    change_back_scoring(job.id, JobState.PAUSED, services.judging, services.common, by="Ola")
     until(lambda: services.judging.back_scoring_queue.depth() == 0)
     paused = services.judging.back_scorings.get(job.id)
     installation.start_worker()
-    change_back_scoring(job.id, JobState.RUNNING, services, by="Ola")
+    change_back_scoring(job.id, JobState.RUNNING, services.judging, services.common, by="Ola")
 
     def fed_until_ended():
         # As if upkeep had found that nobody has the killed worker's chunk in hand any more.
@@ -136,15 +137,18 @@ def test_comments_that_wait_go_before_the_archive(install, versions):
     installation = install()
     archive(installation, 600)
     services = installation.services
-    job = start_back_scoring("candidate", services, by="Ola")
-    feed_back_scorings(services)
+    job = start_back_scoring("candidate", services.judging, services.common, by="Ola")
+    feed_back_scorings(services.judging, services.common)
     ids = installation.submit([f"fresh number {number}" for number in range(200)])
 
     installation.start_worker()
     installation.await_verdicts(ids)
     meanwhile = services.judging.back_scorings.get(job.id).done
     until(
-        lambda: feed_back_scorings(services) or services.judging.back_scorings.get(job.id).ended_at
+        lambda: (
+            feed_back_scorings(services.judging, services.common)
+            or services.judging.back_scorings.get(job.id).ended_at
+        )
     )
 
     assert meanwhile < 600

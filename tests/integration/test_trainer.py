@@ -62,7 +62,9 @@ def test_a_trainer_retrains_when_asked_and_goes_on_after_it_was_stopped(install,
 
     with trainer(installation) as first:
         until(services.learning.trainer_queue.is_heard)
-        asked = ask_retraining(services, by="Olive", options=RetrainingOptions())
+        asked = ask_retraining(
+            services.learning, services.common, by="Olive", options=RetrainingOptions()
+        )
         until(lambda: services.learning.retrainings.get(asked.id).step == "fine-tune")
         alive_while_training = services.learning.trainer_queue.is_heard()
         first.send_signal(signal.SIGTERM)

@@ -9,7 +9,7 @@ from service.domain.comment import SiteId
 from service.domain.errors import ConflictError, InvalidInputError, Problem
 from service.domain.user import Preferences, Role, User, is_above
 from service.moderation.admin.acts import record_act
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts
 
 
 class LastOwnerError(ConflictError):
@@ -28,7 +28,7 @@ def refuse_above(role: Role, actor_role: Role) -> None:
 
 
 def refuse_access(
-    role: Role, site_ids: Sequence[SiteId] | None, services: Services
+    role: Role, site_ids: Sequence[SiteId] | None, common: CommonPorts
 ) -> list[Problem]:
     """Return what is wrong with a role at these sites; None stands for all sites."""
     if site_ids is None:
@@ -42,7 +42,7 @@ def refuse_access(
                 remedy="let an owner see all sites, or choose another role",
             )
         )
-    known = {site.id for site in services.common.sites.all()}
+    known = {site.id for site in common.sites.all()}
     if not site_ids or any(site_id not in known for site_id in site_ids):
         problems.append(
             Problem(
@@ -56,7 +56,8 @@ def refuse_access(
 
 def set_access(
     user_id: str,
-    services: Services,
+    accounts: AccountsPorts,
+    common: CommonPorts,
     *,
     role: Role,
     site_ids: Sequence[SiteId] | None,
@@ -68,7 +69,7 @@ def set_access(
     Raises `InvalidInputError` for sites that cannot be, `LastOwnerError`, `AboveOwnRoleError`,
     `NotFoundError`.
     """
-    problems = refuse_access(role, site_ids, services)
+    problems = refuse_access(role, site_ids, common)
     if problems:
         raise InvalidInputError(problems)
     refuse_above(role, actor_role)
@@ -80,22 +81,27 @@ def set_access(
         _keep_an_owner(changed, everybody)
         return changed
 
-    changed = services.accounts.users.change(user_id, change)
+    changed = accounts.users.change(user_id, change)
     where = "all sites" if named is None else ", ".join(named)
     record_act(
-        services, actor=actor, act="set access", subject=user_id, detail=f"{role.value}; {where}"
+        common, actor=actor, act="set access", subject=user_id, detail=f"{role.value}; {where}"
     )
     return changed
 
 
 def end_user(
-    user_id: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
+    user_id: str,
+    accounts: AccountsPorts,
+    common: CommonPorts,
+    *,
+    actor: str,
+    actor_role: Role = Role.OWNER,
 ) -> User:
     """End an account and its sessions at once; return it. Ending it twice changes nothing.
 
     Raises `LastOwnerError`, `AboveOwnRoleError`, `NotFoundError`.
     """
-    at = services.common.clock()
+    at = common.clock()
 
     def change(user: User, everybody: Sequence[User]) -> User:
         refuse_above(user.role, actor_role)
@@ -103,21 +109,26 @@ def end_user(
         _keep_an_owner(changed, everybody)
         return changed
 
-    ended = services.accounts.users.change(user_id, change)
-    services.accounts.sessions.end_all(user_id, at=at)
-    record_act(services, actor=actor, act="end user", subject=user_id)
+    ended = accounts.users.change(user_id, change)
+    accounts.sessions.end_all(user_id, at=at)
+    record_act(common, actor=actor, act="end user", subject=user_id)
     return ended
 
 
 def restore_user(
-    user_id: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
+    user_id: str,
+    accounts: AccountsPorts,
+    common: CommonPorts,
+    *,
+    actor: str,
+    actor_role: Role = Role.OWNER,
 ) -> tuple[User, str]:
     """Let an ended account back in, with a new one-time password; return both.
 
     Raises `ConflictError` for one that has not ended, `AboveOwnRoleError`, `NotFoundError`.
     """
-    password = services.common.new_secret()
-    password_hash = services.accounts.passwords.hash(password)
+    password = common.new_secret()
+    password_hash = accounts.passwords.hash(password)
 
     def change(user: User, _: Sequence[User]) -> User:
         refuse_above(user.role, actor_role)
@@ -125,16 +136,14 @@ def restore_user(
             raise ConflictError("this account has not ended")
         return replace(user, ended_at=None, password_hash=password_hash, must_change_password=True)
 
-    restored = services.accounts.users.change(user_id, change)
-    record_act(services, actor=actor, act="restore user", subject=user_id)
+    restored = accounts.users.change(user_id, change)
+    record_act(common, actor=actor, act="restore user", subject=user_id)
     return restored, password
 
 
-def set_preferences(user: User, preferences: Preferences, services: Services) -> User:
+def set_preferences(user: User, preferences: Preferences, accounts: AccountsPorts) -> User:
     """Keep how a person likes the pages; return their account."""
-    return services.accounts.users.change(
-        user.id, lambda now, _: replace(now, preferences=preferences)
-    )
+    return accounts.users.change(user.id, lambda now, _: replace(now, preferences=preferences))
 
 
 def _keep_an_owner(changed: User, everybody: Sequence[User]) -> None:

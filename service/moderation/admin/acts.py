@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from service.domain.bulk_decision import BulkDecision
 from service.domain.decision import Decision
 from service.ports.audit import AuditEntry
-from service.ports.services import Services
+from service.ports.services import CommonPorts
 
 
-def record_act(services: Services, *, actor: str, act: str, subject: str, detail: str = "") -> None:
+def record_act(
+    common: CommonPorts, *, actor: str, act: str, subject: str, detail: str = ""
+) -> None:
     """Append one act of a person, done now. `detail` never holds comment text."""
-    services.common.audit_log.append(
-        AuditEntry(at=services.common.clock(), actor=actor, act=act, subject=subject, detail=detail)
+    common.audit_log.append(
+        AuditEntry(at=common.clock(), actor=actor, act=act, subject=subject, detail=detail)
     )
 
 

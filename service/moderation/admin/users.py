@@ -16,7 +16,7 @@ from service.domain.errors import (
 from service.domain.user import Role, User
 from service.moderation.admin.accounts import refuse_above, refuse_access
 from service.moderation.admin.acts import record_act
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts
 
 MIN_PASSWORD_CHARS = 12
 MAX_PASSWORD_CHARS = 1_000
@@ -27,7 +27,8 @@ _DECOY_PASSWORD = "no account has this password"  # noqa: S105  # opens nothing
 
 def add_user(
     name: str,
-    services: Services,
+    accounts: AccountsPorts,
+    common: CommonPorts,
     *,
     actor: str,
     role: Role | None = None,
@@ -43,22 +44,22 @@ def add_user(
     """
     name = name.strip()
     if role is None:
-        role = Role.MODERATOR if services.accounts.users.all() else Role.OWNER
+        role = Role.MODERATOR if accounts.users.all() else Role.OWNER
     refuse_above(role, actor_role)
-    problems = [*_name_problems(name), *refuse_access(role, site_ids, services)]
+    problems = [*_name_problems(name), *refuse_access(role, site_ids, common)]
     if problems:
         raise InvalidInputError(problems)
-    password = services.common.new_secret()
+    password = common.new_secret()
     user = User(
-        id=services.common.new_id("user"),
+        id=common.new_id("user"),
         name=name,
-        password_hash=services.accounts.passwords.hash(password),
-        created_at=services.common.clock(),
+        password_hash=accounts.passwords.hash(password),
+        created_at=common.clock(),
         role=role,
         site_ids=None if site_ids is None else tuple(dict.fromkeys(site_ids)),
     )
-    services.accounts.users.add(user)
-    record_act(services, actor=actor, act="add user", subject=user.id, detail=role.value)
+    accounts.users.add(user)
+    record_act(common, actor=actor, act="add user", subject=user.id, detail=role.value)
     return user, password
 
 
@@ -82,9 +83,9 @@ def _name_problems(name: str) -> list[Problem]:
     ]
 
 
-def find_user(name: str, services: Services) -> User:
+def find_user(name: str, accounts: AccountsPorts) -> User:
     """Return the account of this name. Raises `NotFoundError` for an unknown one."""
-    user = services.accounts.users.find(name)
+    user = accounts.users.find(name)
     if user is None:
         msg = f"there is no moderator called {name!r}"
         raise NotFoundError(msg)
@@ -92,48 +93,55 @@ def find_user(name: str, services: Services) -> User:
 
 
 def reset_password(
-    name: str, services: Services, *, actor: str, actor_role: Role = Role.OWNER
+    name: str,
+    accounts: AccountsPorts,
+    common: CommonPorts,
+    *,
+    actor: str,
+    actor_role: Role = Role.OWNER,
 ) -> str:
     """Give a moderator a new one-time password and end their sessions.
 
     Raises `NotFoundError` for an unknown name, `AboveOwnRoleError` for an account above the
     actor's.
     """
-    user = find_user(name, services)
+    user = find_user(name, accounts)
     refuse_above(user.role, actor_role)
-    password = services.common.new_secret()
-    _set_password(user, password, services, must_change=True)
-    record_act(services, actor=actor, act="reset password", subject=user.id)
+    password = common.new_secret()
+    _set_password(user, password, accounts, common, must_change=True)
+    record_act(common, actor=actor, act="reset password", subject=user.id)
     return password
 
 
-def authenticate_user(name: str, password: str, services: Services) -> User:
+def authenticate_user(name: str, password: str, accounts: AccountsPorts) -> User:
     """Return the account if the password fits. Raises `NotAuthenticatedError` otherwise.
 
     An account that has ended is answered like a wrong password.
     """
-    user = services.accounts.users.find(name)
+    user = accounts.users.find(name)
     password = password[:MAX_PASSWORD_CHARS]
     if user is None:
-        services.accounts.passwords.hash(_DECOY_PASSWORD)
-    elif services.accounts.passwords.verify(user.password_hash, password) and user.ended_at is None:
+        accounts.passwords.hash(_DECOY_PASSWORD)
+    elif accounts.passwords.verify(user.password_hash, password) and user.ended_at is None:
         return user
     msg = "name and password do not fit"
     raise NotAuthenticatedError(msg)
 
 
-def check_password(user: User, password: str, services: Services) -> bool:
+def check_password(user: User, password: str, accounts: AccountsPorts) -> bool:
     """Say whether this is the account's password."""
-    return services.accounts.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
+    return accounts.passwords.verify(user.password_hash, password[:MAX_PASSWORD_CHARS])
 
 
-def change_password(user: User, *, old: str, new: str, services: Services) -> User:
+def change_password(
+    user: User, *, old: str, new: str, accounts: AccountsPorts, common: CommonPorts
+) -> User:
     """Replace a password by the moderator's own and end all sessions; return the account.
 
     Raises `InvalidInputError` that names everything wrong with either password.
     """
     problems = []
-    if not check_password(user, old, services):
+    if not check_password(user, old, accounts):
         problems.append(
             Problem(field="old", problem="is not the password", remedy="enter the present one")
         )
@@ -151,17 +159,19 @@ def change_password(user: User, *, old: str, new: str, services: Services) -> Us
         )
     if problems:
         raise InvalidInputError(problems)
-    changed = _set_password(user, new, services, must_change=False)
-    record_act(services, actor=user.name, act="change password", subject=user.id)
+    changed = _set_password(user, new, accounts, common, must_change=False)
+    record_act(common, actor=user.name, act="change password", subject=user.id)
     return changed
 
 
-def _set_password(user: User, password: str, services: Services, *, must_change: bool) -> User:
+def _set_password(
+    user: User, password: str, accounts: AccountsPorts, common: CommonPorts, *, must_change: bool
+) -> User:
     """Set a password, and end the sessions that the old one began."""
-    password_hash = services.accounts.passwords.hash(password)
-    changed = services.accounts.users.change(
+    password_hash = accounts.passwords.hash(password)
+    changed = accounts.users.change(
         user.id,
         lambda now, _: replace(now, password_hash=password_hash, must_change_password=must_change),
     )
-    services.accounts.sessions.end_all(user.id, at=services.common.clock())
+    accounts.sessions.end_all(user.id, at=common.clock())
     return changed

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from service.domain.comment import SiteId
 from service.moderation.insight.figures import last_days
-from service.ports.services import Services
+from service.ports.services import InsightPorts, Services
 from service.scoring.left import LeftWeek, monday_of, weeks_of
 
 _V = TypeVar("_V")
@@ -48,7 +48,9 @@ class AskedBook:
         That is as long as the last `NEWEST` comments reach into the first week, or that had few.
         """
         return self._then_and_now.get(
-            site_ids, self._services.common.clock(), lambda: _then_and_now(site_ids, self._services)
+            site_ids,
+            self._services.common.clock(),
+            lambda: _then_and_now(site_ids, self._services.insight),
         )
 
     def weeks(self, site_ids: tuple[SiteId, ...] | None) -> tuple[LeftWeek, ...]:
@@ -78,12 +80,12 @@ class _Remembered(Generic[_V]):
 
 
 def _then_and_now(
-    site_ids: tuple[SiteId, ...] | None, services: Services
+    site_ids: tuple[SiteId, ...] | None, insight: InsightPorts
 ) -> AskedThenAndNow | None:
-    newest = services.insight.figures.asked(site_ids, newest_first=True, limit=NEWEST)
+    newest = insight.figures.asked(site_ids, newest_first=True, limit=NEWEST)
     if len(newest) < NEWEST:
         return None
-    oldest = services.insight.figures.asked(site_ids, newest_first=False, limit=NEWEST)
+    oldest = insight.figures.asked(site_ids, newest_first=False, limit=NEWEST)
     end = oldest[0].received_at + _FIRST_WEEK
     first = [one for one in oldest if one.received_at < end]
     if len(first) < _FEWEST_AT_FIRST or newest[-1].received_at < end:

@@ -13,7 +13,7 @@ from service.domain.case import Case
 from service.domain.comment import CommentId, SiteId
 from service.domain.errors import StoreUnavailableError
 from service.domain.traffic import Sighting, Traffic
-from service.ports.services import Services
+from service.ports.services import InsightPorts, JudgingPorts, ReviewPorts, Services
 from service.scoring.drift import MIN_REFERENCE, Alarm, Compared, Drift, drift_of
 from service.scoring.sighting import domains_of, leads_to_new, sighting_of
 
@@ -35,29 +35,31 @@ _PATIENCE_SECONDS = 5.0
 _Key = tuple[SiteId, ...] | None
 
 
-def count_traffic(services: Services, *, goes_on: Callable[[], bool]) -> int:
+def count_traffic(
+    review: ReviewPorts, insight: InsightPorts, *, goes_on: Callable[[], bool]
+) -> int:
     """Count fresh verdicts while `goes_on`, the oldest first; return how many.
 
     Each is counted once, also if two do this at the same time. Raises `StoreUnavailableError`.
     """
     counted = 0
-    while ids := services.insight.traffic.fresh(limit=PORTION):
-        now_counted = _count(ids, services)
+    while ids := insight.traffic.fresh(limit=PORTION):
+        now_counted = _count(ids, review, insight)
         counted += now_counted
         if len(ids) < PORTION or not now_counted or not goes_on():
             break
     return counted
 
 
-def _count(ids: Sequence[CommentId], services: Services) -> int:
-    cases = [case for case in services.review.cases.find(ids) if case.verdict is not None]
+def _count(ids: Sequence[CommentId], review: ReviewPorts, insight: InsightPorts) -> int:
+    cases = [case for case in review.cases.find(ids) if case.verdict is not None]
     domains = {case.comment.id: _domains(case) for case in cases}
     seen: dict[str, datetime] = {}
     for case in cases:
         for domain in domains[case.comment.id]:
             at = case.comment.received_at
             seen[domain] = min(at, seen.get(domain, at))
-    first_seen = services.insight.traffic.note_domains(seen)
+    first_seen = insight.traffic.note_domains(seen)
     sightings: list[Sighting] = []
     for case in cases:
         if case.verdict is None:
@@ -72,7 +74,7 @@ def _count(ids: Sequence[CommentId], services: Services) -> int:
                 new_domain=leads_to_new(found, first_seen, at=case.comment.received_at),
             )
         )
-    return services.insight.traffic.count(sightings)
+    return insight.traffic.count(sightings)
 
 
 def _domains(case: Case) -> tuple[str, ...]:
@@ -101,7 +103,11 @@ class DriftReading:
 
 
 def read_drift(
-    services: Services, *, site_ids: Sequence[SiteId] | None, now: datetime
+    judging: JudgingPorts,
+    insight: InsightPorts,
+    *,
+    site_ids: Sequence[SiteId] | None,
+    now: datetime,
 ) -> DriftReading:
     """Compare the last days with the days before; None means all sites together.
 
@@ -110,17 +116,15 @@ def read_drift(
     today = now.astimezone(UTC).date()
     recent_from = today - timedelta(days=RECENT_DAYS - 1)
     before_from = recent_from - timedelta(days=REFERENCE_DAYS)
-    promise = services.judging.current_promise()
+    promise = judging.current_promise()
     version = promise.version if promise else None
 
     def between(first: date, last: date, model_version: str | None = None) -> Traffic:
-        return services.insight.traffic.between(
-            first, last, site_ids=site_ids, model_version=model_version
-        )
+        return insight.traffic.between(first, last, site_ids=site_ids, model_version=model_version)
 
     own = None
     if version is not None:
-        reference = _reference_days(version, services, site_ids, recent_from=recent_from)
+        reference = _reference_days(version, insight, site_ids, recent_from=recent_from)
         if reference is not None and reference[1] < today:
             first, last = reference
             own = Compared(
@@ -134,13 +138,13 @@ def read_drift(
     return DriftReading(
         at=now,
         drift=drift_of(version=version, own=own, world=world),
-        days=tuple(services.insight.traffic.facts_by_day(before_from, today, site_ids=site_ids)),
+        days=tuple(insight.traffic.facts_by_day(before_from, today, site_ids=site_ids)),
     )
 
 
 def _reference_days(
     version: str,
-    services: Services,
+    insight: InsightPorts,
     site_ids: Sequence[SiteId] | None,
     *,
     recent_from: date,
@@ -149,9 +153,7 @@ def _reference_days(
 
     They end before the recent days, unless a busy site filled them sooner.
     """
-    days = services.insight.traffic.first_days(
-        site_ids=site_ids, model_version=version, limit=_MOST_DAYS
-    )
+    days = insight.traffic.first_days(site_ids=site_ids, model_version=version, limit=_MOST_DAYS)
     verdicts = 0
     older: tuple[date, date] | None = None
     for one in days:
@@ -185,7 +187,9 @@ class DriftBook:
             now = self._services.common.clock()
             known = self._remembered.get(key)
             if known is None or not timedelta() <= now - known.at < REMEMBERED_FOR:
-                known = read_drift(self._services, site_ids=key, now=now)
+                known = read_drift(
+                    self._services.judging, self._services.insight, site_ids=key, now=now
+                )
                 self._remembered[key] = known
             self._remembered.move_to_end(key)
             while len(self._remembered) > MAX_REMEMBERED:

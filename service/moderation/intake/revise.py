@@ -18,7 +18,7 @@ from service.domain.verdict import Outcome
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.ports.comments import AddOutcome, NewComment
-from service.ports.services import Services
+from service.ports.services import IntakePorts, Services
 from service.signals.offering import links, offers
 
 # Two edits of one comment may arrive at once; of each round at least one is kept.
@@ -44,9 +44,9 @@ def submit_version(
     """
     comment = new.comment
     if comment.site_comment_id is None:
-        return submit_comments([new], services)[0].comment_id
+        return submit_comments([new], services.intake, services.common)[0].comment_id
     for _ in range(_TRIES):
-        ids = _version_ids(comment.site_id, comment.site_comment_id, services)
+        ids = _version_ids(comment.site_id, comment.site_comment_id, services.intake)
         if ids:
             newest = services.review.cases.get(ids[-1], site_id=comment.site_id)
             if newest.withdrawn_at is None and _shows_the_same(newest.comment, comment):
@@ -59,7 +59,7 @@ def submit_version(
             version = replace(
                 version, comment=replace(version.comment, edit=_edit(newest, comment))
             )
-        added = submit_comments([version], services)[0]
+        added = submit_comments([version], services.intake, services.common)[0]
         if added.outcome is not AddOutcome.CONFLICT:
             _withdraw_all(ids, services, by=by)
             return added.comment_id
@@ -71,10 +71,10 @@ def withdraw_versions(site_id: SiteId, site_comment_id: str, services: Services,
 
     An unknown comment is none: a site may delete what it never sent.
     """
-    return _withdraw_all(_version_ids(site_id, site_comment_id, services), services, by=by)
+    return _withdraw_all(_version_ids(site_id, site_comment_id, services.intake), services, by=by)
 
 
-def _version_ids(site_id: SiteId, site_comment_id: str, services: Services) -> list[CommentId]:
+def _version_ids(site_id: SiteId, site_comment_id: str, intake: IntakePorts) -> list[CommentId]:
     """Return the ids of all versions that were ever kept, oldest first."""
     ids: list[CommentId] = []
     while True:
@@ -82,7 +82,7 @@ def _version_ids(site_id: SiteId, site_comment_id: str, services: Services) -> l
             _name(site_comment_id, number)
             for number in range(len(ids) + 1, len(ids) + 1 + _NAMES_AT_ONCE)
         ]
-        found = services.intake.comments.find_by_site_ids(site_id, names)
+        found = intake.comments.find_by_site_ids(site_id, names)
         ids += [found[name] for name in names if name in found]
         if len(found) < _NAMES_AT_ONCE:
             return ids

@@ -8,18 +8,20 @@ from collections.abc import Sequence
 from service.domain.comment import CommentId, Lane
 from service.domain.errors import StoreUnavailableError
 from service.ports.comments import Added, AddOutcome, NewComment
-from service.ports.services import Services
+from service.ports.services import CommonPorts, IntakePorts
 
 log = logging.getLogger(__name__)
 
 
-def submit_comments(comments: Sequence[NewComment], services: Services) -> list[Added]:
+def submit_comments(
+    comments: Sequence[NewComment], intake: IntakePorts, common: CommonPorts
+) -> list[Added]:
     """Keep the comments, then queue the new ones; answer for each, in order.
 
     Returns after the commit. If the queue is away the comments are kept all the same, and the
     sweep queues them later; a repeat is kept and judged only once.
     """
-    added = services.intake.comments.add(comments)
+    added = intake.comments.add(comments)
     queued: list[CommentId] = []
     for lane in Lane:
         new = [
@@ -27,38 +29,40 @@ def submit_comments(comments: Sequence[NewComment], services: Services) -> list[
             for comment, answer in zip(comments, added, strict=True)
             if answer.outcome is AddOutcome.NEW and comment.lane is lane
         ]
-        if new and _put(new, lane, services):
+        if new and _put(new, lane, intake):
             queued += new
     # Once for both lanes: each is a transaction, and those of the workers wait for it.
-    _mark_queued(queued, services)
-    services.common.observer.kept(comments, added, at=services.common.clock())
+    _mark_queued(queued, intake, common)
+    common.observer.kept(comments, added, at=common.clock())
     return added
 
 
-def queue_comments(ids: Sequence[CommentId], lane: Lane, services: Services) -> bool:
+def queue_comments(
+    ids: Sequence[CommentId], lane: Lane, intake: IntakePorts, common: CommonPorts
+) -> bool:
     """Hand ids to the queue and remember when; return whether the queue took them."""
     if not ids:
         return True
-    taken = _put(ids, lane, services)
+    taken = _put(ids, lane, intake)
     if taken:
-        _mark_queued(ids, services)
+        _mark_queued(ids, intake, common)
     return taken
 
 
-def _put(ids: Sequence[CommentId], lane: Lane, services: Services) -> bool:
+def _put(ids: Sequence[CommentId], lane: Lane, intake: IntakePorts) -> bool:
     try:
-        services.intake.queue.put(ids, lane)
+        intake.queue.put(ids, lane)
     except StoreUnavailableError:
         # The sweep queues them later. The queue itself says that it is away, once.
         return False
     return True
 
 
-def _mark_queued(ids: Sequence[CommentId], services: Services) -> None:
+def _mark_queued(ids: Sequence[CommentId], intake: IntakePorts, common: CommonPorts) -> None:
     if not ids:
         return
     try:
-        services.intake.comments.mark_queued(ids, services.common.clock())
+        intake.comments.mark_queued(ids, common.clock())
     except StoreUnavailableError:
         # They are kept and queued: a refusal now would have their site send them once more.
         log.warning("queueing was not noted, the sweep may repeat it", extra={"comments": len(ids)})

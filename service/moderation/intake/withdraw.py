@@ -26,6 +26,6 @@ def withdraw_comment(
     now = services.common.clock()
     act = AuditEntry(at=now, actor=by, act="withdraw", subject=comment_id)
     services.intake.comments.withdraw(comment_id, at=now, act=act)
-    announce_withdrawn([case], services)
+    announce_withdrawn([case], services.telling, services.common)
     log.info("comment withdrawn", extra={"comment_id": comment_id})
     return True

@@ -18,7 +18,7 @@ from service.domain.errors import (
 from service.domain.shadow_verdict import Origin
 from service.moderation.admin.acts import record_act
 from service.moderation.judging.shadow_verdicts import keep_shadow_verdicts
-from service.ports.services import Services
+from service.ports.services import CommonPorts, JudgingPorts, Services
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +36,8 @@ _LOST_AFTER_WITH_BACKLOG = timedelta(minutes=15)
 
 def start_back_scoring(
     version: str,
-    services: Services,
+    judging: JudgingPorts,
+    common: CommonPorts,
     *,
     site_ids: Sequence[SiteId] | None = None,
     since: datetime | None = None,
@@ -48,16 +49,16 @@ def start_back_scoring(
     `until` None means now. Workers that cannot load the version pause the job and say why. Raises
     `InvalidInputError`, `ConflictError` while the version is asked already.
     """
-    now = services.common.clock()
+    now = common.clock()
     until = until or now
     if since is not None and since >= until:
         problem = Problem(
             field="--from", problem="is not before the end", remedy="give an earlier day"
         )
         raise InvalidInputError([problem])
-    job = services.judging.back_scorings.begin(
+    job = judging.back_scorings.begin(
         BackScoring(
-            id=services.common.new_id("bsc"),
+            id=common.new_id("bsc"),
             model_version=version,
             site_ids=None if site_ids is None else tuple(site_ids),
             since=since,
@@ -67,44 +68,44 @@ def start_back_scoring(
         )
     )
     detail = f"{job.id}, {job.total} comments"
-    record_act(services, actor=by, act="start back-scoring", subject=version, detail=detail)
+    record_act(common, actor=by, act="start back-scoring", subject=version, detail=detail)
     return job
 
 
 def change_back_scoring(
-    job_id: str, state: JobState, services: Services, *, by: str
+    job_id: str, state: JobState, judging: JudgingPorts, common: CommonPorts, *, by: str
 ) -> BackScoring:
     """Pause a job, let it go on, or cancel it; return it as it is now.
 
     Chunks that workers have begun stop at their next slice. Raises `NotFoundError`,
     `ConflictError` for a job that is over.
     """
-    job = services.judging.back_scorings.change(job_id, state, at=services.common.clock())
+    job = judging.back_scorings.change(job_id, state, at=common.clock())
     detail = f"{job.id} {state.value}, {job.done} of {job.total} comments"
     record_act(
-        services, actor=by, act="change back-scoring", subject=job.model_version, detail=detail
+        common, actor=by, act="change back-scoring", subject=job.model_version, detail=detail
     )
     return job
 
 
-def feed_back_scorings(services: Services) -> int:
+def feed_back_scorings(judging: JudgingPorts, common: CommonPorts) -> int:
     """Queue the next chunks of running jobs, and those that were lost; return how many.
 
     Safe to run at any time, by many at once. Raises `StoreUnavailableError`.
     """
-    jobs = services.judging.back_scorings.running()
+    jobs = judging.back_scorings.running()
     if not jobs:
         return 0
-    now = services.common.clock()
-    backlog = services.judging.back_scoring_queue.depth() > 0
+    now = common.clock()
+    backlog = judging.back_scoring_queue.depth() > 0
     lost_before = now - (_LOST_AFTER_WITH_BACKLOG if backlog else _LOST_AFTER)
     queued = 0
     for job in jobs:
-        chunks = services.judging.back_scorings.cut(
+        chunks = judging.back_scorings.cut(
             job.id, size=CHUNK_SIZE, most_open=MOST_OPEN, lost_before=lost_before, at=now
         )
         if chunks:
-            services.judging.back_scoring_queue.put(chunks)
+            judging.back_scoring_queue.put(chunks)
         queued += len(chunks)
     if queued:
         log.info("back-scoring was queued", extra={"chunks": queued})
@@ -140,18 +141,16 @@ def back_score_chunk(
     except StoreUnavailableError:
         raise
     except ModelUnavailableError as error:
-        _pause(job, f"the version cannot be used: {error}", services)
+        _pause(job, f"the version cannot be used: {error}", services.judging, services.common)
     except Exception as error:  # noqa: BLE001  # a job must not go round for ever
-        _pause(job, f"a chunk failed: {type(error).__name__}", services)
+        _pause(job, f"a chunk failed: {type(error).__name__}", services.judging, services.common)
     else:
         services.judging.back_scorings.finish_chunk(chunk, at=services.common.clock())
 
 
-def _pause(job: BackScoring, problem: str, services: Services) -> None:
+def _pause(job: BackScoring, problem: str, judging: JudgingPorts, common: CommonPorts) -> None:
     log.error("back-scoring is paused", extra={"job": job.id, "problem": problem})
     try:
-        services.judging.back_scorings.change(
-            job.id, JobState.PAUSED, at=services.common.clock(), problem=problem
-        )
+        judging.back_scorings.change(job.id, JobState.PAUSED, at=common.clock(), problem=problem)
     except ConflictError:
         log.info("back-scoring was over already", extra={"job": job.id})

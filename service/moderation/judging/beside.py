@@ -9,16 +9,14 @@ from service.campaigns.acts import who_sent
 from service.domain.comment import Comment, Sender
 from service.domain.history import History
 from service.domain.ring import track_record_beside
-from service.ports.services import Services
+from service.ports.services import ClustersPorts
 
 
 def with_rings(
-    comments: Sequence[Comment], histories: Sequence[History], services: Services
+    comments: Sequence[Comment], histories: Sequence[History], clusters: ClustersPorts
 ) -> list[History]:
     """Return histories that know how other senders of the same ring were ruled on."""
-    beside = services.grouping.rings.rulings_beside(
-        {who for one in comments for who in _known(one.sender)}
-    )
+    beside = clusters.rings.rulings_beside({who for one in comments for who in _known(one.sender)})
     if not beside:
         return list(histories)
     found = []

@@ -13,7 +13,7 @@ from service.domain.shadow_verdict import (
     ShadowVerdictScope,
 )
 from service.domain.verdict import Outcome
-from service.ports.services import Services
+from service.ports.services import JudgingPorts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +38,11 @@ class Differences:
 
 
 def tell_differences(
-    scope: ShadowVerdictScope, services: Services, *, cursor: str | None = None, limit: int
+    scope: ShadowVerdictScope, judging: JudgingPorts, *, cursor: str | None = None, limit: int
 ) -> Differences:
     """Return how a version's shadow verdicts differ; raises as `disagreements` does."""
-    counts = services.judging.shadow_verdicts.count(scope)
-    page = services.judging.shadow_verdicts.disagreements(scope, cursor=cursor, limit=limit)
+    counts = judging.shadow_verdicts.count(scope)
+    page = judging.shadow_verdicts.disagreements(scope, cursor=cursor, limit=limit)
     return Differences(
         counts=counts,
         n_newly_lost=sum(
@@ -54,10 +54,10 @@ def tell_differences(
     )
 
 
-def version_to_tell_of(services: Services) -> str | None:
+def version_to_tell_of(judging: JudgingPorts) -> str | None:
     """Return the version in the shadow, else the one that spoke last; None where none spoke."""
-    shadow = services.judging.shadow_name()
-    versions = services.judging.shadow_verdicts.versions()
+    shadow = judging.shadow_name()
+    versions = judging.shadow_verdicts.versions()
     if shadow is not None and (shadow in versions or not versions):
         return shadow
     return versions[0] if versions else None

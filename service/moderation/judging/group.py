@@ -23,7 +23,7 @@ from service.moderation.judging.ring import RingMemory
 from service.moderation.learning.policy import may_reject
 from service.moderation.review.decide import decide_comment
 from service.ports.campaigns import Lease, Placement
-from service.ports.services import Services
+from service.ports.services import ClustersPorts, Services
 
 log = logging.getLogger(__name__)
 
@@ -68,18 +68,18 @@ def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable
     Raises `StoreUnavailableError`; the next call goes on where this one ended.
     """
     now = services.common.clock()
-    lease = services.grouping.campaigns.take_lease(memory.holder, now=now, until=now + _LEASE)
+    lease = services.clusters.campaigns.take_lease(memory.holder, now=now, until=now + _LEASE)
     if lease is Lease.REFUSED:
         memory.clear()
         return 0
     grouping = memory.grouping
     if grouping is None or lease is Lease.TAKEN:
-        grouping = memory.begin(services.grouping.campaigns.place_before(memory.most))
+        grouping = memory.begin(services.clusters.campaigns.place_before(memory.most))
     placed = 0
-    if not _fill(grouping, memory, services, goes_on=goes_on):
+    if not _fill(grouping, memory, services.clusters, goes_on=goes_on):
         return placed
     while True:
-        some = services.grouping.campaigns.fresh(limit=PORTION)
+        some = services.clusters.campaigns.fresh(limit=PORTION)
         if some:
             _place(some, grouping, services)
             placed += len(some)
@@ -90,13 +90,13 @@ def group_fresh(services: Services, memory: GroupingMemory, *, goes_on: Callable
 def _fill(
     grouping: Grouping,
     memory: GroupingMemory,
-    services: Services,
+    clusters: ClustersPorts,
     *,
     goes_on: Callable[[], bool],
 ) -> bool:
     """Read on in what was placed before; return whether all of it is remembered."""
     while memory.fill_after is not None:
-        page = services.grouping.campaigns.grouped(after=memory.fill_after, limit=_FILL_PORTION)
+        page = clusters.campaigns.grouped(after=memory.fill_after, limit=_FILL_PORTION)
         for traits in page.traits:
             grouping.remember(traits, None)
         memory.fill_after = page.next_after
@@ -116,7 +116,7 @@ def _place(fresh: Sequence[Traits], grouping: Grouping, services: Services) -> N
                 new_campaign_id=services.common.new_id("camp"),
             )
         )
-    joined = services.grouping.campaigns.place(placements, at=services.common.clock())
+    joined = services.clusters.campaigns.place(placements, at=services.common.clock())
     for one in placements:
         if one.like is not None and one.comment_id not in joined:
             # Withdrawn, erased or taken out of its campaign since it was remembered.
@@ -167,7 +167,7 @@ def _may_be_settled(case: Case) -> bool:
 
 
 def _reject_like_the_others(case: Case, campaign_id: str, services: Services) -> None:
-    rulings = services.grouping.campaigns.peoples_rulings(campaign_id)
+    rulings = services.clusters.campaigns.peoples_rulings(campaign_id)
     if not may_reject(rulings):
         return
     try:

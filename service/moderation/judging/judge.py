@@ -39,7 +39,7 @@ from service.moderation.telling.announce import (
 from service.ports.comments import Attempt
 from service.ports.models import JudgingModel
 from service.ports.observing import JudgedBatch
-from service.ports.services import Services
+from service.ports.services import CommonPorts, JudgingPorts, ReputationPorts, Services
 from service.scoring.conclude import conclude
 from service.scoring.inputs import counting_output, model_input
 from service.scoring.policy import cutoffs_of
@@ -180,7 +180,7 @@ def judge_batch(
     `counting` is the process's own, so that an outage counts as no attempt however long it is.
     """
     counting = counting or AttemptCount()
-    counting.settle(services)
+    counting.settle(services.intake)
     attempts = services.intake.comments.load_unjudged(ids)
     fresh = [a for a in attempts if a.attempts == 0]
     stored = _try_apart(fresh, services, counting) if fresh else []
@@ -218,7 +218,7 @@ def _try_apart(
             return _try_batch(attempts, services, counting, untried=untried)
         except Exception as error:  # noqa: BLE001  # whatever one comment provokes, others go on
             # Raises if the store takes no writes at all: then it is no single comment's doing.
-            counting.take_back(attempts, services)
+            counting.take_back(attempts, services.intake)
             failure = error
     if len(attempts) > 1:
         half = len(attempts) // 2
@@ -239,9 +239,9 @@ def _try_batch(
     timer = StageTimer(services.common.observer.monotonic)
     began = services.common.clock()
     book = services.reputation.entries_in_force()
-    counting.begin(attempts, services)
+    counting.begin(attempts, services.intake)
     if untried:
-        judged = [_unjudgeable(attempt, services) for attempt in attempts]
+        judged = [_unjudgeable(attempt, services.judging, services.common) for attempt in attempts]
     else:
         comments = [a.comment for a in attempts]
         histories = _gather(comments, services)
@@ -258,7 +258,7 @@ def _try_batch(
         )
     stored = _store(judged, attempts, services)
     timer.end(Stage.STORE)
-    _tell_observer(judged, attempts, stored, services, began=began, timer=timer)
+    _tell_observer(judged, attempts, stored, services.common, began=began, timer=timer)
     return stored
 
 
@@ -266,7 +266,7 @@ def _tell_observer(
     judged: Sequence[_Judged],
     attempts: Sequence[Attempt],
     stored: Sequence[CommentId],
-    services: Services,
+    common: CommonPorts,
     *,
     began: datetime,
     timer: StageTimer,
@@ -276,14 +276,14 @@ def _tell_observer(
         verdicts=[one.verdict for one in judged],
         stored=frozenset(stored),
         began=began,
-        ended=services.common.clock(),
+        ended=common.clock(),
         seconds=timer.seconds,
     )
-    services.common.observer.judged(batch)
+    common.observer.judged(batch)
 
 
-def _unjudgeable(attempt: Attempt, services: Services) -> _Judged:
-    model = services.judging.current_model()
+def _unjudgeable(attempt: Attempt, judging: JudgingPorts, common: CommonPorts) -> _Judged:
+    model = judging.current_model()
     verdict = conclude(
         attempt.comment.id,
         signals=(),
@@ -292,7 +292,7 @@ def _unjudgeable(attempt: Attempt, services: Services) -> _Judged:
         model_version=model.version,
         weights=model.weights,
         cutoffs=cutoffs_of(attempt.settings, model.cutoffs),
-        judged_at=services.common.clock(),
+        judged_at=common.clock(),
     )
     return _Judged(verdict=verdict)
 
@@ -308,7 +308,7 @@ def _classify(comments: Sequence[Comment], model: JudgingModel) -> Sequence[Mode
 
 def _gather(comments: Sequence[Comment], services: Services) -> Sequence[History] | None:
     try:
-        return with_rings(comments, gather_whole(comments, services), services)
+        return with_rings(comments, gather_whole(comments, services), services.clusters)
     except HistoryBlankError:
         log.warning("histories are being filled again, verdicts are degraded")
     except StoreUnavailableError:
@@ -328,22 +328,24 @@ def _store(
     )
     attempted = {a.comment.id: a for a in attempts}
     cases = [_case(verdict, attempted[verdict.comment_id], audit) for verdict in verdicts]
-    endpoints = endpoints_of(cases, services)
-    messages = write_verdict_messages(cases, services, endpoints)
+    endpoints = endpoints_of(cases, services.telling)
+    messages = write_verdict_messages(cases, services.telling, services.common, endpoints)
     traits = [found for one in judged if (found := _traits(one, attempted[one.verdict.comment_id]))]
     acts = [act for one in judged if (act := _act(one, attempted[one.verdict.comment_id]))]
     stored = services.judging.verdicts.add(
         verdicts,
         audit=audit,
         deliveries=messages,
-        tell=lambda spoken_of: write_verdict_messages(spoken_of, services, endpoints),
+        tell=lambda spoken_of: write_verdict_messages(
+            spoken_of, services.telling, services.common, endpoints
+        ),
         traits=traits,
         acts=acts,
     )
     _log_judged([verdict.comment_id for verdict in verdicts], frozenset(stored))
-    _count_hits(verdicts, frozenset(stored), services)
+    _count_hits(verdicts, frozenset(stored), services.reputation, services.common)
     if messages:
-        wake_deliverers(services)
+        wake_deliverers(services.telling)
     return stored
 
 
@@ -402,7 +404,10 @@ def _log_ungrouped(verdict: Verdict, error: Exception) -> None:
 
 
 def _count_hits(
-    verdicts: Sequence[Verdict], stored: frozenset[CommentId], services: Services
+    verdicts: Sequence[Verdict],
+    stored: frozenset[CommentId],
+    reputation: ReputationPorts,
+    common: CommonPorts,
 ) -> None:
     """Let the entries that were followed say so; a count that is missed now is missed for good."""
     hits = Counter(
@@ -413,7 +418,7 @@ def _count_hits(
     if not hits:
         return
     try:
-        services.reputation.list_entries.count_hits(hits, at=services.common.clock())
+        reputation.list_entries.count_hits(hits, at=common.clock())
     except StoreUnavailableError:
         log.warning("hits of list entries were not counted", extra={"entries": len(hits)})
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from service.campaigns.rings import Ring, RingGraph
 from service.ports.rings import PlacedRing
-from service.ports.services import Services
+from service.ports.services import ClustersPorts, CommonPorts
 from service.reputation.conduct import CONDUCT_KEPT
 
 log = logging.getLogger(__name__)
@@ -39,18 +39,20 @@ class RingMemory:
         self.pruned_at: datetime | None = None
 
 
-def find_rings(services: Services, memory: RingMemory, *, goes_on: Callable[[], bool]) -> int:
+def find_rings(
+    clusters: ClustersPorts, common: CommonPorts, memory: RingMemory, *, goes_on: Callable[[], bool]
+) -> int:
     """Read fresh acts, then look at rings that may have changed, while `goes_on`.
 
     Return how many comments belong to a ring newly. Raises `StoreUnavailableError`; the next call
     goes on where this one ended.
     """
-    _prune(services, memory)
-    if not _read(services, memory, goes_on=goes_on):
+    _prune(clusters, common, memory)
+    if not _read(clusters, memory, goes_on=goes_on):
         return 0
     placed = 0
     while some := memory.graph.take_touched(_LOOKED_AT):
-        placed += _look_at(some, services, memory.graph)
+        placed += _look_at(some, clusters, common, memory.graph)
         if not goes_on():
             break
     if placed:
@@ -58,16 +60,12 @@ def find_rings(services: Services, memory: RingMemory, *, goes_on: Callable[[], 
     return placed
 
 
-def _read(services: Services, memory: RingMemory, *, goes_on: Callable[[], bool]) -> bool:
+def _read(clusters: ClustersPorts, memory: RingMemory, *, goes_on: Callable[[], bool]) -> bool:
     """Read on in the acts; return whether all were read."""
     after = memory.read_to
-    after = (
-        services.grouping.rings.place_before(memory.most)
-        if after is None
-        else max(0, after - _OVERLAP)
-    )
+    after = clusters.rings.place_before(memory.most) if after is None else max(0, after - _OVERLAP)
     while True:
-        some = services.grouping.rings.acts(after=after, limit=_OVERLAP + _PORTION)
+        some = clusters.rings.acts(after=after, limit=_OVERLAP + _PORTION)
         known = set(memory.newest)
         for one in some:
             after = one.place
@@ -81,19 +79,21 @@ def _read(services: Services, memory: RingMemory, *, goes_on: Callable[[], bool]
             return False
 
 
-def _look_at(some: Sequence[str], services: Services, graph: RingGraph) -> int:
+def _look_at(
+    some: Sequence[str], clusters: ClustersPorts, common: CommonPorts, graph: RingGraph
+) -> int:
     """Keep the rings that these senders are in now, and release who is in none any more."""
     found = graph.rings(some)
     ringed = {who for ring in found for who in ring.who}
-    before = services.grouping.rings.ringed(ringed.union(some))
+    before = clusters.rings.ringed(ringed.union(some))
     taken: set[str] = set()
     placed = []
     for ring in found:
-        ring_id = _id_of(ring, before, taken) or services.common.new_id("ring")
+        ring_id = _id_of(ring, before, taken) or common.new_id("ring")
         taken.add(ring_id)
         placed.append(PlacedRing(ring_id=ring_id, who=ring.who, ties=tuple(sorted(ring.ties))))
-    services.grouping.rings.release({who for who in some if who in before and who not in ringed})
-    return services.grouping.rings.place(placed) if placed else 0
+    clusters.rings.release({who for who in some if who in before and who not in ringed})
+    return clusters.rings.place(placed) if placed else 0
 
 
 def _id_of(ring: Ring, before: Mapping[str, str], taken: set[str]) -> str | None:
@@ -102,11 +102,11 @@ def _id_of(ring: Ring, before: Mapping[str, str], taken: set[str]) -> str | None
     return min(counts, key=lambda ring_id: (-counts[ring_id], ring_id)) if counts else None
 
 
-def _prune(services: Services, memory: RingMemory) -> None:
+def _prune(clusters: ClustersPorts, common: CommonPorts, memory: RingMemory) -> None:
     """Forget acts that are too old or too many to be read again, now and then."""
-    now = services.common.clock()
+    now = common.clock()
     if memory.pruned_at is None or now - memory.pruned_at >= _PRUNE_EVERY:
         memory.pruned_at = now
-        services.grouping.rings.prune(
+        clusters.rings.prune(
             received_before=now - CONDUCT_KEPT, most=memory.most, limit=_MOST_PRUNED
         )

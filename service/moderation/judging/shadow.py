@@ -10,7 +10,7 @@ from service.domain.comment import CommentId
 from service.domain.errors import ModelUnavailableError, StoreUnavailableError
 from service.domain.shadow_verdict import Origin
 from service.moderation.judging.shadow_verdicts import keep_shadow_verdicts
-from service.ports.services import Services
+from service.ports.services import CommonPorts, JudgingPorts, Services
 
 log = logging.getLogger(__name__)
 
@@ -18,10 +18,10 @@ log = logging.getLogger(__name__)
 _MOST_AT_ONCE = 1_000
 
 
-def has_shadow(services: Services) -> bool:
+def has_shadow(judging: JudgingPorts) -> bool:
     """Say whether a version in the shadow is ready to be asked; raises nothing."""
     try:
-        return services.judging.shadow_model() is not None
+        return judging.shadow_model() is not None
     except Exception as error:  # noqa: BLE001  # a version on trial may do anything
         log.warning("the shadow cannot be asked", extra={"error": type(error).__name__})
         return False
@@ -45,14 +45,12 @@ def judge_in_shadow(ids: Sequence[CommentId], services: Services) -> int | None:
     return None
 
 
-def prune_shadow_verdicts(services: Services, *, keep: timedelta) -> int:
+def prune_shadow_verdicts(judging: JudgingPorts, common: CommonPorts, *, keep: timedelta) -> int:
     """Delete shadow verdicts formed longer ago than `keep`; return how many, at most 1,000.
 
     Safe to run at any time, twice too. Raises `StoreUnavailableError`.
     """
-    pruned = services.judging.shadow_verdicts.prune(
-        formed_before=services.common.clock() - keep, limit=_MOST_AT_ONCE
-    )
+    pruned = judging.shadow_verdicts.prune(formed_before=common.clock() - keep, limit=_MOST_AT_ONCE)
     if pruned:
         log.info("old shadow verdicts were deleted", extra={"opinions": pruned})
     return pruned

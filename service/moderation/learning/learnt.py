@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from service.domain.comment import CommentId, SiteId
 from service.learning.naming import Kind, name_features
 from service.learning.strongest import Strong, find_strongest
-from service.ports.services import Services
+from service.ports.services import CommonPorts, LearningPorts, ReviewPorts
 
 # Of each kind so many are told for each side, and among so many features they are looked for.
 MOST_TOLD = 8
@@ -47,11 +47,13 @@ class Thing:
     n_decisions: int
 
 
-def beliefs(services: Services, site_ids: tuple[SiteId, ...] | None) -> tuple[Belief, ...]:
+def beliefs(
+    learning: LearningPorts, common: CommonPorts, site_ids: tuple[SiteId, ...] | None
+) -> tuple[Belief, ...]:
     """Return how far each of these sites (None: all) is believed, those that decided most first."""
-    taught = services.learning.taught()
+    taught = learning.taught()
     found = []
-    for site in services.common.sites.all():
+    for site in common.sites.all():
         if site_ids is not None and site.id not in site_ids:
             continue
         known = taught.sites.get(site.id)
@@ -67,20 +69,22 @@ def beliefs(services: Services, site_ids: tuple[SiteId, ...] | None) -> tuple[Be
     return tuple(sorted(found, key=lambda one: -one.n_decisions))
 
 
-def what_was_learnt(site_id: SiteId, services: Services) -> tuple[Thing, ...]:
+def what_was_learnt(
+    site_id: SiteId, review: ReviewPorts, learning: LearningPorts
+) -> tuple[Thing, ...]:
     """Return what the site's decisions taught most about, the strongest first.
 
     At most `MOST_TOLD` of a kind for spam and as many for ham. Words are read from the decided
     comments that are still kept: of hashes alone nothing is told.
     """
-    taught = services.learning.taught()
+    taught = learning.taught()
     strongest = find_strongest(taught, site_id, most=_LOOKED_AT)
     by_comment: defaultdict[CommentId, list[Strong]] = defaultdict(list)
     for one in strongest:
         if abs(one.adds) >= _LEAST:
             by_comment[one.comment_id].append(one)
     things = []
-    for case in services.review.cases.find(list(by_comment)):
+    for case in review.cases.find(list(by_comment)):
         if case.withdrawn_at is not None or case.comment.site_id != site_id:
             continue
         wanted = by_comment[case.comment.id]

@@ -35,14 +35,14 @@ def recheck_policy(campaign_ids: Collection[str], services: Services) -> int:
     return sum(
         _take_back(campaign_id, services)
         for campaign_id in sorted(campaign_ids)
-        if not may_reject(services.grouping.campaigns.peoples_rulings(campaign_id))
+        if not may_reject(services.clusters.campaigns.peoples_rulings(campaign_id))
     )
 
 
 def _take_back(campaign_id: str, services: Services) -> int:
     taken_back, cursor = 0, None
     while True:
-        page = services.grouping.campaigns.members(
+        page = services.clusters.campaigns.members(
             campaign_id, site_ids=None, waiting_only=False, cursor=cursor, limit=_PORTION
         )
         rejected = [case for case in page.cases if _is_by_policy(case)]
@@ -63,7 +63,7 @@ def _is_by_policy(case: Case) -> bool:
 
 def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
     undone_cases = [replace(case, decisions=()) for case in cases]
-    messages = write_ruling_messages(undone_cases, services, before=cases)
+    messages = write_ruling_messages(undone_cases, services.telling, services.common, before=cases)
     now = services.common.clock()
 
     def act(undone: Sequence[Decision]) -> list[AuditEntry]:
@@ -84,5 +84,5 @@ def _undo(campaign_id: str, cases: Sequence[Case], services: Services) -> int:
     # Nobody learns from what a policy does.
     services.review.decisions.mark_remembered(undone)
     if messages:
-        wake_deliverers(services)
+        wake_deliverers(services.telling)
     return len(undone)

@@ -16,7 +16,7 @@ from service.domain.retraining import (
 )
 from service.moderation.learning.versions import PROMOTED
 from service.ports.audit import AuditFilter
-from service.ports.services import Services
+from service.ports.services import CommonPorts, LearningPorts, Services
 
 log = logging.getLogger(__name__)
 
@@ -49,8 +49,8 @@ def tidy_versions(services: Services, *, keep: int) -> int:
     }
     dropped = 0
     for name in refused[keep:]:
-        if name not in needed and not _served(name, services):
-            dropped += _drop(name, services)
+        if name not in needed and not _served(name, services.common):
+            dropped += _drop(name, services.learning)
     if dropped:
         log.info("refused model versions were deleted", extra={"versions": dropped})
     return dropped
@@ -73,15 +73,15 @@ def _is_refused(one: Retraining) -> bool:
     return one.recommendation is Recommendation.REFUSE
 
 
-def _served(name: str, services: Services) -> bool:
+def _served(name: str, common: CommonPorts) -> bool:
     """Say whether a version ever served: verdicts bear its name, and owners may go back to it."""
     promoted = AuditFilter(act=PROMOTED, subject=name)
-    return bool(services.common.audit_log.page(promoted, after=None, limit=1).entries)
+    return bool(common.audit_log.page(promoted, after=None, limit=1).entries)
 
 
-def _drop(name: str, services: Services) -> bool:
+def _drop(name: str, learning: LearningPorts) -> bool:
     try:
-        services.learning.versions.drop(name)
+        learning.versions.drop(name)
     except NotFoundError:
         return False
     except ConflictError as error:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from service.domain.errors import ConflictError
 from service.moderation.admin.acts import record_act
-from service.ports.services import Services
+from service.ports.services import CommonPorts, LearningPorts
 
 PROMOTED = "promote model version"
 """The act in the log by which a version came to serve."""
 
 
-def promote_version(name: str, services: Services, *, by: str) -> None:
+def promote_version(name: str, learning: LearningPorts, common: CommonPorts, *, by: str) -> None:
     """Let a version serve; workers take it over within seconds, between two batches.
 
     Raise `NotFoundError` for an unknown one, `ConflictError` for one that cannot be used.
     """
-    before = services.learning.versions.promote(name)
+    before = learning.versions.promote(name)
     record_act(
-        services,
+        common,
         actor=by,
         act=PROMOTED,
         subject=name,
@@ -25,14 +25,14 @@ def promote_version(name: str, services: Services, *, by: str) -> None:
     )
 
 
-def roll_back(services: Services, *, by: str) -> str:
+def roll_back(learning: LearningPorts, common: CommonPorts, *, by: str) -> str:
     """Let the version serve that did before the last promotion, and return its name.
 
     Raise `ConflictError` if there is none.
     """
-    previous = services.learning.versions.previous()
+    previous = learning.versions.previous()
     if previous is None:
         msg = "no version was current before this one"
         raise ConflictError(msg)
-    promote_version(previous, services, by=by)
+    promote_version(previous, learning, common, by=by)
     return previous

@@ -29,7 +29,7 @@ from service.moderation.privacy.forget import (
 from service.moderation.review.saved_views import forget_views
 from service.moderation.telling.announce import announce_withdrawn
 from service.ports.audit import AuditEntry
-from service.ports.services import Services
+from service.ports.services import ReputationPorts, Services
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ MAX_EXPORTED = 100_000
 
 
 def find_person(
-    services: Services,
+    reputation: ReputationPorts,
     *,
     address: str | None = None,
     email: str | None = None,
@@ -50,15 +50,15 @@ def find_person(
 
     Raises `InvalidInputError` for what is no address, and where nothing is given.
     """
-    sender = person_keys(make_keys(services, address=address, email=email, name=name))
+    sender = person_keys(make_keys(reputation, address=address, email=email, name=name))
     if not (name or sender.address_key or sender.email_key):
         raise nobody_named()
     return Person(sender=sender, author_name=name or None)
 
 
-def count_comments(person: Person, services: Services) -> Mapping[SiteId, int]:
+def count_comments(person: Person, reputation: ReputationPorts) -> Mapping[SiteId, int]:
     """Return how many comments of a person are kept, by site."""
-    return services.reputation.personal_data.count_by_site(person)
+    return reputation.personal_data.count_by_site(person)
 
 
 def export_person(person: Person, services: Services) -> Iterator[Mapping[str, Any]]:
@@ -78,7 +78,7 @@ def export_person(person: Person, services: Services) -> Iterator[Mapping[str, A
         if not ids:
             break
         after = ids[-1]
-        acts = {key: asdict(kept) for key, kept in services.grouping.rings.kept_of(ids).items()}
+        acts = {key: asdict(kept) for key, kept in services.clusters.rings.kept_of(ids).items()}
         for comment_id in ids:
             try:
                 case = services.review.cases.get(comment_id)
@@ -120,9 +120,9 @@ def erase_person(
     far. Verdicts, decisions and the log stay, without a word of the person. Raises
     `StoreUnavailableError`.
     """
-    forget_records(person.sender, services)
+    forget_records(person.sender, services.reputation, services.review)
     if person.author_name is not None:
-        forget_views(person.author_name, services, by=by)
+        forget_views(person.author_name, services.review, services.common, by=by)
     erased, after = 0, None
     for number in itertools.count():
         limit = _PORTION if at_most is None else min(_PORTION, at_most - erased)
@@ -134,7 +134,7 @@ def erase_person(
         if not ids and number:
             break
         after = ids[-1] if ids else None
-        forget_accounts(ids, services)
+        forget_accounts(ids, services.reputation, services.review)
         # The first entry is written even if nothing was found: that somebody asked is an act.
         at = services.common.clock()
         shown = services.review.cases.find(ids)
@@ -143,10 +143,10 @@ def erase_person(
             at=at,
             act=partial(_act, at, by),
         )
-        announce_withdrawn(shown, services)
+        announce_withdrawn(shown, services.telling, services.common)
         show(erased)
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
-    forget_records(person.sender, services)
+    forget_records(person.sender, services.reputation, services.review)
     if at_most is None or erased < at_most:
         services.review.search.drop_left_out()
     log.info("a person's comments were erased", extra={"comments": erased})

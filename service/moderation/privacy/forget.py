@@ -11,7 +11,7 @@ from service.domain.errors import InvalidInputError, Problem
 from service.domain.sender import make_sender
 from service.domain.sender_note import note_key, note_keys
 from service.moderation.admin.acts import record_act
-from service.ports.services import Services
+from service.ports.services import ReputationPorts, ReviewPorts, Services
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ _PORTION = 500
 
 
 def find_sender(
-    services: Services,
+    reputation: ReputationPorts,
     *,
     address: str | None = None,
     email: str | None = None,
@@ -30,20 +30,20 @@ def find_sender(
 
     Raises `InvalidInputError` for what is no address, and where nothing is given that has a key.
     """
-    sender = make_keys(services, address=address, email=email, name=name)
+    sender = make_keys(reputation, address=address, email=email, name=name)
     if not (sender.address_key or sender.email_key or sender.name_key):
         raise nobody_named()
     return sender
 
 
 def make_keys(
-    services: Services, *, address: str | None, email: str | None, name: str | None
+    reputation: ReputationPorts, *, address: str | None, email: str | None, name: str | None
 ) -> Sender:
     """Return the keys of what is given, none of what has none.
 
     Raises `InvalidInputError` for what is no address.
     """
-    secrets = services.reputation.sender_secrets
+    secrets = reputation.sender_secrets
     try:
         return make_sender(
             address=address,
@@ -82,16 +82,16 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     """
     # A network or a domain has others in it, whose records these are as well.
     person = person_keys(sender)
-    forget_records(person, services)
+    forget_records(person, services.reputation, services.review)
     erased = 0
     while ids := services.intake.comments.find_sent_by(person, limit=_PORTION):
-        forget_accounts(ids, services)
+        forget_accounts(ids, services.reputation, services.review)
         services.intake.comments.erase_senders(ids)
         erased += len(ids)
     # A batch that was being judged meanwhile, or a decision, may have counted it once more.
-    forget_records(person, services)
+    forget_records(person, services.reputation, services.review)
     record_act(
-        services,
+        services.common,
         actor=by,
         act="forget sender",
         subject="sender",
@@ -101,27 +101,29 @@ def forget_sender(sender: Sender, services: Services, *, by: str) -> int:
     return erased
 
 
-def forget_records(person: Sender, services: Services) -> None:
+def forget_records(person: Sender, reputation: ReputationPorts, review: ReviewPorts) -> None:
     """Drop what is kept of a person beside their comments: histories, list entries, notes.
 
     Raises `StoreUnavailableError`.
     """
-    services.reputation.history.forget(person)
-    services.reputation.list_entries.forget(entry_keys(person))
-    services.review.sender_notes.forget(note_keys(person))
+    reputation.history.forget(person)
+    reputation.list_entries.forget(entry_keys(person))
+    review.sender_notes.forget(note_keys(person))
 
 
-def forget_accounts(ids: Sequence[CommentId], services: Services) -> None:
+def forget_accounts(
+    ids: Sequence[CommentId], reputation: ReputationPorts, review: ReviewPorts
+) -> None:
     """Drop what is kept of the accounts that these comments came from, and what finds them again.
 
     Notes that were written beside them go too, also under an address that others share: they are
     about this person. Raises `StoreUnavailableError`.
     """
-    senders = {case.comment.sender for case in services.review.cases.find(ids)}
+    senders = {case.comment.sender for case in review.cases.find(ids)}
     for account in {account_of(one) for one in senders} - {Sender()}:
-        services.reputation.history.forget(account)
+        reputation.history.forget(account)
     older = {one.before_rotation or Sender() for one in senders}
-    services.review.sender_notes.forget([key for one in senders | older if (key := note_key(one))])
+    review.sender_notes.forget([key for one in senders | older if (key := note_key(one))])
 
 
 def account_of(sender: Sender) -> Sender:

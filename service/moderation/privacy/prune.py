@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from service.moderation.telling.announce import announce_withdrawn
-from service.ports.services import Services
+from service.ports.services import CommonPorts, Services, TellingPorts
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,11 @@ def _once() -> bool:
 
 
 def prune_deliveries(
-    services: Services, *, keep: timedelta, goes_on: Callable[[], bool] = _once
+    telling: TellingPorts,
+    common: CommonPorts,
+    *,
+    keep: timedelta,
+    goes_on: Callable[[], bool] = _once,
 ) -> int:
     """Delete messages that were delivered longer ago than `keep`; return how many.
 
@@ -30,10 +34,10 @@ def prune_deliveries(
     however old: nobody has been told of it yet. Safe to run at any time, twice too. Raises
     `StoreUnavailableError`.
     """
-    before = services.common.clock() - keep
-    pruned = some = services.telling.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
+    before = common.clock() - keep
+    pruned = some = telling.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
     while some == _MOST_AT_ONCE and goes_on():
-        some = services.telling.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
+        some = telling.deliveries.prune(delivered_before=before, limit=_MOST_AT_ONCE)
         pruned += some
     if pruned:
         log.info("old deliveries were deleted", extra={"deliveries": pruned})
@@ -80,5 +84,5 @@ def _withdraw_old(
         return 0
     shown = services.review.cases.find(ids)
     withdrawn = services.reputation.personal_data.withdraw(ids, at=at)
-    announce_withdrawn(shown, services)
+    announce_withdrawn(shown, services.telling, services.common)
     return withdrawn

@@ -14,13 +14,13 @@ from service.domain.reminder import (
 )
 from service.domain.user import User
 from service.moderation.admin.acts import record_act
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts, RemindingPorts
 
 # Nobody can have somebody else's letter box filled.
 TEST_AT_MOST_EVERY = timedelta(minutes=1)
 
 
-def set_mail(user: User, address: str, services: Services) -> User:
+def set_mail(user: User, address: str, accounts: AccountsPorts, common: CommonPorts) -> User:
     """Keep where an account is reminded, nowhere for an empty address; return the account.
 
     Raises `InvalidInputError` for what is no mail address.
@@ -33,15 +33,17 @@ def set_mail(user: User, address: str, services: Services) -> User:
             remedy="write it as name@example.org, in ASCII letters",
         )
         raise InvalidInputError([problem])
-    changed = services.accounts.users.change(
+    changed = accounts.users.change(
         user.id,
         lambda now, _: replace(now, preferences=replace(now.preferences, mail=address or None)),
     )
-    record_act(services, actor=user.name, act="set mail address", subject=user.id)
+    record_act(common, actor=user.name, act="set mail address", subject=user.id)
     return changed
 
 
-def ask_for_test(user: User, services: Services, *, in_room: bool = False) -> Reminder:
+def ask_for_test(
+    user: User, reminding: RemindingPorts, common: CommonPorts, *, in_room: bool = False
+) -> Reminder:
     """Have a test sent to an account, or to the room, within half a minute; return it.
 
     Raises `InvalidInputError` for an account without an address, and `ConflictError` if the last
@@ -50,19 +52,19 @@ def ask_for_test(user: User, services: Services, *, in_room: bool = False) -> Re
     if not in_room and user.preferences.mail is None:
         problem = Problem(field="mail", problem="is not set", remedy="give a mail address first")
         raise InvalidInputError([problem])
-    now = services.common.clock()
+    now = common.clock()
     user_id = None if in_room else user.id
-    newest = services.reminding.reminders.newest_of(user_id)
+    newest = reminding.reminders.newest_of(user_id)
     if newest and newest.occasion == TEST and newest.created_at > now - TEST_AT_MOST_EVERY:
         raise ConflictError("the last test is less than a minute old; wait for it")
     test = Reminder(
-        id=services.common.new_id("rem"),
+        id=common.new_id("rem"),
         channel=Channel.ROOM if in_room else Channel.MAIL,
         user_id=user_id,
         occasion=TEST,
         created_at=now,
         next_try_at=now,
     )
-    if not services.reminding.reminders.add(test):
+    if not reminding.reminders.add(test):
         raise ConflictError("a test waits to be sent already")
     return test

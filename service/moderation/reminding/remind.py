@@ -25,7 +25,7 @@ from service.domain.reminder import (
     Written,
 )
 from service.domain.user import Permission, User
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts, RemindingPorts, ReviewPorts, Services
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ def remind(
     """
     now = services.common.clock()
     services.reminding.reminders.end_lost(now, problem=CUT_OFF)
-    recipients = _recipients(plan, services)
+    recipients = _recipients(plan, services.accounts)
     is_quiet = plan.is_quiet(now)
     if not is_quiet:
         _note_crossings(recipients, plan, services)
@@ -91,22 +91,23 @@ def remind(
 def facts_for(
     site_ids: tuple[SiteId, ...] | None,
     plan: ReminderPlan,
-    services: Services,
+    review: ReviewPorts,
+    common: CommonPorts,
     *,
     occasions: Sequence[str] = (),
     quotes: bool = False,
 ) -> WaitingFacts:
     """Return what waits at these sites, all for None, as a reminder tells it."""
     crossed = tuple(
-        (threshold, _waiting(threshold, site_ids, services))
+        (threshold, _waiting(threshold, site_ids, review, common))
         for threshold in plan.thresholds
         if threshold.name in occasions
     )
     by_site = [
         SiteWaiting(name=site.name, number=number)
-        for site in services.common.sites.all()
+        for site in common.sites.all()
         if (site_ids is None or site.id in site_ids)
-        and (number := services.review.cases.count(CaseFilter(site_id=site.id, needs_review=True)))
+        and (number := review.cases.count(CaseFilter(site_id=site.id, needs_review=True)))
     ]
     by_site.sort(key=lambda one: (-one.number, one.name))
     return WaitingFacts(
@@ -115,11 +116,11 @@ def facts_for(
         sites=tuple(by_site[:_MOST_SITES]),
         pages_url=plan.pages_url,
         is_test=TEST in occasions,
-        quotes=_quotes(site_ids, services) if quotes else (),
+        quotes=_quotes(site_ids, review) if quotes else (),
     )
 
 
-def _recipients(plan: ReminderPlan, services: Services) -> Mapping[str | None, _Recipient]:
+def _recipients(plan: ReminderPlan, accounts: AccountsPorts) -> Mapping[str | None, _Recipient]:
     found: dict[str | None, _Recipient] = {}
     if plan.in_room:
         found[None] = _Recipient(
@@ -130,7 +131,7 @@ def _recipients(plan: ReminderPlan, services: Services) -> Mapping[str | None, _
             language=plan.language,
         )
     if plan.by_mail:
-        for user in services.accounts.users.all():
+        for user in accounts.users.all():
             address = user.preferences.mail
             if address and is_reminded(user):
                 found[user.id] = _Recipient(
@@ -170,12 +171,16 @@ def _note_crossings(
         for threshold in plan.thresholds:
             key = (threshold, recipient.site_ids)
             if key not in counted:
-                counted[key] = _waiting(threshold, recipient.site_ids, services)
+                counted[key] = _waiting(
+                    threshold, recipient.site_ids, services.review, services.common
+                )
             before = told.get((user_id, threshold.name))
             if before is not None and threshold.is_over(counted[key]):
                 over.add(before.id)
             elif before is None and threshold.is_crossed(counted[key]) and not rests:
-                services.reminding.reminders.add(_reminder(recipient, threshold.name, services))
+                services.reminding.reminders.add(
+                    _reminder(recipient, threshold.name, services.common)
+                )
     if over:
         services.reminding.reminders.end_crossings(sorted(over), at=now)
 
@@ -189,17 +194,22 @@ def _is_planned(
     return user_id in recipients and occasion in {one.name for one in plan.thresholds}
 
 
-def _waiting(threshold: Threshold, site_ids: tuple[SiteId, ...] | None, services: Services) -> int:
-    before = services.common.clock() - threshold.longer_than
-    return services.review.cases.count(
+def _waiting(
+    threshold: Threshold,
+    site_ids: tuple[SiteId, ...] | None,
+    review: ReviewPorts,
+    common: CommonPorts,
+) -> int:
+    before = common.clock() - threshold.longer_than
+    return review.cases.count(
         CaseFilter(site_ids=site_ids, needs_review=True, received_before=before)
     )
 
 
-def _reminder(recipient: _Recipient, occasion: str, services: Services) -> Reminder:
-    now = services.common.clock()
+def _reminder(recipient: _Recipient, occasion: str, common: CommonPorts) -> Reminder:
+    now = common.clock()
     return Reminder(
-        id=services.common.new_id("rem"),
+        id=common.new_id("rem"),
         channel=recipient.channel,
         user_id=recipient.user_id,
         occasion=occasion,
@@ -224,7 +234,8 @@ def _send(
         facts = facts_for(
             recipient.site_ids,
             plan,
-            services,
+            services.review,
+            services.common,
             occasions=[one.occasion for one in some],
             quotes=plan.quotes and is_mail,
         )
@@ -235,12 +246,18 @@ def _send(
         else:
             said = services.reminding.room.post(written.text)
     for one in some:
-        _record(one, said, services, delays)
+        _record(one, said, services.reminding, services.common, delays)
     return 0 if said.problem else 1
 
 
-def _record(one: Reminder, said: SentReminder, services: Services, delays: Sequence[float]) -> None:
-    now = services.common.clock()
+def _record(
+    one: Reminder,
+    said: SentReminder,
+    reminding: RemindingPorts,
+    common: CommonPorts,
+    delays: Sequence[float],
+) -> None:
+    now = common.clock()
     state, next_try_at = ReminderState.SENT, None
     if said.uncertain:
         state = ReminderState.UNCERTAIN
@@ -250,7 +267,7 @@ def _record(one: Reminder, said: SentReminder, services: Services, delays: Seque
         state = ReminderState.WAITING
         next_try_at = now + timedelta(seconds=delays[one.attempts - 1])
     ended = state is not ReminderState.WAITING
-    services.reminding.reminders.record(
+    reminding.reminders.record(
         one.id,
         state=state,
         at=now,
@@ -269,9 +286,9 @@ def _record(one: Reminder, said: SentReminder, services: Services, delays: Seque
     )
 
 
-def _quotes(site_ids: tuple[SiteId, ...] | None, services: Services) -> tuple[str, ...]:
+def _quotes(site_ids: tuple[SiteId, ...] | None, review: ReviewPorts) -> tuple[str, ...]:
     """Return how the comments begin that should be decided first, on one line each."""
-    page = services.review.cases.page(
+    page = review.cases.page(
         CaseFilter(site_ids=site_ids, needs_review=True),
         order=Order.REVIEW,
         cursor=None,

@@ -12,7 +12,7 @@ from service.domain.decision import Ruling
 from service.moderation.admin.acts import record_act
 from service.moderation.review.bulk_decisions import PORTION, decide_together
 from service.ports.campaigns import GroupStore
-from service.ports.services import Services
+from service.ports.services import ClustersPorts, CommonPorts, Services
 
 # Decided within one request, at some 1,000 a second; whoever has more waiting presses twice.
 MOST_AT_ONCE = 5_000
@@ -41,7 +41,7 @@ def decide_group(
     unticked ones leave the group. `what` says which of the two that is. Nothing is done to comments
     of other sites than `site_ids`, None means all. Raises what `decide_together` raises.
     """
-    groups = groups_of(what, services)
+    groups = groups_of(what, services.clusters)
     seen = {*ticked, *unticked}
     wanted = list(dict.fromkeys(ticked))
     if others_until is not None:
@@ -80,22 +80,23 @@ def decide_group(
 
 def put_back(
     group_id: str,
-    services: Services,
+    clusters: ClustersPorts,
+    common: CommonPorts,
     *,
     what: ChosenBy,
     by: str,
     site_ids: tuple[SiteId, ...] | None,
 ) -> int:
     """Let comments that were taken out of a group be its members again; return how many."""
-    back = groups_of(what, services).rejoin(group_id, site_ids=site_ids)
+    back = groups_of(what, clusters).rejoin(group_id, site_ids=site_ids)
     if back:
-        _log(services, by=by, act=f"put back into {what}", subject=group_id, count=len(back))
+        _log(common, by=by, act=f"put back into {what}", subject=group_id, count=len(back))
     return len(back)
 
 
-def groups_of(what: ChosenBy, services: Services) -> GroupStore:
+def groups_of(what: ChosenBy, clusters: ClustersPorts) -> GroupStore:
     """Return the store of campaigns, or that of rings."""
-    return services.grouping.rings if what is ChosenBy.RING else services.grouping.campaigns
+    return clusters.rings if what is ChosenBy.RING else clusters.campaigns
 
 
 def _take_out(
@@ -112,10 +113,10 @@ def _take_out(
         for case in services.review.cases.find(ids)
         if site_ids is None or case.comment.site_id in site_ids
     ]
-    left = groups_of(what, services).leave(group_id, theirs)
+    left = groups_of(what, services.clusters).leave(group_id, theirs)
     if left:
-        _log(services, by=by, act=f"take out of {what}", subject=group_id, count=len(left))
+        _log(services.common, by=by, act=f"take out of {what}", subject=group_id, count=len(left))
 
 
-def _log(services: Services, *, by: str, act: str, subject: str, count: int) -> None:
-    record_act(services, actor=by, act=act, subject=subject, detail=f"{count} comments")
+def _log(common: CommonPorts, *, by: str, act: str, subject: str, count: int) -> None:
+    record_act(common, actor=by, act=act, subject=subject, detail=f"{count} comments")

@@ -10,7 +10,7 @@ from service.domain.claim import Claim
 from service.domain.comment import CommentId
 from service.domain.errors import StoreUnavailableError
 from service.domain.user import User
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts
 
 # Three missed renewals of the page's script; without a script, as long as most decisions take.
 CLAIM_LASTS = timedelta(seconds=90)
@@ -18,7 +18,7 @@ CLAIM_LASTS = timedelta(seconds=90)
 MOST_SECONDS = 30 * 60
 
 
-def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
+def claim_comment(case: Case, user: User, review: ReviewPorts, common: CommonPorts) -> Claim | None:
     """Claim a comment for who opens it or still looks at it; return the claim in force then.
 
     That may be somebody else's. There is none on a comment that is decided or withdrawn, and none
@@ -26,7 +26,7 @@ def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
     """
     if case.decision is not None or case.withdrawn_at is not None:
         return None
-    now = services.common.clock()
+    now = common.clock()
     claim = Claim(
         comment_id=case.comment.id,
         user_id=user.id,
@@ -35,39 +35,41 @@ def claim_comment(case: Case, user: User, services: Services) -> Claim | None:
         until=now + CLAIM_LASTS,
     )
     try:
-        return services.review.claims.take(claim)
+        return review.claims.take(claim)
     except StoreUnavailableError:
         return None
 
 
-def end_claim(comment_id: CommentId, services: Services, *, user: User | None = None) -> None:
+def end_claim(comment_id: CommentId, review: ReviewPorts, *, user: User | None = None) -> None:
     """End the claim on a comment: this moderator's own, or anybody's once it is decided."""
     try:
-        services.review.claims.end(comment_id, user_id=user.id if user else None)
+        review.claims.end(comment_id, user_id=user.id if user else None)
     except StoreUnavailableError:
         # It ends by itself.
         return
 
 
 def claims_of_others(
-    ids: Sequence[CommentId], user: User, services: Services
+    ids: Sequence[CommentId], user: User, review: ReviewPorts, common: CommonPorts
 ) -> Mapping[CommentId, Claim]:
     """Return who else looks at these comments now."""
     try:
-        found = services.review.claims.find(ids, now=services.common.clock())
+        found = review.claims.find(ids, now=common.clock())
     except StoreUnavailableError:
         return {}
     return {one: claim for one, claim in found.items() if claim.user_id != user.id}
 
 
-def seconds_since_opening(comment_id: CommentId, user: User, services: Services) -> float | None:
+def seconds_since_opening(
+    comment_id: CommentId, user: User, review: ReviewPorts, common: CommonPorts
+) -> float | None:
     """Return how long ago this moderator opened the comment, None if that says nothing.
 
     It says nothing after `MOST_SECONDS`, or where the claim is not theirs.
     """
     try:
-        claim = services.review.claims.find_last(comment_id, user_id=user.id)
+        claim = review.claims.find_last(comment_id, user_id=user.id)
     except StoreUnavailableError:
         return None
-    seconds = (services.common.clock() - claim.since).total_seconds() if claim else -1.0
+    seconds = (common.clock() - claim.since).total_seconds() if claim else -1.0
     return seconds if 0.0 <= seconds <= MOST_SECONDS else None

@@ -13,7 +13,7 @@ from service.domain.errors import ConflictError, InvalidInputError, Problem
 from service.domain.user import Permission, Role, User
 from service.moderation.review.decide import refuse_note
 from service.ports.audit import AuditEntry
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts, ReviewPorts, Services
 
 MAX_SNOOZE = timedelta(days=30)
 # Whoever was asked may be away: after a week it is everybody's again.
@@ -35,14 +35,20 @@ class Held:
 
 
 def snooze(
-    comment_id: CommentId, until: datetime, services: Services, *, by: User, note: str | None = None
+    comment_id: CommentId,
+    until: datetime,
+    review: ReviewPorts,
+    common: CommonPorts,
+    *,
+    by: User,
+    note: str | None = None,
 ) -> Aside:
     """Take a comment out of its line until then; it comes back by itself.
 
     Raises `InvalidInputError` for a moment that has passed or lies more than `MAX_SNOOZE` ahead, or
     for a note that is too long; `ConflictError` for a comment that does not wait.
     """
-    now = services.common.clock()
+    now = common.clock()
     if not now < until <= now + MAX_SNOOZE:
         problem = Problem(
             field="until",
@@ -50,7 +56,7 @@ def snooze(
             remedy=f"choose a time within {MAX_SNOOZE.days} days",
         )
         raise InvalidInputError([problem])
-    return _put(comment_id, AsideKind.SNOOZED, until, services, by=by, note=note)
+    return _put(comment_id, AsideKind.SNOOZED, until, review, common, by=by, note=note)
 
 
 def hand_over(
@@ -62,7 +68,7 @@ def hand_over(
     `ConflictError` for a comment that does not wait.
     """
     site_id = services.review.cases.get(comment_id).comment.site_id
-    user = next((one for one in colleagues(services, by=by) if one.name == to), None)
+    user = next((one for one in colleagues(services.accounts, by=by) if one.name == to), None)
     if user is None or not user.may(Permission.DECIDE, site_id):
         problem = Problem(
             field="to",
@@ -72,7 +78,14 @@ def hand_over(
         raise InvalidInputError([problem])
     until = services.common.clock() + HELD_FOR
     return _put(
-        comment_id, AsideKind.HANDED_OVER, until, services, by=by, note=note, user_id=user.id
+        comment_id,
+        AsideKind.HANDED_OVER,
+        until,
+        services.review,
+        services.common,
+        by=by,
+        note=note,
+        user_id=user.id,
     )
 
 
@@ -85,43 +98,45 @@ def escalate(
     `ConflictError` for a comment that does not wait.
     """
     site_id = services.review.cases.get(comment_id).comment.site_id
-    if not any(one.role is Role.OWNER and one.sees(site_id) for one in colleagues(services, by=by)):
+    if not any(
+        one.role is Role.OWNER and one.sees(site_id) for one in colleagues(services.accounts, by=by)
+    ):
         problem = Problem(
             field="to", problem="is no other owner", remedy="hand it over to a moderator"
         )
         raise InvalidInputError([problem])
     until = services.common.clock() + HELD_FOR
-    return _put(comment_id, AsideKind.ESCALATED, until, services, by=by, note=note)
+    return _put(
+        comment_id, AsideKind.ESCALATED, until, services.review, services.common, by=by, note=note
+    )
 
 
-def take_back(comment_id: CommentId, services: Services, *, by: User) -> Case:
+def take_back(comment_id: CommentId, review: ReviewPorts, common: CommonPorts, *, by: User) -> Case:
     """Put a comment back into its line, whoever put it aside; return its case.
 
     One that is in its line already is left there.
     """
-    act = AuditEntry(
-        at=services.common.clock(), actor=by.name, act="take back aside", subject=comment_id
-    )
-    services.review.asides.end(comment_id, act=act)
-    return services.review.cases.get(comment_id)
+    act = AuditEntry(at=common.clock(), actor=by.name, act="take back aside", subject=comment_id)
+    review.asides.end(comment_id, act=act)
+    return review.cases.get(comment_id)
 
 
 def list_held_for(
-    user: User, services: Services, *, asides: Sequence[Aside] | None = None
+    user: User, review: ReviewPorts, common: CommonPorts, *, asides: Sequence[Aside] | None = None
 ) -> list[Held]:
     """Return what waits for this person: handed over to them, or escalated if they are an owner.
 
     `asides` are those that hold now, where they are known already.
     """
     if asides is None:
-        asides = services.review.asides.held(now=services.common.clock(), limit=MOST_HELD)
+        asides = review.asides.held(now=common.clock(), limit=MOST_HELD)
     held = {
         one.comment_id: one
         for one in asides
         if one.user_id == user.id
         or (one.kind is AsideKind.ESCALATED and user.role is Role.OWNER and one.by != user.name)
     }
-    cases = services.review.cases.find(list(held)) if held else []
+    cases = review.cases.find(list(held)) if held else []
     return [
         Held(case=case, aside=held[case.comment.id])
         for case in cases
@@ -129,25 +144,24 @@ def list_held_for(
     ]
 
 
-def colleagues(services: Services, *, by: User) -> list[User]:
+def colleagues(accounts: AccountsPorts, *, by: User) -> list[User]:
     """Return the accounts in use but one's own, by name."""
-    return [
-        one for one in services.accounts.users.all() if one.id != by.id and one.ended_at is None
-    ]
+    return [one for one in accounts.users.all() if one.id != by.id and one.ended_at is None]
 
 
 def _put(
     comment_id: CommentId,
     kind: AsideKind,
     until: datetime,
-    services: Services,
+    review: ReviewPorts,
+    common: CommonPorts,
     *,
     by: User,
     note: str | None,
     user_id: str | None = None,
 ) -> Aside:
     refuse_note(note)
-    case = services.review.cases.get(comment_id)
+    case = review.cases.get(comment_id)
     if not case.needs_review:
         msg = "this comment does not wait for a moderator any more"
         raise ConflictError(msg)
@@ -155,7 +169,7 @@ def _put(
         comment_id=comment_id,
         kind=kind,
         by=by.name,
-        at=services.common.clock(),
+        at=common.clock(),
         until=until,
         user_id=user_id,
         note=note,
@@ -168,5 +182,5 @@ def _put(
         detail=f"until {until.isoformat(timespec='minutes')}"
         + (f", to {user_id}" if user_id else ""),
     )
-    services.review.asides.put(aside, act=act)
+    review.asides.put(aside, act=act)
     return aside

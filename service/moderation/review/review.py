@@ -12,7 +12,7 @@ from service.domain.errors import ConflictError
 from service.domain.verdict import Outcome
 from service.moderation.review.decide import decide_comment, refuse_note, undo_decision
 from service.moderation.review.select_for_labelling import count_for_labelling, list_for_labelling
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts, Services
 
 
 class Tab(StrEnum):
@@ -49,11 +49,13 @@ def list_for_review(
     return services.review.cases.page(criteria, order=order, cursor=cursor, limit=limit)
 
 
-def count_tab(tab: Tab, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
+def count_tab(
+    tab: Tab, review: ReviewPorts, common: CommonPorts, *, site_ids: tuple[SiteId, ...] | None
+) -> int:
     """Return how many comments a list holds."""
     if tab is Tab.TEACHES_MOST:
-        return count_for_labelling(services, site_ids=site_ids)
-    return services.review.cases.count(_criteria(tab, site_ids, services.common.clock()))
+        return count_for_labelling(review, common, site_ids=site_ids)
+    return review.cases.count(_criteria(tab, site_ids, common.clock()))
 
 
 def decide_as_seen(

@@ -13,18 +13,24 @@ from service.domain.user import Permission, User
 from service.moderation.admin.acts import record_act
 from service.moderation.review.search import read_line
 from service.ports.audit import AuditEntry
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts
 
 MAX_VIEWS = 50
 
 
-def list_views(services: Services, *, user: User) -> list[SavedView]:
+def list_views(review: ReviewPorts, *, user: User) -> list[SavedView]:
     """Return the account's own views and those shared with all, by name."""
-    return services.review.saved_views.visible_to(user.id)
+    return review.saved_views.visible_to(user.id)
 
 
 def save_view(
-    name: str, line: str, services: Services, *, user: User, shared: bool = False
+    name: str,
+    line: str,
+    review: ReviewPorts,
+    common: CommonPorts,
+    *,
+    user: User,
+    shared: bool = False,
 ) -> SavedView:
     """Keep a search under a name; shared with all if so wished and `may_share`.
 
@@ -32,49 +38,47 @@ def save_view(
     """
     problems = _problems(name)
     try:
-        read_line(line, services, user=user)
+        read_line(line, common, user=user)
     except InvalidInputError as error:
         problems += error.problems
-    own = [view for view in list_views(services, user=user) if view.owner_id == user.id]
+    own = [view for view in list_views(review, user=user) if view.owner_id == user.id]
     if len(own) >= MAX_VIEWS:
         problems.append(_TOO_MANY)
     if problems:
         raise InvalidInputError(problems)
     view = SavedView(
-        id=services.common.new_id("view"),
+        id=common.new_id("view"),
         owner_id=user.id,
         name=name.strip(),
         query=line.strip(),
         shared=shared and may_share(user),
-        created_at=services.common.clock(),
+        created_at=common.clock(),
     )
-    services.review.saved_views.put(view)
+    review.saved_views.put(view)
     if view.shared:
-        record_act(services, actor=user.name, act="share view", subject=view.id)
+        record_act(common, actor=user.name, act="share view", subject=view.id)
     return view
 
 
-def rename_view(view_id: str, name: str, services: Services, *, user: User) -> SavedView:
+def rename_view(view_id: str, name: str, review: ReviewPorts, *, user: User) -> SavedView:
     """Give a view another name. Raises `NotFoundError`, `InvalidInputError`."""
-    view = _may_change(view_id, services, user=user)
+    view = _may_change(view_id, review, user=user)
     problems = _problems(name)
     if problems:
         raise InvalidInputError(problems)
     renamed = replace(view, name=name.strip())
-    services.review.saved_views.put(renamed)
+    review.saved_views.put(renamed)
     return renamed
 
 
-def remove_view(view_id: str, services: Services, *, user: User) -> None:
+def remove_view(view_id: str, review: ReviewPorts, common: CommonPorts, *, user: User) -> None:
     """Forget a view. Raises `NotFoundError` for one that is not this account's to change."""
-    view = _may_change(view_id, services, user=user)
-    act = AuditEntry(
-        at=services.common.clock(), actor=user.name, act="remove shared view", subject=view.id
-    )
-    services.review.saved_views.remove(view.id, act=act if view.shared else None)
+    view = _may_change(view_id, review, user=user)
+    act = AuditEntry(at=common.clock(), actor=user.name, act="remove shared view", subject=view.id)
+    review.saved_views.remove(view.id, act=act if view.shared else None)
 
 
-def forget_views(name: str, services: Services, *, by: str) -> int:
+def forget_views(name: str, review: ReviewPorts, common: CommonPorts, *, by: str) -> int:
     """Remove all accounts' views that name a person, to be forgotten; return how many.
 
     A view names them if its search looks for authors of this name, or if the name, of two words at
@@ -82,16 +86,16 @@ def forget_views(name: str, services: Services, *, by: str) -> int:
     how many, not which.
     """
     wanted = words_of(name)
-    found = [view for view in services.review.saved_views.all() if _names(view, wanted)]
+    found = [view for view in review.saved_views.all() if _names(view, wanted)]
     if found:
         act = AuditEntry(
-            at=services.common.clock(),
+            at=common.clock(),
             actor=by,
             act="erase person",
             subject="person",
             detail=f"{len(found)} saved views removed",
         )
-        services.review.saved_views.remove(*(view.id for view in found), act=act)
+        review.saved_views.remove(*(view.id for view in found), act=act)
     return len(found)
 
 
@@ -122,8 +126,8 @@ def may_change(view: SavedView, user: User) -> bool:
     return view.owner_id == user.id or (view.shared and may_share(user))
 
 
-def _may_change(view_id: str, services: Services, *, user: User) -> SavedView:
-    view = services.review.saved_views.get(view_id)
+def _may_change(view_id: str, review: ReviewPorts, *, user: User) -> SavedView:
+    view = review.saved_views.get(view_id)
     if view is None or not may_change(view, user):
         msg = "there is no such view"
         raise NotFoundError(msg)

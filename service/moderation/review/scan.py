@@ -13,7 +13,7 @@ from service.domain.errors import InvalidInputError, Problem
 from service.domain.scan import SINCERE_BELOW, SPAM_FROM, Band, ScanCheck
 from service.domain.verdict import Outcome, Verdict
 from service.moderation.review.bulk_decisions import decide_together
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.scoring.scan_steps import count_checks
 
 MAX_SCREEN = 100
@@ -46,7 +46,8 @@ class Settled:
 
 def find_screen(
     band: Band,
-    services: Services,
+    review: ReviewPorts,
+    common: CommonPorts,
     *,
     site_ids: tuple[SiteId, ...] | None,
     size: int,
@@ -60,16 +61,14 @@ def find_screen(
     and what left the band by what was learnt since, as `tell` has it. Raises
     `StoreUnavailableError`.
     """
-    criteria = _criteria(band, services, site_ids)
+    criteria = _criteria(band, common, site_ids)
     found: list[Case] = []
     p_spam: dict[CommentId, float] = {}
     cursor, looked_at = None, 0
     while len(found) < size and looked_at < _MOST_LOOKED_AT:
-        page = services.review.cases.page(
-            criteria, order=Order.REVIEW, cursor=cursor, limit=_PORTION
-        )
+        page = review.cases.page(criteria, order=Order.REVIEW, cursor=cursor, limit=_PORTION)
         told = tell(page.cases)
-        checks = services.review.scan_checks.find([case.comment.id for case in page.cases])
+        checks = review.scan_checks.find([case.comment.id for case in page.cases])
         for case in page.cases:
             now = told.get(case.comment.id, case.verdict)
             if now is None or not band.holds(now.p_spam) or not _is_scanned(case):
@@ -82,12 +81,14 @@ def find_screen(
             break
     shown = found[:size]
     shown.sort(key=lambda case: abs(p_spam[case.comment.id] - 0.5))
-    return Screen(cases=tuple(shown), p_spam=p_spam, in_band=services.review.cases.count(criteria))
+    return Screen(cases=tuple(shown), p_spam=p_spam, in_band=review.cases.count(criteria))
 
 
-def count_band(band: Band, services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
+def count_band(
+    band: Band, review: ReviewPorts, common: CommonPorts, *, site_ids: tuple[SiteId, ...] | None
+) -> int:
     """Return how many comments wait in a band."""
-    return services.review.cases.count(_criteria(band, services, site_ids))
+    return review.cases.count(_criteria(band, common, site_ids))
 
 
 def settle_screen(
@@ -138,14 +139,14 @@ def settle_screen(
     return Settled(bulk_decision=bulk_decision, checks=len(seen))
 
 
-def _criteria(band: Band, services: Services, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
+def _criteria(band: Band, common: CommonPorts, site_ids: tuple[SiteId, ...] | None) -> CaseFilter:
     return CaseFilter(
         site_ids=site_ids,
         needs_review=True,
         # Audit samples are sure verdicts; they are there to be looked at alone.
         outcome=Outcome.UNSURE,
         degraded=False,
-        awake_at=services.common.clock(),
+        awake_at=common.clock(),
         p_spam_below=SINCERE_BELOW if band is Band.SINCERE else None,
         p_spam_from=SPAM_FROM if band is Band.SPAM else None,
     )

@@ -16,7 +16,7 @@ from service.domain.site import Site
 from service.domain.user import User
 from service.moderation.admin.acts import record_act
 from service.moderation.review.bulk_decisions import decide_together
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts, Services
 
 # What a page can say exactly; beyond it says "more than".
 MAX_COUNTED = 10_000
@@ -55,27 +55,33 @@ class Found:
 
 
 def find_comments(
-    line: str, services: Services, *, user: User, cursor: str | None, limit: int
+    line: str,
+    review: ReviewPorts,
+    common: CommonPorts,
+    *,
+    user: User,
+    cursor: str | None,
+    limit: int,
 ) -> Found:
     """Return what a line of words and fields finds among the comments that the account sees.
 
     Raises `InvalidInputError` with every problem of the line, and for a cursor of another list.
     """
-    until = services.common.clock() + _MOMENT
-    scope = read_line(line, services, user=user)
+    until = common.clock() + _MOMENT
+    scope = read_line(line, common, user=user)
     query = scope.query.until(until)
-    page = services.review.search.find(query, site_ids=scope.site_ids, cursor=cursor, limit=limit)
-    count = services.review.search.count(query, site_ids=scope.site_ids, limit=MAX_COUNTED + 1)
+    page = review.search.find(query, site_ids=scope.site_ids, cursor=cursor, limit=limit)
+    count = review.search.count(query, site_ids=scope.site_ids, limit=MAX_COUNTED + 1)
     return Found(
         page=page,
         count=min(count, MAX_COUNTED),
         more=count > MAX_COUNTED,
-        n_decided=_count_decided(query, scope, count, services),
+        n_decided=_count_decided(query, scope, count, review),
         until=until,
     )
 
 
-def _count_decided(query: SearchQuery, scope: Scope, count: int, services: Services) -> int:
+def _count_decided(query: SearchQuery, scope: Scope, count: int, review: ReviewPorts) -> int:
     """Return how many of those found have a decision; 0 where they cannot be decided together."""
     asked = {(term.value, term.negated) for term in query.of(Field.DECISION)}
     if count > MAX_DECIDED or asked == {("none", False)}:
@@ -83,7 +89,7 @@ def _count_decided(query: SearchQuery, scope: Scope, count: int, services: Servi
     if asked and ("none", False) not in asked and any(not negated for _, negated in asked):
         return count
     is_decided = Term(field=Field.DECISION, value="none", negated=True)
-    return services.review.search.count(
+    return review.search.count(
         query.also(is_decided), site_ids=scope.site_ids, limit=MAX_DECIDED + 1
     )
 
@@ -105,7 +111,7 @@ def decide_found(
     """
     if not line.strip():
         raise InvalidInputError([_ASKS_NOTHING])
-    scope = read_line(line, services, user=user)
+    scope = read_line(line, services.common, user=user)
     ids = services.review.search.ids(
         scope.query.until(until), site_ids=scope.site_ids, limit=MAX_DECIDED + 1
     )
@@ -125,41 +131,41 @@ def decide_found(
     )
 
 
-def export_found(line: str, form: str, services: Services, *, user: User) -> Iterator[Case]:
+def export_found(
+    line: str, form: str, review: ReviewPorts, common: CommonPorts, *, user: User
+) -> Iterator[Case]:
     """Yield everything that a line finds, the newest first, a portion at a time.
 
     The log says who exported how many comments in which form, never what was looked for; it says so
     before the first comment is handed out. Raises `InvalidInputError` at once.
     """
-    scope = read_line(line, services, user=user)
-    query = scope.query.until(services.common.clock() + _MOMENT)
-    count = services.review.search.count(query, site_ids=scope.site_ids, limit=_MAX_EXPORTED)
+    scope = read_line(line, common, user=user)
+    query = scope.query.until(common.clock() + _MOMENT)
+    count = review.search.count(query, site_ids=scope.site_ids, limit=_MAX_EXPORTED)
     record_act(
-        services, actor=user.name, act="export", subject="comments", detail=f"{count} as {form}"
+        common, actor=user.name, act="export", subject="comments", detail=f"{count} as {form}"
     )
-    return _export(query, scope.site_ids, services)
+    return _export(query, scope.site_ids, review)
 
 
 def _export(
-    query: SearchQuery, site_ids: Sequence[SiteId] | None, services: Services
+    query: SearchQuery, site_ids: Sequence[SiteId] | None, review: ReviewPorts
 ) -> Iterator[Case]:
     cursor = None
     while True:
-        page = services.review.search.find(
-            query, site_ids=site_ids, cursor=cursor, limit=_EXPORTED_AT_ONCE
-        )
+        page = review.search.find(query, site_ids=site_ids, cursor=cursor, limit=_EXPORTED_AT_ONCE)
         yield from page.cases
         cursor = page.next_cursor
         if cursor is None:
             return
 
 
-def read_line(line: str, services: Services, *, user: User) -> Scope:
+def read_line(line: str, common: CommonPorts, *, user: User) -> Scope:
     """Return a line's query with its sites named by id, none of which the account does not see.
 
     A site is given by its name, whatever the case, or by its id. Raises `InvalidInputError`.
     """
-    sites = [site for site in services.common.sites.all() if user.sees(site.id)]
+    sites = [site for site in common.sites.all() if user.sees(site.id)]
     known = {name for site in sites for name in (site.id, site.name.casefold())}
     query = parse_search(line, sites=known)
     terms = query.of(Field.SITE)
@@ -171,7 +177,7 @@ def read_line(line: str, services: Services, *, user: User) -> Scope:
     return Scope(query=query.without(Field.SITE), site_ids=tuple(sorted(kept)))
 
 
-def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> int:
+def update_search_index(review: ReviewPorts, *, goes_on: Callable[[], bool]) -> int:
     """Let comments be found that were kept or judged lately; return how many.
 
     A portion at a time for as long as it may go on. Safe to run at any time, twice too. Raises
@@ -179,7 +185,7 @@ def update_search_index(services: Services, *, goes_on: Callable[[], bool]) -> i
     """
     taken = 0
     while goes_on():
-        portion = services.review.search.index_due(limit=_PORTION)
+        portion = review.search.index_due(limit=_PORTION)
         taken += portion
         if portion < _PORTION:
             break

@@ -10,7 +10,7 @@ from service.domain.case import Case, CaseFilter, CasePage, Order
 from service.domain.comment import Comment, SiteId
 from service.domain.search_words import words_of
 from service.domain.verdict import Outcome
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.scoring.select_for_labelling import (
     MAX_CANDIDATES,
     MAX_CHOSEN,
@@ -33,7 +33,10 @@ def list_for_labelling(services: Services, *, site_ids: tuple[SiteId, ...] | Non
     the machine's doubt says nothing. There is no further page. Raises `StoreUnavailableError`.
     """
     page = services.review.cases.page(
-        _waiting_unsure(site_ids, services), order=Order.NEWEST, cursor=None, limit=MAX_CANDIDATES
+        _waiting_unsure(site_ids, services.common),
+        order=Order.NEWEST,
+        cursor=None,
+        limit=MAX_CANDIDATES,
     )
     domains = {case.comment.id: _domains(case.comment) for case in page.cases}
     known = sorted({domain for some in domains.values() for domain in some})
@@ -48,18 +51,20 @@ def list_for_labelling(services: Services, *, site_ids: tuple[SiteId, ...] | Non
     return CasePage(cases=tuple(by_id[comment_id] for comment_id in chosen))
 
 
-def count_for_labelling(services: Services, *, site_ids: tuple[SiteId, ...] | None) -> int:
+def count_for_labelling(
+    review: ReviewPorts, common: CommonPorts, *, site_ids: tuple[SiteId, ...] | None
+) -> int:
     """Return how many `list_for_labelling` lists at most, without choosing them."""
-    return min(MAX_CHOSEN, services.review.cases.count(_waiting_unsure(site_ids, services)))
+    return min(MAX_CHOSEN, review.cases.count(_waiting_unsure(site_ids, common)))
 
 
-def _waiting_unsure(site_ids: tuple[SiteId, ...] | None, services: Services) -> CaseFilter:
+def _waiting_unsure(site_ids: tuple[SiteId, ...] | None, common: CommonPorts) -> CaseFilter:
     return CaseFilter(
         site_ids=site_ids,
         needs_review=True,
         outcome=Outcome.UNSURE,
         degraded=False,
-        awake_at=services.common.clock(),
+        awake_at=common.clock(),
     )
 
 

@@ -16,7 +16,7 @@ from service.domain.errors import ModerationError
 from service.domain.published import as_published
 from service.moderation.telling.applying import wants_message
 from service.moderation.telling.building import BUILD_EVERY, changes_site
-from service.ports.services import Services
+from service.ports.services import CommonPorts, Services, TellingPorts
 
 log = logging.getLogger(__name__)
 
@@ -27,18 +27,22 @@ Endpoints = Mapping[SiteId, Endpoint | None]
 _MAX_REASONS = 20
 
 
-def announce_decisions(cases: Sequence[Case], services: Services, *, at_once: bool = False) -> int:
+def announce_decisions(
+    cases: Sequence[Case], telling: TellingPorts, common: CommonPorts, *, at_once: bool = False
+) -> int:
     """Put messages about rulings as cases stand; return how many.
 
     A site that does not want them gets none. What happened has happened: a store that is away costs
     the messages, which is logged, and nothing else.
     """
-    return _put(cases, services, lambda: write_decision_messages(cases, services, at_once=at_once))
+    return _put(
+        cases, telling, lambda: write_decision_messages(cases, telling, common, at_once=at_once)
+    )
 
 
-def announce_verdicts(cases: Sequence[Case], services: Services) -> int:
+def announce_verdicts(cases: Sequence[Case], telling: TellingPorts, common: CommonPorts) -> int:
     """Put messages about verdicts as cases stand, as `announce_decisions` does; return how many."""
-    return _put(cases, services, lambda: write_verdict_messages(cases, services))
+    return _put(cases, telling, lambda: write_verdict_messages(cases, telling, common))
 
 
 def tell_of_decisions(
@@ -51,16 +55,16 @@ def tell_of_decisions(
     unjudged = [key for key, case in seen.items() if case.verdict is None]
     judged = [case for case in services.review.cases.find(unjudged) if case.verdict is not None]
     if judged:
-        announce_decisions(judged, services, at_once=at_once)
+        announce_decisions(judged, services.telling, services.common, at_once=at_once)
     else:
-        wake_deliverers(services)
+        wake_deliverers(services.telling)
 
 
-def _put(cases: Sequence[Case], services: Services, write: Callable[[], list[Delivery]]) -> int:
+def _put(cases: Sequence[Case], telling: TellingPorts, write: Callable[[], list[Delivery]]) -> int:
     try:
         messages = write()
         if messages:
-            services.telling.deliveries.add(messages)
+            telling.deliveries.add(messages)
     except ModerationError as error:
         log.error(  # noqa: TRY400  # what failed is said by its type
             "a site was not told",
@@ -71,12 +75,15 @@ def _put(cases: Sequence[Case], services: Services, write: Callable[[], list[Del
         )
         return 0
     if messages:
-        wake_deliverers(services)
+        wake_deliverers(telling)
     return len(messages)
 
 
 def write_verdict_messages(
-    cases: Sequence[Case], services: Services, endpoints: Endpoints | None = None
+    cases: Sequence[Case],
+    telling: TellingPorts,
+    common: CommonPorts,
+    endpoints: Endpoints | None = None,
 ) -> list[Delivery]:
     """Return what sites want to know of verdicts: the verdict, and if a person must look.
 
@@ -88,12 +95,13 @@ def write_verdict_messages(
         events.append((case, EventKind.VERDICT))
         if case.needs_review:
             events.append((case, EventKind.REVIEW))
-    return write_messages(events, services, endpoints)
+    return write_messages(events, telling, common, endpoints)
 
 
 def write_messages(
     events: Sequence[tuple[Case, EventKind]],
-    services: Services,
+    telling: TellingPorts,
+    common: CommonPorts,
     endpoints: Endpoints | None = None,
     *,
     before: Iterable[Case] = (),
@@ -104,10 +112,10 @@ def write_messages(
     built for that.
     """
     if endpoints is None:
-        endpoints = endpoints_of((case for case, _ in events), services)
+        endpoints = endpoints_of((case for case, _ in events), telling)
     known = {case.comment.id: case for case in before}
     return [
-        _delivery(case, event, endpoint, services)
+        _delivery(case, event, endpoint, common)
         for case, event in events
         if (endpoint := endpoints[case.comment.site_id])
         and _is_wanted(case, event, endpoint, known.get(case.comment.id))
@@ -122,14 +130,19 @@ def _is_wanted(case: Case, event: EventKind, endpoint: Endpoint, before: Case | 
     return not endpoint.form.is_call or wants_message(case, event, endpoint)
 
 
-def endpoints_of(cases: Iterable[Case], services: Services) -> Endpoints:
+def endpoints_of(cases: Iterable[Case], telling: TellingPorts) -> Endpoints:
     """Return where the sites of these cases want to be told."""
     site_ids = {case.comment.site_id for case in cases}
-    return {site_id: services.telling.endpoints.get(site_id) for site_id in site_ids}
+    return {site_id: telling.endpoints.get(site_id) for site_id in site_ids}
 
 
 def write_ruling_messages(
-    cases: Sequence[Case], services: Services, *, before: Iterable[Case], at_once: bool = False
+    cases: Sequence[Case],
+    telling: TellingPorts,
+    common: CommonPorts,
+    *,
+    before: Iterable[Case],
+    at_once: bool = False,
 ) -> list[Delivery]:
     """Return what is to be kept together with rulings, or with their undoing, as cases stand.
 
@@ -139,14 +152,15 @@ def write_ruling_messages(
     """
     judged = [case for case in cases if case.verdict is not None]
     return [
-        *write_decision_messages(cases, services, before=before, at_once=at_once),
-        *write_verdict_messages(judged, services),
+        *write_decision_messages(cases, telling, common, before=before, at_once=at_once),
+        *write_verdict_messages(judged, telling, common),
     ]
 
 
 def write_decision_messages(
     cases: Sequence[Case],
-    services: Services,
+    telling: TellingPorts,
+    common: CommonPorts,
     *,
     before: Iterable[Case] = (),
     at_once: bool = False,
@@ -158,12 +172,12 @@ def write_decision_messages(
     An undoing is told without delay.
     """
     events = [(case, EventKind.DECISION) for case in cases]
-    messages = write_messages(events, services, before=before)
+    messages = write_messages(events, telling, common, before=before)
     if at_once or not messages:
         return messages
     decisions = {case.comment.id: case.decision for case in cases}
     seconds = {
-        site_id: services.common.sites.get(site_id).settings.undo_seconds
+        site_id: common.sites.get(site_id).settings.undo_seconds
         for site_id in {message.site_id for message in messages}
     }
     return [
@@ -180,40 +194,40 @@ def _held_back(message: Delivery, decision: Decision | None, seconds: int) -> De
     return replace(message, next_try_at=due_at, decision_id=decision.id)
 
 
-def announce_withdrawn(cases: Iterable[Case], services: Services) -> None:
+def announce_withdrawn(cases: Iterable[Case], telling: TellingPorts, common: CommonPorts) -> None:
     """Have sites that were built with comments built without them, which are withdrawn by now.
 
     `cases` are those as they stood before. A site that does not want that is told nothing.
     """
-    now = services.common.clock()
+    now = common.clock()
     shown = [case for case in cases if as_published(case)]
 
     def write() -> list[Delivery]:
-        endpoints = endpoints_of(shown, services)
+        endpoints = endpoints_of(shown, telling)
         events = [
             (replace(case, withdrawn_at=now), EventKind.DECISION)
             for case in shown
             if (endpoint := endpoints[case.comment.site_id])
             and endpoint.form is DeliveryForm.BUILD_HOOK
         ]
-        return write_messages(events, services, endpoints, before=shown)
+        return write_messages(events, telling, common, endpoints, before=shown)
 
-    _put(shown, services, write)
+    _put(shown, telling, write)
 
 
-def wake_deliverers(services: Services) -> None:
+def wake_deliverers(telling: TellingPorts) -> None:
     """Ask that messages go out now; if that cannot be asked, they go out some seconds later."""
     try:
-        services.telling.delivery_queue.wake()
+        telling.delivery_queue.wake()
     except ModerationError as error:
         log.warning("deliveries wait for the clock", extra={"error": type(error).__name__})
 
 
-def _delivery(case: Case, event: EventKind, endpoint: Endpoint, services: Services) -> Delivery:
-    now = services.common.clock()
+def _delivery(case: Case, event: EventKind, endpoint: Endpoint, common: CommonPorts) -> Delivery:
+    now = common.clock()
     builds = endpoint.form is DeliveryForm.BUILD_HOOK
     return Delivery(
-        id=services.common.new_id("msg"),
+        id=common.new_id("msg"),
         seq=0,
         site_id=case.comment.site_id,
         comment_id=case.comment.id,

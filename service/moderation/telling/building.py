@@ -10,7 +10,7 @@ from service.domain.case import Case
 from service.domain.delivery import Delivery, Endpoint, EventKind, SendOutcome
 from service.domain.published import as_published
 from service.moderation.telling.applying import nothing_to_do, pause
-from service.ports.services import Services
+from service.ports.services import CommonPorts, TellingPorts
 
 BUILD_EVERY = timedelta(seconds=60)
 """How long changes are gathered for one build, and the least time between two."""
@@ -28,24 +28,26 @@ def changes_site(case: Case, event: EventKind, before: Case | None) -> bool:
     return (as_published(before) is None) != (as_published(case) is None)
 
 
-def build_site(delivery: Delivery, endpoint: Endpoint, services: Services) -> SendOutcome | None:
+def build_site(
+    delivery: Delivery, endpoint: Endpoint, telling: TellingPorts, common: CommonPorts
+) -> SendOutcome | None:
     """Call a site's build hook unless a later call than the change did so; None while it rests.
 
     Builds read what the site shows when they run, so one call tells all that was kept before it.
     Raises `StoreUnavailableError`.
     """
-    now = services.common.clock()
+    now = common.clock()
     if endpoint.called_at is not None and delivery.created_at < endpoint.called_at:
-        return nothing_to_do(delivery, services)
+        return nothing_to_do(delivery, common)
     until = now + BUILD_EVERY
     # Several messages of a site are sent at once; one of them calls.
-    if not services.telling.endpoints.begin_call(endpoint, at=now, until=until):
-        services.telling.deliveries.release(delivery.id, until=until)
+    if not telling.endpoints.begin_call(endpoint, at=now, until=until):
+        telling.deliveries.release(delivery.id, until=until)
         return None
     act = PlatformAct(act=Act.BUILD, comment_id=delivery.comment_id)
-    outcome = services.telling.notifier.apply(delivery, endpoint, act)
+    outcome = telling.notifier.apply(delivery, endpoint, act)
     if outcome.delivered:
-        services.telling.endpoints.pause(replace(endpoint, called_at=now, rests_until=until))
+        telling.endpoints.pause(replace(endpoint, called_at=now, rests_until=until))
     else:
-        pause(outcome, endpoint, services)
+        pause(outcome, endpoint, telling, common)
     return outcome

@@ -13,7 +13,7 @@ from service.domain.delivery import Delivery, DeliveryForm, DeliveryState, Endpo
 from service.domain.errors import ConflictError, InvalidInputError, NotFoundError, Problem
 from service.moderation.admin.acts import record_act
 from service.moderation.telling.announce import wake_deliverers
-from service.ports.services import Services
+from service.ports.services import CommonPorts, TellingPorts
 
 # During a rotation messages carry a signature by each secret; two are enough to change one.
 MAX_SECRETS = 2
@@ -38,7 +38,8 @@ class IssuedSecret:
 def set_callback(
     site_id: SiteId,
     url: str,
-    services: Services,
+    telling: TellingPorts,
+    common: CommonPorts,
     *,
     actor: str,
     events: Sequence[EventKind] = tuple(EventKind),
@@ -49,13 +50,13 @@ def set_callback(
     `NotFoundError` for an unknown site. Whether a host's address is public is seen when it is
     called: it may change any day.
     """
-    _refuse(url, events, services)
-    secret = _new_secret(services)
+    _refuse(url, events, telling)
+    secret = _new_secret(common)
     endpoint = Endpoint(
         site_id=site_id, url=url, secrets=(secret,), events=tuple(dict.fromkeys(events))
     )
-    services.telling.endpoints.put(endpoint)
-    record_act(services, actor=actor, act="set callback", subject=site_id)
+    telling.endpoints.put(endpoint)
+    record_act(common, actor=actor, act="set callback", subject=site_id)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
@@ -63,7 +64,8 @@ def set_applier(
     site_id: SiteId,
     form: DeliveryForm,
     token: str,
-    services: Services,
+    telling: TellingPorts,
+    common: CommonPorts,
     *,
     actor: str,
     url: str | None = None,
@@ -75,7 +77,7 @@ def set_applier(
     for it go out. The token is shown to nobody any more. Raises as `set_callback`.
     """
     address = (url or _KNOWN_ADDRESSES.get(form, "")).rstrip("/")
-    problems = [*_problems(address, events, services), *_token_problems(token)]
+    problems = [*_problems(address, events, telling), *_token_problems(token)]
     if problems:
         raise InvalidInputError(problems)
     endpoint = Endpoint(
@@ -85,21 +87,27 @@ def set_applier(
         events=tuple(dict.fromkeys(events)),
         form=form,
     )
-    services.telling.endpoints.put(endpoint)
-    record_act(services, actor=actor, act="set applier", subject=site_id, detail=form.value)
-    wake_deliverers(services)
+    telling.endpoints.put(endpoint)
+    record_act(common, actor=actor, act="set applier", subject=site_id, detail=form.value)
+    wake_deliverers(telling)
     return endpoint
 
 
 def set_build_hook(
-    site_id: SiteId, url: str, services: Services, *, actor: str, token: str | None = None
+    site_id: SiteId,
+    url: str,
+    telling: TellingPorts,
+    common: CommonPorts,
+    *,
+    actor: str,
+    token: str | None = None,
 ) -> Endpoint:
     """Have a site built anew when what it shows changes, in place of an earlier callback.
 
     `url` is called once for all changes of a minute; `token` is for a host that asks for one, as
     GitHub does, and is shown to nobody any more. Raises as `set_callback`.
     """
-    problems = _problems(url, APPLIED_EVENTS, services)
+    problems = _problems(url, APPLIED_EVENTS, telling)
     if token is not None:
         problems += _token_problems(token)
     if problems:
@@ -111,32 +119,35 @@ def set_build_hook(
         events=APPLIED_EVENTS,
         form=DeliveryForm.BUILD_HOOK,
     )
-    services.telling.endpoints.put(endpoint)
-    record_act(services, actor=actor, act="set build hook", subject=site_id)
-    wake_deliverers(services)
+    telling.endpoints.put(endpoint)
+    record_act(common, actor=actor, act="set build hook", subject=site_id)
+    wake_deliverers(telling)
     return endpoint
 
 
-def resume_applier(site_id: SiteId, services: Services, *, actor: str) -> Endpoint:
+def resume_applier(
+    site_id: SiteId, telling: TellingPorts, common: CommonPorts, *, actor: str
+) -> Endpoint:
     """Try a platform or a build hook again that refused, and return the endpoint as it is then.
 
     Raises `NotFoundError` if the site has neither.
     """
-    old = services.telling.endpoints.get(site_id)
+    old = telling.endpoints.get(site_id)
     if old is None or not old.form.is_call:
         raise NotFoundError(
             "this site's decisions are applied at no platform, and it has no build hook"
         )
     endpoint = replace(old, refused_at=None, rests_until=None)
-    services.telling.endpoints.put(endpoint)
-    record_act(services, actor=actor, act="resume applier", subject=site_id)
-    wake_deliverers(services)
+    telling.endpoints.put(endpoint)
+    record_act(common, actor=actor, act="resume applier", subject=site_id)
+    wake_deliverers(telling)
     return endpoint
 
 
 def change_callback(
     site_id: SiteId,
-    services: Services,
+    telling: TellingPorts,
+    common: CommonPorts,
     *,
     actor: str,
     url: str | None = None,
@@ -147,51 +158,56 @@ def change_callback(
     What still waits, and what is replayed, goes to the new address. Raises as `set_callback`,
     `NotFoundError` if the site has no callback, and `ConflictError` for one at a platform.
     """
-    old = get_signed_callback(site_id, services)
+    old = get_signed_callback(site_id, telling)
     endpoint = Endpoint(
         site_id=site_id,
         url=old.url if url is None else url,
         secrets=old.secrets,
         events=old.events if events is None else tuple(dict.fromkeys(events)),
     )
-    _refuse(endpoint.url, endpoint.events, services)
-    services.telling.endpoints.put(endpoint)
-    record_act(services, actor=actor, act="change callback", subject=site_id)
+    _refuse(endpoint.url, endpoint.events, telling)
+    telling.endpoints.put(endpoint)
+    record_act(common, actor=actor, act="change callback", subject=site_id)
     return endpoint
 
 
-def rotate_secret(site_id: SiteId, services: Services, *, actor: str) -> IssuedSecret:
+def rotate_secret(
+    site_id: SiteId, telling: TellingPorts, common: CommonPorts, *, actor: str
+) -> IssuedSecret:
     """Sign with a new secret beside the newest one so far, until the next rotation.
 
     So a receiver that knows either is content, and there is no hurry to change it there. Rotating
     twice ends the old one. Raises `NotFoundError` if the site has no callback, and `ConflictError`
     for one at a platform, which has a token and no secret.
     """
-    old = get_signed_callback(site_id, services)
-    secret = _new_secret(services)
+    old = get_signed_callback(site_id, telling)
+    secret = _new_secret(common)
     secrets = (secret, *old.secrets)[:MAX_SECRETS]
     endpoint = Endpoint(site_id=site_id, url=old.url, secrets=secrets, events=old.events)
-    services.telling.endpoints.put(endpoint)
-    record_act(services, actor=actor, act="rotate callback secret", subject=site_id)
+    telling.endpoints.put(endpoint)
+    record_act(common, actor=actor, act="rotate callback secret", subject=site_id)
     return IssuedSecret(endpoint=endpoint, secret=secret)
 
 
-def remove_callback(site_id: SiteId, services: Services, *, actor: str) -> None:
+def remove_callback(
+    site_id: SiteId, telling: TellingPorts, common: CommonPorts, *, actor: str
+) -> None:
     """Tell a site nothing more; what still waits is given up when its turn comes."""
-    services.telling.endpoints.remove(site_id)
-    record_act(services, actor=actor, act="remove callback", subject=site_id)
+    telling.endpoints.remove(site_id)
+    record_act(common, actor=actor, act="remove callback", subject=site_id)
 
 
-def get_callback(site_id: SiteId, services: Services) -> Endpoint:
+def get_callback(site_id: SiteId, telling: TellingPorts) -> Endpoint:
     """Return a site's callback. Raises `NotFoundError` if it has none."""
-    endpoint = services.telling.endpoints.get(site_id)
+    endpoint = telling.endpoints.get(site_id)
     if endpoint is None:
         raise NotFoundError("this site has no callback")
     return endpoint
 
 
 def replay_deliveries(
-    services: Services,
+    telling: TellingPorts,
+    common: CommonPorts,
     *,
     actor: str,
     ids: Sequence[str] | None = None,
@@ -202,35 +218,35 @@ def replay_deliveries(
     `ids` None means all of them, at most the newest 10,000, of one site if given.
     """
     if ids is None:
-        dead = services.telling.deliveries.recent(
+        dead = telling.deliveries.recent(
             state=DeliveryState.DEAD, site_id=site_id, limit=MAX_REPLAYED
         )
         ids = [one.id for one in dead]
-    replayed = services.telling.deliveries.replay(ids, at=services.common.clock())
+    replayed = telling.deliveries.replay(ids, at=common.clock())
     if replayed:
         subject = ids[0] if len(ids) == 1 else site_id or "deliveries"
-        record_act(services, actor=actor, act="replay", subject=subject, detail=str(replayed))
-        wake_deliverers(services)
+        record_act(common, actor=actor, act="replay", subject=subject, detail=str(replayed))
+        wake_deliverers(telling)
     return replayed
 
 
 def replay_own_delivery(
-    delivery_id: str, services: Services, *, actor: str, site_id: SiteId
+    delivery_id: str, telling: TellingPorts, common: CommonPorts, *, actor: str, site_id: SiteId
 ) -> Delivery:
     """Let a site's own given-up message be tried again, and return it as it is then.
 
     Raises `NotFoundError` for one of nobody or of another site, and `ConflictError` for one that
     was not given up.
     """
-    get_delivery(delivery_id, services, site_id=site_id)
-    if not replay_deliveries(services, actor=actor, ids=[delivery_id], site_id=site_id):
+    get_delivery(delivery_id, telling, site_id=site_id)
+    if not replay_deliveries(telling, common, actor=actor, ids=[delivery_id], site_id=site_id):
         raise ConflictError("this message was not given up, so there is nothing to replay")
-    return get_delivery(delivery_id, services, site_id=site_id)
+    return get_delivery(delivery_id, telling, site_id=site_id)
 
 
 def newest_deliveries(
     state: DeliveryState,
-    services: Services,
+    telling: TellingPorts,
     *,
     site_ids: Collection[SiteId] | None,
     limit: int,
@@ -238,26 +254,26 @@ def newest_deliveries(
     """Return the newest messages in this state of these sites, of all for None."""
     found: list[Delivery] = []
     for site_id in (None,) if site_ids is None else site_ids:
-        found += services.telling.deliveries.recent(state=state, site_id=site_id, limit=limit)
+        found += telling.deliveries.recent(state=state, site_id=site_id, limit=limit)
     return sorted(found, key=lambda one: one.seq, reverse=True)[:limit]
 
 
 def get_delivery(
-    delivery_id: str, services: Services, *, site_id: SiteId | None = None
+    delivery_id: str, telling: TellingPorts, *, site_id: SiteId | None = None
 ) -> Delivery:
     """Return a message. Raises `NotFoundError` for one of nobody or of another site."""
-    delivery = services.telling.deliveries.get(delivery_id)
+    delivery = telling.deliveries.get(delivery_id)
     if site_id is not None and delivery.site_id != site_id:
         raise NotFoundError("this site has no message of this id")
     return delivery
 
 
-def get_signed_callback(site_id: SiteId, services: Services) -> Endpoint:
+def get_signed_callback(site_id: SiteId, telling: TellingPorts) -> Endpoint:
     """Return a site's callback that is signed.
 
     Raises `NotFoundError` if it has none, `ConflictError` for one at a platform.
     """
-    endpoint = get_callback(site_id, services)
+    endpoint = get_callback(site_id, telling)
     if endpoint.form.is_call:
         msg = (
             f"this site has no callback but, in its place, {endpoint.form.value}; "
@@ -267,15 +283,15 @@ def get_signed_callback(site_id: SiteId, services: Services) -> Endpoint:
     return endpoint
 
 
-def _refuse(url: str, events: Sequence[EventKind], services: Services) -> None:
-    problems = _problems(url, events, services)
+def _refuse(url: str, events: Sequence[EventKind], telling: TellingPorts) -> None:
+    problems = _problems(url, events, telling)
     if problems:
         raise InvalidInputError(problems)
 
 
-def _problems(url: str, events: Sequence[EventKind], services: Services) -> list[Problem]:
+def _problems(url: str, events: Sequence[EventKind], telling: TellingPorts) -> list[Problem]:
     problems = []
-    refusal = services.telling.notifier.refuse(url)
+    refusal = telling.notifier.refuse(url)
     if refusal is not None:
         problems.append(
             Problem(
@@ -304,7 +320,7 @@ def _token_problems(token: str) -> list[Problem]:
     ]
 
 
-def _new_secret(services: Services) -> str:
+def _new_secret(common: CommonPorts) -> str:
     """Return a Standard Webhooks secret: a prefix and the base64 of 32 bytes."""
-    key = hashlib.sha256(services.common.new_secret().encode()).digest()
+    key = hashlib.sha256(common.new_secret().encode()).digest()
     return _SECRET_PREFIX + base64.b64encode(key).decode("ascii")

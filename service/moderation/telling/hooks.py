@@ -9,7 +9,7 @@ from service.domain.comment import SiteId
 from service.domain.errors import InvalidInputError, NotFoundError, Problem
 from service.domain.inbound import InboundHook, Platform
 from service.moderation.admin.acts import record_act
-from service.ports.services import Services
+from service.ports.services import CommonPorts, TellingPorts
 
 _STANDARD_PREFIX = "whsec_"
 _MIN_KEY_BYTES, _MAX_KEY_BYTES = 24, 64
@@ -22,7 +22,8 @@ _MAKE_THEIR_OWN = frozenset({Platform.CORAL, Platform.MASTODON})
 def add_hook(
     site_id: SiteId,
     platform: Platform,
-    services: Services,
+    telling: TellingPorts,
+    common: CommonPorts,
     *,
     actor: str,
     secret: str | None = None,
@@ -41,46 +42,50 @@ def add_hook(
     if given is not None:
         _check(given, platform)
     hook = InboundHook(
-        id=services.common.new_id("hook"),
+        id=common.new_id("hook"),
         site_id=site_id,
         platform=platform,
-        secret=_new_secret(platform, services) if given is None else given,
-        created_at=services.common.clock(),
+        secret=_new_secret(platform, common) if given is None else given,
+        created_at=common.clock(),
     )
-    services.telling.inbound.add(hook)
-    record_act(services, actor=actor, act="add hook", subject=hook.id)
+    telling.inbound.add(hook)
+    record_act(common, actor=actor, act="add hook", subject=hook.id)
     return hook
 
 
-def keep_form_hook(site_id: SiteId, services: Services, *, actor: str) -> InboundHook:
+def keep_form_hook(
+    site_id: SiteId, telling: TellingPorts, common: CommonPorts, *, actor: str
+) -> InboundHook:
     """Return the newest hook in force of a site's own forms, a new one where there is none."""
     forms = [
         hook
-        for hook in services.telling.inbound.all(site_id)
+        for hook in telling.inbound.all(site_id)
         if hook.platform is Platform.STATIC_FORM and hook.revoked_at is None
     ]
     if forms:
         return max(forms, key=lambda hook: hook.created_at)
-    return add_hook(site_id, Platform.STATIC_FORM, services, actor=actor)
+    return add_hook(site_id, Platform.STATIC_FORM, telling, common, actor=actor)
 
 
-def revoke_hook(hook_id: str, services: Services, *, actor: str) -> InboundHook:
+def revoke_hook(
+    hook_id: str, telling: TellingPorts, common: CommonPorts, *, actor: str
+) -> InboundHook:
     """End a hook at once; its platform is told 410. Raises `NotFoundError`."""
-    known = services.telling.inbound.get(hook_id)
+    known = telling.inbound.get(hook_id)
     if known is None:
         msg = f"there is no hook {hook_id!r}; `slopsieve hooks list` names them"
         raise NotFoundError(msg)
     if known.revoked_at is not None:
         return known
-    hook = services.telling.inbound.revoke(hook_id, at=services.common.clock())
-    record_act(services, actor=actor, act="revoke hook", subject=hook_id)
+    hook = telling.inbound.revoke(hook_id, at=common.clock())
+    record_act(common, actor=actor, act="revoke hook", subject=hook_id)
     return hook
 
 
-def _new_secret(platform: Platform, services: Services) -> str:
+def _new_secret(platform: Platform, common: CommonPorts) -> str:
     if platform is Platform.STATIC_FORM:
         return ""
-    secret = services.common.new_secret()
+    secret = common.new_secret()
     if platform is not Platform.STANDARD:
         return secret
     return _STANDARD_PREFIX + base64.b64encode(secret.encode()[:_MAX_KEY_BYTES]).decode()

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from service.domain.errors import NotFoundError
 from service.domain.published import MAX_POST_CHARS, PublishedComment
 from service.domain.site import Site
-from service.ports.services import Services
+from service.ports.services import IntakePorts, ReviewPorts
 
 PAGE = 200
 """How many comments a page of them has."""
@@ -23,7 +23,9 @@ class PublishedPage:
     has_more: bool
 
 
-def list_published(site: Site, post: str, services: Services, *, page: int) -> PublishedPage:
+def list_published(
+    site: Site, post: str, intake: IntakePorts, review: ReviewPorts, *, page: int
+) -> PublishedPage:
     """Return a page of what the site shows under a post; the first page is 1.
 
     Raises `NotFoundError` as long as the site's owner has not switched its feed on.
@@ -34,23 +36,23 @@ def list_published(site: Site, post: str, services: Services, *, page: int) -> P
             "with `slopsieve sites set SITE --public-feed` or on the site's page."
         )
         raise NotFoundError(msg)
-    found = services.review.cases.published(
+    found = review.cases.published(
         site.id,
         addresses_of(post, site.settings.blog),
         offset=(page - 1) * PAGE,
         limit=PAGE + 1,
     )
-    shown = link_replies(found[:PAGE], site, services)
+    shown = link_replies(found[:PAGE], site, intake)
     return PublishedPage(comments=tuple(shown), has_more=len(found) > PAGE)
 
 
 def link_replies(
-    comments: Iterable[PublishedComment], site: Site, services: Services
+    comments: Iterable[PublishedComment], site: Site, intake: IntakePorts
 ) -> list[PublishedComment]:
     """Return the comments with the id of what each answers, where its site named its own."""
     shown = list(comments)
     named = {one.reply_to for one in shown if one.reply_to}
-    ids = services.intake.comments.find_by_site_ids(site.id, sorted(named)) if named else {}
+    ids = intake.comments.find_by_site_ids(site.id, sorted(named)) if named else {}
     return [replace(one, reply_to=ids.get(one.reply_to or "", one.reply_to)) for one in shown]
 
 

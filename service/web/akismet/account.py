@@ -12,7 +12,7 @@ from flask import Response
 
 from service.domain.site import Site
 from service.domain.tally import Tally
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.akismet import answers
 from service.web.akismet.call import AkismetCall
 
@@ -51,12 +51,12 @@ def get_subscription(call: AkismetCall, _services: Services) -> Response:
 
 def get_stats(call: AkismetCall, services: Services) -> Response:
     """Return the site's figures, in all and by month."""
-    return _stats(call, services, with_blogs=False)
+    return _stats(call, services.review, services.common, with_blogs=False)
 
 
 def get_key_stats(call: AkismetCall, services: Services) -> Response:
     """Return the figures of all the key's sites, of which there is one."""
-    return _stats(call, services, with_blogs=True)
+    return _stats(call, services.review, services.common, with_blogs=True)
 
 
 def usage_limit(call: AkismetCall, services: Services) -> Response:
@@ -123,15 +123,17 @@ def _site(call: AkismetCall) -> Site | None:
     return call.site
 
 
-def _stats(call: AkismetCall, services: Services, *, with_blogs: bool) -> Response:
+def _stats(
+    call: AkismetCall, review: ReviewPorts, common: CommonPorts, *, with_blogs: bool
+) -> Response:
     site = _site(call)
     if site is None:
         return answers.text(answers.INVALID)
-    now = services.common.clock()
+    now = common.clock()
     breakdown: dict[str, Mapping[str, object]] = {}
     whole = Tally()
     for start, end in _periods(call.fields.get("from", ""), site.created_at, now):
-        tally = services.review.cases.tally(site.id, received_from=start, received_before=end)
+        tally = review.cases.tally(site.id, received_from=start, received_before=end)
         whole += tally
         breakdown[f"{start:%Y-%m}"] = {
             **_figures(tally, site),

@@ -9,7 +9,7 @@ from service.domain.comment import CommentId
 from service.moderation.intake.withdraw import withdraw_comment
 from service.moderation.review.decide import decide_comment, undo_decision
 from service.moderation.review.select_for_labelling import list_for_labelling
-from service.ports.services import Services
+from service.ports.services import ReviewPorts, Services
 from service.web.api.answers import CommentAnswer, CommentPage, PageLinks
 from service.web.api.route import Call, Reply, Route
 from service.web.api.schemas import DecisionRequest, ListQuery, UndoQuery
@@ -28,7 +28,7 @@ def comment_routes(services: Services) -> list[Route]:
             tag=_TAG,
             summary="List comments",
             description="The site's own comments, the newest first, a page at a time.",
-            view=lambda call: _list(call, services),
+            view=lambda call: _list(call, services.review),
             query=ListQuery,
             answer=CommentPage,
             answered="One page of comments.",
@@ -54,7 +54,7 @@ def comment_routes(services: Services) -> list[Route]:
             name="get_comment",
             tag=_TAG,
             summary="Read a comment's state, verdict and history",
-            view=lambda call: _get(call, services),
+            view=lambda call: _get(call, services.review),
             answer=CommentAnswer,
             answered="The comment as far as it has come.",
         ),
@@ -103,7 +103,7 @@ def comment_routes(services: Services) -> list[Route]:
     ]
 
 
-def _list(call: Call, services: Services) -> Reply:
+def _list(call: Call, review: ReviewPorts) -> Reply:
     query = call.query(ListQuery)
     criteria = CaseFilter(
         site_id=call.site.id,
@@ -114,9 +114,7 @@ def _list(call: Call, services: Services) -> Reply:
         received_from=query.received_from,
         received_before=query.received_before,
     )
-    page = services.review.cases.page(
-        criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit
-    )
+    page = review.cases.page(criteria, order=Order.NEWEST, cursor=query.cursor, limit=query.limit)
     return Reply(
         answer=CommentPage(
             comments=[CommentAnswer.of(case) for case in page.cases],
@@ -137,14 +135,14 @@ def _list_for_labelling(call: Call, services: Services) -> Reply:
     )
 
 
-def _get(call: Call, services: Services) -> Reply:
-    case = services.review.cases.get(_comment_id(call), site_id=call.site.id)
+def _get(call: Call, review: ReviewPorts) -> Reply:
+    case = review.cases.get(_comment_id(call), site_id=call.site.id)
     return Reply(answer=CommentAnswer.of(case))
 
 
 def _withdraw(call: Call, services: Services) -> Reply:
     withdraw_comment(_comment_id(call), services, by=_decider(None), site_id=call.site.id)
-    return _get(call, services)
+    return _get(call, services.review)
 
 
 def _decide(call: Call, services: Services) -> Reply:

@@ -12,7 +12,7 @@ from service.web.api.schemas import FiguresQuery
 
 def figure_routes(services: Services) -> list[Route]:
     """Return the route by which a site reads its figures."""
-    book, drifts = FigureBook(services), DriftBook(services)
+    book, drifts = FigureBook(services.insight, services.common), DriftBook(services)
 
     def read_figures(call: Call) -> Reply:
         figures = book.read((call.site.id,), days=call.query(FiguresQuery).days)

@@ -28,7 +28,7 @@ from service.moderation.intake.senders import with_sender
 from service.moderation.intake.submit import submit_comments
 from service.moderation.intake.withdraw import withdraw_comment
 from service.ports.comments import Added, AddOutcome, NewComment
-from service.ports.services import Services
+from service.ports.services import ReviewPorts, Services
 from service.web.api.answers import (
     BatchAnswer,
     BatchResult,
@@ -139,7 +139,7 @@ def _submit(call: Call, services: Services, submit: Submit, waiter: VerdictWaite
     comment = replace(new.comment, id=kept.added.comment_id)
     case = waiter.for_verdict(comment.id, seconds=seconds if kept.in_time else 0.0)
     if case is None:
-        case = _look_up(Case(comment=comment, mode=call.site.settings.mode), services)
+        case = _look_up(Case(comment=comment, mode=call.site.settings.mode), services.review)
     if not given.keep:
         withdraw_comment(comment.id, services, by="site")
     answer = CommentAnswer.of(case)
@@ -158,7 +158,7 @@ def _submit_batch(call: Call, services: Services) -> Reply:
     )
     read = [_read_item(index, item, call, services) for index, item in enumerate(items)]
     good = [new for new in read if isinstance(new, NewComment)]
-    added = submit_comments(good, services) if good else []
+    added = submit_comments(good, services.intake, services.common) if good else []
     note_comments([one.comment_id for one in added])
     answers = iter(added)
     results = [
@@ -234,7 +234,9 @@ def new_comment(
         reply_to=given.reply_to,
     )
     email = given.author.email if given.author else None
-    comment = with_sender(comment, address=given.address, email=email, services=services)
+    comment = with_sender(
+        comment, address=given.address, email=email, reputation=services.reputation
+    )
     comment = with_token(comment, given.form.token if given.form else None, services)
     return NewComment(comment=comment, lane=lane, idempotency_key=key)
 
@@ -281,9 +283,9 @@ def _conflict(added: Added) -> ConflictError:
     return ConflictError(msg)
 
 
-def _look_up(kept: Case, services: Services) -> Case:
+def _look_up(kept: Case, review: ReviewPorts) -> Case:
     """Return the case as it stands; what was kept stays kept while the store cannot be read."""
     try:
-        return services.review.cases.get(kept.comment.id, site_id=kept.comment.site_id)
+        return review.cases.get(kept.comment.id, site_id=kept.comment.site_id)
     except StoreUnavailableError:
         return kept

@@ -14,7 +14,7 @@ from service.moderation.admin.sites import (
     rotate_keys,
 )
 from service.moderation.telling.hooks import keep_form_hook
-from service.ports.services import Services
+from service.ports.services import CommonPorts, IntakePorts, Services, TellingPorts
 from service.web.api.answers import (
     FormAnswer,
     IssuedKeyAnswer,
@@ -49,7 +49,7 @@ def site_routes(services: Services) -> list[Route]:
             tag=_TAG,
             summary="Change settings",
             description="Fields that are left out stay as they are.",
-            view=lambda call: _change_settings(call, services),
+            view=lambda call: _change_settings(call, services.intake, services.common),
             body=SettingsRequest,
             answer=SiteAnswer,
             answered="The site with its new settings.",
@@ -64,7 +64,7 @@ def site_routes(services: Services) -> list[Route]:
                 "The script hands each comment a token and counts how its form was filled in; the "
                 "site's server sends its field on as `form.token`. A repeat answers the same."
             ),
-            view=lambda call: _set_form(call, services),
+            view=lambda call: _set_form(call, services.telling, services.common),
             answer=FormAnswer,
             answered="Where the script is.",
         ),
@@ -74,7 +74,7 @@ def site_routes(services: Services) -> list[Route]:
             name="list_keys",
             tag=_KEYS,
             summary="List the site's keys",
-            view=lambda call: _list_keys(call, services),
+            view=lambda call: _list_keys(call, services.common),
             answer=KeyList,
             answered="All keys, without their secrets.",
         ),
@@ -88,7 +88,7 @@ def site_routes(services: Services) -> list[Route]:
                 "With `rotate` the site's other keys end after the overlap, which leaves time to "
                 "change the key everywhere. A site may have up to 50 valid keys."
             ),
-            view=lambda call: _issue_key(call, services),
+            view=lambda call: _issue_key(call, services.common),
             body=KeyRequest,
             status=201,
             answer=IssuedKeyAnswer,
@@ -102,7 +102,7 @@ def site_routes(services: Services) -> list[Route]:
             tag=_KEYS,
             summary="Revoke a key",
             description="At once. The last valid key cannot be revoked.",
-            view=lambda call: _revoke_key(call, services),
+            view=lambda call: _revoke_key(call, services.common),
             answer=KeyAnswer,
             answered="The key, now ended.",
             problems=(409,),
@@ -110,12 +110,13 @@ def site_routes(services: Services) -> list[Route]:
     ]
 
 
-def _change_settings(call: Call, services: Services) -> Reply:
+def _change_settings(call: Call, intake: IntakePorts, common: CommonPorts) -> Reply:
     given = call.body(SettingsRequest)
     site = change_site_settings(
         call.site.id,
         lambda present: _merged(present, given),
-        services,
+        intake,
+        common,
         actor=_actor(call.site),
     )
     return Reply(answer=SiteAnswer.from_value(site))
@@ -152,29 +153,29 @@ def _merged(present: SiteSettings, given: SettingsRequest) -> SiteSettings:
     )
 
 
-def _set_form(call: Call, services: Services) -> Reply:
-    hook = keep_form_hook(call.site.id, services, actor=_actor(call.site))
+def _set_form(call: Call, telling: TellingPorts, common: CommonPorts) -> Reply:
+    hook = keep_form_hook(call.site.id, telling, common, actor=_actor(call.site))
     return Reply(answer=FormAnswer(hook_id=hook.id, script=f"/public/{hook.id}/form.js"))
 
 
-def _list_keys(call: Call, services: Services) -> Reply:
-    keys = services.common.sites.list_keys(call.site.id)
+def _list_keys(call: Call, common: CommonPorts) -> Reply:
+    keys = common.sites.list_keys(call.site.id)
     return Reply(answer=KeyList(keys=keys))
 
 
-def _issue_key(call: Call, services: Services) -> Reply:
+def _issue_key(call: Call, common: CommonPorts) -> Reply:
     given = call.body(KeyRequest)
     actor = _actor(call.site)
     if given.rotate:
         overlap = timedelta(seconds=given.overlap_seconds)
-        issued = rotate_keys(call.site.id, services, actor=actor, overlap=overlap)
+        issued = rotate_keys(call.site.id, common, actor=actor, overlap=overlap)
     else:
-        issued = issue_key(call.site.id, services, actor=actor)
+        issued = issue_key(call.site.id, common, actor=actor)
     return Reply(answer=IssuedKeyAnswer.from_value(issued), status=201)
 
 
-def _revoke_key(call: Call, services: Services) -> Reply:
-    key = revoke_key(call.path["key_id"], services, actor=_actor(call.site), site_id=call.site.id)
+def _revoke_key(call: Call, common: CommonPorts) -> Reply:
+    key = revoke_key(call.path["key_id"], common, actor=_actor(call.site), site_id=call.site.id)
     return Reply(answer=KeyAnswer.from_value(key))
 
 

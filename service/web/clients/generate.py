@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from service.ports.services import Services
 from service.web.api.openapi import Document, describe
 from service.web.app import api_routes
 from service.web.clients.files import TEMPLATES
@@ -189,7 +191,8 @@ def describe_here() -> Document:
     """Return the OpenAPI document of this tree."""
     nobody = cast("Any", None)  # Routes are described without being called.
     config = WebConfig(secret_key="signs nothing")  # noqa: S106  # as it says
-    return describe(api_routes(nobody, config, nobody, nobody))
+    services = Services(**{group.name: nobody for group in fields(Services)})
+    return describe(api_routes(services, config, nobody, nobody))
 
 
 if __name__ == "__main__":

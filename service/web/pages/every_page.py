@@ -37,11 +37,16 @@ LIVE = "slopsieve_live"
 def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
     """Add the pages for moderators to an app: signing in, the lists, decisions."""
     pages = make_pages()
-    live = Live(services, max_streams=config.max_streams, every_seconds=config.live_every_seconds)
+    live = Live(
+        services.review,
+        services.common,
+        max_streams=config.max_streams,
+        every_seconds=config.live_every_seconds,
+    )
     app.extensions[LIVE] = live
-    add_login(pages, services, limiter_of(app))
+    add_login(pages, services.accounts, services.common, limiter_of(app))
     add_review(app, pages, services, live)
-    add_callbacks(pages, services)
+    add_callbacks(pages, services.telling, services.common)
     add_search(pages, services)
     add_figures(pages, services)
     add_bulk_decisions(pages, services)
@@ -51,14 +56,14 @@ def register_pages(app: Flask, services: Services, config: WebConfig) -> None:
     add_site_lists(pages, services)
     add_reject_and_block(pages, services)
     add_installable(pages)
-    add_me(pages, services)
+    add_me(pages, services.accounts, services.common)
     add_reminders(pages, services, config.reminders)
-    add_second_factor(pages, services, config, limiter_of(app))
-    add_accounts(pages, services)
+    add_second_factor(pages, services.accounts, services.common, config, limiter_of(app))
+    add_accounts(pages, services.accounts, services.common)
     add_log(pages, services)
     add_models(pages, services, config)
     add_personal_data(pages, services)
     add_shadow(pages, services)
-    pages.context_processor(lambda: shell_of(services))
+    pages.context_processor(lambda: shell_of(services.telling))
     register_language(app)
-    guard_pages(app, pages, services, config)
+    guard_pages(app, pages, services.accounts, services.common, config)

@@ -46,7 +46,7 @@ def read(received: Received, services: Services) -> Sequence[Event]:
     if action not in ("created", "edited") or trusted:
         return ()
     draft = _draft(event, payload, site_comment_id)
-    new = as_comment(draft, received.site, services)
+    new = as_comment(draft, received.site, services.reputation, services.common)
     return [Shown(new=new)] if draft.text and not is_late(new.comment, received) else ()
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from service.domain.applying import REPORT_COMMENT
 from service.domain.report import Label
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReputationPorts, Services
 from service.web.webhooks.events import is_late, serve_events
 from service.web.webhooks.html_text import html_to_text
 from service.web.webhooks.payload import Draft, Members, as_comment, own_id, read_json, require
@@ -36,16 +36,18 @@ def read(received: Received, services: Services) -> Sequence[Event]:
         if given.text("visibility") not in _PUBLIC or given.of("reblog").value:
             return ()
         draft = _draft(given)
-        comment = as_comment(draft, received.site, services)
+        comment = as_comment(draft, received.site, services.reputation, services.common)
         # When the event happened is signed; a template may have left it out.
         told = replace(comment.comment, written_at=happened_at or comment.comment.written_at)
         return [Shown(new=comment)] if draft.text and not is_late(told, received) else ()
     if event == "report.created":
-        return _read_report(given, received, services)
+        return _read_report(given, received, services.reputation, services.common)
     return ()
 
 
-def _read_report(given: Members, received: Received, services: Services) -> list[Event]:
+def _read_report(
+    given: Members, received: Received, reputation: ReputationPorts, common: CommonPorts
+) -> list[Event]:
     """Return the reported posts; a report for another reason than spam only has them judged."""
     if given.text("comment") == REPORT_COMMENT:
         # Our own, of a rejection: counted as a person's word it would confirm itself.
@@ -55,7 +57,7 @@ def _read_report(given: Members, received: Received, services: Services) -> list
         replace(_draft(status), email=author.text("email"), address=_last_address(author))
         for status in given.objects("statuses")
     ]
-    new = [as_comment(draft, received.site, services) for draft in drafts if draft.text]
+    new = [as_comment(draft, received.site, reputation, common) for draft in drafts if draft.text]
     if given.text("category") != "spam":
         return [Shown(new=one) for one in new]
     reporter = given.of("account").id("id")

@@ -27,7 +27,7 @@ from service.domain.errors import InvalidInputError, Problem
 from service.domain.site import Site
 from service.moderation.intake.senders import with_sender
 from service.ports.comments import NewComment
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReputationPorts
 from service.web.edge import strict_json
 from service.web.edge.errors import UnreadableRequestError
 from service.web.edge.strict_json import Json
@@ -187,7 +187,8 @@ class Draft:
 def as_comment(
     draft: Draft,
     site: Site,
-    services: Services,
+    reputation: ReputationPorts,
+    common: CommonPorts,
     *,
     lane: Lane = Lane.INTERACTIVE,
     idempotency_key: str | None = None,
@@ -198,9 +199,9 @@ def as_comment(
     is another address. Nobody waits for most of these verdicts, but the comments are public
     already, so they go ahead of batches.
     """
-    now = services.common.clock()
+    now = common.clock()
     comment = Comment(
-        id=CommentId(services.common.new_id("com")),
+        id=CommentId(common.new_id("com")),
         site_id=site.id,
         text=cut_text(draft.text),
         received_at=now,
@@ -225,7 +226,7 @@ def as_comment(
         comment,
         address=valid_address(draft.address),
         email=valid_email(draft.email),
-        services=services,
+        reputation=reputation,
     )
     return NewComment(comment=comment, lane=lane, idempotency_key=idempotency_key)
 

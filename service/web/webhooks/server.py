@@ -7,7 +7,7 @@ import time
 from flask import Blueprint, Flask, Response, g, request
 
 from service.domain.errors import ModerationError, NotAuthenticatedError
-from service.ports.services import Services
+from service.ports.services import CommonPorts, Services, TellingPorts
 from service.web.edge.answers import ProblemAnswer
 from service.web.edge.auth import HOOKS
 from service.web.edge.errors import PROBLEM_TYPE, EdgeError, TooLargeError
@@ -77,7 +77,7 @@ def _for_visitors(response: Response) -> Response:
     return response
 
 
-def identify_hook(services: Services) -> None:
+def identify_hook(telling: TellingPorts, common: CommonPorts) -> None:
     """Find out which hook is called and whether its platform calls, before anything is counted.
 
     What goes wrong is raised by the view, so that failures are counted in between.
@@ -85,7 +85,7 @@ def identify_hook(services: Services) -> None:
     if request.blueprint != HOOKS:
         return
     try:
-        received = _receive(services)
+        received = _receive(telling, common)
     except (ModerationError, EdgeError) as refusal:
         g.refusal = refusal
         return
@@ -94,17 +94,17 @@ def identify_hook(services: Services) -> None:
         g.site = received.site
 
 
-def _receive(services: Services) -> Received:
+def _receive(telling: TellingPorts, common: CommonPorts) -> Received:
     """Return the request. Raises `NotAuthenticatedError`, `TooLargeError`, `HookRevokedError`.
 
     A stranger learns nothing of which hooks there are.
     """
     hook_id = (request.view_args or {}).get("hook_id", "")
-    hook = services.telling.inbound.get(hook_id) if is_id(hook_id) else None
+    hook = telling.inbound.get(hook_id) if is_id(hook_id) else None
     if hook is None:
         raise NotAuthenticatedError("There is no such hook, or the signature does not fit it.")
     adapter = ADAPTERS[hook.platform]
-    site = services.common.sites.get(hook.site_id)
+    site = common.sites.get(hook.site_id)
     if adapter.verify is None:
         # Before anything can be refused: a script can only read what names its origin.
         g.open_form = hook.id
@@ -116,7 +116,7 @@ def _receive(services: Services) -> Received:
         body=_read_body(adapter),
         content_type=request.headers.get("Content-Type", ""),
         address=request.remote_addr,
-        now=services.common.clock(),
+        now=common.clock(),
         arrived=g.get("started", time.perf_counter()),
     )
     if adapter.verify is not None:

@@ -152,8 +152,8 @@ def test_only_the_blatant_is_to_be_discarded_and_only_where_verdicts_reject(
 
 
 def test_an_akismet_key_fits_wordpress_and_is_kept_as_a_keyed_hash(services):
-    first = issue_akismet_key(SITE, services, actor="test")
-    second = issue_akismet_key(SITE, services, actor="test")
+    first = issue_akismet_key(SITE, services.reputation, services.common, actor="test")
+    second = issue_akismet_key(SITE, services.reputation, services.common, actor="test")
 
     assert re.fullmatch(r"[0-9a-f]{12}", first.secret)
     assert first.secret != second.secret
@@ -162,19 +162,19 @@ def test_an_akismet_key_fits_wordpress_and_is_kept_as_a_keyed_hash(services):
 
 
 def test_neither_kind_of_key_opens_the_others_door(services):
-    short = issue_akismet_key(SITE, services, actor="test").secret
-    long = issue_key(SITE, services, actor="test").secret
+    short = issue_akismet_key(SITE, services.reputation, services.common, actor="test").secret
+    long = issue_key(SITE, services.common, actor="test").secret
 
-    assert authenticate_akismet(short, services)[0].id == SITE
-    assert authenticate_site(long, services).id == SITE
+    assert authenticate_akismet(short, services.reputation, services.common)[0].id == SITE
+    assert authenticate_site(long, services.common).id == SITE
     with pytest.raises(NotAuthenticatedError):
-        authenticate_akismet(long, services)
+        authenticate_akismet(long, services.reputation, services.common)
     with pytest.raises(NotAuthenticatedError):
-        authenticate_site(short, services)
+        authenticate_site(short, services.common)
 
 
 def test_rotating_the_long_keys_leaves_the_akismet_key_alone(akismet, services, clock):
-    rotate_keys(SITE, services, actor="test")
+    rotate_keys(SITE, services.common, actor="test")
     clock.advance(days=365)
 
     assert akismet.call("verify-key", blog=BLOG).data == b"valid"
@@ -183,7 +183,7 @@ def test_rotating_the_long_keys_leaves_the_akismet_key_alone(akismet, services, 
 def test_a_revoked_key_ends_at_once_even_if_it_is_the_last(services, akismet):
     (key,) = services.common.sites.list_keys(SITE)
 
-    revoke_key(key.id, services, actor="test", site_id=SITE)
+    revoke_key(key.id, services.common, actor="test", site_id=SITE)
 
     assert akismet.call("verify-key", blog=BLOG).data == b"invalid"
 
@@ -215,7 +215,8 @@ def test_a_site_that_calls_too_often_is_told_so_without_a_verdict():
     config = WebConfig(secret_key=SECRET_KEY, requests_per_minute=2)
     app = create_app(services, config, {})
     akismet = Akismet(
-        client=app.test_client(), key=issue_akismet_key(SITE, services, actor="test").secret
+        client=app.test_client(),
+        key=issue_akismet_key(SITE, services.reputation, services.common, actor="test").secret,
     )
 
     answers = [akismet.check(SPAM) for _ in range(3)]
@@ -615,7 +616,8 @@ def test_whatever_fails_here_never_reads_like_a_verdict(error, status):
     services = make_services(comments=_AwayComments(error))
     app = create_app(services, WebConfig(secret_key=SECRET_KEY), {})
     akismet = Akismet(
-        client=app.test_client(), key=issue_akismet_key(SITE, services, actor="test").secret
+        client=app.test_client(),
+        key=issue_akismet_key(SITE, services.reputation, services.common, actor="test").secret,
     )
 
     answer = akismet.check(SPAM)
@@ -633,7 +635,9 @@ def test_what_was_sent_to_somebody_is_judged_and_stands_under_no_post(akismet, s
     answer = akismet.check(HAM, permalink=page, comment_type=kind)
 
     assert answer.data == b"false"
-    shown = list_published(services.common.sites.get(SITE), page, services, page=1).comments
+    shown = list_published(
+        services.common.sites.get(SITE), page, services.intake, services.review, page=1
+    ).comments
     assert [one.text for one in shown] == ([HAM] if kind == "comment" else [])
 
 

@@ -37,7 +37,7 @@ def test_a_site_is_added_with_an_akismet_key_that_opens_its_calls(run, tmp_path)
     assert re.fullmatch(r"[0-9a-f]{12}", row["akismet_key"])
     assert row["key"].startswith("slop_")
     with open_services(data_dir=str(tmp_path)) as services:
-        site, key = authenticate_akismet(row["akismet_key"], services)
+        site, key = authenticate_akismet(row["akismet_key"], services.reputation, services.common)
     assert (site.id, key.id) == (row["site_id"], row["akismet_key_id"])
 
 

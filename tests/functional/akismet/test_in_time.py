@@ -214,9 +214,9 @@ def flooded(services, key, behind) -> Akismet:
     services.intake.queue.judges = False
     app = Flask("flooded")
     register_headers(app, WebConfig(secret_key=SECRET_KEY))
-    key_cache = KeyCache(services, memory_seconds=0.0)
-    app.before_request(lambda: identify_akismet(services, key_cache))
-    submit = Coalescer(lambda comments: submit_comments(comments, services))
+    key_cache = KeyCache(services.reputation, services.common, memory_seconds=0.0)
+    app.before_request(lambda: identify_akismet(services.reputation, key_cache))
+    submit = Coalescer(lambda comments: submit_comments(comments, services.intake, services.common))
     register_akismet(app, services, submit, behind)
     return Akismet(client=app.test_client(), key=key)
 

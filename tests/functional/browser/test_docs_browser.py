@@ -35,7 +35,7 @@ def test_the_documentation_fits_the_window_and_the_browser_has_no_complaint(
 @pytest.fixture
 def try_page(browser, services, address):
     """Return the page to try the API on, with a key of a site put in."""
-    key = issue_key(SITE, services, actor="Ola").secret
+    key = issue_key(SITE, services.common, actor="Ola").secret
     context = browser.new_context(base_url=address, viewport={"width": 1280, "height": 900})
     watched = Watched(context.new_page())
     watched.key = key

@@ -112,7 +112,7 @@ def test_a_saved_view_is_kept_opened_and_exported(services, queue, open_page):
 
 
 def test_a_person_is_erased_once_the_number_of_comments_is_typed(services, open_page):
-    sender = find_person(services, email=MARA).sender
+    sender = find_person(services.reputation, email=MARA).sender
     theirs = [
         keep(services, make_comment(sender=sender, author=Author(name="Mara"))) for _ in range(3)
     ]

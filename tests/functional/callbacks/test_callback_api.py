@@ -26,7 +26,7 @@ def told(api, services):
 
 
 def run_all(services):
-    while taken := take_deliveries(services, limit=99):
+    while taken := take_deliveries(services.telling, services.common, limit=99):
         for one in taken:
             deliver(one, services)
 
@@ -84,7 +84,9 @@ def test_a_removed_callback_is_gone(told):
 )
 def test_a_hostile_address_is_refused_by_name(url, services, config):
     real = with_ports(services, notifier=HttpSiteNotifier(OutboundRules()))
-    api = client_with(create_app(real, config, {}), issue_key(SITE, real, actor="test").secret)
+    api = client_with(
+        create_app(real, config, {}), issue_key(SITE, real.common, actor="test").secret
+    )
 
     answer = api.put("/v1/site/callback", json={"url": url})
 
@@ -160,7 +162,14 @@ def test_strangers_are_refused(stranger):
 
 
 def test_a_sites_key_does_not_change_where_its_owner_applies_decisions(api, services):
-    set_applier(SITE, DeliveryForm.GITHUB, "token-of-the-owner", services, actor="ada")
+    set_applier(
+        SITE,
+        DeliveryForm.GITHUB,
+        "token-of-the-owner",
+        services.telling,
+        services.common,
+        actor="ada",
+    )
     before = services.telling.endpoints.get(SITE)
 
     answers = [

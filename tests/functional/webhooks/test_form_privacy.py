@@ -95,7 +95,7 @@ def sent(services, config):
         "slopsieve_form": base64.b64encode(json.dumps(members).encode()).decode(),
     }
     assert client.post(f"/hooks/{hook}", data=form, headers=OWN).status_code == 202
-    person = find_person(services, email=EMAIL)
+    person = find_person(services.reputation, email=EMAIL)
     [row] = [one for one in export_person(person, services) if one["kind"] == "comment"]
     judge_batch([CommentId(row["comment"]["id"])], services)
     return form["slopsieve_form"]
@@ -165,7 +165,7 @@ def test_valkey_keeps_two_digests_of_a_token_for_a_day_and_names_nobody(sent, en
 def test_all_of_it_leaves_with_a_persons_data(sent, services):
     [row] = [
         one
-        for one in export_person(find_person(services, email=EMAIL), services)
+        for one in export_person(find_person(services.reputation, email=EMAIL), services)
         if one["kind"] == "comment"
     ]
 
@@ -180,7 +180,7 @@ def test_all_of_it_leaves_with_a_persons_data(sent, services):
 def test_erasing_the_person_empties_it(sent, services, engine, kept):
     _, client = kept
 
-    erased = erase_person(find_person(services, email=EMAIL), services, by="test")
+    erased = erase_person(find_person(services.reputation, email=EMAIL), services, by="test")
 
     assert erased == 1
     with engine.connect() as connection:

@@ -101,18 +101,18 @@ def test_the_lock_waits_for_what_a_killed_supervisor_left_to_end(tmp_path, left_
 def test_a_first_start_makes_a_site_with_a_working_key_and_a_moderator():
     services = make_services(sites=[])
 
-    first = make_first_accounts(services)
+    first = make_first_accounts(services.accounts, services.common)
 
-    assert authenticate_site(first.site_key, services).id == first.site_id
-    user = authenticate_user(FIRST_MODERATOR, first.password, services)
+    assert authenticate_site(first.site_key, services.common).id == first.site_id
+    user = authenticate_user(FIRST_MODERATOR, first.password, services.accounts)
     assert user.must_change_password
 
 
 def test_a_later_start_makes_nothing():
     services = make_services(sites=[])
-    make_first_accounts(services)
+    make_first_accounts(services.accounts, services.common)
 
-    again = make_first_accounts(services)
+    again = make_first_accounts(services.accounts, services.common)
 
     assert again == FirstRun()
     assert len(services.common.sites.all()) == 1
@@ -163,7 +163,7 @@ def first_run(folder, *words):
 def test_what_the_first_start_made_is_found_again_until_it_is_forgotten(tmp_path):
     folder, services = DataFolder(tmp_path), make_services()
 
-    keep_first_run(running().first_run, folder, services)
+    keep_first_run(running().first_run, folder, services.accounts)
     shown = first_run(folder)
     forgotten, gone = first_run(folder, "--forget"), first_run(folder)
 
@@ -175,23 +175,29 @@ def test_what_the_first_start_made_is_found_again_until_it_is_forgotten(tmp_path
 
 
 def test_what_the_first_start_made_is_its_owners_alone(tmp_path):
-    folder = DataFolder(tmp_path)
+    folder, services = DataFolder(tmp_path), make_services()
 
-    keep_first_run(running().first_run, folder, make_services())
+    keep_first_run(running().first_run, folder, services.accounts)
 
     assert stat.S_IMODE(folder.first_run_file.stat().st_mode) == 0o600
 
 
 def test_a_later_start_forgets_it_once_the_moderator_has_a_password_of_their_own(tmp_path):
     folder, services = DataFolder(tmp_path), make_services()
-    made = make_first_accounts(services)
-    keep_first_run(made, folder, services)
+    made = make_first_accounts(services.accounts, services.common)
+    keep_first_run(made, folder, services.accounts)
 
-    keep_first_run(FirstRun(), folder, services)
+    keep_first_run(FirstRun(), folder, services.accounts)
     kept = folder.first_run_file.exists()
-    user = authenticate_user(made.moderator, made.password, services)
-    change_password(user, old=made.password, new="radiators need bleeding", services=services)
-    keep_first_run(FirstRun(), folder, services)
+    user = authenticate_user(made.moderator, made.password, services.accounts)
+    change_password(
+        user,
+        old=made.password,
+        new="radiators need bleeding",
+        accounts=services.accounts,
+        common=services.common,
+    )
+    keep_first_run(FirstRun(), folder, services.accounts)
 
     assert kept
     assert not folder.first_run_file.exists()

@@ -25,7 +25,7 @@ from service.moderation.admin.accounts import (
 )
 from service.moderation.admin.second_factor import turn_off_second_factor
 from service.moderation.admin.users import MAX_NAME_CHARS, add_user, reset_password
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.marking import Piece, part_text
@@ -68,18 +68,18 @@ class AccountView:
     is_me: bool
 
 
-def add_accounts(pages: Blueprint, services: Services) -> None:
+def add_accounts(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> None:
     """Add the list of accounts, the page of each, and the forms on them."""
-    _add_list(pages, services)
-    _add_account(pages, services)
-    _add_acts(pages, services)
+    _add_list(pages, accounts, common)
+    _add_account(pages, accounts, common)
+    _add_acts(pages, accounts, common)
 
 
-def _add_list(pages: Blueprint, services: Services) -> None:
-    @pages.get("/accounts")
+def _add_list(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> None:
+    @pages.get("/accounts", endpoint="accounts")
     @needs(Permission.MANAGE_ACCOUNTS)
-    def accounts() -> ResponseReturnValue:
-        return _list_page(services, told=session.pop(_TOLD, ""))
+    def show() -> ResponseReturnValue:
+        return _list_page(accounts, common, told=session.pop(_TOLD, ""))
 
     @pages.post("/accounts")
     @needs(Permission.MANAGE_ACCOUNTS)
@@ -88,85 +88,95 @@ def _add_list(pages: Blueprint, services: Services) -> None:
         try:
             added, password = add_user(
                 request.form.get("name", ""),
-                services,
+                accounts,
+                common,
                 actor=me.name,
                 role=_role(),
                 site_ids=_chosen_sites(),
                 actor_role=me.role,
             )
         except (InvalidInputError, ConflictError) as error:
-            return _list_page(services, refusal=_said(error)), HTTPStatus.UNPROCESSABLE_ENTITY
-        return _account_page(added, services, password=password), HTTPStatus.CREATED
+            return _list_page(
+                accounts, common, refusal=_said(error)
+            ), HTTPStatus.UNPROCESSABLE_ENTITY
+        return _account_page(added, accounts, common, password=password), HTTPStatus.CREATED
 
 
-def _add_account(pages: Blueprint, services: Services) -> None:
+def _add_account(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> None:
     @pages.get("/accounts/<user_id>")
     @needs(Permission.MANAGE_ACCOUNTS)
     def account(user_id: str) -> ResponseReturnValue:
-        return _account_page(_find(user_id, services), services, told=session.pop(_TOLD, ""))
+        return _account_page(
+            _find(user_id, accounts), accounts, common, told=session.pop(_TOLD, "")
+        )
 
     @pages.post("/accounts/<user_id>")
     @needs(Permission.MANAGE_ACCOUNTS)
     def change_account(user_id: str) -> ResponseReturnValue:
-        user, me = _find(user_id, services), moderator()
+        user, me = _find(user_id, accounts), moderator()
         try:
             set_access(
                 user.id,
-                services,
+                accounts,
+                common,
                 role=_role(),
                 site_ids=_chosen_sites(),
                 actor=me.name,
                 actor_role=me.role,
             )
         except (InvalidInputError, ConflictError) as error:
-            return _refused(user, error, services)
+            return _refused(user, error, accounts, common)
         return _back(user, gettext("What this account may do has changed."))
 
 
-def _add_acts(pages: Blueprint, services: Services) -> None:
+def _add_acts(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> None:
     @pages.post("/accounts/<user_id>/reset")
     @needs(Permission.MANAGE_ACCOUNTS)
     def reset_account(user_id: str) -> ResponseReturnValue:
-        user, me = _find(user_id, services), moderator()
+        user, me = _find(user_id, accounts), moderator()
         try:
-            password = reset_password(user.name, services, actor=me.name, actor_role=me.role)
+            password = reset_password(
+                user.name, accounts, common, actor=me.name, actor_role=me.role
+            )
         except ConflictError as error:
-            return _refused(user, error, services)
-        return _account_page(_find(user_id, services), services, password=password)
+            return _refused(user, error, accounts, common)
+        return _account_page(_find(user_id, accounts), accounts, common, password=password)
 
     @pages.post("/accounts/<user_id>/second-factor")
     @needs(Permission.MANAGE_ACCOUNTS)
     def turn_off_account_factor(user_id: str) -> ResponseReturnValue:
-        user, me = _find(user_id, services), moderator()
+        user, me = _find(user_id, accounts), moderator()
         try:
-            turn_off_second_factor(user, services, actor=me.name, actor_role=me.role)
+            turn_off_second_factor(user, accounts, common, actor=me.name, actor_role=me.role)
         except ConflictError as error:
-            return _refused(user, error, services)
+            return _refused(user, error, accounts, common)
         return _back(user, gettext("The second factor is off; the password alone lets them in."))
 
     @pages.post("/accounts/<user_id>/end")
     @needs(Permission.MANAGE_ACCOUNTS)
     def end_account(user_id: str) -> ResponseReturnValue:
-        user, me = _find(user_id, services), moderator()
+        user, me = _find(user_id, accounts), moderator()
         try:
-            end_user(user.id, services, actor=me.name, actor_role=me.role)
+            end_user(user.id, accounts, common, actor=me.name, actor_role=me.role)
         except ConflictError as error:
-            return _refused(user, error, services)
+            return _refused(user, error, accounts, common)
         return _back(user, gettext("This account has ended, and so have its sessions."))
 
     @pages.post("/accounts/<user_id>/restore")
     @needs(Permission.MANAGE_ACCOUNTS)
     def restore_account(user_id: str) -> ResponseReturnValue:
-        user, me = _find(user_id, services), moderator()
+        user, me = _find(user_id, accounts), moderator()
         try:
-            restored, password = restore_user(user.id, services, actor=me.name, actor_role=me.role)
+            restored, password = restore_user(
+                user.id, accounts, common, actor=me.name, actor_role=me.role
+            )
         except ConflictError as error:
-            return _refused(user, error, services)
-        return _account_page(restored, services, password=password)
+            return _refused(user, error, accounts, common)
+        return _account_page(restored, accounts, common, password=password)
 
 
-def _find(user_id: str, services: Services) -> User:
-    user = services.accounts.users.get(user_id) if is_id(user_id) else None
+def _find(user_id: str, accounts: AccountsPorts) -> User:
+    user = accounts.users.get(user_id) if is_id(user_id) else None
     return user or abort(HTTPStatus.NOT_FOUND)
 
 
@@ -194,12 +204,15 @@ def _said(error: InvalidInputError | ConflictError) -> str:
 
 
 def _refused(
-    user: User, error: InvalidInputError | ConflictError, services: Services
+    user: User,
+    error: InvalidInputError | ConflictError,
+    accounts: AccountsPorts,
+    common: CommonPorts,
 ) -> ResponseReturnValue:
     status = HTTPStatus.CONFLICT
     if isinstance(error, InvalidInputError):
         status = HTTPStatus.UNPROCESSABLE_ENTITY
-    return _account_page(user, services, refusal=_said(error)), status
+    return _account_page(user, accounts, common, refusal=_said(error)), status
 
 
 def _back(user: User, told: str) -> ResponseReturnValue:
@@ -209,15 +222,17 @@ def _back(user: User, told: str) -> ResponseReturnValue:
     return redirect(url_for("pages.account", user_id=user.id), HTTPStatus.SEE_OTHER)
 
 
-def _list_page(services: Services, *, refusal: str = "", told: str = "") -> str:
+def _list_page(
+    accounts: AccountsPorts, common: CommonPorts, *, refusal: str = "", told: str = ""
+) -> str:
     seen, factors = (
-        services.accounts.sessions.last_seen(),
-        services.accounts.second_factors.user_ids(),
+        accounts.sessions.last_seen(),
+        accounts.second_factors.user_ids(),
     )
-    now = services.common.clock()
+    now = common.clock()
     views = [
-        _view(user, services, seen=seen.get(user.id), factor=user.id in factors, now=now)
-        for user in services.accounts.users.all()
+        _view(user, common, seen=seen.get(user.id), factor=user.id in factors, now=now)
+        for user in accounts.users.all()
     ]
     return render_template(
         "accounts.html",
@@ -227,19 +242,25 @@ def _list_page(services: Services, *, refusal: str = "", told: str = "") -> str:
         told=told,
         typed_name=request.form.get("name", "")[:MAX_NAME_CHARS],
         max_name_chars=MAX_NAME_CHARS,
-        **_choices(services, role=Role.MODERATOR, site_ids=None),
+        **_choices(common, role=Role.MODERATOR, site_ids=None),
     )
 
 
 def _account_page(
-    user: User, services: Services, *, password: str = "", refusal: str = "", told: str = ""
+    user: User,
+    accounts: AccountsPorts,
+    common: CommonPorts,
+    *,
+    password: str = "",
+    refusal: str = "",
+    told: str = "",
 ) -> str:
     view = _view(
         user,
-        services,
-        seen=services.accounts.sessions.last_seen().get(user.id),
-        factor=services.accounts.second_factors.get(user.id) is not None,
-        now=services.common.clock(),
+        common,
+        seen=accounts.sessions.last_seen().get(user.id),
+        factor=accounts.second_factors.get(user.id) is not None,
+        now=common.clock(),
     )
     return render_template(
         "account.html",
@@ -247,12 +268,12 @@ def _account_page(
         password=password,
         refusal=refusal,
         told=told,
-        **_choices(services, role=user.role, site_ids=user.site_ids),
+        **_choices(common, role=user.role, site_ids=user.site_ids),
     )
 
 
 def _choices(
-    services: Services, *, role: Role, site_ids: tuple[SiteId, ...] | None
+    common: CommonPorts, *, role: Role, site_ids: tuple[SiteId, ...] | None
 ) -> dict[str, object]:
     """Return what a form lets one choose: roles up to one's own, and sites."""
     mine = moderator().role
@@ -263,15 +284,15 @@ def _choices(
             if not is_above(one, mine)
         ],
         "chosen_role": role,
-        "sites": [(site.id, part_text(site.name)) for site in services.common.sites.all()],
+        "sites": [(site.id, part_text(site.name)) for site in common.sites.all()],
         "chosen_sites": site_ids,
     }
 
 
 def _view(
-    user: User, services: Services, *, seen: datetime | None, factor: bool, now: datetime
+    user: User, common: CommonPorts, *, seen: datetime | None, factor: bool, now: datetime
 ) -> AccountView:
-    names = {site.id: site.name for site in services.common.sites.all()}
+    names = {site.id: site.name for site in common.sites.all()}
     sites = None
     if user.site_ids is not None:
         sites = tuple(part_text(names.get(site_id, site_id)) for site_id in user.site_ids)

@@ -15,7 +15,7 @@ from itsdangerous import BadData, URLSafeSerializer
 
 from service.domain.errors import StoreUnavailableError
 from service.domain.user import User
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts
 
 COOKIE = "slopsieve_device"
 # Sent where somebody signs in, and nowhere else.
@@ -23,9 +23,9 @@ _PATH = "/sign-in"
 _LIFETIME = timedelta(days=365)
 
 
-def remember_device(response: Response, user: User, services: Services) -> None:
+def remember_device(response: Response, user: User, common: CommonPorts) -> None:
     """Have the browser keep that this account has signed in there, for a year."""
-    value = [user.id, secrets.token_hex(8), int(services.common.clock().timestamp()), _proof(user)]
+    value = [user.id, secrets.token_hex(8), int(common.clock().timestamp()), _proof(user)]
     response.set_cookie(
         COOKIE,
         str(_serializer().dumps(value)),
@@ -37,7 +37,7 @@ def remember_device(response: Response, user: User, services: Services) -> None:
     )
 
 
-def known_device(services: Services) -> tuple[User, str] | None:
+def known_device(accounts: AccountsPorts, common: CommonPorts) -> tuple[User, str] | None:
     """Return who signed in with this browser last, and its id.
 
     None if nobody did, within a year and with the password of today.
@@ -47,10 +47,10 @@ def known_device(services: Services) -> tuple[User, str] | None:
         return None
     try:
         user_id, device_id, at, proof = _serializer().loads(given)
-        user = services.accounts.users.get(user_id)
+        user = accounts.users.get(user_id)
     except (BadData, StoreUnavailableError):
         return None
-    if user is None or services.common.clock().timestamp() - at > _LIFETIME.total_seconds():
+    if user is None or common.clock().timestamp() - at > _LIFETIME.total_seconds():
         return None
     return (user, device_id) if hmac.compare_digest(_proof(user), proof) else None
 

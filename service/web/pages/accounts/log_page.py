@@ -14,7 +14,7 @@ from flask.typing import ResponseReturnValue
 from service.domain.comment import CommentId
 from service.domain.user import Permission
 from service.ports.audit import AuditEntry, AuditFilter
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.moments import write_moment
 from service.web.pages.common.marking import Piece, part_text
@@ -67,7 +67,7 @@ def add_log(pages: Blueprint, services: Services) -> None:
     @needs(Permission.SEE_LOG)
     def export_log() -> ResponseReturnValue:
         return Response(
-            _lines(_filter(), services),
+            _lines(_filter(), services.common),
             mimetype="application/jsonl",
             headers={"Content-Disposition": 'attachment; filename="slopsieve-log.jsonl"'},
         )
@@ -119,7 +119,7 @@ def _present(entries: Sequence[AuditEntry], services: Services) -> list[ActView]
     now = services.common.clock()
     named: dict[str, str] = {user.id: user.name for user in services.accounts.users.all()}
     named |= {site.id: site.name for site in services.common.sites.all()}
-    comments = _comments(entries, services)
+    comments = _comments(entries, services.review)
     return [
         ActView(
             when=tell_time(entry.at, now),
@@ -134,23 +134,21 @@ def _present(entries: Sequence[AuditEntry], services: Services) -> list[ActView]
     ]
 
 
-def _comments(entries: Sequence[AuditEntry], services: Services) -> set[str]:
+def _comments(entries: Sequence[AuditEntry], review: ReviewPorts) -> set[str]:
     """Return which subjects are comments of sites that the account sees."""
     ids = {CommentId(entry.subject) for entry in entries if is_id(entry.subject)}
     user = moderator()
     return {
         case.comment.id
-        for case in services.review.cases.find_judged(sorted(ids))
+        for case in review.cases.find_judged(sorted(ids))
         if user.sees(case.comment.site_id)
     }
 
 
-def _lines(criteria: AuditFilter, services: Services) -> Iterator[str]:
+def _lines(criteria: AuditFilter, common: CommonPorts) -> Iterator[str]:
     after, left = None, MAX_EXPORTED
     while left > 0:
-        page = services.common.audit_log.page(
-            criteria, after=after, limit=min(_EXPORTED_AT_ONCE, left)
-        )
+        page = common.audit_log.page(criteria, after=after, limit=min(_EXPORTED_AT_ONCE, left))
         for entry in page.entries:
             yield json.dumps(_record(entry)) + "\n"
         left -= len(page.entries)

@@ -30,7 +30,7 @@ from service.moderation.admin.users import (
     authenticate_user,
     change_password,
 )
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts
 from service.web.edge.auth import open_to_all
 from service.web.edge.language import choose_language, gettext
 from service.web.pages.accounts.devices import known_device, remember_device
@@ -51,17 +51,21 @@ _REPEAT_DIFFERS = Problem(
 )
 
 
-def add_login(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
+def add_login(
+    pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, limiter: Limiter | None
+) -> None:
     """Add the pages for signing in and out and for the password."""
-    _add_signing_in(pages, services, limiter)
-    _add_second_step(pages, services, limiter)
-    _add_leaving(pages, services)
-    _add_password(pages, services, limiter)
+    _add_signing_in(pages, accounts, common, limiter)
+    _add_second_step(pages, accounts, common, limiter)
+    _add_leaving(pages, accounts, common)
+    _add_password(pages, accounts, common, limiter)
 
 
-def _add_signing_in(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
+def _add_signing_in(
+    pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, limiter: Limiter | None
+) -> None:
     def known() -> str | None:
-        user, device = known_device(services) or (None, "")
+        user, device = known_device(accounts, common) or (None, "")
         return device if user and user.name.casefold() == typed("name").casefold() else None
 
     @open_to_all
@@ -72,69 +76,73 @@ def _add_signing_in(pages: Blueprint, services: Services, limiter: Limiter | Non
         if request.method == "GET":
             return _sign_in_page()
         try:
-            user = authenticate_user(typed("name"), typed("password"), services)
+            user = authenticate_user(typed("name"), typed("password"), accounts)
         except NotAuthenticatedError:
             refusal = gettext("Name and password do not fit.")
             return _sign_in_page(refusal), HTTPStatus.FORBIDDEN
         target = safe_next(request.form.get("next"))
-        if services.accounts.second_factors.get(user.id) is not None:
-            _remember_first_step(user, target, services)
+        if accounts.second_factors.get(user.id) is not None:
+            _remember_first_step(user, target, common)
             return redirect(url_for("pages.sign_in_code"), HTTPStatus.SEE_OTHER)
-        _start_session(user, services)
+        _start_session(user, accounts, common)
         return redirect(target, HTTPStatus.SEE_OTHER)
 
     pages.add_url_rule("/sign-in", view_func=sign_in, methods=["GET", "POST"])
 
 
-def _add_second_step(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
+def _add_second_step(
+    pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, limiter: Limiter | None
+) -> None:
     def known() -> str | None:
-        user, device = known_device(services) or (None, "")
+        user, device = known_device(accounts, common) or (None, "")
         return device if user and user.id == _pending_id() else None
 
     @open_to_all
     @limit_tries(limiter, lambda: f"code:{_pending_id()}", known, most=TRIES_BY_CODE)
     def sign_in_code() -> ResponseReturnValue:
-        user = _half_signed_in(services)
+        user = _half_signed_in(accounts, common)
         if user is None:
             session.pop(_PENDING, None)
             return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
         if request.method == "GET":
             return render_template("sign_in_code.html", refusal="")
         try:
-            check_second_factor(user, typed("code"), services)
+            check_second_factor(user, typed("code"), accounts, common)
         except NotAuthenticatedError:
             refusal = gettext("This code does not fit, or it was used already.")
             return render_template("sign_in_code.html", refusal=refusal), HTTPStatus.FORBIDDEN
         target = safe_next(session[_PENDING].get("next"))
-        _start_session(user, services)
+        _start_session(user, accounts, common)
         return redirect(target, HTTPStatus.SEE_OTHER)
 
     pages.add_url_rule("/sign-in/code", view_func=sign_in_code, methods=["GET", "POST"])
 
 
-def _add_leaving(pages: Blueprint, services: Services) -> None:
+def _add_leaving(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> None:
     @pages.post("/sign-out")
     @needs(Permission.LOOK)
     def sign_out() -> ResponseReturnValue:
         # First: while the store is away the moderator stays signed in, is told, and tries again.
-        end_session(current_session_id(), moderator(), services)
+        end_session(current_session_id(), moderator(), accounts, common)
         logout_user()
         session.clear()
         return redirect(url_for("pages.sign_in"), HTTPStatus.SEE_OTHER)
 
 
-def _add_password(pages: Blueprint, services: Services, limiter: Limiter | None) -> None:
+def _add_password(
+    pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, limiter: Limiter | None
+) -> None:
     @needs(Permission.LOOK)
     @limit_tries(limiter, own_name, own_session)
     def password() -> ResponseReturnValue:
         if request.method == "GET":
             return _password_page()
         try:
-            changed = _change_password(moderator(), services)
+            changed = _change_password(moderator(), accounts, common)
         except InvalidInputError as error:
             return _password_page(error.problems), HTTPStatus.UNPROCESSABLE_ENTITY
         # A session of its own: a copy of the one so far ends with it.
-        _start_session(changed, services)
+        _start_session(changed, accounts, common)
         return redirect(url_for("pages.queue"), HTTPStatus.SEE_OTHER)
 
     pages.add_url_rule("/password", view_func=password, methods=["GET", "POST"])
@@ -156,9 +164,9 @@ def own_session() -> str | None:
     return current_session_id() if current_user.is_authenticated else None
 
 
-def _start_session(user: User, services: Services) -> None:
+def _start_session(user: User, accounts: AccountsPorts, common: CommonPorts) -> None:
     """Begin anew, so that nothing set before signing in lives on."""
-    begun = begin_session(user, services, user_agent=request.headers.get("User-Agent"))
+    begun = begin_session(user, accounts, common, user_agent=request.headers.get("User-Agent"))
     session.clear()
     session.permanent = True
     choose_language(user.preferences.language)
@@ -166,27 +174,27 @@ def _start_session(user: User, services: Services) -> None:
 
     @after_this_request
     def keep_device(response: Response) -> Response:
-        remember_device(response, user, services)
+        remember_device(response, user, common)
         return response
 
 
-def _remember_first_step(user: User, target: str, services: Services) -> None:
+def _remember_first_step(user: User, target: str, common: CommonPorts) -> None:
     session.clear()
     session[_PENDING] = {
         "user": user.id,
-        "at": int(services.common.clock().timestamp()),
+        "at": int(common.clock().timestamp()),
         "proof": _proof(user),
         "next": target,
     }
 
 
-def _half_signed_in(services: Services) -> User | None:
+def _half_signed_in(accounts: AccountsPorts, common: CommonPorts) -> User | None:
     """Return who gave their password within five minutes, if it is still the password."""
     pending = session.get(_PENDING)
     if pending is None:
         return None
-    age_seconds = services.common.clock().timestamp() - pending["at"]
-    user = services.accounts.users.get(pending["user"])
+    age_seconds = common.clock().timestamp() - pending["at"]
+    user = accounts.users.get(pending["user"])
     if user is None or user.ended_at is not None or age_seconds > _PENDING_SECONDS:
         return None
     return user if hmac.compare_digest(_proof(user), pending["proof"]) else None
@@ -201,13 +209,13 @@ def _proof(user: User) -> str:
     return hashlib.sha256(f"first step:{user.password_hash}".encode()).hexdigest()[:32]
 
 
-def _change_password(user: User, services: Services) -> User:
+def _change_password(user: User, accounts: AccountsPorts, common: CommonPorts) -> User:
     """Change the password, or name all that is wrong with what was typed."""
     new = typed("new")
     problems: tuple[Problem, ...] = (_REPEAT_DIFFERS,) if new != typed("repeat") else ()
     if problems:
         raise InvalidInputError(problems)
-    return change_password(user, old=typed("old"), new=new, services=services)
+    return change_password(user, old=typed("old"), new=new, accounts=accounts, common=common)
 
 
 def _sign_in_page(refusal: str = "") -> str:

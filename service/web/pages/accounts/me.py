@@ -14,7 +14,7 @@ from service.domain.sign_in import UserSession
 from service.domain.user import Permission
 from service.moderation.admin.accounts import set_preferences
 from service.moderation.admin.sessions import end_other_sessions, end_session, list_sessions
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts
 from service.web.edge.ids import is_id
 from service.web.edge.language import (
     choose_language,
@@ -39,19 +39,19 @@ class SessionView:
     current: bool
 
 
-def add_me(pages: Blueprint, services: Services) -> None:
+def add_me(pages: Blueprint, accounts: AccountsPorts, common: CommonPorts) -> None:
     """Add the page of one's own account, and the forms on it."""
 
     @pages.get("/me")
     def me() -> ResponseReturnValue:
         user = moderator()
-        factor = services.accounts.second_factors.get(user.id)
-        now = services.common.clock()
+        factor = accounts.second_factors.get(user.id)
+        now = common.clock()
         return render_template(
             "me.html",
             preferences=user.preferences,
             languages=[(tag, language_name(tag)) for tag in languages()],
-            sessions=[_session_view(one, now) for one in list_sessions(user, services)],
+            sessions=[_session_view(one, now) for one in list_sessions(user, accounts, common)],
             factor_since=tell_time(factor.since, now) if factor else None,
             told=session.pop(_TOLD, None),
         )
@@ -67,7 +67,7 @@ def add_me(pages: Blueprint, services: Services) -> None:
             live="live" in request.form,
             compact="compact" in request.form,
         )
-        set_preferences(moderator(), preferences, services)
+        set_preferences(moderator(), preferences, accounts)
         choose_language(preferences.language)
         return _back(gettext("Your choices are kept."))
 
@@ -76,7 +76,7 @@ def add_me(pages: Blueprint, services: Services) -> None:
     def change_density() -> ResponseReturnValue:
         preferences = moderator().preferences
         set_preferences(
-            moderator(), replace(preferences, compact=not preferences.compact), services
+            moderator(), replace(preferences, compact=not preferences.compact), accounts
         )
         return redirect(safe_next(request.form.get("next")), HTTPStatus.SEE_OTHER)
 
@@ -85,13 +85,13 @@ def add_me(pages: Blueprint, services: Services) -> None:
     def end_my_session(session_id: str) -> ResponseReturnValue:
         if not is_id(session_id) or session_id == current_session_id():
             abort(HTTPStatus.NOT_FOUND)
-        end_session(session_id, moderator(), services)
+        end_session(session_id, moderator(), accounts, common)
         return _back(gettext("That session has ended."))
 
     @pages.post("/me/sessions/end-others")
     @needs(Permission.LOOK)
     def end_my_other_sessions() -> ResponseReturnValue:
-        ended = end_other_sessions(current_session_id(), moderator(), services)
+        ended = end_other_sessions(current_session_id(), moderator(), accounts, common)
         return _back(
             ngettext(
                 "%(num)s other session has ended.", "%(num)s other sessions have ended.", ended

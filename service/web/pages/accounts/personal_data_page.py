@@ -25,7 +25,7 @@ from service.moderation.privacy.erase import (
     find_person,
 )
 from service.moderation.privacy.forget import forget_sender
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReputationPorts, Services
 from service.web.edge.language import gettext, ngettext
 from service.web.edge.moments import write_moment
 from service.web.pages.common.marking import Piece, part_text
@@ -61,34 +61,37 @@ def _add_looking(pages: Blueprint, services: Services) -> None:
     @pages.post("/personal-data")
     @needs(Permission.ERASE_PEOPLE)
     def find_personal_data() -> ResponseReturnValue:
-        return _for_person(services, lambda person: _page(held=_held(person, services)))
+        return _for_person(
+            services.reputation,
+            lambda person: _page(held=_held(person, services.reputation, services.common)),
+        )
 
     @pages.post("/personal-data/export")
     @needs(Permission.ERASE_PEOPLE)
     def export_personal_data() -> ResponseReturnValue:
-        return _for_person(services, lambda person: _export(person, services))
+        return _for_person(services.reputation, lambda person: _export(person, services))
 
 
 def _add_forgetting(pages: Blueprint, services: Services) -> None:
     @pages.post("/personal-data/forget")
     @needs(Permission.ERASE_PEOPLE)
     def forget_personal_data() -> ResponseReturnValue:
-        return _for_person(services, lambda person: _forget(person, services))
+        return _for_person(services.reputation, lambda person: _forget(person, services))
 
     @pages.post("/personal-data/erase")
     @needs(Permission.ERASE_PEOPLE)
     def erase_personal_data() -> ResponseReturnValue:
-        return _for_person(services, lambda person: _erase(person, services))
+        return _for_person(services.reputation, lambda person: _erase(person, services))
 
 
 def _for_person(
-    services: Services, act: Callable[[Person], ResponseReturnValue]
+    reputation: ReputationPorts, act: Callable[[Person], ResponseReturnValue]
 ) -> ResponseReturnValue:
     """Do this for the person whom the form names, or say why it names none."""
     typed = _typed()
     try:
         person = find_person(
-            services,
+            reputation,
             address=typed["address"] or None,
             email=typed["email"] or None,
             name=typed["name"] or None,
@@ -100,7 +103,7 @@ def _for_person(
 
 
 def _export(person: Person, services: Services) -> ResponseReturnValue:
-    record_act(services, actor=moderator().name, act="export person", subject="person")
+    record_act(services.common, actor=moderator().name, act="export person", subject="person")
     return Response(
         _lines(person, services),
         mimetype="application/jsonl",
@@ -121,7 +124,7 @@ def _plain(value: object) -> object:
 
 
 def _forget(person: Person, services: Services) -> ResponseReturnValue:
-    held = _held(person, services)
+    held = _held(person, services.reputation, services.common)
     if not _is_confirmed(held):
         return _unconfirmed(held)
     forgotten = forget_sender(person.sender, services, by=moderator().name)
@@ -135,12 +138,12 @@ def _forget(person: Person, services: Services) -> ResponseReturnValue:
 
 
 def _erase(person: Person, services: Services) -> ResponseReturnValue:
-    held = _held(person, services)
+    held = _held(person, services.reputation, services.common)
     if not _is_confirmed(held):
         return _unconfirmed(held)
     erased = erase_person(person, services, by=moderator().name, at_most=ERASED_AT_ONCE)
     told = ngettext("%(num)s comment was erased.", "%(num)s comments were erased.", erased)
-    left = _held(person, services)
+    left = _held(person, services.reputation, services.common)
     if not left.comments:
         return _back(told)
     return _page(held=left, told=told)
@@ -161,9 +164,9 @@ def _back(told: str) -> ResponseReturnValue:
     return redirect(url_for("pages.personal_data"), HTTPStatus.SEE_OTHER)
 
 
-def _held(person: Person, services: Services) -> Held:
-    counts = count_comments(person, services)
-    names = {site.id: site.name for site in services.common.sites.all()}
+def _held(person: Person, reputation: ReputationPorts, common: CommonPorts) -> Held:
+    counts = count_comments(person, reputation)
+    names = {site.id: site.name for site in common.sites.all()}
     by_site = sorted((names.get(site_id, site_id), count) for site_id, count in counts.items())
     return Held(
         comments=sum(counts.values()),

@@ -94,7 +94,9 @@ def add_reminders(pages: Blueprint, services: Services, plan: ReminderPlan) -> N
     @needs(Permission.LOOK)
     def keep_mail() -> ResponseReturnValue:
         try:
-            user = set_mail(moderator(), request.form.get("mail", ""), services)
+            user = set_mail(
+                moderator(), request.form.get("mail", ""), services.accounts, services.common
+            )
         except InvalidInputError:
             refused = gettext("That is no mail address. Write it as name@example.org.")
             return _back(refused=refused)
@@ -114,7 +116,7 @@ def add_reminders(pages: Blueprint, services: Services, plan: ReminderPlan) -> N
 
     def _test(*, in_room: bool) -> ResponseReturnValue:
         try:
-            ask_for_test(moderator(), services, in_room=in_room)
+            ask_for_test(moderator(), services.reminding, services.common, in_room=in_room)
         except InvalidInputError:
             return _back(refused=gettext("Give a mail address first."))
         except ConflictError:

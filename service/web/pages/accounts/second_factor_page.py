@@ -24,7 +24,7 @@ from service.moderation.admin.second_factor import (
     turn_on_second_factor,
 )
 from service.moderation.admin.users import check_password
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts
 from service.web.edge.config import WebConfig
 from service.web.edge.language import gettext
 from service.web.pages.accounts.guessing import limit_tries
@@ -39,61 +39,75 @@ _SECRET_GROUP = 4
 
 
 def add_second_factor(
-    pages: Blueprint, services: Services, config: WebConfig, limiter: Limiter | None
+    pages: Blueprint,
+    accounts: AccountsPorts,
+    common: CommonPorts,
+    config: WebConfig,
+    limiter: Limiter | None,
 ) -> None:
     """Add the page of one's own second factor, and the forms on it."""
-    _add_turning_on(pages, services, config, limiter)
-    _add_changes(pages, services, config, limiter)
+    _add_turning_on(pages, accounts, common, config, limiter)
+    _add_changes(pages, accounts, common, config, limiter)
 
 
 def _add_turning_on(
-    pages: Blueprint, services: Services, config: WebConfig, limiter: Limiter | None
+    pages: Blueprint,
+    accounts: AccountsPorts,
+    common: CommonPorts,
+    config: WebConfig,
+    limiter: Limiter | None,
 ) -> None:
     @pages.get("/me/second-factor")
     def second_factor() -> ResponseReturnValue:
-        return _page(services, config)
+        return _page(accounts, common, config)
 
     @needs(Permission.LOOK)
     @limit_tries(limiter, own_name, own_session)
     def offer_factor() -> ResponseReturnValue:
         user = moderator()
-        if not check_password(user, typed("password"), services):
-            return _wrong_password(services, config)
-        offer = offer_second_factor(user, services)
-        session[_OFFERED] = {"seed": offer.seed, "at": int(services.common.clock().timestamp())}
+        if not check_password(user, typed("password"), accounts):
+            return _wrong_password(accounts, common, config)
+        offer = offer_second_factor(user, accounts, common)
+        session[_OFFERED] = {"seed": offer.seed, "at": int(common.clock().timestamp())}
         return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
 
     @needs(Permission.LOOK)
     @limit_tries(limiter, own_name, own_session)
     def confirm_factor() -> ResponseReturnValue:
         user = moderator()
-        offer = _offered(user, services)
-        if offer is None or services.accounts.second_factors.get(user.id) is not None:
+        offer = _offered(user, accounts, common)
+        if offer is None or accounts.second_factors.get(user.id) is not None:
             return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
         try:
-            codes = turn_on_second_factor(user, services, seed=offer.seed, code=typed("code"))
+            codes = turn_on_second_factor(
+                user, accounts, common, seed=offer.seed, code=typed("code")
+            )
         except InvalidInputError:
             refusal = gettext("This code does not fit: type the one that the app shows now.")
-            return _page(services, config, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+            return _page(accounts, common, config, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
         session.pop(_OFFERED, None)
-        return _page(services, config, codes=codes)
+        return _page(accounts, common, config, codes=codes)
 
     pages.add_url_rule("/me/second-factor/offer", view_func=offer_factor, methods=["POST"])
     pages.add_url_rule("/me/second-factor", view_func=confirm_factor, methods=["POST"])
 
 
 def _add_changes(
-    pages: Blueprint, services: Services, config: WebConfig, limiter: Limiter | None
+    pages: Blueprint,
+    accounts: AccountsPorts,
+    common: CommonPorts,
+    config: WebConfig,
+    limiter: Limiter | None,
 ) -> None:
     @needs(Permission.LOOK)
     @limit_tries(limiter, own_name, own_session)
     def renew_codes() -> ResponseReturnValue:
         user = moderator()
-        if services.accounts.second_factors.get(user.id) is None:
+        if accounts.second_factors.get(user.id) is None:
             return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
-        if not check_password(user, typed("password"), services):
-            return _wrong_password(services, config)
-        return _page(services, config, codes=renew_recovery_codes(user, services))
+        if not check_password(user, typed("password"), accounts):
+            return _wrong_password(accounts, common, config)
+        return _page(accounts, common, config, codes=renew_recovery_codes(user, accounts, common))
 
     @needs(Permission.LOOK)
     @limit_tries(limiter, own_name, own_session)
@@ -101,9 +115,9 @@ def _add_changes(
         user = moderator()
         if config.require_second_factor:
             return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
-        if not check_password(user, typed("password"), services):
-            return _wrong_password(services, config)
-        turn_off_second_factor(user, services, actor=user.name, actor_role=user.role)
+        if not check_password(user, typed("password"), accounts):
+            return _wrong_password(accounts, common, config)
+        turn_off_second_factor(user, accounts, common, actor=user.name, actor_role=user.role)
         return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
 
     pages.add_url_rule("/me/second-factor/codes", view_func=renew_codes, methods=["POST"])
@@ -111,15 +125,20 @@ def _add_changes(
 
 
 def _page(
-    services: Services, config: WebConfig, *, refusal: str = "", codes: tuple[str, ...] = ()
+    accounts: AccountsPorts,
+    common: CommonPorts,
+    config: WebConfig,
+    *,
+    refusal: str = "",
+    codes: tuple[str, ...] = (),
 ) -> str:
     user = moderator()
-    factor = services.accounts.second_factors.get(user.id)
-    offer = _offered(user, services) if factor is None else None
+    factor = accounts.second_factors.get(user.id)
+    offer = _offered(user, accounts, common) if factor is None else None
     return render_template(
         "second_factor.html",
-        since=tell_time(factor.since, services.common.clock()) if factor else None,
-        codes_left=services.accounts.second_factors.count_recovery(user.id) if factor else 0,
+        since=tell_time(factor.since, common.clock()) if factor else None,
+        codes_left=accounts.second_factors.count_recovery(user.id) if factor else 0,
         codes=codes,
         offer=offer,
         square=_square(offer) if offer else "",
@@ -129,17 +148,19 @@ def _page(
     )
 
 
-def _wrong_password(services: Services, config: WebConfig) -> ResponseReturnValue:
+def _wrong_password(
+    accounts: AccountsPorts, common: CommonPorts, config: WebConfig
+) -> ResponseReturnValue:
     refusal = gettext("This is not your password.")
-    return _page(services, config, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
+    return _page(accounts, common, config, refusal=refusal), HTTPStatus.UNPROCESSABLE_ENTITY
 
 
-def _offered(user: User, services: Services) -> Offer | None:
+def _offered(user: User, accounts: AccountsPorts, common: CommonPorts) -> Offer | None:
     """Return the second factor that was offered to this browser within ten minutes."""
     offered = session.get(_OFFERED)
-    if offered is None or services.common.clock().timestamp() - offered["at"] > _OFFER_SECONDS:
+    if offered is None or common.clock().timestamp() - offered["at"] > _OFFER_SECONDS:
         return None
-    return offer_second_factor(user, services, seed=offered["seed"])
+    return offer_second_factor(user, accounts, common, seed=offered["seed"])
 
 
 def _square(offer: Offer) -> Markup:

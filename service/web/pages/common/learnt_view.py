@@ -18,7 +18,7 @@ from service.moderation.learning.learnt import (
     beliefs,
     what_was_learnt,
 )
-from service.ports.services import Services
+from service.ports.services import CommonPorts, LearningPorts, Services
 from service.scoring.left import LeftWeek
 from service.web.edge.language import (
     current_language,
@@ -99,8 +99,10 @@ class CurveView:
 
 def learnt_view(site: Site, services: Services) -> LearntView:
     """Return what the site's decisions taught, in words."""
-    (belief,) = beliefs(services, (site.id,))
-    things = what_was_learnt(site.id, services) if site.settings.learns else ()
+    (belief,) = beliefs(services.learning, services.common, (site.id,))
+    things = (
+        what_was_learnt(site.id, services.review, services.learning) if site.settings.learns else ()
+    )
     return LearntView(
         belief=belief_in_words(belief),
         kinds=tuple(
@@ -147,13 +149,16 @@ def belief_in_words(belief: Belief) -> str:
 
 
 def belief_views(
-    services: Services, site_ids: tuple[SiteId, ...] | None, sites: Sequence[Site]
+    learning: LearningPorts,
+    common: CommonPorts,
+    site_ids: tuple[SiteId, ...] | None,
+    sites: Sequence[Site],
 ) -> tuple[BeliefView, ...]:
     """Return a sentence for each of the sites that decided most."""
     names = {site.id: site.name for site in sites}
     return tuple(
         BeliefView(site=part_text(names[one.site_id]), says=belief_in_words(one))
-        for one in beliefs(services, site_ids)[:_SITES_TOLD]
+        for one in beliefs(learning, common, site_ids)[:_SITES_TOLD]
         if one.site_id in names
     )
 

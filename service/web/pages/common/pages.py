@@ -38,7 +38,7 @@ from service.domain.errors import (
 from service.domain.sign_in import IDLE_LIFETIME
 from service.domain.user import Permission, User
 from service.moderation.admin.sessions import find_session
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, CommonPorts
 from service.web.edge.auth import is_open
 from service.web.edge.config import WebConfig
 from service.web.edge.ids import is_id
@@ -168,7 +168,9 @@ def make_pages() -> Blueprint:
     return Blueprint("pages", __name__)
 
 
-def guard_pages(app: Flask, pages: Blueprint, services: Services, config: WebConfig) -> None:
+def guard_pages(
+    app: Flask, pages: Blueprint, accounts: AccountsPorts, common: CommonPorts, config: WebConfig
+) -> None:
     """Put the pages under the app's sessions, and show its errors to people as pages."""
     app.config.update(
         # With the prefix, browsers take the cookie from nobody but this very host, over HTTPS.
@@ -185,12 +187,12 @@ def guard_pages(app: Flask, pages: Blueprint, services: Services, config: WebCon
         WTF_CSRF_SSL_STRICT=False,
     )
     csrf = CSRFProtect(app)
-    _login_manager(services).init_app(app)
-    _read_at_one_moment(pages, services)
+    _login_manager(accounts, common).init_app(app)
+    _read_at_one_moment(pages, common)
     pages.before_request(csrf.protect)
     pages.before_request(_ask_for_moderator)
     if config.require_second_factor:
-        pages.before_request(lambda: _ask_for_second_factor(services))
+        pages.before_request(lambda: _ask_for_second_factor(accounts))
     pages.after_request(_harden)
     pages.register_error_handler(ModerationError, _on_our_error)
     pages.register_error_handler(CSRFError, _on_stale_form)
@@ -199,7 +201,7 @@ def guard_pages(app: Flask, pages: Blueprint, services: Services, config: WebCon
     app.register_blueprint(pages)
 
 
-def _read_at_one_moment(pages: Blueprint, services: Services) -> None:
+def _read_at_one_moment(pages: Blueprint, common: CommonPorts) -> None:
     """Let a page that only shows something read all of it at one moment.
 
     What changes something reads as it goes: it may take long, or wait for somebody else.
@@ -207,7 +209,7 @@ def _read_at_one_moment(pages: Blueprint, services: Services) -> None:
 
     def begin() -> None:
         if request.method in _LOOKING:
-            g.moment = services.common.one_moment()
+            g.moment = common.one_moment()
             g.moment.__enter__()
 
     def end(_error: BaseException | None) -> None:
@@ -259,14 +261,14 @@ def _is_page(path: str) -> bool:
     return str(endpoint).startswith("pages.") and not is_open(view)
 
 
-def _login_manager(services: Services) -> LoginManager:
+def _login_manager(accounts: AccountsPorts, common: CommonPorts) -> LoginManager:
     manager = LoginManager()
     # A moderator's address changes when the phone leaves the house; the session may go along.
     manager.session_protection = None
 
     @manager.user_loader  # type: ignore[untyped-decorator]  # the library ships no types
     def load(session_id: str) -> SignedIn | None:
-        found = find_session(session_id, services) if is_id(session_id) else None
+        found = find_session(session_id, accounts, common) if is_id(session_id) else None
         return SignedIn(found[1], session_id) if found else None
 
     return manager
@@ -286,11 +288,11 @@ def _ask_for_moderator() -> ResponseReturnValue | None:
     return None
 
 
-def _ask_for_second_factor(services: Services) -> ResponseReturnValue | None:
+def _ask_for_second_factor(accounts: AccountsPorts) -> ResponseReturnValue | None:
     """Lead whoever is signed in without a second factor to where it is set up."""
     if not current_user.is_authenticated or request.endpoint in _WITHOUT_SECOND_FACTOR:
         return None
-    if services.accounts.second_factors.get(moderator().id) is not None:
+    if accounts.second_factors.get(moderator().id) is not None:
         return None
     return redirect(url_for("pages.second_factor"), HTTPStatus.SEE_OTHER)
 

@@ -9,7 +9,7 @@ from flask import current_app, request, url_for
 from flask_login import current_user
 
 from service.domain.user import Permission, User
-from service.ports.services import Services
+from service.ports.services import TellingPorts
 from service.web.edge.language import gettext, noted
 
 
@@ -47,12 +47,12 @@ _CALLBACKS = "pages.callbacks"
 _COUNTED = 99
 
 
-def shell_of(services: Services) -> dict[str, Any]:
+def shell_of(telling: TellingPorts) -> dict[str, Any]:
     """Return what the bar shows to whoever is signed in; nothing to strangers."""
     if not current_user.is_authenticated:
         return {}
     user: User = current_user.user
-    troubles = services.telling.deliveries.troubles(site_ids=user.site_ids, at_most=_COUNTED + 1)
+    troubles = telling.deliveries.troubles(site_ids=user.site_ids, at_most=_COUNTED + 1)
     callbacks = _number(troubles.given_up + troubles.refused)
     return {
         "daily_ways": [_way(*way) for way in _DAILY if _is_open(user, *way)],

@@ -19,7 +19,7 @@ from service.domain.user import Permission
 from service.moderation.insight.asked import AskedBook
 from service.moderation.insight.drift import DriftBook, DriftReading
 from service.moderation.insight.figures import FigureBook
-from service.ports.services import Services
+from service.ports.services import ClustersPorts, Services
 from service.scoring.figures import Audited, Figures, Series
 from service.scoring.left import LeftWeek
 from service.scoring.shares import Share
@@ -115,7 +115,11 @@ class CampaignLine:
 
 def add_figures(pages: Blueprint, services: Services) -> None:
     """Add the page of figures and the same numbers as JSON."""
-    book, drifts, asked = FigureBook(services), DriftBook(services), AskedBook(services)
+    book, drifts, asked = (
+        FigureBook(services.insight, services.common),
+        DriftBook(services),
+        AskedBook(services),
+    )
 
     @pages.get("/figures")
     @needs(Permission.LOOK)
@@ -191,12 +195,14 @@ def _show(
             ],
             [percent_tick(share) for share in plots.QUARTERS],
         ),
-        campaigns=_campaigns(figures, services),
+        campaigns=_campaigns(figures, services.clusters),
         versions=_stack(figures.versions, figures, labels),
         decided_by=_stack(figures.decided_by, figures, labels),
         people=_people(figures),
         curve=curve_view(weeks),
-        beliefs=belief_views(services, _site_ids(site_id), list(sites.values())),
+        beliefs=belief_views(
+            services.learning, services.common, _site_ids(site_id), list(sites.values())
+        ),
         drift=drift_view(reading),
         drift_kinds=_then_and_now(),
         percent_whole=percent_of_hundred,
@@ -455,12 +461,12 @@ def _found(figures: Figures) -> tuple[str, str]:
     )
 
 
-def _campaigns(figures: Figures, services: Services) -> tuple[CampaignLine, ...]:
+def _campaigns(figures: Figures, clusters: ClustersPorts) -> tuple[CampaignLine, ...]:
     site_ids = moderator().site_ids
     found = []
     for one in figures.campaigns:
         try:
-            campaign = services.grouping.campaigns.get(one.campaign_id, site_ids=site_ids)
+            campaign = clusters.campaigns.get(one.campaign_id, site_ids=site_ids)
         except NotFoundError:
             # It lost its members within the last minute.
             continue

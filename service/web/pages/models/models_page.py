@@ -13,7 +13,7 @@ from service.domain.user import Permission
 from service.moderation.learning.ask_retraining import NoTrainerError, ask_retraining
 from service.moderation.learning.retrain import promote_retrained, refuse_retrained
 from service.moderation.learning.versions import promote_version, roll_back
-from service.ports.services import Services
+from service.ports.services import LearningPorts, Services
 from service.web.edge.config import WebConfig
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext
@@ -69,7 +69,7 @@ def _add_version_acts(pages: Blueprint, services: Services) -> None:
     @needs(Permission.MANAGE_MODELS)
     def promote_model(version_name: str) -> ResponseReturnValue:
         try:
-            promote_version(version_name, services, by=moderator().name)
+            promote_version(version_name, services.learning, services.common, by=moderator().name)
         except ConflictError as error:
             return _show(services, refusal=_why_not(error), status=HTTPStatus.CONFLICT)
         return _back(gettext("%(version)s serves from now on.", version=version_name))
@@ -82,7 +82,7 @@ def _add_version_acts(pages: Blueprint, services: Services) -> None:
             refusal = gettext("Meanwhile another version was promoted. Nothing was changed.")
             return _show(services, refusal=refusal, status=HTTPStatus.CONFLICT)
         try:
-            name = roll_back(services, by=moderator().name)
+            name = roll_back(services.learning, services.common, by=moderator().name)
         except ConflictError as error:
             return _show(services, refusal=_why_not(error), status=HTTPStatus.CONFLICT)
         return _back(gettext("%(version)s serves from now on.", version=name))
@@ -94,7 +94,7 @@ def _add_retraining_acts(pages: Blueprint, services: Services, config: WebConfig
     def retrain_now() -> ResponseReturnValue:
         options = RetrainingOptions(data=config.retrain_data)
         try:
-            ask_retraining(services, by=moderator().name, options=options)
+            ask_retraining(services.learning, services.common, by=moderator().name, options=options)
         except NoTrainerError:
             refusal = gettext("No process that retrains is running; see below for what to do.")
             return _show(services, refusal=refusal, status=HTTPStatus.CONFLICT)
@@ -106,11 +106,11 @@ def _add_retraining_acts(pages: Blueprint, services: Services, config: WebConfig
     @pages.post("/models/retrainings/<retraining_id>/promote")
     @needs(Permission.MANAGE_MODELS)
     def promote_candidate(retraining_id: str) -> ResponseReturnValue:
-        found = _find(retraining_id, services)
+        found = _find(retraining_id, services.learning)
         if not found.waits:
             return _answered(services)
         try:
-            promote_retrained(found, services, by=moderator().name)
+            promote_retrained(found, services.learning, services.common, by=moderator().name)
         except ConflictError as error:
             return _show(services, refusal=_why_not(error), status=HTTPStatus.CONFLICT)
         return _back(gettext("%(version)s serves from now on.", version=found.version))
@@ -118,18 +118,18 @@ def _add_retraining_acts(pages: Blueprint, services: Services, config: WebConfig
     @pages.post("/models/retrainings/<retraining_id>/refuse")
     @needs(Permission.MANAGE_MODELS)
     def refuse_candidate(retraining_id: str) -> ResponseReturnValue:
-        found = _find(retraining_id, services)
+        found = _find(retraining_id, services.learning)
         if not found.waits:
             return _answered(services)
         try:
-            refuse_retrained(found, services, by=moderator().name)
+            refuse_retrained(found, services.learning, services.common, by=moderator().name)
         except ConflictError:
             return _answered(services)
         return _back(gettext("%(version)s was refused and does not serve.", version=found.version))
 
 
-def _find(retraining_id: str, services: Services) -> Retraining:
-    return services.learning.retrainings.get(retraining_id if is_id(retraining_id) else "")
+def _find(retraining_id: str, learning: LearningPorts) -> Retraining:
+    return learning.retrainings.get(retraining_id if is_id(retraining_id) else "")
 
 
 def _answered(services: Services) -> ResponseReturnValue:
@@ -157,17 +157,17 @@ def _show(
         refusal=refusal,
         versions=[view_version(one, now) for one in services.learning.versions.all()],
         previous=services.learning.versions.previous(),
-        retrainings=[view_retraining(one, services, moderator(), now) for one in recent],
+        retrainings=[view_retraining(one, services.review, moderator(), now) for one in recent],
         under_way=progress_of(recent, now)["under_way"],
-        trainer=_is_heard(services),
-        shadow=view_shadow(services, moderator()),
+        trainer=_is_heard(services.learning),
+        shadow=view_shadow(services.judging, services.common, moderator()),
     )
     return html, status
 
 
-def _is_heard(services: Services) -> bool:
+def _is_heard(learning: LearningPorts) -> bool:
     try:
-        return services.learning.trainer_queue.is_heard()
+        return learning.trainer_queue.is_heard()
     except StoreUnavailableError:
         # Going back to an earlier version must work on the day on which the queue does not.
         return False

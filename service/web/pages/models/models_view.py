@@ -18,7 +18,7 @@ from service.domain.retraining import (
 from service.domain.user import User
 from service.moderation.learning.retrain import SCHEDULE
 from service.ports.models import VersionOnShelf
-from service.ports.services import Services
+from service.ports.services import ReviewPorts
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted, number
 from service.web.pages.common.marking import Piece, part_text
@@ -156,7 +156,7 @@ def view_version(version: VersionOnShelf, now: datetime) -> VersionView:
 
 
 def view_retraining(
-    one: Retraining, services: Services, user: User, now: datetime
+    one: Retraining, review: ReviewPorts, user: User, now: datetime
 ) -> RetrainingView:
     """Return what is shown of a retraining to this person."""
     report = one.report
@@ -186,7 +186,7 @@ def view_retraining(
         set_aside=_set_aside(report),
         checks=_checks(report),
         gains=tuple(part_text(gain) for gain in report.gains) if report else (),
-        lost=_lost(lost[:_LOST_SHOWN], services, user),
+        lost=_lost(lost[:_LOST_SHOWN], review, user),
         more_lost=max(0, len(lost) - _LOST_SHOWN),
     )
 
@@ -263,9 +263,9 @@ def _checks(report: RetrainingReport | None) -> tuple[CheckView, ...]:
     )
 
 
-def _lost(ids: Sequence[str], services: Services, user: User) -> tuple[LostView, ...]:
+def _lost(ids: Sequence[str], review: ReviewPorts, user: User) -> tuple[LostView, ...]:
     """Return the lost ham, linked where it is a comment that this person may see."""
-    found = services.review.cases.find([CommentId(one) for one in ids if is_id(one)])
+    found = review.cases.find([CommentId(one) for one in ids if is_id(one)])
     seen = {case.comment.id for case in found if user.sees(case.comment.site_id)}
     return tuple(LostView(id=one, shown=part_text(one), comment=one in seen) for one in ids)
 

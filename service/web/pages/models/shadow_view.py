@@ -24,7 +24,7 @@ from service.domain.shadow_verdict import (
 from service.domain.user import Permission, User
 from service.domain.verdict import Outcome
 from service.moderation.judging.differences import tell_differences
-from service.ports.services import Services
+from service.ports.services import CommonPorts, JudgingPorts, ReviewPorts, Services
 from service.web.edge.language import (
     gettext,
     noted,
@@ -126,7 +126,9 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
         if moderator().may(Permission.MANAGE_MODELS):
             # Theirs is the page that holds this as a part.
             return redirect(url_for("pages.models", _anchor="on-trial"), HTTPStatus.SEE_OTHER)
-        return render_template("shadow.html", shadow=view_shadow(services, moderator()))
+        return render_template(
+            "shadow.html", shadow=view_shadow(services.judging, services.common, moderator())
+        )
 
     @pages.get("/models/differences")
     @needs(Permission.LOOK)
@@ -142,16 +144,16 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
             abort(HTTPStatus.NOT_FOUND)
         scope = ShadowVerdictScope(model_version=version, site_ids=moderator().site_ids)
         try:
-            told = tell_differences(scope, services, cursor=cursor, limit=PAGE_SIZE)
+            told = tell_differences(scope, services.judging, cursor=cursor, limit=PAGE_SIZE)
         except InvalidInputError:
             abort(HTTPStatus.NOT_FOUND)
         here = "pages.differences"
         return render_template(
             "differences.html",
-            version=_version_view(version, services, told.counts, told.n_newly_lost),
+            version=_version_view(version, services.judging, told.counts, told.n_newly_lost),
             counts=told.counts,
             rows=_matrix(told.counts),
-            differing=_present(told.disagreements, services, moderator()),
+            differing=_present(told.disagreements, services.review, moderator()),
             outcomes=[gettext(name) for name in OUTCOME_HEADINGS.values()],
             further=url_for(here, version=version, cursor=told.next_cursor)
             if told.next_cursor
@@ -160,35 +162,35 @@ def add_shadow(pages: Blueprint, services: Services) -> None:
         )
 
 
-def view_shadow(services: Services, user: User) -> ShadowView:
+def view_shadow(judging: JudgingPorts, common: CommonPorts, user: User) -> ShadowView:
     """Return what is said of versions that do not serve, of the sites that an account sees."""
-    versions = list(services.judging.shadow_verdicts.versions())[:_VERSIONS_SHOWN]
-    jobs = services.judging.back_scorings.recent(limit=_JOBS_SHOWN)
+    versions = list(judging.shadow_verdicts.versions())[:_VERSIONS_SHOWN]
+    jobs = judging.back_scorings.recent(limit=_JOBS_SHOWN)
     return ShadowView(
-        in_shadow=services.judging.shadow_name(),
-        versions=tuple(_view_version(one, services, user.site_ids) for one in versions),
+        in_shadow=judging.shadow_name(),
+        versions=tuple(_view_version(one, judging, user.site_ids) for one in versions),
         # Whom they ask about, and how many that is, concerns those alone who see all sites.
-        jobs=tuple(_job(one, services) for one in jobs if user.site_ids is None),
+        jobs=tuple(_job(one, common) for one in jobs if user.site_ids is None),
     )
 
 
 def _view_version(
-    name: str, services: Services, site_ids: tuple[SiteId, ...] | None
+    name: str, judging: JudgingPorts, site_ids: tuple[SiteId, ...] | None
 ) -> VersionView:
     scope = ShadowVerdictScope(model_version=name, site_ids=site_ids)
-    told = tell_differences(scope, services, limit=1)
-    return _version_view(name, services, told.counts, told.n_newly_lost)
+    told = tell_differences(scope, judging, limit=1)
+    return _version_view(name, judging, told.counts, told.n_newly_lost)
 
 
 def _version_view(
-    name: str, services: Services, counts: ShadowVerdictCounts, n_newly_lost: int
+    name: str, judging: JudgingPorts, counts: ShadowVerdictCounts, n_newly_lost: int
 ) -> VersionView:
     share = counts.differing / counts.comments if counts.comments else 0.0
     seen = counts.share_seen
     return VersionView(
         shown=part_text(name),
         url=url_for("pages.differences", version=name),
-        in_shadow=name == services.judging.shadow_name(),
+        in_shadow=name == judging.shadow_name(),
         shadow_verdicts=number(counts.comments),
         differing=f"{number(counts.differing)} ({percent(share)})",
         newly_lost=number(n_newly_lost),
@@ -196,7 +198,7 @@ def _version_view(
     )
 
 
-def _job(job: BackScoring, services: Services) -> JobView:
+def _job(job: BackScoring, common: CommonPorts) -> JobView:
     return JobView(
         version=part_text(job.model_version),
         state=gettext(_STATE_NAMES[job.state]),
@@ -204,7 +206,7 @@ def _job(job: BackScoring, services: Services) -> JobView:
         total=number(job.total),
         share=job.share_done,
         percent=percent(job.share_done),
-        asked=tell_time(job.asked_at, services.common.clock()),
+        asked=tell_time(job.asked_at, common.clock()),
         problem=part_text(job.problem or ""),
     )
 
@@ -227,11 +229,11 @@ def _matrix(counts: ShadowVerdictCounts) -> list[RowView]:
 
 
 def _present(
-    found: Sequence[Disagreement], services: Services, user: User
+    found: Sequence[Disagreement], review: ReviewPorts, user: User
 ) -> list[DisagreementView]:
     cases = {
         case.comment.id: case
-        for case in services.review.cases.find_judged([one.comment_id for one in found])
+        for case in review.cases.find_judged([one.comment_id for one in found])
         if user.sees(case.comment.site_id)
     }
     return [

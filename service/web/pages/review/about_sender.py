@@ -12,7 +12,7 @@ from service.domain.case import Case
 from service.domain.comment import SiteId
 from service.domain.decision import Ruling
 from service.domain.sender_record import MAX_COUNTED, Trait, TraitRecord
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReputationPorts
 from service.web.edge.language import gettext, noted, number
 from service.web.pages.common.labels import CALLED, RULED
 from service.web.pages.common.marking import Piece, part_text
@@ -71,7 +71,7 @@ class SenderView:
 
 
 def about_sender_view(
-    case: Case, services: Services, site_ids: Sequence[SiteId] | None
+    case: Case, reputation: ReputationPorts, common: CommonPorts, site_ids: Sequence[SiteId] | None
 ) -> SenderView | None:
     """Return what is known of a comment's sender from these sites' other comments.
 
@@ -79,10 +79,10 @@ def about_sender_view(
     """
     if case.withdrawn_at is not None:
         return None
-    record = services.reputation.sender_records.look_up(case.comment, site_ids=site_ids)
+    record = reputation.sender_records.look_up(case.comment, site_ids=site_ids)
     if not record.traits:
         return None
-    now = services.common.clock()
+    now = common.clock()
     return SenderView(
         traits=tuple(_trait(trait) for trait in record.traits),
         other_names=tuple(part_text(name[:_GIST_CHARS]) for name in record.other_names),

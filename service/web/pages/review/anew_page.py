@@ -17,7 +17,7 @@ from service.domain.verdict import Outcome
 from service.moderation.review.anew import AnewBook, Moved
 from service.moderation.review.bulk_decisions import BULK_DECISION_ASKS_BEYOND
 from service.moderation.review.decide import MAX_NOTE_CHARS
-from service.ports.services import Services
+from service.ports.services import CommonPorts
 from service.web.edge.ids import is_id
 from service.web.edge.language import ngettext, probability
 from service.web.pages.common.marking import Piece, part_text
@@ -77,7 +77,7 @@ def _says(moved: Moved) -> str:
     )
 
 
-def add_anew(pages: Blueprint, services: Services, book: AnewBook) -> None:
+def add_anew(pages: Blueprint, common: CommonPorts, book: AnewBook) -> None:
     """Add the page of what moved at one site."""
 
     @pages.get("/review/anew/<site_id>/<called>")
@@ -87,12 +87,12 @@ def add_anew(pages: Blueprint, services: Services, book: AnewBook) -> None:
         if outcome is None or not is_id(site_id):
             abort(HTTPStatus.NOT_FOUND)
         require(Permission.DECIDE, SiteId(site_id))
-        sites = {site.id: site for site in services.common.sites.all()}
+        sites = {site.id: site for site in common.sites.all()}
         if site_id not in sites:
             abort(HTTPStatus.NOT_FOUND)
         found = book.moved(sites, SiteId(site_id))
         group = next((one for one in found if one.outcome is outcome), None)
-        now = services.common.clock()
+        now = common.clock()
         return render_template(
             "anew.html",
             group=moved_views([group], sites)[0] if group else None,
@@ -107,7 +107,7 @@ def add_anew(pages: Blueprint, services: Services, book: AnewBook) -> None:
             if group
             else [],
             queue=url_for("pages.queue", site=site_id),
-            bulk_decision_id=services.common.new_id("str"),
+            bulk_decision_id=common.new_id("str"),
             max_note_chars=MAX_NOTE_CHARS,
             asks_beyond=BULK_DECISION_ASKS_BEYOND,
             low_p_spam=probability(LOW_P_SPAM),

@@ -24,7 +24,7 @@ from service.moderation.review.put_aside import (
     snooze,
     take_back,
 )
-from service.ports.services import Services
+from service.ports.services import AccountsPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import day_in_words, gettext, noted
 from service.web.pages.common.last_bulk_decision import note_given
@@ -74,14 +74,14 @@ class ForYou:
     aside: AsideView
 
 
-def aside_view(case: Case, services: Services, asides: Sequence[Aside]) -> AsideMenu | None:
+def aside_view(case: Case, accounts: AccountsPorts, asides: Sequence[Aside]) -> AsideMenu | None:
     """Return the menu of a comment that waits, None for another; `asides` are those that hold."""
     if not case.needs_review or not moderator().may(Permission.DECIDE, case.comment.site_id):
         return None
     aside = next((one for one in asides if one.comment_id == case.comment.id), None)
     return AsideMenu(
         comment_id=case.comment.id,
-        aside=_view(aside, services) if aside else None,
+        aside=_view(aside, accounts) if aside else None,
         snoozes=tuple((hours, gettext(says)) for hours, says in SNOOZES.items()),
     )
 
@@ -94,9 +94,11 @@ def for_you(services: Services, asides: Sequence[Aside]) -> Sequence[ForYou]:
         ForYou(
             url=url_for("pages.comment", comment_id=one.case.comment.id, show="aside"),
             author=part_text(beginning(one.case.comment.author.name or "", _NAME_CHARS)),
-            aside=_view(one.aside, services),
+            aside=_view(one.aside, services.accounts),
         )
-        for one in list_held_for(moderator(), services, asides=asides)[:_MOST_TOLD]
+        for one in list_held_for(moderator(), services.review, services.common, asides=asides)[
+            :_MOST_TOLD
+        ]
     ]
 
 
@@ -106,7 +108,7 @@ def just_put_aside(services: Services) -> AsideView | None:
     found = (
         services.review.asides.find([comment_id], now=services.common.clock()) if comment_id else {}
     )
-    return _view(found[comment_id], services) if found else None
+    return _view(found[comment_id], services.accounts) if found else None
 
 
 def add_aside(pages: Blueprint, services: Services) -> None:
@@ -115,10 +117,12 @@ def add_aside(pages: Blueprint, services: Services) -> None:
     @pages.get("/review/comments/<comment_id>/aside", endpoint="leave_to")
     @needs(Permission.DECIDE)
     def leave_to(comment_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services)
+        case = _case(comment_id, services.review)
         user, site_id = moderator(), case.comment.site_id
         others = [
-            one for one in colleagues(services, by=user) if one.may(Permission.DECIDE, site_id)
+            one
+            for one in colleagues(services.accounts, by=user)
+            if one.may(Permission.DECIDE, site_id)
         ]
         return render_template(
             "leave_to.html",
@@ -133,7 +137,7 @@ def add_aside(pages: Blueprint, services: Services) -> None:
     @pages.post("/review/comments/<comment_id>/aside")
     @needs(Permission.DECIDE)
     def put_aside(comment_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services)
+        case = _case(comment_id, services.review)
         try:
             aside = _put(case.comment.id, services)
         except InvalidInputError:
@@ -148,16 +152,16 @@ def add_aside(pages: Blueprint, services: Services) -> None:
     @pages.post("/review/comments/<comment_id>/aside/end", endpoint="end_aside")
     @needs(Permission.DECIDE)
     def end(comment_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services)
-        take_back(case.comment.id, services, by=moderator())
+        case = _case(comment_id, services.review)
+        take_back(case.comment.id, services.review, services.common, by=moderator())
         return redirect(url_for("pages.comment", comment_id=case.comment.id), HTTPStatus.SEE_OTHER)
 
 
-def _case(comment_id: str, services: Services) -> Case:
+def _case(comment_id: str, review: ReviewPorts) -> Case:
     if not is_id(comment_id):
         abort(HTTPStatus.NOT_FOUND)
     try:
-        case = services.review.cases.get(CommentId(comment_id))
+        case = review.cases.get(CommentId(comment_id))
     except NotFoundError:
         abort(HTTPStatus.NOT_FOUND)
     require(Permission.DECIDE, case.comment.site_id)
@@ -174,10 +178,10 @@ def _put(comment_id: CommentId, services: Services) -> Aside:
     if what != AsideKind.SNOOZED or hours not in map(str, SNOOZES):
         abort(HTTPStatus.BAD_REQUEST)
     until = services.common.clock() + timedelta(hours=int(hours))
-    return snooze(comment_id, until, services, by=user, note=note)
+    return snooze(comment_id, until, services.review, services.common, by=user, note=note)
 
 
-def _view(aside: Aside, services: Services) -> AsideView:
+def _view(aside: Aside, accounts: AccountsPorts) -> AsideView:
     until = gettext(
         "%(day)s, %(time)s UTC",
         day=day_in_words(aside.until, noted("d MMMM y")),
@@ -192,7 +196,7 @@ def _view(aside: Aside, services: Services) -> AsideView:
             until=until,
         )
     else:
-        user = services.accounts.users.get(aside.user_id or "")
+        user = accounts.users.get(aside.user_id or "")
         says = gettext(
             "Handed over to %(whom)s by %(who)s; everybody's again on %(until)s.",
             whom=user.name if user else "?",

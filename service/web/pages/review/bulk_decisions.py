@@ -89,7 +89,7 @@ def add_bulk_decisions(pages: Blueprint, services: Services) -> None:
     def bulk_decisions() -> ResponseReturnValue:
         before = request.args.get("before", "")
         found = list_bulk_decisions(
-            services,
+            services.review,
             site_ids=moderator().site_ids,
             limit=BULK_DECISIONS_SHOWN + 1,
             before=before if is_id(before) else None,
@@ -103,7 +103,7 @@ def add_bulk_decisions(pages: Blueprint, services: Services) -> None:
         return render_template(
             "bulk_decisions.html",
             bulk_decisions=shown,
-            done=just_done_bulk_decision(services),
+            done=just_done_bulk_decision(services.review, services.common),
             older=url_for("pages.bulk_decisions", before=more) if more else None,
             first=not before,
         )

@@ -23,7 +23,7 @@ from service.moderation.review.bulk_decisions import BULK_DECISION_ASKS_BEYOND
 from service.moderation.review.campaigns import decide_group, groups_of, put_back
 from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.ports.campaigns import MemberPage
-from service.ports.services import Services
+from service.ports.services import ClustersPorts, CommonPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext, probability
 from service.web.pages.common.last_bulk_decision import (
@@ -87,21 +87,26 @@ def add_campaigns(pages: Blueprint, services: Services) -> None:
 
     @pages.get("/review/campaigns")
     def campaigns() -> ResponseReturnValue:
-        return _show_list(_CAMPAIGNS, services)
+        return _show_list(_CAMPAIGNS, services.clusters, services.common)
 
     @pages.get("/review/campaigns/<campaign_id>")
     def campaign(campaign_id: str) -> ResponseReturnValue:
-        return _show(_CAMPAIGNS, _find(_CAMPAIGNS, campaign_id, services), services)
+        return _show(_CAMPAIGNS, _find(_CAMPAIGNS, campaign_id, services.clusters), services)
 
     @pages.post("/review/campaigns/<campaign_id>/decision", endpoint="decide_campaign")
     @needs(Permission.DECIDE)
     def decide(campaign_id: str) -> ResponseReturnValue:
-        return _decide(_CAMPAIGNS, _find(_CAMPAIGNS, campaign_id, services), services)
+        return _decide(_CAMPAIGNS, _find(_CAMPAIGNS, campaign_id, services.clusters), services)
 
     @pages.post("/review/campaigns/<campaign_id>/put-back")
     @needs(Permission.DECIDE)
     def put_back_into_campaign(campaign_id: str) -> ResponseReturnValue:
-        return _put_back(_CAMPAIGNS, _find(_CAMPAIGNS, campaign_id, services), services)
+        return _put_back(
+            _CAMPAIGNS,
+            _find(_CAMPAIGNS, campaign_id, services.clusters),
+            services.clusters,
+            services.common,
+        )
 
 
 def add_rings(pages: Blueprint, services: Services) -> None:
@@ -109,27 +114,29 @@ def add_rings(pages: Blueprint, services: Services) -> None:
 
     @pages.get("/review/rings")
     def rings() -> ResponseReturnValue:
-        return _show_list(_RINGS, services)
+        return _show_list(_RINGS, services.clusters, services.common)
 
     @pages.get("/review/rings/<ring_id>")
     def ring(ring_id: str) -> ResponseReturnValue:
-        return _show(_RINGS, _find(_RINGS, ring_id, services), services)
+        return _show(_RINGS, _find(_RINGS, ring_id, services.clusters), services)
 
     @pages.post("/review/rings/<ring_id>/decision", endpoint="decide_ring")
     @needs(Permission.DECIDE)
     def decide(ring_id: str) -> ResponseReturnValue:
-        return _decide(_RINGS, _find(_RINGS, ring_id, services), services)
+        return _decide(_RINGS, _find(_RINGS, ring_id, services.clusters), services)
 
     @pages.post("/review/rings/<ring_id>/put-back")
     @needs(Permission.DECIDE)
     def put_back_into_ring(ring_id: str) -> ResponseReturnValue:
-        return _put_back(_RINGS, _find(_RINGS, ring_id, services), services)
+        return _put_back(
+            _RINGS, _find(_RINGS, ring_id, services.clusters), services.clusters, services.common
+        )
 
 
-def _show_list(groups: Groups, services: Services) -> str:
+def _show_list(groups: Groups, clusters: ClustersPorts, common: CommonPorts) -> str:
     waiting_only = _shown(default=_WAITING) == _WAITING
     page = _from_cursor(
-        lambda cursor: groups_of(groups.what, services).page(
+        lambda cursor: groups_of(groups.what, clusters).page(
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
             cursor=cursor,
@@ -142,7 +149,7 @@ def _show_list(groups: Groups, services: Services) -> str:
     }
     return render_template(
         groups.list_template,
-        campaigns=_present(groups, page.campaigns, services, sites=_sites(services)),
+        campaigns=_present(groups, page.campaigns, clusters, common, sites=_sites(common)),
         waiting_only=waiting_only,
         first=not _cursor(),
         further=url_for(groups.list_route, **further) if page.next_cursor else None,
@@ -153,34 +160,35 @@ def _show_list(groups: Groups, services: Services) -> str:
 def _present(
     groups: Groups,
     campaigns: Sequence[Campaign],
-    services: Services,
+    clusters: ClustersPorts,
+    common: CommonPorts,
     *,
     sites: Mapping[SiteId, Site],
 ) -> list[CampaignView]:
     ids = [one.id for one in campaigns]
-    facts = services.grouping.rings.facts(ids) if groups.what is ChosenBy.RING else {}
-    now = services.common.clock()
+    facts = clusters.rings.facts(ids) if groups.what is ChosenBy.RING else {}
+    now = common.clock()
     return [
         present_campaign(one, url=groups.url(one.id), sites=sites, now=now, ring=facts.get(one.id))
         for one in campaigns
     ]
 
 
-def _sites(services: Services) -> dict[SiteId, Site]:
-    return {site.id: site for site in services.common.sites.all()}
+def _sites(common: CommonPorts) -> dict[SiteId, Site]:
+    return {site.id: site for site in common.sites.all()}
 
 
-def _find(groups: Groups, group_id: str, services: Services) -> Campaign:
+def _find(groups: Groups, group_id: str, clusters: ClustersPorts) -> Campaign:
     if not is_id(group_id):
         abort(HTTPStatus.NOT_FOUND)
-    return groups_of(groups.what, services).get(group_id, site_ids=moderator().site_ids)
+    return groups_of(groups.what, clusters).get(group_id, site_ids=moderator().site_ids)
 
 
 def _members(
-    groups: Groups, campaign: Campaign, services: Services, *, waiting_only: bool
+    groups: Groups, campaign: Campaign, clusters: ClustersPorts, *, waiting_only: bool
 ) -> MemberPage:
     return _from_cursor(
-        lambda cursor: groups_of(groups.what, services).members(
+        lambda cursor: groups_of(groups.what, clusters).members(
             campaign.id,
             site_ids=moderator().site_ids,
             waiting_only=waiting_only,
@@ -200,15 +208,15 @@ def _from_cursor(read: Callable[[str | None], _P]) -> _P:
 
 def _show(groups: Groups, campaign: Campaign, services: Services) -> str:
     waiting_only = _shown(default=_WAITING if campaign.waiting else _ALL) == _WAITING
-    page = _members(groups, campaign, services, waiting_only=waiting_only)
-    sites = _sites(services)
+    page = _members(groups, campaign, services.clusters, waiting_only=waiting_only)
+    sites = _sites(services.common)
     now = services.common.clock()
     members = [present_member(case, sites=sites, now=now) for case in page.cases]
     sure_here = sum(member.waits and not member.low for member in members)
     shown = _WAITING if waiting_only else _ALL
     return render_template(
         groups.template,
-        campaign=_present(groups, [campaign], services, sites=sites)[0],
+        campaign=_present(groups, [campaign], services.clusters, services.common, sites=sites)[0],
         members=members,
         waiting_only=waiting_only,
         may_decide=moderator().may(Permission.DECIDE),
@@ -217,7 +225,7 @@ def _show(groups: Groups, campaign: Campaign, services: Services) -> str:
         asks_beyond=BULK_DECISION_ASKS_BEYOND,
         until=campaign.last_seen_at.isoformat(),
         bulk_decision_id=services.common.new_id("str"),
-        done=just_done_bulk_decision(services),
+        done=just_done_bulk_decision(services.review, services.common),
         put_back=session.pop(_JUST_PUT_BACK, None),
         max_note_chars=MAX_NOTE_CHARS,
         first=not _cursor(),
@@ -234,10 +242,12 @@ def _show(groups: Groups, campaign: Campaign, services: Services) -> str:
     )
 
 
-def _put_back(groups: Groups, found: Campaign, services: Services) -> ResponseReturnValue:
+def _put_back(
+    groups: Groups, found: Campaign, clusters: ClustersPorts, common: CommonPorts
+) -> ResponseReturnValue:
     user = moderator()
     session[_JUST_PUT_BACK] = put_back(
-        found.id, services, what=groups.what, by=user.name, site_ids=user.site_ids
+        found.id, clusters, common, what=groups.what, by=user.name, site_ids=user.site_ids
     )
     return _back_to(groups, found.id)
 
@@ -267,7 +277,7 @@ def _decide(groups: Groups, campaign: Campaign, services: Services) -> ResponseR
         note=note,
         bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
     )
-    bulk_decision = bulk_decision or _made_before(bulk_decision_id, services)
+    bulk_decision = bulk_decision or _made_before(bulk_decision_id, services.review)
     if bulk_decision is None:
         told = gettext("Somebody else has decided these comments in the meantime.")
         return error_page(HTTPStatus.CONFLICT, gettext("Nothing was decided"), told)
@@ -275,13 +285,11 @@ def _decide(groups: Groups, campaign: Campaign, services: Services) -> ResponseR
     return _back_to(groups, campaign.id)
 
 
-def _made_before(bulk_decision_id: str, services: Services) -> BulkDecision | None:
+def _made_before(bulk_decision_id: str, review: ReviewPorts) -> BulkDecision | None:
     """Return what the same form did when it was sent before, as a double click does."""
     try:
         bulk_decision = (
-            services.review.bulk_decisions.get(bulk_decision_id)
-            if is_id(bulk_decision_id)
-            else None
+            review.bulk_decisions.get(bulk_decision_id) if is_id(bulk_decision_id) else None
         )
     except NotFoundError:
         return None

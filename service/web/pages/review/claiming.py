@@ -12,7 +12,7 @@ from service.domain.claim import Claim
 from service.domain.comment import CommentId
 from service.domain.user import Permission
 from service.moderation.review.claims import claim_comment, claims_of_others
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts
 from service.web.pages.common.pages import moderator
 
 _SKIPPED = "skipped"
@@ -28,23 +28,23 @@ class Opened:
     claims: Mapping[CommentId, Claim]
 
 
-def open_chosen(case: Case, services: Services) -> Opened:
+def open_chosen(case: Case, review: ReviewPorts, common: CommonPorts) -> Opened:
     """Claim the comment that a moderator chose; somebody else's is shown all the same."""
-    held = _claim(case, services)
+    held = _claim(case, review, common)
     is_others = held is not None and held.user_id != moderator().id
     return Opened(case=case, claims={case.comment.id: held} if held and is_others else {})
 
 
-def open_first(cases: Sequence[Case], services: Services) -> Opened:
+def open_first(cases: Sequence[Case], review: ReviewPorts, common: CommonPorts) -> Opened:
     """Open the first comment that nobody else looks at and that was not skipped.
 
     Where there is none the first one of the list is opened, unclaimed.
     """
     ids = [case.comment.id for case in cases]
-    claims = dict(claims_of_others(ids, moderator(), services))
+    claims = dict(claims_of_others(ids, moderator(), review, common))
     for case in cases:
         if is_free(case, claims):
-            held = _claim(case, services)
+            held = _claim(case, review, common)
             if held is None or held.user_id == moderator().id:
                 return Opened(case=case, claims=claims)
             # Somebody was quicker by a moment.
@@ -80,9 +80,9 @@ def skipped_last(cases: Sequence[Case]) -> list[Case]:
     return sorted(cases, key=lambda case: order.get(case.comment.id, 0))
 
 
-def _claim(case: Case, services: Services) -> Claim | None:
+def _claim(case: Case, review: ReviewPorts, common: CommonPorts) -> Claim | None:
     if not moderator().may(Permission.DECIDE, case.comment.site_id):
         # Who only looks around is in nobody's way.
-        found = claims_of_others([case.comment.id], moderator(), services)
+        found = claims_of_others([case.comment.id], moderator(), review, common)
         return found.get(case.comment.id)
-    return claim_comment(case, moderator(), services)
+    return claim_comment(case, moderator(), review, common)

@@ -15,7 +15,7 @@ from service.domain.claim import Claim
 from service.domain.comment import CommentId, SiteId
 from service.domain.errors import StoreUnavailableError
 from service.ports.review import Newcomer, RowState
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts
 
 log = logging.getLogger(__name__)
 
@@ -136,8 +136,15 @@ class Stream:
 class Live:
     """Looks at the store while any page listens, and tells each page what concerns it."""
 
-    def __init__(self, services: Services, *, max_streams: int, every_seconds: float = 1.0) -> None:
-        self._services = services
+    def __init__(
+        self,
+        review: ReviewPorts,
+        common: CommonPorts,
+        *,
+        max_streams: int,
+        every_seconds: float = 1.0,
+    ) -> None:
+        self._review, self._common = review, common
         self._max_streams = max_streams
         self._every_seconds = every_seconds
         self._lock = threading.Lock()
@@ -213,15 +220,15 @@ class Live:
             stream.notice(look)
 
     def _look(self, interests: Sequence[Interest]) -> _Look:
-        services, now = self._services, self._services.common.clock()
+        review, now = self._review, self._common.clock()
         ids = list(dict.fromkeys(one for interest in interests for one in interest.ids))
         earliest = max(min(one.since for one in interests), now - _LOOKS_BACK) - _JUDGED_WITHIN
         return _Look(
-            row_states=services.review.watch.row_states(ids),
-            claims=services.review.claims.find(ids, now=now),
-            newcomers=services.review.watch.newcomers(received_after=earliest, limit=MAX_NEWCOMERS),
+            row_states=review.watch.row_states(ids),
+            claims=review.claims.find(ids, now=now),
+            newcomers=review.watch.newcomers(received_after=earliest, limit=MAX_NEWCOMERS),
             waiting={
-                site_ids: services.review.cases.count(
+                site_ids: review.cases.count(
                     CaseFilter(needs_review=True, site_ids=site_ids, awake_at=now)
                 )
                 for site_ids in {one.site_ids for one in interests}
@@ -230,11 +237,11 @@ class Live:
 
 
 def find_newcomers(
-    services: Services, *, site_ids: Filter, since: datetime
+    review: ReviewPorts, common: CommonPorts, *, site_ids: Filter, since: datetime
 ) -> frozenset[CommentId]:
     """Return which comments of these sites began to wait for review since then."""
-    earliest = max(since, services.common.clock() - _LOOKS_BACK) - _JUDGED_WITHIN
-    found = services.review.watch.newcomers(received_after=earliest, limit=MAX_NEWCOMERS)
+    earliest = max(since, common.clock() - _LOOKS_BACK) - _JUDGED_WITHIN
+    found = review.watch.newcomers(received_after=earliest, limit=MAX_NEWCOMERS)
     return frozenset(
         one.comment_id
         for one in found

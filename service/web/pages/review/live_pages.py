@@ -56,7 +56,9 @@ def add_live(pages: Blueprint, services: Services, live: Live, place: Callable[[
     @pages.get("/review/rows")
     def rows() -> ResponseReturnValue:
         _leave_session_alone()
-        news = find_news(place(), services, since=_since(), seen=_ids("seen"))
+        news = find_news(
+            place(), services.review, services.common, since=_since(), seen=_ids("seen")
+        )
         return show_rows(place(), services, ids=_ids("id"), news=news)
 
     @pages.get("/review/ahead")
@@ -68,7 +70,9 @@ def add_live(pages: Blueprint, services: Services, live: Live, place: Callable[[
     @pages.get("/review/last")
     def last() -> ResponseReturnValue:
         _leave_session_alone()
-        return show_last(place(), services, find_last_act(moderator().name, services))
+        return show_last(
+            place(), services, find_last_act(moderator().name, services.review, services.common)
+        )
 
     @pages.post("/review/comments/<comment_id>/claim")
     @needs(Permission.DECIDE)
@@ -79,9 +83,9 @@ def add_live(pages: Blueprint, services: Services, live: Live, place: Callable[[
         case = services.review.cases.get(CommentId(comment_id))
         require(Permission.DECIDE, case.comment.site_id)
         if request.form.get("end"):
-            end_claim(case.comment.id, services, user=moderator())
+            end_claim(case.comment.id, services.review, user=moderator())
             return "", HTTPStatus.NO_CONTENT
-        held = claim_comment(case, moderator(), services)
+        held = claim_comment(case, moderator(), services.review, services.common)
         # On one that was decided a moment before there is none, and nothing is amiss.
         is_others = held is not None and held.user_id != moderator().id
         return "", HTTPStatus.CONFLICT if is_others else HTTPStatus.NO_CONTENT

@@ -12,7 +12,7 @@ from flask import Blueprint, abort, redirect, request, session
 from flask.typing import ResponseReturnValue
 
 from service.domain.case import Case
-from service.domain.comment import CommentId, SiteId
+from service.domain.comment import CommentId
 from service.domain.decision import Ruling
 from service.domain.errors import ConflictError, NotFoundError
 from service.domain.list_entry import Effect, EntryKind, ListEntry
@@ -24,7 +24,7 @@ from service.moderation.review.reject_and_block import (
     traits_of,
     undo_reject_and_block,
 )
-from service.ports.services import Services
+from service.ports.services import ReputationPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext
 from service.web.pages.common.list_words import KIND_IN_WORDS
@@ -101,7 +101,7 @@ def add_reject_and_block(pages: Blueprint, services: Services) -> None:
     @pages.post("/review/comments/<comment_id>/distrust")
     @needs(Permission.LIST_SENDERS)
     def reject_and_block_comment(comment_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services)
+        case = _case(comment_id, services.review)
         act = approve_and_allow if request.form.get("effect") == Effect.ALLOW else reject_and_block
         seen = request.form.get("seen", "")
         try:
@@ -122,7 +122,7 @@ def add_reject_and_block(pages: Blueprint, services: Services) -> None:
     @pages.post("/review/comments/<comment_id>/distrust/undo")
     @needs(Permission.LIST_SENDERS)
     def undo_rejected_and_blocked(comment_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services)
+        case = _case(comment_id, services.review)
         seen = request.form.get("seen", "")
         ids = [entry for entry in request.form.getlist("entry")[:_MAX_ENTRIES] if is_id(entry)]
         try:
@@ -134,12 +134,12 @@ def add_reject_and_block(pages: Blueprint, services: Services) -> None:
         session.pop(_DONE, None)
         return _go_on()
 
-    pages.context_processor(lambda: {"just_listed": lambda: just_listed(services)})
+    pages.context_processor(
+        lambda: {"just_listed": lambda: just_listed(services.reputation, services.review)}
+    )
 
 
-def reject_and_block_view(
-    case: Case, services: Services, _site_ids: Collection[SiteId] | None
-) -> RejectAndBlockView | None:
+def reject_and_block_view(case: Case, reputation: ReputationPorts) -> RejectAndBlockView | None:
     """Return the menus for `reject_and_block.html`, None for whoever may not list senders."""
     site_id = case.comment.site_id
     if case.withdrawn_at is not None or not moderator().may(Permission.LIST_SENDERS, site_id):
@@ -149,7 +149,7 @@ def reject_and_block_view(
         _menu(effect, traits)
         for effect, ruling in ((Effect.BLOCK, Ruling.REJECT), (Effect.ALLOW, Ruling.APPROVE))
         if (decision is None or decision.ruling is ruling)
-        and (traits := traits_of(case.comment, effect, services))
+        and (traits := traits_of(case.comment, effect, reputation))
     ]
     if not menus:
         return None
@@ -158,14 +158,14 @@ def reject_and_block_view(
     )
 
 
-def just_listed(services: Services) -> JustListedView | None:
+def just_listed(reputation: ReputationPorts, review: ReviewPorts) -> JustListedView | None:
     """Take out of the session what was ruled and listed last, if it still stands."""
     if _DONE not in session:
         return None
     comment_id, decision_id, entry_ids = session.pop(_DONE)
     try:
-        case = services.review.cases.get(CommentId(comment_id))
-        entries = [services.reputation.list_entries.get(entry_id) for entry_id in entry_ids]
+        case = review.cases.get(CommentId(comment_id))
+        entries = [reputation.list_entries.get(entry_id) for entry_id in entry_ids]
     except NotFoundError:
         return None
     decision = case.decision
@@ -193,10 +193,10 @@ def instruction_view(case: Case) -> InstructionView | None:
     )
 
 
-def _case(comment_id: str, services: Services) -> Case:
+def _case(comment_id: str, review: ReviewPorts) -> Case:
     if not is_id(comment_id):
         abort(HTTPStatus.NOT_FOUND)
-    case = services.review.cases.get(CommentId(comment_id))
+    case = review.cases.get(CommentId(comment_id))
     require(Permission.LIST_SENDERS, case.comment.site_id)
     return case
 

@@ -17,7 +17,7 @@ from service.moderation.insight.asked import AskedBook
 from service.moderation.review.anew import AnewBook
 from service.moderation.review.claims import end_claim, seconds_since_opening
 from service.moderation.review.review import Tab, decide_as_seen, undo_as_seen
-from service.ports.services import Services
+from service.ports.services import ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.pages.common.last_bulk_decision import note_given
 from service.web.pages.common.pages import moderator, needs, require
@@ -51,16 +51,16 @@ _SECONDS = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
 def add_review(app: Flask, pages: Blueprint, services: Services, live: Live) -> None:
     """Add the lists, one comment, rulings on it, and what keeps an open page up to date."""
-    app.extensions[COUNTS] = TabCounts(services)
+    app.extensions[COUNTS] = TabCounts(services.review, services.common)
     app.extensions[ASKED] = AskedBook(services)
     anew = app.extensions[ANEW] = AnewBook(services)
     _add_lists(pages, services)
     _add_rulings(pages, services)
     add_live(pages, services, live, _place)
-    add_anew(pages, services, anew)
+    add_anew(pages, services.common, anew)
     add_scan(pages, services, anew)
     add_aside(pages, services)
-    add_sender_notes(pages, services)
+    add_sender_notes(pages, services.review, services.common)
 
 
 def _add_lists(pages: Blueprint, services: Services) -> None:
@@ -74,14 +74,14 @@ def _add_lists(pages: Blueprint, services: Services) -> None:
 
     @pages.get("/review/comments/<comment_id>")
     def comment(comment_id: str) -> ResponseReturnValue:
-        return show_page(_place(), services, chosen=_case(comment_id, services))
+        return show_page(_place(), services, chosen=_case(comment_id, services.review))
 
 
 def _add_rulings(pages: Blueprint, services: Services) -> None:
     @pages.post("/review/comments/<comment_id>/decision")
     @needs(Permission.DECIDE)
     def decide(comment_id: str) -> ResponseReturnValue:
-        case, ruling = _case(comment_id, services), _ruling()
+        case, ruling = _case(comment_id, services.review), _ruling()
         require(Permission.DECIDE, case.comment.site_id)
         try:
             case = decide_as_seen(
@@ -91,18 +91,22 @@ def _add_rulings(pages: Blueprint, services: Services) -> None:
                 decided_by=moderator().name,
                 seen_decision_id=_token("seen"),
                 note=note_given(),
-                seconds=_seconds(seconds_since_opening(case.comment.id, moderator(), services)),
+                seconds=_seconds(
+                    seconds_since_opening(
+                        case.comment.id, moderator(), services.review, services.common
+                    )
+                ),
                 decision_id=_decision_id(),
             )
         except ConflictError:
             return _show_conflict(case.comment.id, ruling, services)
-        end_claim(case.comment.id, services)
+        end_claim(case.comment.id, services.review)
         return _tell(case, _made(case), services, then=_token("then"))
 
     @pages.post("/review/comments/<comment_id>/undo")
     @needs(Permission.DECIDE)
     def undo(comment_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services)
+        case = _case(comment_id, services.review)
         require(Permission.DECIDE, case.comment.site_id)
         try:
             case = undo_as_seen(
@@ -118,8 +122,8 @@ def _add_rulings(pages: Blueprint, services: Services) -> None:
     @pages.post("/review/comments/<comment_id>/skip")
     @needs(Permission.DECIDE)
     def skip(comment_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services)
-        end_claim(case.comment.id, services, user=moderator())
+        case = _case(comment_id, services.review)
+        end_claim(case.comment.id, services.review, user=moderator())
         put_off(case.comment.id)
         return _tell(case, SKIPPED, services, then=_token("then"))
 
@@ -168,10 +172,10 @@ def _place() -> Place:
     )
 
 
-def _case(comment_id: str, services: Services) -> Case:
+def _case(comment_id: str, review: ReviewPorts) -> Case:
     if not _TOKEN.fullmatch(comment_id):
         abort(HTTPStatus.NOT_FOUND)
-    case = services.review.cases.get(CommentId(comment_id))
+    case = review.cases.get(CommentId(comment_id))
     require(Permission.LOOK, case.comment.site_id)
     return case
 

@@ -26,7 +26,7 @@ from service.moderation.review.claims import claims_of_others
 from service.moderation.review.decide import MAX_NOTE_CHARS
 from service.moderation.review.put_aside import MOST_HELD
 from service.moderation.review.review import Tab, list_for_review
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, view_of
 from service.web.pages.common.learnt_view import asked_in_words
@@ -288,7 +288,7 @@ class _Desk:
     def _campaign_strip(self) -> Sequence[StripView]:
         if self._place.tab is not Tab.NEEDS_REVIEW:
             return ()
-        return campaign_strip_view(self._services, self._place.site_ids)
+        return campaign_strip_view(self._services.clusters, self._place.site_ids)
 
     def _asked(self) -> str:
         if self._place.tab is not Tab.NEEDS_REVIEW:
@@ -303,7 +303,7 @@ class _Desk:
         page = self._list()
         cases = skipped_last(page.cases)
         ids = [case.comment.id for case in cases]
-        claims = claims_of_others(ids, moderator(), self._services)
+        claims = claims_of_others(ids, moderator(), self._services.review, self._services.common)
         values = self._list_values(page, cases, Opened(case=None, claims=claims))
         return render_template("list_part.html", **values)
 
@@ -339,7 +339,7 @@ class _Desk:
 
     def show_ahead(self, ids: Sequence[CommentId], *, meanwhile: bool) -> str:
         """Return comments as they are opened."""
-        claims = claims_of_others(ids, moderator(), self._services)
+        claims = claims_of_others(ids, moderator(), self._services.review, self._services.common)
         return render_template(
             "ahead.html",
             place=self._place,
@@ -359,7 +359,7 @@ class _Desk:
     def show_rows(self, ids: Sequence[CommentId], news: News) -> str:
         """Return rows as they stand now, with tabs and news."""
         cases = self._find(ids)
-        claims = claims_of_others(ids, moderator(), self._services)
+        claims = claims_of_others(ids, moderator(), self._services.review, self._services.common)
         return render_template(
             "rows_part.html",
             place=self._place,
@@ -371,10 +371,10 @@ class _Desk:
 
     def _open(self, chosen: Case | None, cases: Sequence[Case]) -> Opened:
         if chosen is None:
-            return open_first(cases, self._services)
-        opened = open_chosen(chosen, self._services)
+            return open_first(cases, self._services.review, self._services.common)
+        opened = open_chosen(chosen, self._services.review, self._services.common)
         ids = [case.comment.id for case in cases]
-        others = claims_of_others(ids, moderator(), self._services)
+        others = claims_of_others(ids, moderator(), self._services.review, self._services.common)
         return Opened(case=opened.case, claims={**others, **opened.claims})
 
     def _list_values(self, page: CasePage, cases: Sequence[Case], opened: Opened) -> dict[str, Any]:
@@ -402,7 +402,7 @@ class _Desk:
             "max_note_chars": MAX_NOTE_CHARS,
             "blur": moderator().preferences.blur,
             "done": self._just_done(),
-            "bulk_decision": just_done_bulk_decision(self._services),
+            "bulk_decision": just_done_bulk_decision(self._services.review, self._services.common),
             "refused": refused,
             **self._around(case),
         }
@@ -411,21 +411,30 @@ class _Desk:
         """Return what stands around an opened comment: its sender, its like, what listed it."""
         if case is None:
             return {}
-        site_ids = moderator().site_ids
-        around = (case, self._services, site_ids)
+        services, site_ids = self._services, moderator().site_ids
         return {
-            "sender": _beside(case, lambda: about_sender_view(*around)),
-            "similar": _beside(case, lambda: similar_view(*around, self._sites)),
-            "reject_and_block": _beside(case, lambda: reject_and_block_view(*around)),
+            "sender": _beside(
+                case,
+                lambda: about_sender_view(case, services.reputation, services.common, site_ids),
+            ),
+            "similar": _beside(
+                case,
+                lambda: similar_view(
+                    case, services.clusters, services.common, site_ids, self._sites
+                ),
+            ),
+            "reject_and_block": _beside(
+                case, lambda: reject_and_block_view(case, services.reputation)
+            ),
             "instruction": _beside(case, lambda: instruction_view(case)),
             "behind": _beside(case, lambda: self._behind(case)),
-            "aside": _beside(case, lambda: aside_view(case, self._services, self._asides)),
-            "notes": _beside(case, lambda: notes_view(case, self._services)),
-            "thread": _beside(case, lambda: thread_view(case, self._services)),
+            "aside": _beside(case, lambda: aside_view(case, services.accounts, self._asides)),
+            "notes": _beside(case, lambda: notes_view(case, services.review, services.common)),
+            "thread": _beside(case, lambda: thread_view(case, services)),
         }
 
     def _behind(self, case: Case) -> list[MemberView]:
-        found = decisions_behind(case, self._services)
+        found = decisions_behind(case, self._services.review, self._services.learning)
         return [present_member(one, sites=self._sites, now=self._now) for one in found]
 
     def _present(self, case: Case, claims: Mapping[CommentId, Claim]) -> CaseView:
@@ -475,7 +484,7 @@ class _Desk:
         found = {case.comment.id: case for case in self._services.review.cases.find_judged(ids)}
         for one in ids:
             if one not in found:
-                case = _get(one, self._services)
+                case = _get(one, self._services.review)
                 found |= {one: case} if case else {}
         return [found[one] for one in ids if one in found and _sees(found[one])]
 
@@ -501,7 +510,7 @@ class _Desk:
         if remembered is None:
             return None
         comment_id, act = remembered
-        case = _get(CommentId(comment_id), self._services)
+        case = _get(CommentId(comment_id), self._services.review)
         return self._done(case, act) if case and _sees(case) else None
 
     def _done(self, case: Case, act: str) -> JustDone:
@@ -516,13 +525,18 @@ class _Desk:
 
 
 def find_news(
-    place: Place, services: Services, *, since: datetime, seen: Sequence[CommentId]
+    place: Place,
+    review: ReviewPorts,
+    common: CommonPorts,
+    *,
+    since: datetime,
+    seen: Sequence[CommentId],
 ) -> News:
     """Return what began to wait in this list since it was drawn, but for what it shows already."""
     if place.tab is not Tab.NEEDS_REVIEW:
         # Elsewhere it would be announced in vain: they don't stand in these lists.
         return News(ids=(), since=since.isoformat())
-    found = find_newcomers(services, site_ids=place.site_ids, since=since)
+    found = find_newcomers(review, common, site_ids=place.site_ids, since=since)
     return News(ids=tuple(sorted(found.difference(seen))), since=since.isoformat())
 
 
@@ -560,9 +574,9 @@ def _next_after(
     return next(free, None)
 
 
-def _get(comment_id: CommentId, services: Services) -> Case | None:
+def _get(comment_id: CommentId, review: ReviewPorts) -> Case | None:
     try:
-        return services.review.cases.get(comment_id)
+        return review.cases.get(comment_id)
     except NotFoundError:
         return None
 

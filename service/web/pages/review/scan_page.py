@@ -23,7 +23,7 @@ from service.moderation.review.scan import (
     find_screen,
     settle_screen,
 )
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.scoring.scan_steps import choose_step
 from service.signals.links import find_links
 from service.web.edge.ids import is_id
@@ -85,7 +85,7 @@ def add_scan(pages: Blueprint, services: Services, book: AnewBook) -> None:
     @pages.get("/review/scan/<band>")
     @needs(Permission.DECIDE)
     def scan(band: str) -> ResponseReturnValue:
-        return _show(_band(band), services, book)
+        return _show(_band(band), services.review, services.common, book)
 
     @pages.post("/review/scan/<band>", endpoint="settle_scan")
     @needs(Permission.DECIDE)
@@ -109,23 +109,25 @@ def _site_ids() -> tuple[SiteId, ...] | None:
     return (site_id,) if user.sees(site_id) else ()
 
 
-def _show(band: Band, services: Services, book: AnewBook) -> str:
-    sites = {site.id: site for site in services.common.sites.all()}
-    agreement = services.review.scan_checks.agreement(moderator().name)
+def _show(band: Band, review: ReviewPorts, common: CommonPorts, book: AnewBook) -> str:
+    sites = {site.id: site for site in common.sites.all()}
+    agreement = review.scan_checks.agreement(moderator().name)
     screen = find_screen(
         band,
-        services,
+        review,
+        common,
         site_ids=_site_ids(),
         size=choose_step(band, agreement),
         leave_out=skipped(),
         tell=lambda cases: book.tell(cases, sites),
     )
-    return _render(band, services, screen, sites, agreement)
+    return _render(band, review, common, screen, sites, agreement)
 
 
 def _render(
     band: Band,
-    services: Services,
+    review: ReviewPorts,
+    common: CommonPorts,
     screen: Screen,
     sites: Mapping[SiteId, Site],
     agreement: Agreement,
@@ -143,14 +145,14 @@ def _render(
         ],
         beyond=max(0, screen.in_band - shown),
         agreement=_agreement_in_words(agreement),
-        slips=_slips(agreement, services),
+        slips=_slips(agreement, review),
         site_id=_site_id(),
         asks_beyond=BULK_DECISION_ASKS_BEYOND,
         asked=asked,
         n_asked=shown - len(exceptions),
         most_chars=MAX_SCANNED_CHARS,
-        bulk_decision_id=request.form.get("stroke") if asked else services.common.new_id("str"),
-        done=just_done_bulk_decision(services),
+        bulk_decision_id=request.form.get("stroke") if asked else common.new_id("str"),
+        done=just_done_bulk_decision(review, common),
         checks=session.pop(_CHECKS, 0),
         here=_url(band, _site_id()),
         urls={one: _url(one, _site_id()) for one in Band},
@@ -169,7 +171,7 @@ def _settle(band: Band, services: Services) -> ResponseReturnValue:
         refusal = gettext("Leave at least one comment unticked.")
         return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was decided"), refusal)
     if len(left) > BULK_DECISION_ASKS_BEYOND and not request.form.get("sure"):
-        return _ask(band, shown, exceptions, services)
+        return _ask(band, shown, exceptions, services.review, services.common)
     user = moderator()
     settled = settle_screen(
         band,
@@ -190,12 +192,16 @@ def _settle(band: Band, services: Services) -> ResponseReturnValue:
 
 
 def _ask(
-    band: Band, shown: Sequence[CommentId], exceptions: Sequence[CommentId], services: Services
+    band: Band,
+    shown: Sequence[CommentId],
+    exceptions: Sequence[CommentId],
+    review: ReviewPorts,
+    common: CommonPorts,
 ) -> str:
     """Show the same screen with the question that the page's script asks by itself."""
     cases = [
         case
-        for case in services.review.cases.find(shown)
+        for case in review.cases.find(shown)
         if case.needs_review and moderator().sees(case.comment.site_id)
     ]
     screen = Screen(
@@ -203,10 +209,10 @@ def _ask(
         p_spam={case.comment.id: case.verdict.p_spam for case in cases if case.verdict},
         in_band=len(cases),
     )
-    sites = {site.id: site for site in services.common.sites.all()}
+    sites = {site.id: site for site in common.sites.all()}
     ticked = [one for one in exceptions if any(one == case.comment.id for case in cases)]
-    agreement = services.review.scan_checks.agreement(moderator().name)
-    return _render(band, services, screen, sites, agreement, exceptions=ticked, asked=True)
+    agreement = review.scan_checks.agreement(moderator().name)
+    return _render(band, review, common, screen, sites, agreement, exceptions=ticked, asked=True)
 
 
 def _row(case: Case, screen: Screen, sites: Mapping[SiteId, Site], *, ticked: bool) -> ScanRow:
@@ -270,8 +276,8 @@ def _agreement_in_words(agreement: Agreement) -> str:
     )
 
 
-def _slips(agreement: Agreement, services: Services) -> list[str]:
-    cases = services.review.cases.find(agreement.otherwise[:_MOST_SLIPS_SHOWN])
+def _slips(agreement: Agreement, review: ReviewPorts) -> list[str]:
+    cases = review.cases.find(agreement.otherwise[:_MOST_SLIPS_SHOWN])
     return [
         url_for("pages.comment", comment_id=case.comment.id, show="all")
         for case in cases

@@ -20,7 +20,7 @@ from service.moderation.review.sender_notes import (
     put_back_note,
     remove_note,
 )
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext
 from service.web.pages.common.last_bulk_decision import note_given
@@ -49,13 +49,13 @@ class NotesView:
     may_write: bool
 
 
-def notes_view(case: Case, services: Services) -> NotesView | None:
+def notes_view(case: Case, review: ReviewPorts, common: CommonPorts) -> NotesView | None:
     """Return what stands about a comment's sender, None for whom nothing recognises."""
     comment_id = case.comment.id
     if note_key(case.comment.sender) is None:
         return None
     may_write = moderator().may(Permission.DECIDE, case.comment.site_id)
-    now = services.common.clock()
+    now = common.clock()
 
     def view(note: SenderNote) -> NoteView:
         return NoteView(
@@ -65,7 +65,7 @@ def notes_view(case: Case, services: Services) -> NotesView | None:
             url=url_for("pages.change_sender_note", comment_id=comment_id, note_id=note.id),
         )
 
-    found = list_notes(case.comment, services)
+    found = list_notes(case.comment, review)
     removed = [one for one in found if one.removed_at is not None]
     return NotesView(
         notes=tuple(view(one) for one in found if one.removed_at is None),
@@ -75,15 +75,15 @@ def notes_view(case: Case, services: Services) -> NotesView | None:
     )
 
 
-def add_sender_notes(pages: Blueprint, services: Services) -> None:
+def add_sender_notes(pages: Blueprint, review: ReviewPorts, common: CommonPorts) -> None:
     """Add the forms beside a comment's sender."""
 
     @pages.post("/review/comments/<comment_id>/sender-notes")
     @needs(Permission.DECIDE)
     def add_sender_note(comment_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services)
+        case = _case(comment_id, review)
         try:
-            note_sender(case.comment.id, note_given() or "", services, by=moderator().name)
+            note_sender(case.comment.id, note_given() or "", review, common, by=moderator().name)
         except InvalidInputError:
             told = gettext("Write 1 to 500 characters. A sender has at most 20 notes.")
             return error_page(HTTPStatus.BAD_REQUEST, gettext("Nothing was noted"), told)
@@ -92,20 +92,22 @@ def add_sender_notes(pages: Blueprint, services: Services) -> None:
     @pages.post("/review/comments/<comment_id>/sender-notes/<note_id>")
     @needs(Permission.DECIDE)
     def change_sender_note(comment_id: str, note_id: str) -> ResponseReturnValue:
-        case = _case(comment_id, services)
+        case = _case(comment_id, review)
         try:
-            note = find_note(note_id, case.comment, services)
+            note = find_note(note_id, case.comment, review)
         except NotFoundError:
             abort(HTTPStatus.NOT_FOUND)
-        change = put_back_note if request.form.get("act") == "put back" else remove_note
-        change(note.id, services, by=moderator().name)
+        if request.form.get("act") == "put back":
+            put_back_note(note.id, review, common, by=moderator().name)
+        else:
+            remove_note(note.id, review, common, by=moderator().name)
         return _back(case)
 
 
-def _case(comment_id: str, services: Services) -> Case:
+def _case(comment_id: str, review: ReviewPorts) -> Case:
     if not is_id(comment_id):
         abort(HTTPStatus.NOT_FOUND)
-    case = services.review.cases.get(CommentId(comment_id))
+    case = review.cases.get(CommentId(comment_id))
     require(Permission.DECIDE, case.comment.site_id)
     return case
 

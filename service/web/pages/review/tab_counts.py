@@ -10,7 +10,7 @@ from service.domain.comment import SiteId
 from service.domain.scan import Band
 from service.moderation.review.review import Tab, count_tab
 from service.moderation.review.scan import count_band
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts
 
 # A number that took long to count changes little while it is kept: a hundred times as long as it
 # took, so that counting takes a hundredth of the time. What is counted quickly is not kept, nor is
@@ -28,8 +28,14 @@ _Key = tuple[type[Tab | Band], Tab | Band, tuple[SiteId, ...] | None]
 class TabCounts:
     """Returns how many comments each list holds; long lists' numbers may be seconds old."""
 
-    def __init__(self, services: Services, *, monotonic: Callable[[], float] = time.monotonic):
-        self._services = services
+    def __init__(
+        self,
+        review: ReviewPorts,
+        common: CommonPorts,
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+    ):
+        self._review, self._common = review, common
         self._monotonic = monotonic
         self._lock = threading.Lock()
         self._kept: dict[_Key, tuple[int, float]] = {}
@@ -58,9 +64,9 @@ class TabCounts:
         if started < good_until:
             return number
         if isinstance(counted, Band):
-            number = count_band(counted, self._services, site_ids=site_ids)
+            number = count_band(counted, self._review, self._common, site_ids=site_ids)
         else:
-            number = count_tab(counted, self._services, site_ids=site_ids)
+            number = count_tab(counted, self._review, self._common, site_ids=site_ids)
         now = self._monotonic()
         took = now - started
         with self._lock:

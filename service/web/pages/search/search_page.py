@@ -33,7 +33,7 @@ from service.moderation.review.search import (
     export_found,
     find_comments,
 )
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, ngettext, number
 from service.web.pages.common.last_bulk_decision import (
@@ -96,7 +96,7 @@ class Results:
 def add_search(pages: Blueprint, services: Services) -> None:
     """Add the search page, its export, and the forms that decide what was found and keep views."""
     _add_pages(pages, services)
-    _add_views(pages, services)
+    _add_views(pages, services.review, services.common)
 
 
 def _add_pages(pages: Blueprint, services: Services) -> None:
@@ -107,16 +107,18 @@ def _add_pages(pages: Blueprint, services: Services) -> None:
             # What was chosen in the form becomes one line, which can be kept, sent and changed.
             line = line_of(typed | {Field.TEXT: _line()})
             return redirect(_url(line[: MAX_QUERY_CHARS + 1]), HTTPStatus.SEE_OTHER)
-        return _show(_line(), services)
+        return _show(_line(), services.review, services.common)
 
     @pages.get("/review/search/export")
     def search_export() -> ResponseReturnValue:
         forms = {form.value: form for form in ExportForm}
         form = forms.get(request.args.get("as", "")) or abort(HTTPStatus.BAD_REQUEST)
         try:
-            cases = export_found(_line(), form.value, services, user=moderator())
+            cases = export_found(
+                _line(), form.value, services.review, services.common, user=moderator()
+            )
         except InvalidInputError as error:
-            return _show(_line(), services, problems=error.problems)
+            return _show(_line(), services.review, services.common, problems=error.problems)
         headers = {"Content-Disposition": f'attachment; filename="comments.{form.value}"'}
         return Response(write_export(cases, form), content_type=MEDIA_TYPES[form], headers=headers)
 
@@ -137,55 +139,56 @@ def _add_pages(pages: Blueprint, services: Services) -> None:
                 bulk_decision_id=bulk_decision_id if is_id(bulk_decision_id) else None,
             )
         except InvalidInputError as error:
-            return _show(_line(), services, problems=error.problems)
+            return _show(_line(), services.review, services.common, problems=error.problems)
         except ConflictError:
-            return _show(_line(), services, changed=True)
+            return _show(_line(), services.review, services.common, changed=True)
         remember_bulk_decision(bulk_decision)
         return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
 
 
-def _add_views(pages: Blueprint, services: Services) -> None:
+def _add_views(pages: Blueprint, review: ReviewPorts, common: CommonPorts) -> None:
     @pages.post("/review/search/views")
     @needs(Permission.LOOK)
     def save_search() -> ResponseReturnValue:
         name, shared = request.form.get("name", ""), "shared" in request.form
         try:
-            save_view(name, _line(), services, user=moderator(), shared=shared)
+            save_view(name, _line(), review, common, user=moderator(), shared=shared)
         except InvalidInputError as error:
-            return _show(_line(), services, problems=error.problems, name=name)
+            return _show(_line(), review, common, problems=error.problems, name=name)
         return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
 
     @pages.post("/review/search/views/<view_id>")
     @needs(Permission.LOOK)
     def rename_search(view_id: str) -> ResponseReturnValue:
         try:
-            rename_view(_known(view_id), request.form.get("name", ""), services, user=moderator())
+            rename_view(_known(view_id), request.form.get("name", ""), review, user=moderator())
         except InvalidInputError as error:
-            return _show(_line(), services, problems=error.problems)
+            return _show(_line(), review, common, problems=error.problems)
         return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
 
     @pages.post("/review/search/views/<view_id>/removal")
     @needs(Permission.LOOK)
     def remove_search(view_id: str) -> ResponseReturnValue:
-        remove_view(_known(view_id), services, user=moderator())
+        remove_view(_known(view_id), review, common, user=moderator())
         return redirect(_url(_line()), HTTPStatus.SEE_OTHER)
 
 
 def _show(
     line: str,
-    services: Services,
+    review: ReviewPorts,
+    common: CommonPorts,
     *,
     problems: Sequence[Problem] = (),
     changed: bool = False,
     name: str = "",
 ) -> ResponseReturnValue:
     """Return the page for a line; with what is wrong with it, or why nothing was decided."""
-    sites = {site.id: site for site in services.common.sites.all()}
+    sites = {site.id: site for site in common.sites.all()}
     results = None
     status = HTTPStatus.BAD_REQUEST if problems else HTTPStatus.OK
     if not problems:
         try:
-            results = _results(line, services, sites)
+            results = _results(line, review, common, sites)
         except InvalidInputError as error:
             problems, status = error.problems, HTTPStatus.BAD_REQUEST
     if changed:
@@ -198,32 +201,34 @@ def _show(
         problems=problems_in_words(problems),
         changed=changed,
         name=name[:MAX_VIEW_NAME_CHARS],
-        views=_views(line, services),
+        views=_views(line, review),
         may_share=may_share(moderator()),
         sites=[site for site in sites.values() if moderator().sees(site.id)],
         values={field.value: values for field, values in VALUES.items()},
         fields=FIELD_NAMES,
-        done=just_done_bulk_decision(services),
+        done=just_done_bulk_decision(review, common),
         place=FoundPlace(),
-        bulk_decision_id=services.common.new_id("str"),
+        bulk_decision_id=common.new_id("str"),
         max_line=MAX_QUERY_CHARS,
         max_name=MAX_VIEW_NAME_CHARS,
     )
     return page, status
 
 
-def _results(line: str, services: Services, sites: Mapping[SiteId, Site]) -> Results:
+def _results(
+    line: str, review: ReviewPorts, common: CommonPorts, sites: Mapping[SiteId, Site]
+) -> Results:
     cursor = request.args.get("cursor", "")[:_MAX_CURSOR_CHARS] or None
     user = moderator()
     try:
-        found = find_comments(line, services, user=user, cursor=cursor, limit=PAGE_SIZE)
+        found = find_comments(line, review, common, user=user, cursor=cursor, limit=PAGE_SIZE)
     except InvalidInputError:
         if cursor is None:
             raise
         # A cursor of another search: begin at the top.
         cursor = None
-        found = find_comments(line, services, user=user, cursor=None, limit=PAGE_SIZE)
-    now = services.common.clock()
+        found = find_comments(line, review, common, user=user, cursor=None, limit=PAGE_SIZE)
+    now = common.clock()
     further = found.page.next_cursor
     # Nobody means every comment there is who asked for nothing in particular.
     asked = bool(line.strip())
@@ -258,8 +263,8 @@ def _why_not(found: Found) -> str:
     )
 
 
-def _views(line: str, services: Services) -> list[ViewLink]:
-    return [_view(view, line) for view in list_views(services, user=moderator())]
+def _views(line: str, review: ReviewPorts) -> list[ViewLink]:
+    return [_view(view, line) for view in list_views(review, user=moderator())]
 
 
 def _view(view: SavedView, line: str) -> ViewLink:

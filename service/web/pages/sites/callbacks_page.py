@@ -28,7 +28,7 @@ from service.moderation.telling.callbacks import (
     replay_deliveries,
     resume_applier,
 )
-from service.ports.services import Services
+from service.ports.services import CommonPorts, TellingPorts
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.call_problems import PROBLEMS_IN_WORDS
@@ -115,17 +115,17 @@ class MessageList:
     more: bool
 
 
-def add_callbacks(pages: Blueprint, services: Services) -> None:
+def add_callbacks(pages: Blueprint, telling: TellingPorts, common: CommonPorts) -> None:
     """Add the page of messages that wait or were given up, and the forms that try them again."""
 
     @pages.get("/callbacks")
     def callbacks() -> ResponseReturnValue:
         return render_template(
             "callbacks.html",
-            given_up=_list(DeliveryState.DEAD, services),
-            waiting=_list(DeliveryState.WAITING, services),
-            any_endpoint=any(_endpoints(services).values()),
-            platforms=_platforms(services),
+            given_up=_list(DeliveryState.DEAD, telling, common),
+            waiting=_list(DeliveryState.WAITING, telling, common),
+            any_endpoint=any(_endpoints(telling, common).values()),
+            platforms=_platforms(telling, common),
             replayed=session.pop(_REPLAYED, None),
             shown=MESSAGES_SHOWN,
         )
@@ -135,9 +135,9 @@ def add_callbacks(pages: Blueprint, services: Services) -> None:
     def replay_all() -> ResponseReturnValue:
         user = moderator()
         if user.site_ids is None:
-            return _go_on(replay_deliveries(services, actor=user.name))
+            return _go_on(replay_deliveries(telling, common, actor=user.name))
         replayed = [
-            replay_deliveries(services, actor=user.name, site_id=site_id)
+            replay_deliveries(telling, common, actor=user.name, site_id=site_id)
             for site_id in user.site_ids
         ]
         return _go_on(sum(replayed))
@@ -147,9 +147,9 @@ def add_callbacks(pages: Blueprint, services: Services) -> None:
     def replay_one(delivery_id: str) -> ResponseReturnValue:
         if not is_id(delivery_id):
             abort(HTTPStatus.NOT_FOUND)
-        delivery = get_delivery(delivery_id, services)
+        delivery = get_delivery(delivery_id, telling)
         require(Permission.DECIDE, delivery.site_id)
-        return _go_on(replay_deliveries(services, actor=moderator().name, ids=[delivery.id]))
+        return _go_on(replay_deliveries(telling, common, actor=moderator().name, ids=[delivery.id]))
 
     # Which site it is decides whether they may, so that is asked inside.
     @pages.post("/callbacks/platforms/<site_id>/resume")
@@ -157,9 +157,9 @@ def add_callbacks(pages: Blueprint, services: Services) -> None:
     def resume_platform(site_id: str) -> ResponseReturnValue:
         if not is_id(site_id):
             abort(HTTPStatus.NOT_FOUND)
-        site = services.common.sites.get(SiteId(site_id))
+        site = common.sites.get(SiteId(site_id))
         require(Permission.MANAGE_SITES, site.id)
-        resume_applier(site.id, services, actor=moderator().name)
+        resume_applier(site.id, telling, common, actor=moderator().name)
         return redirect(url_for("pages.callbacks"), HTTPStatus.SEE_OTHER)
 
 
@@ -168,20 +168,18 @@ def _go_on(replayed: int) -> ResponseReturnValue:
     return redirect(url_for("pages.callbacks"), HTTPStatus.SEE_OTHER)
 
 
-def _endpoints(services: Services) -> dict[SiteId, Endpoint | None]:
+def _endpoints(telling: TellingPorts, common: CommonPorts) -> dict[SiteId, Endpoint | None]:
     user = moderator()
     return {
-        site.id: services.telling.endpoints.get(site.id)
-        for site in services.common.sites.all()
-        if user.sees(site.id)
+        site.id: telling.endpoints.get(site.id) for site in common.sites.all() if user.sees(site.id)
     }
 
 
-def _platforms(services: Services) -> list[PlatformView]:
-    user, now = moderator(), services.common.clock()
+def _platforms(telling: TellingPorts, common: CommonPorts) -> list[PlatformView]:
+    user, now = moderator(), common.clock()
     views = []
-    for site in services.common.sites.all():
-        endpoint = services.telling.endpoints.get(site.id) if user.sees(site.id) else None
+    for site in common.sites.all():
+        endpoint = telling.endpoints.get(site.id) if user.sees(site.id) else None
         if endpoint is None or not endpoint.form.is_call:
             continue
         refused, rests = endpoint.refused_at, endpoint.rests_until
@@ -200,17 +198,17 @@ def _platforms(services: Services) -> list[PlatformView]:
     return views
 
 
-def _list(state: DeliveryState, services: Services) -> MessageList:
+def _list(state: DeliveryState, telling: TellingPorts, common: CommonPorts) -> MessageList:
     found = newest_deliveries(
-        state, services, site_ids=moderator().site_ids, limit=MESSAGES_SHOWN + 1
+        state, telling, site_ids=moderator().site_ids, limit=MESSAGES_SHOWN + 1
     )
-    sites = {site.id: site for site in services.common.sites.all()}
-    endpoints = _endpoints(services)
-    now = services.common.clock()
+    sites = {site.id: site for site in common.sites.all()}
+    endpoints = _endpoints(telling, common)
+    now = common.clock()
     messages = tuple(
         _present(
             one,
-            services.telling.deliveries.attempts(one.id),
+            telling.deliveries.attempts(one.id),
             site=sites.get(one.site_id),
             endpoints=endpoints,
             now=now,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from http import HTTPStatus
 
 from flask import Blueprint, abort, redirect, render_template, request, session, url_for
@@ -25,7 +26,7 @@ from service.moderation.admin.sites import (
     rotate_keys,
 )
 from service.moderation.review.preview_cutoffs import Preview, preview_cutoffs
-from service.ports.services import Services
+from service.ports.services import CommonPorts, ReputationPorts, ReviewPorts, Services
 from service.web.edge.ids import is_id
 from service.web.edge.language import gettext, noted
 from service.web.pages.common.learnt_view import learnt_view
@@ -87,42 +88,42 @@ class ModeView:
 
 def add_sites(pages: Blueprint, services: Services) -> None:
     """Add the list of sites, and the page of each."""
-    _add_list(pages, services)
+    _add_list(pages, services.review, services.common)
     _add_settings(pages, services)
-    _add_keys(pages, services)
+    _add_keys(pages, services.reputation, services.common)
 
 
-def _add_list(pages: Blueprint, services: Services) -> None:
+def _add_list(pages: Blueprint, review: ReviewPorts, common: CommonPorts) -> None:
     @pages.get("/sites")
     def sites() -> ResponseReturnValue:
-        return _show_list(services)
+        return _show_list(review, common)
 
     @pages.post("/sites", endpoint="add_site")
     @needs(Permission.MANAGE_SITES)
     def add() -> ResponseReturnValue:
         name = request.form.get("name", "")
         try:
-            site, issued = add_site(name, services, actor=moderator().name)
+            site, issued = add_site(name, common, actor=moderator().name)
         except InvalidInputError:
             problem = gettext("Give a name of 1 to 100 characters that can be printed.")
-            return _show_list(services, name=name, problem=problem)
+            return _show_list(review, common, name=name, problem=problem)
         except ConflictError:
             return _show_list(
-                services, name=name, problem=gettext("There is a site of this name already.")
+                review, common, name=name, problem=gettext("There is a site of this name already.")
             )
         return _show_key_once(site.id, issued)
 
 
-def _show_list(services: Services, *, name: str = "", problem: str = "") -> ResponseReturnValue:
+def _show_list(
+    review: ReviewPorts, common: CommonPorts, *, name: str = "", problem: str = ""
+) -> ResponseReturnValue:
     user = moderator()
-    shown = [
-        one for one in services.common.sites.all() if user.may(Permission.MANAGE_SITES, one.id)
-    ]
+    shown = [one for one in common.sites.all() if user.may(Permission.MANAGE_SITES, one.id)]
     if not shown and not user.may(Permission.MANAGE_SITES):
         abort(HTTPStatus.FORBIDDEN)
     html = render_template(
         "sites.html",
-        sites=[_site_view(one, services) for one in shown],
+        sites=[_site_view(one, review, common) for one in shown],
         may_add=user.may(Permission.MANAGE_SITES),
         name=name,
         problem=problem,
@@ -130,32 +131,34 @@ def _show_list(services: Services, *, name: str = "", problem: str = "") -> Resp
     return html, HTTPStatus.BAD_REQUEST if problem else HTTPStatus.OK
 
 
-def _site_view(site: Site, services: Services) -> SiteView:
-    now = services.common.clock()
+def _site_view(site: Site, review: ReviewPorts, common: CommonPorts) -> SiteView:
+    now = common.clock()
     return SiteView(
         name=part_text(site.name),
         url=url_for("pages.site", site_id=site.id),
         mode=gettext(_MODE_IN_WORDS[site.settings.mode][0]),
-        valid_keys=sum(key.is_valid(now) for key in services.common.sites.list_keys(site.id)),
-        waiting=services.review.cases.count(CaseFilter(site_id=site.id, needs_review=True)),
+        valid_keys=sum(key.is_valid(now) for key in common.sites.list_keys(site.id)),
+        waiting=review.cases.count(CaseFilter(site_id=site.id, needs_review=True)),
     )
 
 
 def _add_settings(pages: Blueprint, services: Services) -> None:
     @pages.get("/sites/<site_id>")
     def site(site_id: str) -> ResponseReturnValue:
-        return _show_site(_site(site_id, services), services)
+        return _show_site(_site(site_id, services.common), services)
 
     # Which site it is decides whether they may, so that is asked inside.
     @pages.post("/sites/<site_id>/settings", endpoint="site_settings")
     @needs(Permission.LOOK)
     def change(site_id: str) -> ResponseReturnValue:
-        site = _site(site_id, services)
+        site = _site(site_id, services.common)
         form = read_form(request.form, site.settings)
         if form.settings is None or request.form.get("act") == "preview":
             return _show_site(site, services, form=form)
         try:
-            change_site_settings(site.id, form.change, services, actor=moderator().name)
+            change_site_settings(
+                site.id, form.change, services.intake, services.common, actor=moderator().name
+            )
         except ValueError:
             # The other cutoff was changed since the page was shown.
             form = replace(
@@ -168,8 +171,8 @@ def _add_settings(pages: Blueprint, services: Services) -> None:
     @pages.post("/sites/<site_id>/forget-taught", endpoint="forget_taught")
     @needs(Permission.LOOK)
     def forget(site_id: str) -> ResponseReturnValue:
-        site = _site(site_id, services)
-        forget_taught(site.id, services, actor=moderator().name)
+        site = _site(site_id, services.common)
+        forget_taught(site.id, services.intake, services.common, actor=moderator().name)
         session[_FORGOTTEN] = site.id
         return redirect(
             url_for("pages.site", site_id=site.id, _anchor="learnt"), HTTPStatus.SEE_OTHER
@@ -177,7 +180,7 @@ def _add_settings(pages: Blueprint, services: Services) -> None:
 
     @pages.get("/sites/<site_id>/cutoffs", endpoint="cutoff_preview")
     def preview(site_id: str) -> ResponseReturnValue:
-        site = _site(site_id, services)
+        site = _site(site_id, services.common)
         ham, spam, problems = read_cutoffs(request.args, site.settings)
         if problems:
             return {"problems": [problems[key] for key in sorted(problems)]}, HTTPStatus.BAD_REQUEST
@@ -209,7 +212,7 @@ def _show_site(
         },
         learnt=learnt_view(site, services),
         forgotten=session.pop(_FORGOTTEN, None) == site.id,
-        keys=_keys(site, services),
+        keys=_keys(site, services.common),
         new_key=_new_key(site.id),
         saved=form is None and session.pop(_SAVED, None) == site.id,
     )
@@ -224,34 +227,38 @@ def _preview(site: Site, form: SiteForm, services: Services) -> PreviewView | No
     return view_of(found)
 
 
-def _add_keys(pages: Blueprint, services: Services) -> None:
-    issuing = {"api": issue_key, "akismet": issue_akismet_key, "rotate": rotate_keys}
+def _add_keys(pages: Blueprint, reputation: ReputationPorts, common: CommonPorts) -> None:
+    issuing = {
+        "api": partial(issue_key, common=common),
+        "akismet": partial(issue_akismet_key, reputation=reputation, common=common),
+        "rotate": partial(rotate_keys, common=common),
+    }
 
     @pages.post("/sites/<site_id>/keys", endpoint="issue_site_key")
     @needs(Permission.LOOK)
     def issue(site_id: str) -> ResponseReturnValue:
-        site = _site(site_id, services)
+        site = _site(site_id, common)
         act = issuing.get(request.form.get("kind", "")) or abort(HTTPStatus.BAD_REQUEST)
-        return _show_key_once(site.id, act(site.id, services, actor=moderator().name))
+        return _show_key_once(site.id, act(site.id, actor=moderator().name))
 
     @pages.post("/sites/<site_id>/keys/<key_id>/revoke", endpoint="revoke_site_key")
     @needs(Permission.LOOK)
     def revoke(site_id: str, key_id: str) -> ResponseReturnValue:
-        site = _site(site_id, services)
-        key = next((k for k in services.common.sites.list_keys(site.id) if k.id == key_id), None)
+        site = _site(site_id, common)
+        key = next((k for k in common.sites.list_keys(site.id) if k.id == key_id), None)
         if key is None:
             abort(HTTPStatus.NOT_FOUND)
         if key.revoked_at is None:
             # The last one too: whoever is signed in can issue another.
-            revoke_key(key.id, services, actor=moderator().name)
+            revoke_key(key.id, common, actor=moderator().name)
         return redirect(_keys_url(site.id), HTTPStatus.SEE_OTHER)
 
 
-def _site(site_id: str, services: Services) -> Site:
+def _site(site_id: str, common: CommonPorts) -> Site:
     """Return the site, for whoever may manage it; end the request for others."""
     if not is_id(site_id):
         abort(HTTPStatus.NOT_FOUND)
-    site = services.common.sites.get(SiteId(site_id))
+    site = common.sites.get(SiteId(site_id))
     require(Permission.MANAGE_SITES, site.id)
     return site
 
@@ -271,10 +278,10 @@ def _new_key(site_id: SiteId) -> str | None:
     return secret if owner == site_id else None
 
 
-def _keys(site: Site, services: Services) -> list[KeyView]:
+def _keys(site: Site, common: CommonPorts) -> list[KeyView]:
     """Return the site's keys, valid ones first, each kind's newest first."""
-    now = services.common.clock()
-    newest_first = services.common.sites.list_keys(site.id)[::-1]
+    now = common.clock()
+    newest_first = common.sites.list_keys(site.id)[::-1]
     keys = sorted(newest_first, key=lambda key: not key.is_valid(now))
     valid = [key.id for key in keys if key.is_valid(now)]
     views = []
