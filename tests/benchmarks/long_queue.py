@@ -47,7 +47,7 @@ from tests.factories import make_comment
 wired = wire(load_settings())
 migrate(wired.engine)
 services, rows = wired.services, authored_rows()
-site, _ = add_site("Radiator blog", services, actor="benchmark")
+site, _ = add_site("Radiator blog", services.common, actor="benchmark")
 texts = [f"{rows[n % len(rows)]['text']} Number {n}" for n in range(int(sys.argv[2]))]
 for start in range(0, len(texts), 500):
     submit_comments(
@@ -63,7 +63,8 @@ for start in range(0, len(texts), 500):
             )
             for text in texts[start : start + 500]
         ],
-        services,
+        services.intake,
+        services.common,
     )
 wired.close()
 """
