@@ -1,7 +1,7 @@
 """The shipped classifier: transformers beside linear members, calibrated together.
 
 A small network reads every comment. Where it leaves doubt a larger one reads the comment again, and
-its answer replaces the first.
+what both say together replaces what the first said.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ EMBEDDING_FILE = "embedding.npz"
 # A version may lack these: then names weigh nothing, and every comment is read once.
 NAMES_FILE = "names.npz"
 SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE = "second.xml", "second.bin"
+# A second network without a vocabulary of its own reads by the first's.
+SECOND_TOKENISER_FILE = "second-tokenizer.json"
 
 # Two or three words after a comma ("thanks!") are too few to be judged alone. 2026-11-21, words of
 # spam marked alike by hand and by `minilm-1`, F1 without and with this: 0.7567 and 0.7570 on the
@@ -92,15 +94,17 @@ class Joining:
 class SecondReading(Joining):
     """The same for a second, larger network, asked where the first says `doubt_from` to `doubt_to`.
 
-    Both are log-odds of the first reading, and both belong to the doubt.
+    Both are log-odds of the first reading, and both belong to the doubt. What the first reading
+    says as a whole weighs `first`.
     """
 
     doubt_from: float
     doubt_to: float
+    first: float = 0.0
 
     def __post_init__(self) -> None:
         Joining.__post_init__(self)
-        _check_finite(self, ("doubt_from", "doubt_to"))
+        _check_finite(self, ("doubt_from", "doubt_to", "first"))
 
     def doubts(self, first: Number) -> Any:
         """Say where the first reading's log-odds leave a doubt."""
@@ -169,6 +173,7 @@ class TransformerClassifier:
         NAMES_FILE,
         SECOND_NETWORK_FILE,
         SECOND_WEIGHTS_FILE,
+        SECOND_TOKENISER_FILE,
     )
 
     def __init__(
@@ -181,8 +186,12 @@ class TransformerClassifier:
         projection: Projection | None = None,
         names: LinearTable | None = None,
         second: Engine | None = None,
+        second_tokeniser: CommentTokeniser | None = None,
     ) -> None:
-        """Raise `ValueError` where a second network and its calibration do not come together."""
+        """Raise `ValueError` where a second network and its calibration do not come together.
+
+        Without `second_tokeniser` the second network reads the same windows as the first.
+        """
         if (second is None) != (calibration.second is None):
             raise ValueError("a second network and its calibration belong together")
         self._engine = engine
@@ -192,6 +201,7 @@ class TransformerClassifier:
         self._projection = projection
         self._names = names
         self._second = second
+        self._second_tokeniser = second_tokeniser
         self._lock = Lock()
         self._remembered: dict[int, OrderedDict[bytes, WindowScores]] = {}
 
@@ -219,6 +229,11 @@ class TransformerClassifier:
             projection=read_projection(files[EMBEDDING_FILE]) if EMBEDDING_FILE in files else None,
             names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
             second=Engine(folder / SECOND_NETWORK_FILE) if SECOND_NETWORK_FILE in files else None,
+            second_tokeniser=(
+                CommentTokeniser(files[SECOND_TOKENISER_FILE].decode("utf-8"))
+                if SECOND_TOKENISER_FILE in files
+                else None
+            ),
         )
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
@@ -241,14 +256,14 @@ class TransformerClassifier:
         first = self._read(self._engine, windows, count)
         calibration, second = self._calibration, self._calibration.second
         said = [join(calibration, *three) for three in zip(first, linear, names, strict=True)]
-        last = list(first)
         if second is not None and self._second is not None:
             again = [i for i, log_odds in enumerate(said) if second.doubts(log_odds)]
-            read = self._read(self._second, [windows[i] for i in again])
+            own = self._second_tokeniser
+            wanted = [own.windows(inputs[i]) if own else windows[i] for i in again]
+            read = self._read(self._second, wanted)
             for i, scores in zip(again, read, strict=True):
-                last[i] = scores
-                said[i] = join(second, scores, linear[i], names[i])
-        rows = zip(inputs, windows, said, first, last, words, strict=True)
+                said[i] = second.first * said[i] + join(second, scores, linear[i], names[i])
+        rows = zip(inputs, windows, said, first, words, strict=True)
         return [self._answer(*row) for row in rows]
 
     def _read(
@@ -277,20 +292,16 @@ class TransformerClassifier:
         one: ModelInput,
         windows: Sequence[Window],
         log_odds: float,
-        first: Sequence[WindowScores],
-        last: Sequence[WindowScores],
+        scores: Sequence[WindowScores],
         word_hashes: bytes,
     ) -> ModelOutput:
-        """Return the answer by both readings' scores; `last` is `first` where there was no doubt.
-
-        Voice and embedding are the first's, which has read every comment.
-        """
+        """Return the answer; all but the probability is of the network that reads every comment."""
         p_spam = logistic(log_odds)
         return ModelOutput(
             p_spam=p_spam,
-            promo_spans=self._mark(one, windows, last) if p_spam >= MIN_P_SPAM_TO_MARK else (),
-            llm_voice=self._voice(first),
-            embedding=self._embed(first),
+            promo_spans=self._mark(one, windows, scores) if p_spam >= MIN_P_SPAM_TO_MARK else (),
+            llm_voice=self._voice(scores),
+            embedding=self._embed(scores),
             word_hashes=word_hashes,
         )
 

@@ -304,7 +304,8 @@ def _opening(card: VersionCard) -> list[str]:
     if c.second:
         made += (
             f"From {c.second.doubt_from:+.2f} to {c.second.doubt_to:+.2f} a larger one reads "
-            f"again, and the log-odds become {_joined(c.second)}. "
+            f"again, and the log-odds become {_joined(c.second)} + {c.second.first:.3f} x what the "
+            "first reading says. "
         )
     made += (
         f"Trained {card.trained_at:%Y-%m-%d %H:%M} UTC in {card.seconds / 60:.0f} minutes. "

@@ -153,14 +153,15 @@ def _second(
     rows = again.asked & (said >= doubt_from) & (said <= doubt_to)
     if min(int((is_spam & rows).sum()), int((~is_spam & rows).sum())) < _MIN_IN_DOUBT:
         rows = again.asked
-    columns = np.column_stack([again.network, read.linear, again.strongest, read.names])
-    offset, (network, linear, promotion, names) = fit_logistic(columns[rows], is_spam[rows])
+    # What the linear members say is in what the first reading says.
+    columns = np.column_stack([said, again.network, again.strongest])
+    offset, (weight, network, promotion) = fit_logistic(columns[rows], is_spam[rows])
     return SecondReading(
         offset=offset,
+        first=weight,
         network=network,
-        linear=linear,
+        linear=0.0,
         promotion=promotion,
-        names=names,
         doubt_from=doubt_from,
         doubt_to=doubt_to,
     )

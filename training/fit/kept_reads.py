@@ -29,7 +29,6 @@ def read_bytes(read: Read, **more: FloatArray) -> bytes:
     arrays |= _flat("promotion", read.promotion)
     if read.second is not None:
         arrays |= {f"second_{n}": getattr(read.second, n) for n in _OF_SECOND}
-        arrays |= _flat("second_promotion", read.second.promotion)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays, **more)
     return buffer.getvalue()
@@ -47,9 +46,8 @@ def read_from(
         promotion=_nested("promotion", arrays),
     )
     if "second_asked" in arrays:
-        promotion = _nested("second_promotion", arrays)
         numbers = {name: arrays.pop(f"second_{name}") for name in _OF_SECOND}
-        read = replace(read, second=ReadAgain(**numbers, promotion=promotion))
+        read = replace(read, second=ReadAgain(**numbers))
     return read, arrays
 
 
@@ -59,7 +57,7 @@ def join_reads(reads: Sequence[Read]) -> Read:
     second = None
     if seconds:
         numbers = {n: np.concatenate([getattr(s, n) for s in seconds]) for n in _OF_SECOND}
-        second = ReadAgain(**numbers, promotion=[p for s in seconds for p in s.promotion])
+        second = ReadAgain(**numbers)
     return Read(
         **{n: np.concatenate([getattr(read, n) for read in reads]) for n in _ONE_A_COMMENT},
         windows=[w for read in reads for w in read.windows],
@@ -72,8 +70,7 @@ def take_rows(read: Read, rows: IntArray) -> Read:
     """Return what was read of the comments at these places, in their order."""
     second = read.second
     if second is not None:
-        numbers = {n: getattr(second, n)[rows] for n in _OF_SECOND}
-        second = ReadAgain(**numbers, promotion=[second.promotion[i] for i in rows])
+        second = ReadAgain(**{n: getattr(second, n)[rows] for n in _OF_SECOND})
     return Read(
         **{n: getattr(read, n)[rows] for n in _ONE_A_COMMENT},
         windows=[read.windows[i] for i in rows],

@@ -22,6 +22,7 @@ from models.transformer import (
     NAMES_FILE,
     NETWORK_FILE,
     SECOND_NETWORK_FILE,
+    SECOND_TOKENISER_FILE,
     SECOND_WEIGHTS_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
@@ -55,6 +56,7 @@ class Members:
     fusion: Fusion
     names: LinearTable | None = None
     second: WindowReader | None = None
+    second_tokeniser: CommentTokeniser | None = None
 
     def p_spam(self, examples: Sequence[Example], strengths: FloatArray) -> FloatArray:
         """Return each comment's p_spam for a sender never seen before.
@@ -83,7 +85,12 @@ class Members:
     @property
     def beside(self) -> Beside:
         """Return what stands beside the first network and the linear member."""
-        return Beside(names=self.names, second=self.second, calibration=self.calibration)
+        return Beside(
+            names=self.names,
+            second=self.second,
+            second_tokeniser=self.second_tokeniser,
+            calibration=self.calibration,
+        )
 
     @property
     def known_fusion(self) -> Fusion:
@@ -106,13 +113,20 @@ def read_members(
         second = engine_of(network, weights, threads=threads)
     return Members(
         engine=engine or engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE], threads=threads),
-        tokeniser=CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
+        tokeniser=_tokeniser_of(files[TOKENISER_FILE]),
         linear=read_table(files[LINEAR_FILE]),
         calibration=calibration,
         fusion=Fusion(**json.loads(files[FUSION_FILE])),
         names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
         second=second,
+        second_tokeniser=(
+            _tokeniser_of(files[SECOND_TOKENISER_FILE]) if SECOND_TOKENISER_FILE in files else None
+        ),
     )
+
+
+def _tokeniser_of(content: bytes) -> CommentTokeniser:
+    return CommentTokeniser(content.decode("utf-8"))
 
 
 def engine_of(network: bytes, weights: bytes, *, threads: int | None = None) -> Engine:

@@ -42,7 +42,6 @@ class ReadAgain:
     asked: BoolArray
     network: FloatArray
     strongest: FloatArray
-    promotion: Sequence[Sequence[Sequence[float]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +71,12 @@ class WindowReader(Protocol):
 class Beside:
     """What stands beside a version's first network and linear member, where it has them.
 
-    `second` reads again what `calibration` leaves in doubt.
+    `second` reads again what `calibration` leaves in doubt, by `second_tokeniser` if it has one.
     """
 
     names: LinearTable | None = None
     second: WindowReader | None = None
+    second_tokeniser: CommentTokeniser | None = None
     calibration: Calibration | None = None
 
 
@@ -105,6 +105,9 @@ def read_inputs(
     if beside.second is None or calibration is None or calibration.second is None:
         return read
     asked = calibration.second.doubts(first_log_odds(read, calibration))
+    own = beside.second_tokeniser
+    if own is not None:
+        windows = [own.windows(one) if a else [] for one, a in zip(inputs, asked, strict=True)]
     return replace(read, second=read_again(beside.second, windows, asked))
 
 
@@ -127,7 +130,6 @@ def read_again(
         asked=asked,
         network=np.array([pool([s.spam for s in some]) for some in of_comment]),
         strongest=np.array([strongest_promotion(s) if s else 0.0 for s in promotion]),
-        promotion=promotion,
     )
 
 
@@ -151,7 +153,9 @@ def log_odds_of(read: Read, calibration: Calibration) -> FloatArray:
     again, joining = read.second, calibration.second
     if again is None or joining is None:
         return first
-    second = joining.log_odds(again.network, read.linear, again.strongest, read.names)
+    second = joining.first * first + joining.log_odds(
+        again.network, read.linear, again.strongest, read.names
+    )
     return np.where(read_twice(read, calibration), second, first)
 
 
@@ -185,14 +189,6 @@ def logit_of(p_spam: FloatArray) -> FloatArray:
     return np.array([logit(float(p)) for p in p_spam])
 
 
-def last_promotion(read: Read, twice: BoolArray) -> list[Sequence[Sequence[float]]]:
-    """Return what the last network that read each comment says of its words."""
-    if read.second is None:
-        return list(read.promotion)
-    pairs = zip(twice, read.promotion, read.second.promotion, strict=True)
-    return [second if again else first for again, first, second in pairs]
-
-
 def marked(
     read: Read,
     examples: Sequence[Example],
@@ -200,12 +196,11 @@ def marked(
     calibration: Calibration,
 ) -> MarkedTokens:
     """Return how what serving would mark agrees with what was marked by hand."""
-    promotion = last_promotion(read, read_twice(read, calibration))
     spans: list[tuple[Segment, ...]] = [
         mark_segments(e.comment.text, w, p, calibration.marks_from)
         if s >= MIN_P_SPAM_TO_MARK
         else ()
-        for e, w, p, s in zip(examples, read.windows, promotion, p_spam, strict=True)
+        for e, w, p, s in zip(examples, read.windows, read.promotion, p_spam, strict=True)
     ]
     return compare_tokens(examples, spans)
 

@@ -23,6 +23,7 @@ from models.transformer import (
     NAMES_FILE,
     NETWORK_FILE,
     SECOND_NETWORK_FILE,
+    SECOND_TOKENISER_FILE,
     SECOND_WEIGHTS_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
@@ -121,7 +122,8 @@ class RunSteps(RunInputs):
         network, served = self._tuned()
         if served is not None:
             # What reads again, and what names say, stay the current version's.
-            kept = (NAMES_FILE, SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE)
+            second = (SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE, SECOND_TOKENISER_FILE)
+            kept = (NAMES_FILE, *second)
             current = self.current_files
             self._write({name: current[name] for name in kept if name in current})
             xml, weights = served.write(network)

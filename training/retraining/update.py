@@ -82,7 +82,7 @@ def correct_linear(
     if not len(columns):
         return before
     first, again = calibration.linear, calibration.second
-    second = again.linear if again else first
+    second = again.linear + again.first * first if again else first
     # What the table says counts differently in the two readings.
     counts = np.where(read_twice(read, calibration), second, first)
     x = (sparse.diags_array(counts) @ matrix[:, columns]).tocsr()

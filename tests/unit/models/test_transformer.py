@@ -355,27 +355,48 @@ def test_a_second_reading_is_asked_inside_the_doubt_alone(read_twice, engine, to
     assert answers[0] != once.score_batch(COMMENTS)[0]
 
 
-def test_the_second_answer_replaces_the_first(read_twice, other, tokeniser):
+@pytest.mark.parametrize("first", [0.0, 0.75])
+def test_what_both_readings_say_replaces_the_first(read_twice, engine, other, tokeniser, first):
     comment = COMMENTS[2]
 
-    (answer,) = read_twice().score_batch([comment])
+    (answer,) = read_twice({"first": first}).score_batch([comment])
 
-    again = other.read(tokeniser.windows(comment))
+    windows, linear = tokeniser.windows(comment), LINEAR.sum_of(count_features(comment))
+    again = join(make_second(), other.read(windows), linear, 0.0)
+    said = join(make_calibration(), engine.read(windows), linear, 0.0)
+    assert answer.p_spam == logistic(first * said + again)
+
+
+def test_a_second_network_reads_by_its_own_tokeniser(read_twice, engine, other, tokeniser):
+    class Shouting:
+        """Reads everything in capitals, as no other tokeniser does."""
+
+        def windows(self, one):
+            return tokeniser.windows(dataclasses.replace(one, text=one.text.upper() + " NOW"))
+
+    comment = COMMENTS[2]
+    calibration = make_calibration(second=make_second())
+    both = TransformerClassifier(
+        engine, tokeniser, LINEAR, calibration, second=other, second_tokeniser=Shouting()
+    )
+
+    (answer,) = both.score_batch([comment])
+
     linear = LINEAR.sum_of(count_features(comment))
-    assert answer.p_spam == logistic(join(make_second(), again, linear, 0.0))
+    again = join(make_second(), other.read(Shouting().windows(comment)), linear, 0.0)
+    assert answer.p_spam == logistic(again)
+    assert answer != read_twice().score_batch([comment])[0]
 
 
-def test_what_was_read_again_is_marked_by_the_second_and_voiced_by_the_first(
-    read_twice, make_classifier
-):
+def test_what_was_read_again_is_marked_and_voiced_by_the_first(read_twice, make_classifier):
     comment = COMMENTS[1]
-    ask = {"marks_from": 150.0, "offset": 50.0}
+    ask = {"marks_from": -150.0, "offset": 50.0}
 
     (once,) = make_classifier(**ask).score_batch([comment])
     (twice,) = read_twice({"offset": 50.0}, **ask).score_batch([comment])
 
-    assert once.promo_spans == ()
-    assert twice.promo_spans == ((0, len(comment.text)),)
+    assert once.promo_spans
+    assert twice.promo_spans == once.promo_spans
     assert twice.llm_voice == once.llm_voice
 
 

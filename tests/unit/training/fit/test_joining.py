@@ -47,7 +47,6 @@ def make_read(*, twice: bool = True, asked: bool = True) -> Read:
         asked=np.full(n, asked),
         network=rng.normal(3 * side, 1.5),
         strongest=np.full(n, -7.0),
-        promotion=[()] * n,
     )
     return replace(read, second=again) if twice else read
 
@@ -94,7 +93,9 @@ def test_the_second_answer_counts_inside_the_doubt_of_those_asked_alone():
     one = Calibration(
         offset=0.0, network=1.0, linear=0.0, marks_from=0.0, voice_offset=0.0, voice_slope=0.0
     )
-    second = SecondReading(offset=0.5, network=2.0, linear=0.0, doubt_from=-1.0, doubt_to=1.0)
+    second = SecondReading(
+        offset=0.5, network=2.0, linear=0.0, first=0.25, doubt_from=-1.0, doubt_to=1.0
+    )
     both = replace(one, second=second)
 
     found = log_odds_of(read, both)
@@ -102,7 +103,8 @@ def test_the_second_answer_counts_inside_the_doubt_of_those_asked_alone():
     inside = (read.network >= -1.0) & (read.network <= 1.0)
     assert np.array_equal(read_twice(read, both), inside)
     assert np.array_equal(found[~inside], read.network[~inside])
-    assert np.array_equal(found[inside], 0.5 + 2.0 * read.second.network[inside])
+    expected = 0.25 * read.network + 0.5 + 2.0 * read.second.network
+    assert np.allclose(found[inside], expected[inside], rtol=1e-12)
     assert np.array_equal(log_odds_of(unasked, both), log_odds_of(unasked, one))
     assert not read_twice(make_read(twice=False), both).any()
 

@@ -35,7 +35,6 @@ def make_read(*, twice: bool) -> Read:
         asked=np.array([True, False, True]),
         network=np.array([7.0, 0.0, 9.0]),
         strongest=np.array([0.1, 0.0, 0.3]),
-        promotion=[PROMOTION[0], [], PROMOTION[2]],
     )
     return replace(read, second=again)
 
@@ -45,7 +44,7 @@ def told(read: Read) -> dict:
     numbers = {n: getattr(read, n).tolist() for n in ("network", "linear", "names", "voice")}
     again = read.second and {
         n: getattr(read.second, n).tolist() for n in ("asked", "network", "strongest")
-    } | {"promotion": list(read.second.promotion)}
+    }
     return numbers | {
         "strongest": read.strongest.tolist(),
         "windows": list(read.windows),
@@ -75,7 +74,6 @@ def test_rows_are_taken_in_the_order_asked(twice):
     if twice:
         assert taken.second is not None
         assert taken.second.network.tolist() == [9.0, 7.0]
-        assert taken.second.promotion == [PROMOTION[2], PROMOTION[0]]
 
 
 @pytest.mark.parametrize("twice", [False, True])
