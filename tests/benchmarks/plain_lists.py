@@ -34,7 +34,11 @@ SPAM: Sequence[Line] = (
     ("CryptoPump", None, "Join our Telegram @pump_signals, 300% profit every week guaranteed"),
     ("buy followers", None, "Buy 10,000 Instagram followers for $19 http://followers.example"),
     ("essay help", None, "Our experts write your essay from $9 per page: http://essays.example"),
-    ("xrumer", None, "[url=http://pills.example]cialis[/url] [url=http://pills.example]levitra[/url]"),
+    (
+        "xrumer",
+        None,
+        "[url=http://pills.example]cialis[/url] [url=http://pills.example]levitra[/url]",
+    ),
     ("Anna", None, "<a href='http://slots.example'>free spins no deposit bonus slots</a>"),
     ("locksmith London", "http://locks.example", "Great article! Locksmith London 24 hours"),
     ("Weight Loss", None, "Lose 20 kg in 14 days with this keto gummies: http://keto.example"),

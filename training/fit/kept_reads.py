@@ -13,7 +13,6 @@ import numpy.typing as npt
 from models.tokens import Window
 from training.fit.reading import Read, ReadAgain
 
-FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _ONE_A_COMMENT = ("network", "linear", "names", "voice", "strongest")
@@ -23,21 +22,19 @@ _OF_SECOND = ("asked", "network", "strongest")
 _Promotion = Sequence[Sequence[Sequence[float]]]
 
 
-def read_bytes(read: Read, **more: FloatArray) -> bytes:
+def read_bytes(read: Read) -> bytes:
     """Return what was read as an archive of plain arrays; windows are left out."""
     arrays: dict[str, npt.NDArray[np.generic]] = {n: getattr(read, n) for n in _ONE_A_COMMENT}
     arrays |= _flat("promotion", read.promotion)
     if read.second is not None:
         arrays |= {f"second_{n}": getattr(read.second, n) for n in _OF_SECOND}
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays, **more)
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
 
 
-def read_from(
-    content: bytes, windows: Sequence[Sequence[Window]]
-) -> tuple[Read, dict[str, FloatArray]]:
-    """Return what `read_bytes` kept of comments with these windows, and what was kept beside."""
+def read_from(content: bytes, windows: Sequence[Sequence[Window]]) -> Read:
+    """Return what `read_bytes` kept of comments with these windows."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         arrays = dict(archive)
     read = Read(
@@ -45,10 +42,10 @@ def read_from(
         windows=windows,
         promotion=_nested("promotion", arrays),
     )
-    if "second_asked" in arrays:
-        numbers = {name: arrays.pop(f"second_{name}") for name in _OF_SECOND}
-        read = replace(read, second=ReadAgain(**numbers))
-    return read, arrays
+    if "second_asked" not in arrays:
+        return read
+    again = ReadAgain(**{name: arrays[f"second_{name}"] for name in _OF_SECOND})
+    return replace(read, second=again)
 
 
 def join_reads(reads: Sequence[Read]) -> Read:

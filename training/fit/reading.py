@@ -89,17 +89,10 @@ def read_inputs(
 ) -> Read:
     """Return what the members say, by the very code that serves around the engine."""
     beside = beside or Beside()
-    windows = [tokeniser.windows(one) for one in inputs]
-    of_comment = read_windows(engine, windows)
-    promotion = [[s.promotion for s in some] for some in of_comment]
-    read = Read(
-        network=np.array([pool([s.spam for s in some]) for some in of_comment]),
+    read = replace(
+        read_network(inputs, engine, tokeniser),
         linear=np.array([linear.sum_of(count_features(one)) for one in inputs]),
         names=np.array([name_log_odds(one, beside.names) for one in inputs]),
-        voice=np.array([pool([s.llm_voice for s in some]) for some in of_comment]),
-        strongest=np.array([strongest_promotion(some) for some in promotion]),
-        windows=windows,
-        promotion=promotion,
     )
     calibration = beside.calibration
     if beside.second is None or calibration is None or calibration.second is None:
@@ -108,7 +101,27 @@ def read_inputs(
     own = beside.second_tokeniser
     if own is not None:
         windows = [own.windows(one) if a else [] for one, a in zip(inputs, asked, strict=True)]
+    else:
+        windows = list(read.windows)
     return replace(read, second=read_again(beside.second, windows, asked))
+
+
+def read_network(
+    inputs: Sequence[ModelInput], engine: WindowReader, tokeniser: CommentTokeniser
+) -> Read:
+    """Return what a network alone says; the linear members say 0."""
+    windows = [tokeniser.windows(one) for one in inputs]
+    of_comment = read_windows(engine, windows)
+    promotion = [[s.promotion for s in some] for some in of_comment]
+    return Read(
+        network=np.array([pool([s.spam for s in some]) for some in of_comment]),
+        linear=np.zeros(len(windows)),
+        names=np.zeros(len(windows)),
+        voice=np.array([pool([s.llm_voice for s in some]) for some in of_comment]),
+        strongest=np.array([strongest_promotion(some) for some in promotion]),
+        windows=windows,
+        promotion=promotion,
+    )
 
 
 def read_windows(

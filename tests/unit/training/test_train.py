@@ -36,6 +36,7 @@ TINY = TrainConfig(
     base=PACKAGED_BASE,
     reads_twice=True,
     rotation=RotationConfig(n_folds=2),
+    linear_folds=2,
     tune=TuneConfig(
         exits=(1, 2),
         epochs=0.15,

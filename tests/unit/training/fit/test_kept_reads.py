@@ -56,12 +56,10 @@ def told(read: Read) -> dict:
 @pytest.mark.parametrize("twice", [False, True])
 def test_what_was_kept_comes_back(twice):
     read = make_read(twice=twice)
-    tfidf = np.array([0.5, -2.0, 1.0])
 
-    back, beside = read_from(read_bytes(read, tfidf=tfidf), WINDOWS)
+    back = read_from(read_bytes(read), WINDOWS)
 
     assert told(back) == told(read)
-    assert {name: one.tolist() for name, one in beside.items()} == {"tfidf": tfidf.tolist()}
 
 
 @pytest.mark.parametrize("twice", [False, True])
