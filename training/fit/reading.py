@@ -18,7 +18,6 @@ from models.segments import Segment
 from models.tokens import CommentTokeniser, Window
 from models.transformer import (
     Calibration,
-    Joining,
     mark_segments,
     name_log_odds,
     pool,
@@ -36,15 +35,6 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadAgain:
-    """What a second network says of those comments that it was `asked` about; 0 of the others."""
-
-    asked: BoolArray
-    network: FloatArray
-    strongest: FloatArray
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
     """What the members say of comments, before calibration. One row a comment."""
 
@@ -57,7 +47,6 @@ class Read:
     strongest: FloatArray
     windows: Sequence[Sequence[Window]]
     promotion: Sequence[Sequence[Sequence[float]]]
-    second: ReadAgain | None = None
 
 
 class WindowReader(Protocol):
@@ -67,43 +56,19 @@ class WindowReader(Protocol):
         """Return each window's scores, in order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """What stands beside a version's first network and linear member, where it has them.
-
-    `second` reads again what `calibration` leaves in doubt, by `second_tokeniser` if it has one.
-    """
-
-    names: LinearTable | None = None
-    second: WindowReader | None = None
-    second_tokeniser: CommentTokeniser | None = None
-    calibration: Calibration | None = None
-
-
 def read_inputs(
     inputs: Sequence[ModelInput],
     engine: WindowReader,
     tokeniser: CommentTokeniser,
     linear: LinearTable,
-    beside: Beside | None = None,
+    names: LinearTable | None = None,
 ) -> Read:
     """Return what the members say, by the very code that serves around the engine."""
-    beside = beside or Beside()
-    read = replace(
+    return replace(
         read_network(inputs, engine, tokeniser),
         linear=np.array([linear.sum_of(count_features(one)) for one in inputs]),
-        names=np.array([name_log_odds(one, beside.names) for one in inputs]),
+        names=np.array([name_log_odds(one, names) for one in inputs]),
     )
-    calibration = beside.calibration
-    if beside.second is None or calibration is None or calibration.second is None:
-        return read
-    asked = calibration.second.doubts(first_log_odds(read, calibration))
-    own = beside.second_tokeniser
-    if own is not None:
-        windows = [own.windows(one) if a else [] for one, a in zip(inputs, asked, strict=True)]
-    else:
-        windows = list(read.windows)
-    return replace(read, second=read_again(beside.second, windows, asked))
 
 
 def read_network(
@@ -132,44 +97,9 @@ def read_windows(
     return [[next(scores) for _ in some] for some in windows]
 
 
-def read_again(
-    engine: WindowReader, windows: Sequence[Sequence[Window]], asked: BoolArray
-) -> ReadAgain:
-    """Return what a second network says of the comments that it is asked about."""
-    of_asked = iter(read_windows(engine, [w for w, a in zip(windows, asked, strict=True) if a]))
-    of_comment = [next(of_asked) if a else [] for a in asked]
-    promotion = [[s.promotion for s in some] for some in of_comment]
-    return ReadAgain(
-        asked=asked,
-        network=np.array([pool([s.spam for s in some]) for some in of_comment]),
-        strongest=np.array([strongest_promotion(s) if s else 0.0 for s in promotion]),
-    )
-
-
-def first_log_odds(read: Read, joining: Joining) -> FloatArray:
-    """Return the log-odds of spam by the first reading alone."""
-    return joining.log_odds(read.network, read.linear, read.strongest, read.names)
-
-
-def read_twice(read: Read, calibration: Calibration) -> BoolArray:
-    """Say of which comments the second reading's answer counts."""
-    if read.second is None or calibration.second is None:
-        return np.zeros(len(read.network), dtype=np.bool_)
-    doubts = calibration.second.doubts(first_log_odds(read, calibration))
-    answer: BoolArray = read.second.asked & doubts
-    return answer
-
-
 def log_odds_of(read: Read, calibration: Calibration) -> FloatArray:
-    """Return the model's log-odds of spam: the first reading's, the second's where it counts."""
-    first = first_log_odds(read, calibration)
-    again, joining = read.second, calibration.second
-    if again is None or joining is None:
-        return first
-    second = joining.first * first + joining.log_odds(
-        again.network, read.linear, again.strongest, read.names
-    )
-    return np.where(read_twice(read, calibration), second, first)
+    """Return the model's log-odds of spam."""
+    return calibration.log_odds(read.network, read.linear, read.strongest, read.names)
 
 
 def labels(examples: Sequence[Example]) -> BoolArray:
