@@ -1,8 +1,4 @@
-"""The shipped classifier: transformers beside linear members, calibrated together.
-
-A small network reads every comment. Where it leaves doubt a larger one reads the comment again, and
-its answer replaces the first.
-"""
+"""The shipped classifier: a transformer beside linear members, calibrated together."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
 from threading import Lock
-from typing import Any, ClassVar, Self, TypeVar
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,9 +35,8 @@ NETWORK_FILE, TOKENISER_FILE = "network.xml", "tokenizer.json"
 WEIGHTS_FILE, LINEAR_FILE, CALIBRATION_FILE = "network.bin", "linear.npz", "calibration.json"
 # A version may lack it; its answers then have no embedding.
 EMBEDDING_FILE = "embedding.npz"
-# A version may lack these: then names weigh nothing, and every comment is read once.
+# A version may lack it; names then weigh nothing.
 NAMES_FILE = "names.npz"
-SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE = "second.xml", "second.bin"
 
 # Two or three words after a comma ("thanks!") are too few to be judged alone. 2026-11-21, words of
 # spam marked alike by hand and by `minilm-1`, F1 without and with this: 0.7567 and 0.7570 on the
@@ -61,17 +56,29 @@ _REMEMBERED_WINDOWS = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joining:
-    """How what the members say, each in log-odds, becomes one log-odds of spam."""
+class Calibration:
+    """How what a version's members say becomes one log-odds of spam, and how the rest is read.
+
+    The first five weigh log-odds. A segment is marked as promotion where the mean log-odds of its
+    tokens reach `marks_from`. `voice_slope` and `voice_offset` calibrate the head for LLM voice; a
+    slope of 0 says that it was taught nothing. Versions older than `promotion` and `names` give
+    them no weight.
+    """
 
     offset: float
     network: float
     linear: float
     promotion: float = 0.0
     names: float = 0.0
+    marks_from: float
+    voice_offset: float
+    voice_slope: float
 
     def __post_init__(self) -> None:
-        _check_finite(self, ("offset", "network", "linear", "promotion", "names"))
+        wrong = [name for name, number in asdict(self).items() if not math.isfinite(number)]
+        if wrong:
+            msg = f"calibration must be finite numbers: {', '.join(wrong)}"
+            raise ValueError(msg)
 
     def log_odds(self, network: Number, linear: Number, promotion: Number, names: Number) -> Number:
         """Return one log-odds of spam; numbers and arrays of them alike.
@@ -88,51 +95,6 @@ class Joining:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SecondReading(Joining):
-    """The same for a second, larger network, asked where the first says `doubt_from` to `doubt_to`.
-
-    Both are log-odds of the first reading, and both belong to the doubt.
-    """
-
-    doubt_from: float
-    doubt_to: float
-
-    def __post_init__(self) -> None:
-        Joining.__post_init__(self)
-        _check_finite(self, ("doubt_from", "doubt_to"))
-
-    def doubts(self, first: Number) -> Any:
-        """Say where the first reading's log-odds leave a doubt."""
-        return (first >= self.doubt_from) & (first <= self.doubt_to)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration(Joining):
-    """How a version's members join, in both readings, and how their other answers are read.
-
-    A segment is marked as promotion where the mean log-odds of its tokens reach `marks_from`.
-    `voice_slope` and `voice_offset` calibrate the head for LLM voice; a slope of 0 says that it
-    was taught nothing. Versions older than `promotion` and `names` give them no weight.
-    """
-
-    marks_from: float
-    voice_offset: float
-    voice_slope: float
-    second: SecondReading | None = None
-
-    def __post_init__(self) -> None:
-        Joining.__post_init__(self)
-        _check_finite(self, ("marks_from", "voice_offset", "voice_slope"))
-
-
-def _check_finite(values: object, names: Sequence[str]) -> None:
-    wrong = [name for name in names if not math.isfinite(getattr(values, name))]
-    if wrong:
-        msg = f"calibration must be finite numbers: {', '.join(wrong)}"
-        raise ValueError(msg)
-
-
 def calibration_bytes(calibration: Calibration) -> bytes:
     """Return a calibration as a file, for `read_calibration`."""
     return json.dumps(asdict(calibration), indent=2).encode("utf-8")
@@ -142,8 +104,11 @@ def read_calibration(content: bytes) -> Calibration:
     """Return the calibration that a file holds. Raise `ValueError` for anything else."""
     try:
         numbers = json.loads(content)
-        second = numbers.pop("second", None)
-        return Calibration(**numbers, second=second and SecondReading(**second))
+        # What once described a second network; no version that was released had one.
+        if numbers.pop("second", None):
+            msg = f"{CALIBRATION_FILE} is of a version that reads twice, which this release can't"
+            raise ValueError(msg)
+        return Calibration(**numbers)
     except (TypeError, AttributeError) as error:
         msg = f"{CALIBRATION_FILE} does not hold the numbers of a calibration"
         raise ValueError(msg) from error
@@ -167,8 +132,6 @@ class TransformerClassifier:
     MORE_FILES: ClassVar[tuple[str, ...]] = (
         EMBEDDING_FILE,
         NAMES_FILE,
-        SECOND_NETWORK_FILE,
-        SECOND_WEIGHTS_FILE,
     )
 
     def __init__(
@@ -180,34 +143,25 @@ class TransformerClassifier:
         *,
         projection: Projection | None = None,
         names: LinearTable | None = None,
-        second: Engine | None = None,
     ) -> None:
-        """Raise `ValueError` where a second network and its calibration do not come together."""
-        if (second is None) != (calibration.second is None):
-            raise ValueError("a second network and its calibration belong together")
         self._engine = engine
         self._tokeniser = tokeniser
         self._linear = linear
         self._calibration = calibration
         self._projection = projection
         self._names = names
-        self._second = second
         self._lock = Lock()
-        self._remembered: dict[int, OrderedDict[bytes, WindowScores]] = {}
+        self._remembered: OrderedDict[bytes, WindowScores] = OrderedDict()
 
     @classmethod
     def read(cls, folder: Path, files: Mapping[str, bytes]) -> Self:
         """Return the classifier of a version's folder, whose files were read and checked.
 
-        The networks are read from the folder itself, so that processes share their pages. Raise
+        The network is read from the folder itself, so that processes share its pages. Raise
         `ValueError` or `KeyError` for content that is not one; nothing in it is ever executed.
         """
-        needed = list(cls.FILES)
-        numbers = read_calibration(files[CALIBRATION_FILE]) if CALIBRATION_FILE in files else None
-        if numbers and numbers.second:
-            needed += [SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE]
-        missing = [name for name in needed if name not in files]
-        if missing or numbers is None:
+        missing = [name for name in cls.FILES if name not in files]
+        if missing:
             # The engine would read a network that lies in the folder, checked or not.
             msg = f"the manifest does not list {', '.join(missing)}"
             raise ValueError(msg)
@@ -215,10 +169,9 @@ class TransformerClassifier:
             Engine(folder / NETWORK_FILE),
             CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
             read_table(files[LINEAR_FILE]),
-            numbers,
+            read_calibration(files[CALIBRATION_FILE]),
             projection=read_projection(files[EMBEDDING_FILE]) if EMBEDDING_FILE in files else None,
             names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
-            second=Engine(folder / SECOND_NETWORK_FILE) if SECOND_NETWORK_FILE in files else None,
         )
 
     def score_batch(self, inputs: Sequence[ModelInput]) -> list[ModelOutput]:
@@ -238,33 +191,21 @@ class TransformerClassifier:
                 linear.append(self._linear.sum_of(features))
                 names.append(name_log_odds(one, self._names))
 
-        first = self._read(self._engine, windows, count)
-        calibration, second = self._calibration, self._calibration.second
-        said = [join(calibration, *three) for three in zip(first, linear, names, strict=True)]
-        last = list(first)
-        if second is not None and self._second is not None:
-            again = [i for i, log_odds in enumerate(said) if second.doubts(log_odds)]
-            read = self._read(self._second, [windows[i] for i in again])
-            for i, scores in zip(again, read, strict=True):
-                last[i] = scores
-                said[i] = join(second, scores, linear[i], names[i])
-        rows = zip(inputs, windows, said, first, last, words, strict=True)
+        scores = self._read(windows, count)
+        rows = zip(inputs, windows, scores, linear, names, words, strict=True)
         return [self._answer(*row) for row in rows]
 
     def _read(
-        self,
-        engine: Engine,
-        windows: Sequence[Sequence[Window]],
-        meanwhile: Callable[[], None] | None = None,
+        self, windows: Sequence[Sequence[Window]], meanwhile: Callable[[], None]
     ) -> list[list[WindowScores]]:
-        """Return a network's scores for each comment; windows of the same tokens are read once."""
+        """Return the network's scores of each comment; windows of the same tokens are read once."""
         keys = [[_key(window) for window in some] for some in windows]
         wanted = dict(zip(chain(*keys), chain(*windows), strict=True))
+        remembered = self._remembered
         with self._lock:
-            remembered = self._remembered.setdefault(id(engine), OrderedDict())
             known = {key: remembered[key] for key in wanted if key in remembered}
         fresh = {key: window for key, window in wanted.items() if key not in known}
-        known.update(zip(fresh, engine.read(list(fresh.values()), meanwhile), strict=True))
+        known.update(zip(fresh, self._engine.read(list(fresh.values()), meanwhile), strict=True))
         with self._lock:
             for key in fresh:
                 remembered[key] = known[key]
@@ -276,21 +217,17 @@ class TransformerClassifier:
         self,
         one: ModelInput,
         windows: Sequence[Window],
-        log_odds: float,
-        first: Sequence[WindowScores],
-        last: Sequence[WindowScores],
+        scores: Sequence[WindowScores],
+        linear: float,
+        names: float,
         word_hashes: bytes,
     ) -> ModelOutput:
-        """Return the answer by both readings' scores; `last` is `first` where there was no doubt.
-
-        Voice and embedding are the first's, which has read every comment.
-        """
-        p_spam = logistic(log_odds)
+        p_spam = logistic(join(self._calibration, scores, linear, names))
         return ModelOutput(
             p_spam=p_spam,
-            promo_spans=self._mark(one, windows, last) if p_spam >= MIN_P_SPAM_TO_MARK else (),
-            llm_voice=self._voice(first),
-            embedding=self._embed(first),
+            promo_spans=self._mark(one, windows, scores) if p_spam >= MIN_P_SPAM_TO_MARK else (),
+            llm_voice=self._voice(scores),
+            embedding=self._embed(scores),
             word_hashes=word_hashes,
         )
 
@@ -313,9 +250,11 @@ class TransformerClassifier:
         )
 
 
-def join(joining: Joining, scores: Sequence[WindowScores], linear: float, names: float) -> float:
-    """Return one log-odds of spam from a network's scores of all windows and what stands beside."""
-    return joining.log_odds(
+def join(
+    calibration: Calibration, scores: Sequence[WindowScores], linear: float, names: float
+) -> float:
+    """Return one log-odds of spam from the network's scores of all windows and the members'."""
+    return calibration.log_odds(
         pool([one.spam for one in scores]),
         linear,
         strongest_promotion([one.promotion for one in scores]),

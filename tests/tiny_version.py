@@ -13,12 +13,9 @@ from models.transformer import (
     LINEAR_FILE,
     NAMES_FILE,
     NETWORK_FILE,
-    SECOND_NETWORK_FILE,
-    SECOND_WEIGHTS_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
     Calibration,
-    SecondReading,
     TransformerClassifier,
 )
 from training.data.dataset import DEFAULT_DATA, read_dataset
@@ -86,10 +83,6 @@ def write_tiny_version(folder: Path, tiny_network: Path, tokeniser_json: str) ->
         marks_from=0.0,
         voice_offset=0.0,
         voice_slope=0.0,
-        # The same network once more, which is heard a little louder.
-        second=SecondReading(
-            offset=0.0, network=0.2, linear=1.0, names=0.1, doubt_from=-0.5, doubt_to=0.5
-        ),
     )
     card = {
         "config": {"seed": SEED, "base": PACKAGED_BASE},
@@ -116,8 +109,6 @@ def write_tiny_version(folder: Path, tiny_network: Path, tokeniser_json: str) ->
         weights={
             NETWORK_FILE: tiny_network.read_bytes(),
             WEIGHTS_FILE: weights,
-            SECOND_NETWORK_FILE: tiny_network.read_bytes(),
-            SECOND_WEIGHTS_FILE: weights,
             NAMES_FILE: table_bytes(names),
             TOKENISER_FILE: tokeniser_json.encode("utf-8"),
             LINEAR_FILE: table_bytes(linear),

@@ -1,4 +1,4 @@
-"""Trains one version: two networks beside linear members, joined and calibrated.
+"""Trains one version: a network beside linear members, joined and calibrated.
 
 Reads top to bottom: settings, data, a rotation in which whole sources are left out in turn, what
 is fitted on its answers, then the members that learn from everything, and the card.
@@ -7,6 +7,7 @@ is fitted on its answers, then the members that learn from everything, and the c
 from __future__ import annotations
 
 import argparse
+import io
 import multiprocessing
 import os
 import sys
@@ -23,6 +24,7 @@ import numpy.typing as npt
 import torch
 
 from models.embedding import projection_bytes
+from models.features import count_features
 from models.linear import table_bytes
 from models.registry import SHIPPED_DIR, check_free, free_name, promote, write_version
 from models.tokens import CommentTokeniser
@@ -32,13 +34,12 @@ from models.transformer import (
     LINEAR_FILE,
     NAMES_FILE,
     NETWORK_FILE,
-    SECOND_NETWORK_FILE,
-    SECOND_WEIGHTS_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
     Calibration,
     TransformerClassifier,
     calibration_bytes,
+    name_log_odds,
 )
 from models.view import view_text
 from service.scoring.conclude import logistic
@@ -81,16 +82,13 @@ from training.fit.kept_reads import (
 from training.fit.measured import Measured
 from training.fit.members import Members, engine_of
 from training.fit.reading import (
-    Beside,
     Read,
-    first_log_odds,
     labels,
     logistic_of,
     measure_part,
     p_spam_of,
-    read_again,
     read_inputs,
-    read_twice,
+    read_network,
     voice_strengths,
 )
 from training.fit.rounding import (
@@ -144,12 +142,10 @@ class TrainConfig:
     seed: int = SEED
     base: str = E5
     rotation: RotationConfig = field(default_factory=RotationConfig)
+    # Linear members are fitted in minutes, so each of their folds leaves less out: what is said
+    # of a comment is then nearer to what the members say that have learnt everything.
+    linear_folds: int = 10
     tune: TuneConfig = field(default_factory=TuneConfig)
-    # Whether the network of the last exit ships, too, to read again what the first leaves in doubt.
-    # Out of fold on the public blogs (5,430 spam, 22,880 ham, 2026-11-22) it added nothing: ROC AUC
-    # 0.990 with the first alone and 0.990 with the second, recall at 0.1 / 0.5 / 1 % false
-    # positives 0.693 / 0.793 / 0.848 and 0.664 / 0.779 / 0.840. So it only teaches the first.
-    reads_twice: bool = False
     # Texts that calibrate LLM voice, and as many again that it is measured on.
     voice_calibration_texts: int = 300
     # Windows that fix the ranges of int8 activations, and how a network then learns on that grid.
@@ -239,35 +235,52 @@ class Training:
         held = [self._held_out(fold) for fold in range(self.config.rotation.n_folds)]
         rows = np.concatenate([np.flatnonzero(self.folds == fold) for fold in range(len(held))])
         order = np.argsort(rows, kind="stable")
-        return OutOfFold(
-            read=take_rows(join_reads([read for read, _ in held]), order),
-            tfidf=np.concatenate([tfidf for _, tfidf in held])[order],
-        )
+        linear, names, tfidf = self._linear_out_of_fold()
+        read = replace(take_rows(join_reads(held), order), linear=linear, names=names)
+        return OutOfFold(read=read, tfidf=tfidf)
 
-    def _held_out(self, fold: int) -> tuple[Read, FloatArray]:
-        """Return what a fold's members say of the comments that it leaves out, in their order."""
+    def _linear_out_of_fold(self) -> FloatArray:
+        """Return what linear member, names and TF-IDF say that never saw a comment's source.
+
+        A row of each, with a column a comment.
+        """
+        rotation = replace(self.config.rotation, n_folds=self.config.linear_folds)
+        folds = assign_rotation(self.examples, rotation)
+        said = np.zeros((3, len(folds)))
+        for fold in np.unique(folds):
+            path = self.folder / f"linear-{fold}.npy"
+            if not path.exists():
+                _write(path, self._fold_of_linear(folds, int(fold)))
+            said[:, folds == fold] = np.load(path, allow_pickle=False)
+        return said
+
+    def _fold_of_linear(self, folds: IntArray, fold: int) -> bytes:
+        examples = [self.examples[i] for i in np.flatnonzero(folds == fold)]
+        taught = [self.examples[i] for i in teaching_of(self.examples, folds, fold)]
+        _say(f"linear fold {fold}: linear members and TF-IDF on {len(taught):,} comments")
+        linear, names = fit_linear(taught, self.config.join), fit_names(taught, self.config.join)
+        buffer = io.BytesIO()
+        said = [
+            [linear.sum_of(count_features(e.input)) for e in examples],
+            [name_log_odds(e.input, names) for e in examples],
+            TfidfFilter(taught).log_odds(examples),
+        ]
+        np.save(buffer, np.array(said), allow_pickle=False)
+        return buffer.getvalue()
+
+    def _held_out(self, fold: int) -> Read:
+        """Return what a fold's network says of the comments that it leaves out, in their order."""
         examples = [self.examples[i] for i in np.flatnonzero(self.folds == fold)]
         path = self.folder / f"held-{fold}.npz"
         tokeniser = CommentTokeniser(self.tokeniser_json)
         if not path.exists():
-            taught = [self.examples[i] for i in self.teaching(str(fold))]
-            _say(f"fold {fold}: linear members and TF-IDF on {len(taught):,} comments")
-            linear, names = (
-                fit_linear(taught, self.config.join),
-                fit_names(taught, self.config.join),
-            )
-            tfidf = TfidfFilter(taught).log_odds(examples)
             network, _ = self.network(str(fold))
             _say(f"fold {fold}: reading {len(examples):,} comments")
-            first, second = (network_reader(network.cut(after)) for after in network.exits)
-            inputs = [e.input for e in examples]
-            read = read_inputs(inputs, first, tokeniser, linear, Beside(names=names))
-            everything = np.ones(len(examples), dtype=np.bool_)
-            read = replace(read, second=read_again(second, read.windows, everything))
-            _write(path, read_bytes(read, tfidf=tfidf))
+            reader = network_reader(network.cut(network.exits[0]))
+            read = read_network([e.input for e in examples], reader, tokeniser)
+            _write(path, read_bytes(read))
         windows = [tokeniser.windows(e.input) for e in examples]
-        read, beside = read_from(path.read_bytes(), windows)
-        return read, beside["tfidf"]
+        return read_from(path.read_bytes(), windows)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -453,25 +466,21 @@ def _make_version(run: Training) -> Made:
     linear, names = fit_linear(taught, config.join), fit_names(taught, config.join)
     network, seconds = run.network(FINAL)
     _say("rounding to int8")
-    networks = [network.cut(after) for after in network.exits]
-    if not config.reads_twice:
-        networks = networks[:1]
-    first, *more = (
-        export_quantisation_aware(
-            one, taught, tokeniser, config.on_grid, windows=config.int8_windows, seed=config.seed
-        )
-        for one in networks
+    # The later exit has taught the first, which alone ships.
+    cut = network.cut(network.exits[0])
+    xml, weights = export_quantisation_aware(
+        cut, taught, tokeniser, config.on_grid, windows=config.int8_windows, seed=config.seed
     )
     parts = partition(run.dataset, seed=config.seed)
     embedded = embed_network(
-        *first,
+        xml,
+        weights,
         tokeniser,
         [examples[i] for i in _drawn(teaching, config.embedding_comments, config.seed)],
         parts,
         layer=min(LAYER, network.exits[0] - 1),
     )
-    first = (embedded.network, first[1])
-    engine = engine_of(*first)
+    engine = engine_of(embedded.network, weights)
 
     # How everything joins is fitted on what the folds say of what they left out.
     voices = voice_training_examples(run.dataset.texts, config.tune.seed)[config.tune.voice_texts :]
@@ -479,9 +488,6 @@ def _make_version(run: Training) -> Made:
     read_voice = read_inputs([one.input for one in voices], engine, tokeniser, linear)
     voice, voice_measured = calibrate_voice(voices, read_voice.voice, config)
     under_posts = np.array([e.source not in OTHER_PLACES for e in examples], dtype=np.bool_)
-    if not config.reads_twice:
-        read = replace(out_of_fold.read, second=None)
-        out_of_fold = replace(out_of_fold, read=read)
     held, elsewhere = (
         _Held.of(examples, out_of_fold, np.flatnonzero(rows))
         for rows in (under_posts, ~under_posts)
@@ -522,10 +528,9 @@ def _make_version(run: Training) -> Made:
         calibration=calibration,
         fusion=weighed.fusion,
         names=names,
-        second=engine_of(*more[0]) if more else None,
     )
-    ways = _ways(held, evidence, weighed, calibration, config)
-    rounding = _measure_rounding(run, members, networks, (first, *more))
+    ways = _ways(held, evidence, weighed, config)
+    rounding = _measure_rounding(run, members, cut, (embedded.network, weights))
     card = VersionCard(
         version="",
         trained_at=datetime.now(UTC),
@@ -542,19 +547,17 @@ def _make_version(run: Training) -> Made:
         voice_weight=weigh_voice(evidence, voice_strengths(held.read, calibration), config.weigh),
         rounding=rounding,
         parts=measured,
-        rotation=_rotation_facts(run, held, weighed, read_twice(held.read, calibration)),
+        rotation=_rotation_facts(run, held, weighed),
         embedding=embedded.facts,
     )
     files = {
-        NETWORK_FILE: first[0],
-        WEIGHTS_FILE: first[1],
+        NETWORK_FILE: embedded.network,
+        WEIGHTS_FILE: weights,
         TOKENISER_FILE: run.tokeniser_json.encode("utf-8"),
         LINEAR_FILE: table_bytes(linear),
         CALIBRATION_FILE: calibration_bytes(calibration),
         EMBEDDING_FILE: projection_bytes(embedded.projection),
     }
-    for network_file, weights_file in more:
-        files |= {SECOND_NETWORK_FILE: network_file, SECOND_WEIGHTS_FILE: weights_file}
     if names is not None:
         files[NAMES_FILE] = table_bytes(names)
     return Made(files=files, card=card)
@@ -598,15 +601,12 @@ def _ways(
     held: _Held,
     evidence: Evidence,
     weighed: Weighed,
-    calibration: Calibration,
     config: TrainConfig,
 ) -> list[Way]:
     """Return the ways of judging that a card compares, each by its out-of-fold scores."""
-    first = logistic_of(first_log_odds(held.read, calibration))
     named = {
         "all evidence": weighed.out_of_fold,
         "model alone": evidence.model_p_spam,
-        "first reading alone": first,
         "linear member alone": logistic_of(held.read.linear),
         "signals alone": signals_alone(evidence, config.weigh),
         "TF-IDF": logistic_of(held.tfidf),
@@ -614,8 +614,8 @@ def _ways(
     return [Way(name=name, calibration=p, test=p) for name, p in named.items()]
 
 
-def _rotation_facts(run: Training, held: _Held, weighed: Weighed, twice: BoolArray) -> Measured:
-    """Return what was left out in turn, how often was read twice, and the worst fold."""
+def _rotation_facts(run: Training, held: _Held, weighed: Weighed) -> Measured:
+    """Return what was left out in turn, and the worst fold."""
     pairs = list(zip(run.examples, run.folds.tolist(), strict=True))
     sources = {
         str(fold): sorted({e.source for e, of in pairs if of == fold})
@@ -624,9 +624,9 @@ def _rotation_facts(run: Training, held: _Held, weighed: Weighed, twice: BoolArr
     fold_of = {e.comment.id: fold for e, fold in pairs}
     return {
         "n_folds": run.config.rotation.n_folds,
+        "n_linear_folds": run.config.linear_folds,
         "sources": sources,
         "learnt_by": {stage: len(run.teaching(stage)) for stage in run.stages},
-        "read_twice": {"hits": int(twice.sum()), "count": len(twice)},
         "worst_fold": _worst_fold(
             held, np.array([fold_of[e.comment.id] for e in held.examples]), weighed
         ),
@@ -657,35 +657,30 @@ def _drawn(teaching: Sequence[int], most: int, seed: int) -> list[int]:
 
 
 def _measure_rounding(
-    run: Training,
-    members: Members,
-    networks: Sequence[Network],
-    files: Sequence[tuple[bytes, bytes]],
+    run: Training, members: Members, before: Network, files: tuple[bytes, bytes]
 ) -> Measured:
     """Return what rounding changed, against the same weights in float32 and those before it."""
     config = run.config
     some = draw_to_compare(len(run.examples), config.rounding_comments, config.seed)
     examples = [run.examples[i] for i in some]
-    on_grid = [load_from_version(*pair)[0] for pair in files]
     strengths = signal_strengths(examples)
     served = members.p_spam(examples, strengths)
-    against_grid, before = (
+    on_grid, unrounded = (
         compare_rounding(
-            _exact(members, some).p_spam(examples, strengths),
+            replace(members, engine=network_reader(network, exact=True)).p_spam(
+                examples, strengths
+            ),
             served,
             labels(examples),
             members.fusion,
             against=against,
         )
-        for some, against in ((on_grid, WEIGHTS_ON_GRID), (networks, BEFORE_ROUNDING))
+        for network, against in (
+            (load_from_version(*files)[0], WEIGHTS_ON_GRID),
+            (before, BEFORE_ROUNDING),
+        )
     )
-    return against_grid | {"before_rounding": before}
-
-
-def _exact(members: Members, networks: Sequence[Network]) -> Members:
-    """Return the members with these networks in float32 in place of their own."""
-    first, *more = (network_reader(one, exact=True) for one in networks)
-    return replace(members, engine=first, second=more[0] if more else None)
+    return on_grid | {"before_rounding": unrounded}
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.registry import Fusion
-from models.transformer import Calibration, Joining
+from models.transformer import Calibration
 from service.scoring.cutoffs import clopper_pearson
 from service.scoring.metrics import brier_score
 from training.card.card_page import (
@@ -301,11 +301,6 @@ def _opening(card: VersionCard) -> list[str]:
         "A fine-tuned transformer in int8 beside linear members on hashed n-grams of text and "
         f"name, calibrated together: log-odds = {_joined(c)}. "
     )
-    if c.second:
-        made += (
-            f"From {c.second.doubt_from:+.2f} to {c.second.doubt_to:+.2f} a larger one reads "
-            f"again, and the log-odds become {_joined(c.second)}. "
-        )
     made += (
         f"Trained {card.trained_at:%Y-%m-%d %H:%M} UTC in {card.seconds / 60:.0f} minutes. "
         f"Seed {card.config['seed']}, Python {platform.python_version()}, {packages}."
@@ -313,7 +308,7 @@ def _opening(card: VersionCard) -> list[str]:
     return [f"# {card.version}", made, *_how_measured(card)]
 
 
-def _joined(c: Joining) -> str:
+def _joined(c: Calibration) -> str:
     return (
         f"{c.offset:+.3f} + {c.network:.3f} x network + {c.linear:.3f} x linear + "
         f"{c.promotion:.3f} x strongest promotion + {c.names:.3f} x name"
@@ -333,7 +328,7 @@ def _how_measured(card: VersionCard) -> list[str]:
             )
         ]
     facts = card.rotation
-    learnt, twice = facts["learnt_by"], facts["read_twice"]
+    learnt = facts["learnt_by"]
     folds = "; ".join(", ".join(f"`{s}`" for s in some) for some in facts["sources"].values())
     of_folds = ", ".join(f"{n:,}" for stage, n in learnt.items() if stage in facts["sources"])
     worst = facts["worst_fold"]
@@ -347,7 +342,8 @@ def _how_measured(card: VersionCard) -> list[str]:
     return [
         (
             "Every figure is the recipe's, out of fold: whole sources were left out in turn, "
-            f"authored comments by post and campaign, in {facts['n_folds']} folds, and each "
+            f"authored comments by post and campaign, in {facts['n_folds']} folds, "
+            f"for the linear members in {facts['n_linear_folds']}, and each "
             f"comment was judged by members that had learnt from the others ({of_folds} comments, "
             "near-copies of what was left out taken away). How members join, the weights and the "
             "cutoffs were fitted on these answers. "
@@ -355,13 +351,14 @@ def _how_measured(card: VersionCard) -> list[str]:
             f"rounded to int8 only to serve. Left out together: {folds}."
         ),
         (
-            f"Read twice: {twice['hits']:,} of {twice['count']:,} "
-            f"({percent(twice['hits'] / max(1, twice['count']))}). Of the worst fold "
-            f"{worst['ham_called_spam']['hits']} of {worst['ham_called_spam']['count']:,} ham are "
-            f"called spam, and {worst['spam_called_ham']['hits']} of "
-            f"{worst['spam_called_ham']['count']:,} spam ham."
+            f"Of the worst fold {_hits(worst['ham_called_spam'])} ham are called spam, and "
+            f"{_hits(worst['spam_called_ham'])} spam ham."
         ),
     ]
+
+
+def _hits(counted: Measured) -> str:
+    return f"{counted['hits']} of {counted['count']:,}"
 
 
 def _part_page(card: VersionCard, part: MeasuredPart) -> list[str]:

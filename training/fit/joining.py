@@ -11,7 +11,7 @@ import numpy.typing as npt
 from models.features import count_features
 from models.linear import LinearTable
 from models.names import count_name
-from models.transformer import Calibration, Joining, SecondReading
+from models.transformer import Calibration
 from training.data.dataset import Example
 from training.data.partition import AUTHORED
 from training.data.rotation import weight_of
@@ -20,8 +20,6 @@ from training.fit.evidence import to_matrix
 from training.fit.fuse import fit_logistic
 from training.fit.reading import (
     Read,
-    ReadAgain,
-    first_log_odds,
     labels,
     marked,
     p_spam_of,
@@ -31,8 +29,8 @@ from training.fit.regression import fit_table
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
-# Fewer names of either label, or comments in doubt, are no ground to fit on.
-_MIN_NAMES, _MIN_IN_DOUBT = 50, 50
+# Fewer names of either label are no ground to fit on.
+_MIN_NAMES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +56,6 @@ class JoinConfig:
     # names AUC 0.988 and recall at 0.1 / 0.5 / 1 % false positives 0.674 / 0.807 / 0.860; with 0.3
     # of a table with 0.5 / 2 / 8: 0.990, 0.991, 0.991 and 0.714, 0.732, 0.744 at 0.1 %.
     names_inverse_ridge: float = 4.0
-    # What the first reading may settle alone: below the doubt this share of all spam, above it this
-    # share of all ham. Half of what both promises allow.
-    sure_ham_holds: float = 0.005
-    sure_spam_holds: float = 0.000_5
     # Which log-odds of promotion mark a segment: the best of these on the calibration part.
     mark_thresholds: tuple[float, ...] = (-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0)
 
@@ -118,8 +112,7 @@ def calibrate(
 ) -> Calibration:
     """Return how the members' log-odds make one probability, fitted on comments not learnt from.
 
-    What the words say that promote most is a member of its own. With a second reading of every
-    comment, what the first leaves in doubt is chosen, and how the second joins is fitted there.
+    What the words say that promote most is a member of its own.
     """
     is_spam = labels(examples)
     columns = np.column_stack([read.network, read.linear, read.strongest, read.names])
@@ -134,46 +127,9 @@ def calibrate(
         voice_slope=voice[0],
         voice_offset=voice[1],
     )
-    if read.second is not None:
-        joined = replace(joined, second=_second(read, read.second, joined, is_spam, config))
     p_spam = p_spam_of(read, joined)
     by_f1 = {
         t: marked(read, examples, p_spam, replace(joined, marks_from=t)).f1
         for t in config.mark_thresholds
     }
     return replace(joined, marks_from=max(by_f1, key=lambda t: by_f1[t]))
-
-
-def _second(
-    read: Read, again: ReadAgain, first: Joining, is_spam: BoolArray, config: JoinConfig
-) -> SecondReading:
-    """Return how the second reading joins, and where the first leaves a doubt."""
-    said = first_log_odds(read, first)
-    doubt_from, doubt_to = choose_doubt(said, is_spam, config)
-    rows = again.asked & (said >= doubt_from) & (said <= doubt_to)
-    if min(int((is_spam & rows).sum()), int((~is_spam & rows).sum())) < _MIN_IN_DOUBT:
-        rows = again.asked
-    columns = np.column_stack([again.network, read.linear, again.strongest, read.names])
-    offset, (network, linear, promotion, names) = fit_logistic(columns[rows], is_spam[rows])
-    return SecondReading(
-        offset=offset,
-        network=network,
-        linear=linear,
-        promotion=promotion,
-        names=names,
-        doubt_from=doubt_from,
-        doubt_to=doubt_to,
-    )
-
-
-def choose_doubt(
-    log_odds: FloatArray, is_spam: BoolArray, config: JoinConfig
-) -> tuple[float, float]:
-    """Return between which log-odds of the first reading a second one is asked.
-
-    What lies outside may hold so much of the other label as `config` says, and no more.
-    """
-    spam, ham = np.sort(log_odds[is_spam]), np.sort(log_odds[~is_spam])[::-1]
-    lowest = spam[min(len(spam) - 1, int(config.sure_ham_holds * len(spam)))]
-    highest = ham[min(len(ham) - 1, int(config.sure_spam_holds * len(ham)))]
-    return float(min(lowest, highest)), float(max(lowest, highest))

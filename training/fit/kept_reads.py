@@ -3,100 +3,76 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from models.tokens import Window
-from training.fit.reading import Read, ReadAgain
+from training.fit.reading import Read
 
-FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _ONE_A_COMMENT = ("network", "linear", "names", "voice", "strongest")
-_OF_SECOND = ("asked", "network", "strongest")
 
 # For each comment, for each of its windows, one number a token.
 _Promotion = Sequence[Sequence[Sequence[float]]]
 
 
-def read_bytes(read: Read, **more: FloatArray) -> bytes:
+def read_bytes(read: Read) -> bytes:
     """Return what was read as an archive of plain arrays; windows are left out."""
     arrays: dict[str, npt.NDArray[np.generic]] = {n: getattr(read, n) for n in _ONE_A_COMMENT}
-    arrays |= _flat("promotion", read.promotion)
-    if read.second is not None:
-        arrays |= {f"second_{n}": getattr(read.second, n) for n in _OF_SECOND}
-        arrays |= _flat("second_promotion", read.second.promotion)
+    arrays |= _flat(read.promotion)
     buffer = io.BytesIO()
-    np.savez_compressed(buffer, allow_pickle=False, **arrays, **more)
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
 
 
-def read_from(
-    content: bytes, windows: Sequence[Sequence[Window]]
-) -> tuple[Read, dict[str, FloatArray]]:
-    """Return what `read_bytes` kept of comments with these windows, and what was kept beside."""
+def read_from(content: bytes, windows: Sequence[Sequence[Window]]) -> Read:
+    """Return what `read_bytes` kept of comments with these windows."""
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
         arrays = dict(archive)
-    read = Read(
-        **{name: arrays.pop(name) for name in _ONE_A_COMMENT},
+    return Read(
+        **{name: arrays[name] for name in _ONE_A_COMMENT},
         windows=windows,
-        promotion=_nested("promotion", arrays),
+        promotion=_nested(arrays),
     )
-    if "second_asked" in arrays:
-        promotion = _nested("second_promotion", arrays)
-        numbers = {name: arrays.pop(f"second_{name}") for name in _OF_SECOND}
-        read = replace(read, second=ReadAgain(**numbers, promotion=promotion))
-    return read, arrays
 
 
 def join_reads(reads: Sequence[Read]) -> Read:
-    """Return what was read of several lists of comments as of one; all were read alike often."""
-    seconds = [read.second for read in reads if read.second is not None]
-    second = None
-    if seconds:
-        numbers = {n: np.concatenate([getattr(s, n) for s in seconds]) for n in _OF_SECOND}
-        second = ReadAgain(**numbers, promotion=[p for s in seconds for p in s.promotion])
+    """Return what was read of several lists of comments as of one."""
     return Read(
         **{n: np.concatenate([getattr(read, n) for read in reads]) for n in _ONE_A_COMMENT},
         windows=[w for read in reads for w in read.windows],
         promotion=[p for read in reads for p in read.promotion],
-        second=second,
     )
 
 
 def take_rows(read: Read, rows: IntArray) -> Read:
     """Return what was read of the comments at these places, in their order."""
-    second = read.second
-    if second is not None:
-        numbers = {n: getattr(second, n)[rows] for n in _OF_SECOND}
-        second = ReadAgain(**numbers, promotion=[second.promotion[i] for i in rows])
     return Read(
         **{n: getattr(read, n)[rows] for n in _ONE_A_COMMENT},
         windows=[read.windows[i] for i in rows],
         promotion=[read.promotion[i] for i in rows],
-        second=second,
     )
 
 
-def _flat(name: str, promotion: _Promotion) -> dict[str, npt.NDArray[np.generic]]:
+def _flat(promotion: _Promotion) -> dict[str, npt.NDArray[np.generic]]:
     """Return nested lists as one array of numbers and two of lengths."""
     windows = [window for some in promotion for window in some]
     numbers = [number for window in windows for number in window]
     return {
-        name: np.array(numbers, dtype=np.float32),
-        f"{name}_tokens": np.array([len(window) for window in windows], dtype=np.int64),
-        f"{name}_windows": np.array([len(some) for some in promotion], dtype=np.int64),
+        "promotion": np.array(numbers, dtype=np.float32),
+        "promotion_tokens": np.array([len(window) for window in windows], dtype=np.int64),
+        "promotion_windows": np.array([len(some) for some in promotion], dtype=np.int64),
     }
 
 
-def _nested(name: str, arrays: dict[str, npt.NDArray[np.generic]]) -> _Promotion:
-    """Return the nested lists of `_flat`, and take them out of the arrays."""
+def _nested(arrays: Mapping[str, npt.NDArray[np.generic]]) -> _Promotion:
+    """Return the nested lists of `_flat`."""
     numbers, tokens, windows = (
-        arrays.pop(key).tolist() for key in (name, f"{name}_tokens", f"{name}_windows")
+        arrays[f"promotion{of}"].tolist() for of in ("", "_tokens", "_windows")
     )
     of_window = [numbers[start:end] for start, end in _runs(tokens)]
     return [of_window[start:end] for start, end in _runs(windows)]

@@ -21,8 +21,6 @@ from models.transformer import (
     LINEAR_FILE,
     NAMES_FILE,
     NETWORK_FILE,
-    SECOND_NETWORK_FILE,
-    SECOND_WEIGHTS_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
     Calibration,
@@ -33,7 +31,6 @@ from service.scoring.inputs import model_input
 from training.data.dataset import Example
 from training.fit.evidence import signal_names, strengths_of
 from training.fit.reading import (
-    Beside,
     Read,
     WindowReader,
     all_evidence,
@@ -54,7 +51,6 @@ class Members:
     calibration: Calibration
     fusion: Fusion
     names: LinearTable | None = None
-    second: WindowReader | None = None
 
     def p_spam(self, examples: Sequence[Example], strengths: FloatArray) -> FloatArray:
         """Return each comment's p_spam for a sender never seen before.
@@ -78,12 +74,7 @@ class Members:
         return self._read([e.input for e in examples])
 
     def _read(self, inputs: Sequence[ModelInput]) -> Read:
-        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.beside)
-
-    @property
-    def beside(self) -> Beside:
-        """Return what stands beside the first network and the linear member."""
-        return Beside(names=self.names, second=self.second, calibration=self.calibration)
+        return read_inputs(inputs, self.engine, self.tokeniser, self.linear, self.names)
 
     @property
     def known_fusion(self) -> Fusion:
@@ -99,19 +90,13 @@ def read_members(
 
     `engine` runs the network in place of the one that serves, which takes so many `threads`.
     """
-    calibration = read_calibration(files[CALIBRATION_FILE])
-    second = None
-    if calibration.second:
-        network, weights = files[SECOND_NETWORK_FILE], files[SECOND_WEIGHTS_FILE]
-        second = engine_of(network, weights, threads=threads)
     return Members(
         engine=engine or engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE], threads=threads),
         tokeniser=CommentTokeniser(files[TOKENISER_FILE].decode("utf-8")),
         linear=read_table(files[LINEAR_FILE]),
-        calibration=calibration,
+        calibration=read_calibration(files[CALIBRATION_FILE]),
         fusion=Fusion(**json.loads(files[FUSION_FILE])),
         names=read_table(files[NAMES_FILE]) if NAMES_FILE in files else None,
-        second=second,
     )
 
 

@@ -18,7 +18,6 @@ from models.segments import Segment
 from models.tokens import CommentTokeniser, Window
 from models.transformer import (
     Calibration,
-    Joining,
     mark_segments,
     name_log_odds,
     pool,
@@ -36,16 +35,6 @@ BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadAgain:
-    """What a second network says of those comments that it was `asked` about; 0 of the others."""
-
-    asked: BoolArray
-    network: FloatArray
-    strongest: FloatArray
-    promotion: Sequence[Sequence[Sequence[float]]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
     """What the members say of comments, before calibration. One row a comment."""
 
@@ -58,7 +47,6 @@ class Read:
     strongest: FloatArray
     windows: Sequence[Sequence[Window]]
     promotion: Sequence[Sequence[Sequence[float]]]
-    second: ReadAgain | None = None
 
 
 class WindowReader(Protocol):
@@ -68,44 +56,37 @@ class WindowReader(Protocol):
         """Return each window's scores, in order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
-    """What stands beside a version's first network and linear member, where it has them.
-
-    `second` reads again what `calibration` leaves in doubt.
-    """
-
-    names: LinearTable | None = None
-    second: WindowReader | None = None
-    calibration: Calibration | None = None
-
-
 def read_inputs(
     inputs: Sequence[ModelInput],
     engine: WindowReader,
     tokeniser: CommentTokeniser,
     linear: LinearTable,
-    beside: Beside | None = None,
+    names: LinearTable | None = None,
 ) -> Read:
     """Return what the members say, by the very code that serves around the engine."""
-    beside = beside or Beside()
+    return replace(
+        read_network(inputs, engine, tokeniser),
+        linear=np.array([linear.sum_of(count_features(one)) for one in inputs]),
+        names=np.array([name_log_odds(one, names) for one in inputs]),
+    )
+
+
+def read_network(
+    inputs: Sequence[ModelInput], engine: WindowReader, tokeniser: CommentTokeniser
+) -> Read:
+    """Return what a network alone says; the linear members say 0."""
     windows = [tokeniser.windows(one) for one in inputs]
     of_comment = read_windows(engine, windows)
     promotion = [[s.promotion for s in some] for some in of_comment]
-    read = Read(
+    return Read(
         network=np.array([pool([s.spam for s in some]) for some in of_comment]),
-        linear=np.array([linear.sum_of(count_features(one)) for one in inputs]),
-        names=np.array([name_log_odds(one, beside.names) for one in inputs]),
+        linear=np.zeros(len(windows)),
+        names=np.zeros(len(windows)),
         voice=np.array([pool([s.llm_voice for s in some]) for some in of_comment]),
         strongest=np.array([strongest_promotion(some) for some in promotion]),
         windows=windows,
         promotion=promotion,
     )
-    calibration = beside.calibration
-    if beside.second is None or calibration is None or calibration.second is None:
-        return read
-    asked = calibration.second.doubts(first_log_odds(read, calibration))
-    return replace(read, second=read_again(beside.second, windows, asked))
 
 
 def read_windows(
@@ -116,43 +97,9 @@ def read_windows(
     return [[next(scores) for _ in some] for some in windows]
 
 
-def read_again(
-    engine: WindowReader, windows: Sequence[Sequence[Window]], asked: BoolArray
-) -> ReadAgain:
-    """Return what a second network says of the comments that it is asked about."""
-    of_asked = iter(read_windows(engine, [w for w, a in zip(windows, asked, strict=True) if a]))
-    of_comment = [next(of_asked) if a else [] for a in asked]
-    promotion = [[s.promotion for s in some] for some in of_comment]
-    return ReadAgain(
-        asked=asked,
-        network=np.array([pool([s.spam for s in some]) for some in of_comment]),
-        strongest=np.array([strongest_promotion(s) if s else 0.0 for s in promotion]),
-        promotion=promotion,
-    )
-
-
-def first_log_odds(read: Read, joining: Joining) -> FloatArray:
-    """Return the log-odds of spam by the first reading alone."""
-    return joining.log_odds(read.network, read.linear, read.strongest, read.names)
-
-
-def read_twice(read: Read, calibration: Calibration) -> BoolArray:
-    """Say of which comments the second reading's answer counts."""
-    if read.second is None or calibration.second is None:
-        return np.zeros(len(read.network), dtype=np.bool_)
-    doubts = calibration.second.doubts(first_log_odds(read, calibration))
-    answer: BoolArray = read.second.asked & doubts
-    return answer
-
-
 def log_odds_of(read: Read, calibration: Calibration) -> FloatArray:
-    """Return the model's log-odds of spam: the first reading's, the second's where it counts."""
-    first = first_log_odds(read, calibration)
-    again, joining = read.second, calibration.second
-    if again is None or joining is None:
-        return first
-    second = joining.log_odds(again.network, read.linear, again.strongest, read.names)
-    return np.where(read_twice(read, calibration), second, first)
+    """Return the model's log-odds of spam."""
+    return calibration.log_odds(read.network, read.linear, read.strongest, read.names)
 
 
 def labels(examples: Sequence[Example]) -> BoolArray:
@@ -185,14 +132,6 @@ def logit_of(p_spam: FloatArray) -> FloatArray:
     return np.array([logit(float(p)) for p in p_spam])
 
 
-def last_promotion(read: Read, twice: BoolArray) -> list[Sequence[Sequence[float]]]:
-    """Return what the last network that read each comment says of its words."""
-    if read.second is None:
-        return list(read.promotion)
-    pairs = zip(twice, read.promotion, read.second.promotion, strict=True)
-    return [second if again else first for again, first, second in pairs]
-
-
 def marked(
     read: Read,
     examples: Sequence[Example],
@@ -200,12 +139,11 @@ def marked(
     calibration: Calibration,
 ) -> MarkedTokens:
     """Return how what serving would mark agrees with what was marked by hand."""
-    promotion = last_promotion(read, read_twice(read, calibration))
     spans: list[tuple[Segment, ...]] = [
         mark_segments(e.comment.text, w, p, calibration.marks_from)
         if s >= MIN_P_SPAM_TO_MARK
         else ()
-        for e, w, p, s in zip(examples, read.windows, promotion, p_spam, strict=True)
+        for e, w, p, s in zip(examples, read.windows, read.promotion, p_spam, strict=True)
     ]
     return compare_tokens(examples, spans)
 

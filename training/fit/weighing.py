@@ -40,7 +40,7 @@ class WeighConfig:
     signal_penalty: float = 10.0
     # Fewer firings say too little about a signal to let it weigh anything.
     min_firings: int = 5
-    n_folds: int = 5
+    n_folds: int = 10
     # The promises: what may go wrong in the confident verdicts, the rest is unsure.
     max_false_positive_rate: float = 0.001
     max_missed_spam_rate: float = 0.01

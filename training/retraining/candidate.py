@@ -193,17 +193,13 @@ def fine_tune_from_base(
 
 def export_from_base(
     network: ExitNetwork, parts: Partition, tokeniser: CommentTokeniser, config: RetrainConfig
-) -> list[tuple[bytes, bytes]]:
-    """Return graph and weights, in int8, of the network of each exit that serves."""
-    exits = network.exits if config.train.reads_twice else network.exits[:1]
-    return [
-        export_quantisation_aware(
-            network.cut(after),
-            parts.train,
-            tokeniser,
-            config.train.on_grid,
-            windows=config.train.int8_windows,
-            seed=config.seed,
-        )
-        for after in exits
-    ]
+) -> tuple[bytes, bytes]:
+    """Return graph and weights, in int8, of the network of the first exit."""
+    return export_quantisation_aware(
+        network.cut(network.exits[0]),
+        parts.train,
+        tokeniser,
+        config.train.on_grid,
+        windows=config.train.int8_windows,
+        seed=config.seed,
+    )

@@ -22,8 +22,6 @@ from models.transformer import (
     LINEAR_FILE,
     NAMES_FILE,
     NETWORK_FILE,
-    SECOND_NETWORK_FILE,
-    SECOND_WEIGHTS_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
     TransformerClassifier,
@@ -36,10 +34,8 @@ from training.fit.evidence import signal_strengths
 from training.fit.joining import fit_linear, fit_names
 from training.fit.members import Members, engine_of, read_members
 from training.fit.reading import (
-    Beside,
     Read,
     labels,
-    read_again,
     read_inputs,
 )
 from training.fit.rounding import (
@@ -120,17 +116,13 @@ class RunSteps(RunInputs):
     def _export(self) -> None:
         network, served = self._tuned()
         if served is not None:
-            # What reads again, and what names say, stay the current version's.
-            kept = (NAMES_FILE, SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE)
-            current = self.current_files
-            self._write({name: current[name] for name in kept if name in current})
+            # What names say stays the current version's.
+            if NAMES_FILE in self.current_files:
+                self._write({NAMES_FILE: self.current_files[NAMES_FILE]})
             xml, weights = served.write(network)
-            self._write({NETWORK_FILE: xml, WEIGHTS_FILE: weights})
-            return
-        names = ((NETWORK_FILE, WEIGHTS_FILE), (SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE))
-        made = export_from_base(network, self.parts, self.tokeniser, self.config)
-        for pair, files in zip(names, made, strict=False):
-            self._write(dict(zip(pair, files, strict=True)))
+        else:
+            xml, weights = export_from_base(network, self.parts, self.tokeniser, self.config)
+        self._write({NETWORK_FILE: xml, WEIGHTS_FILE: weights})
 
     @cached_property
     def tokeniser_json(self) -> bytes:
@@ -146,11 +138,8 @@ class RunSteps(RunInputs):
     @property
     def engine(self) -> Engine:
         """Return the candidate's engine: what follows is about the very network that serves."""
-        return self._engine(NETWORK_FILE, WEIGHTS_FILE)
-
-    def _engine(self, network: str, weights: str) -> Engine:
-        files = self._files((network, weights))
-        return engine_of(files[network], files[weights], threads=self.options.threads)
+        files = self._files((NETWORK_FILE, WEIGHTS_FILE))
+        return engine_of(files[NETWORK_FILE], files[WEIGHTS_FILE], threads=self.options.threads)
 
     def _weigh(self) -> None:
         found = self._refit() if self.start is Start.BASE else self._update()
@@ -181,18 +170,7 @@ class RunSteps(RunInputs):
         names = fit_names(taught, self.config.train.join)
         if names is not None:
             self._write({NAMES_FILE: table_bytes(names)})
-        linear, reads = self._read_both(
-            fit_linear(taught, self.config.train.join), Beside(names=names)
-        )
-        if self.config.train.reads_twice:
-            second = self._engine(SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE)
-            on_calibration, on_test = (
-                replace(
-                    read, second=read_again(second, read.windows, np.ones(len(read.linear), bool))
-                )
-                for read in reads
-            )
-            reads = (on_calibration, on_test)
+        linear, reads = self._read_both(fit_linear(taught, self.config.train.join), names)
         return weigh_candidate(self.parts, reads, linear, self.config, tell=self._say)
 
     def _update(self) -> WeighedCandidate:
@@ -210,7 +188,7 @@ class RunSteps(RunInputs):
             current.calibration,
             config,
         )
-        linear, reads = self._read_both(linear, current.beside)
+        linear, reads = self._read_both(linear, current.names)
         return update_candidate(
             self.parts,
             reads,
@@ -221,7 +199,7 @@ class RunSteps(RunInputs):
         )
 
     def _read_both(
-        self, linear: LinearTable, beside: Beside
+        self, linear: LinearTable, names: LinearTable | None
     ) -> tuple[LinearTable, tuple[Read, Read]]:
         """Return the table as it will be read, and what the members say of both held-out parts."""
         # Read back, so that what is measured is what serves, whichever process goes on.
@@ -229,7 +207,7 @@ class RunSteps(RunInputs):
         self.folder.advance(0.2)
         engine = self.engine
         read, read_test = (
-            read_inputs([e.input for e in part], engine, self.tokeniser, linear, beside)
+            read_inputs([e.input for e in part], engine, self.tokeniser, linear, names)
             for part in (self.parts.calibration, self.parts.test)
         )
         self.folder.advance(0.5)

@@ -29,7 +29,6 @@ from training.fit.reading import (
     Read,
     log_odds_of,
     logit_of,
-    read_twice,
 )
 
 FloatArray = npt.NDArray[np.float64]
@@ -81,12 +80,8 @@ def correct_linear(
     columns = columns[columns >= COUNTED_SLOTS]
     if not len(columns):
         return before
-    first, again = calibration.linear, calibration.second
-    second = again.linear if again else first
-    # What the table says counts differently in the two readings.
-    counts = np.where(read_twice(read, calibration), second, first)
-    x = (sparse.diags_array(counts) @ matrix[:, columns]).tocsr()
-    kept = to_matrix([count_features(e.input) for e in replayed])[:, columns] * max(first, second)
+    x = matrix[:, columns] * calibration.linear
+    kept = to_matrix([count_features(e.input) for e in replayed])[:, columns] * calibration.linear
     offset = log_odds_of(read, calibration)
     is_spam = np.array([e.is_spam for e in taught], dtype=np.float64)
     found = minimize(

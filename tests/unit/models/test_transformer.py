@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from models.engine import Engine, WindowScores
 from models.errors import ModelVersionError
-from models.features import DIMENSIONS, count_features
+from models.features import DIMENSIONS
 from models.inputs import ModelInput
 from models.linear import LinearTable, table_bytes
 from models.log_odds import logistic
@@ -29,14 +29,10 @@ from models.transformer import (
     LINEAR_FILE,
     NAMES_FILE,
     NETWORK_FILE,
-    SECOND_NETWORK_FILE,
-    SECOND_WEIGHTS_FILE,
     TOKENISER_FILE,
     WEIGHTS_FILE,
     Calibration,
-    SecondReading,
     TransformerClassifier,
-    join,
     mark_segments,
     pool,
     strongest_promotion,
@@ -63,50 +59,9 @@ def make_calibration(**changes) -> Calibration:
     return Calibration(**(values | changes))
 
 
-def make_second(**changes) -> SecondReading:
-    values = {"offset": -0.3, "network": 2.0, "linear": 0.25, "doubt_from": -1e3, "doubt_to": 1e3}
-    return SecondReading(**(values | changes))
-
-
 @pytest.fixture(scope="module")
 def engine(tiny_network) -> Engine:
     return Engine(tiny_network, threads=2)
-
-
-class OtherEngine:
-    """Stands for a second network: says otherwise what the first says, and counts its windows."""
-
-    def __init__(self, engine):
-        self._engine = engine
-        self.read_windows = 0
-
-    def read(self, windows, meanwhile=None):
-        self.read_windows += len(windows)
-        return [
-            dataclasses.replace(
-                one,
-                spam=one.spam + 1.0,
-                llm_voice=one.llm_voice + 5.0,
-                promotion=array("f", [200.0] * len(one.promotion)),
-            )
-            for one in self._engine.read(windows)
-        ]
-
-
-@pytest.fixture
-def other(engine) -> OtherEngine:
-    return OtherEngine(engine)
-
-
-@pytest.fixture
-def read_twice(engine, tokeniser, other):
-    """Return a function from changes of the second reading to a classifier with both."""
-
-    def make(second=None, **changes):
-        calibration = make_calibration(second=make_second(**(second or {})), **changes)
-        return TransformerClassifier(engine, tokeniser, LINEAR, calibration, second=other)
-
-    return make
 
 
 @pytest.fixture
@@ -226,6 +181,13 @@ def test_a_calibration_is_made_of_finite_numbers(field, value):
         make_calibration(**{field: value})
 
 
+def test_a_version_that_reads_twice_is_refused(write):
+    numbers = dataclasses.asdict(make_calibration()) | {"second": {"offset": 0.0}}
+
+    with pytest.raises(ModelVersionError, match="reads twice"):
+        load_version(write({CALIBRATION_FILE: json.dumps(numbers).encode()}))
+
+
 def test_a_calibration_of_words_is_refused(write):
     words = dict.fromkeys(dataclasses.asdict(make_calibration()), "much")
     folder = write({CALIBRATION_FILE: json.dumps(words).encode()})
@@ -329,126 +291,13 @@ def test_the_words_that_promote_most_weigh_as_the_calibration_says(
 
 def test_a_version_older_than_what_it_may_have_does_without(write, make_classifier):
     older = dataclasses.asdict(make_calibration())
-    for newer in ("promotion", "names", "second"):
+    for newer in ("promotion", "names"):
         del older[newer]
     version = load_version(write({CALIBRATION_FILE: json.dumps(older).encode()}))
 
     assert version.classifier.score_batch(COMMENTS[:2]) == make_classifier(
         promotion=0.0
     ).score_batch(COMMENTS[:2])
-
-
-def first_log_odds(engine, tokeniser, comment) -> float:
-    scores = engine.read(tokeniser.windows(comment))
-    return join(make_calibration(), scores, LINEAR.sum_of(count_features(comment)), 0.0)
-
-
-def test_a_second_reading_is_asked_inside_the_doubt_alone(read_twice, engine, tokeniser, other):
-    doubted = first_log_odds(engine, tokeniser, COMMENTS[0])
-    classifier = read_twice({"doubt_from": doubted, "doubt_to": doubted})
-
-    answers = classifier.score_batch(COMMENTS)
-
-    once = TransformerClassifier(engine, tokeniser, LINEAR, make_calibration())
-    assert other.read_windows == len(tokeniser.windows(COMMENTS[0]))
-    assert answers[1:] == once.score_batch(COMMENTS)[1:]
-    assert answers[0] != once.score_batch(COMMENTS)[0]
-
-
-def test_the_second_answer_replaces_the_first(read_twice, other, tokeniser):
-    comment = COMMENTS[2]
-
-    (answer,) = read_twice().score_batch([comment])
-
-    again = other.read(tokeniser.windows(comment))
-    linear = LINEAR.sum_of(count_features(comment))
-    assert answer.p_spam == logistic(join(make_second(), again, linear, 0.0))
-
-
-def test_what_was_read_again_is_marked_by_the_second_and_voiced_by_the_first(
-    read_twice, make_classifier
-):
-    comment = COMMENTS[1]
-    ask = {"marks_from": 150.0, "offset": 50.0}
-
-    (once,) = make_classifier(**ask).score_batch([comment])
-    (twice,) = read_twice({"offset": 50.0}, **ask).score_batch([comment])
-
-    assert once.promo_spans == ()
-    assert twice.promo_spans == ((0, len(comment.text)),)
-    assert twice.llm_voice == once.llm_voice
-
-
-def test_a_comment_read_twice_gets_the_same_bits_alone_and_in_a_crowd(
-    read_twice, engine, tokeniser
-):
-    middle = sorted(first_log_odds(engine, tokeniser, one) for one in COMMENTS)[1:3]
-    doubt = {"doubt_from": middle[0], "doubt_to": middle[1]}
-    classifier = read_twice(doubt)
-
-    together = classifier.score_batch(COMMENTS)
-
-    assert [read_twice(doubt).score_batch([one])[0] for one in COMMENTS] == together
-    assert classifier.score_batch(COMMENTS[::-1]) == together[::-1]
-
-
-@pytest.mark.parametrize(("second", "calibrated"), [(True, False), (False, True)])
-def test_a_second_network_without_its_calibration_is_refused_and_the_reverse(
-    engine, tokeniser, second, calibrated
-):
-    calibration = make_calibration(second=make_second() if calibrated else None)
-
-    with pytest.raises(ValueError, match="belong together"):
-        TransformerClassifier(
-            engine, tokeniser, LINEAR, calibration, second=engine if second else None
-        )
-
-
-@pytest.fixture
-def files_of_second(tiny_network) -> dict[str, bytes]:
-    """Return the files of a version with a second network."""
-    calibration = make_calibration(second=make_second())
-    return {
-        SECOND_NETWORK_FILE: tiny_network.read_bytes(),
-        SECOND_WEIGHTS_FILE: tiny_network.with_name(WEIGHTS_FILE).read_bytes(),
-        CALIBRATION_FILE: json.dumps(dataclasses.asdict(calibration)).encode(),
-    }
-
-
-def test_a_written_version_with_a_second_network_loads_and_answers_the_same(
-    write, files_of_second, engine, tokeniser
-):
-    loaded = load_version(write(files_of_second))
-
-    expected = TransformerClassifier(
-        engine, tokeniser, LINEAR, make_calibration(second=make_second()), second=engine
-    )
-    assert loaded.classifier.score_batch(COMMENTS) == expected.score_batch(COMMENTS)
-
-
-@pytest.mark.parametrize("name", [SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE])
-def test_a_calibration_of_two_networks_needs_the_files_of_both(
-    write, files_of_second, tiny_network, name
-):
-    folder = write(files_of_second | {name: None})
-    # What lies there unlisted was not checked.
-    (folder / name).write_bytes(files_of_second[name])
-
-    with pytest.raises(ModelVersionError, match=f"does not list {name}"):
-        load_version(folder)
-
-
-def test_files_of_a_second_network_need_its_calibration(write, files_of_second):
-    del files_of_second[CALIBRATION_FILE]
-
-    with pytest.raises(ModelVersionError, match="belong together"):
-        load_version(write(files_of_second))
-
-
-@pytest.mark.parametrize("field", [f.name for f in dataclasses.fields(SecondReading)])
-def test_a_second_reading_is_calibrated_by_finite_numbers(field):
-    with pytest.raises(ValueError, match=f"finite numbers: {field}$"):
-        make_second(**{field: math.nan})
 
 
 NAMES = LinearTable(

@@ -17,11 +17,7 @@ import torch
 from models.inputs import ModelInput
 from models.registry import list_versions, load_version, read_current_name
 from models.transformer import (
-    CALIBRATION_FILE,
     NAMES_FILE,
-    SECOND_NETWORK_FILE,
-    SECOND_WEIGHTS_FILE,
-    read_calibration,
 )
 from tests.benchmarks.retrain_data import draw, read_rows, write_decisions
 from tests.tiny_version import TINY, TINY_DATA
@@ -122,16 +118,12 @@ def test_the_candidate_has_learnt_something_else(undisturbed, report, tiny_versi
     assert written != (tiny_versions / "tiny" / "network.bin").read_bytes()
 
 
-def test_what_reads_again_and_what_names_say_stay_the_current_version_s(
-    undisturbed, report, tiny_versions
-):
+def test_what_names_say_stays_the_current_version_s(undisturbed, report, tiny_versions):
     candidate = undisturbed / "versions" / report["version"]
 
-    for name in (SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE, NAMES_FILE):
-        assert (candidate / name).read_bytes() == (tiny_versions / "tiny" / name).read_bytes()
-    told = read_calibration((candidate / CALIBRATION_FILE).read_bytes())
-    assert told.second is not None
-    assert told.second.doubt_to == 0.5
+    assert (candidate / NAMES_FILE).read_bytes() == (
+        tiny_versions / "tiny" / NAMES_FILE
+    ).read_bytes()
 
 
 def test_the_report_says_what_was_learnt_checked_and_taken(report):
@@ -296,9 +288,6 @@ def test_from_the_base_a_candidate_is_trained_with_the_decisions_among_the_rest(
     card = json.loads((versions / report["version"] / "card.json").read_bytes())
     assert code == 0
     assert card["retrained"]["start"] == "base"
-    # As the settings say it reads once, whatever the current version does.
-    assert card["calibration"]["second"] is None
-    assert not (versions / report["version"] / SECOND_NETWORK_FILE).exists()
     candidate = load_version(versions / report["version"])
     (answer,) = candidate.classifier.score_batch([ModelInput(text="thanks", author_name="Jo")])
     assert 0.0 < answer.p_spam < 1.0

@@ -34,8 +34,8 @@ from training.train import OTHER, OUT_OF_FOLD, TrainConfig, calibrate_voice, mai
 AUTHORED = [DEFAULT_DATA / f"authored-t{n}.jsonl" for n in (1, 2, 3)]
 TINY = TrainConfig(
     base=PACKAGED_BASE,
-    reads_twice=True,
     rotation=RotationConfig(n_folds=2),
+    linear_folds=2,
     tune=TuneConfig(
         exits=(1, 2),
         epochs=0.15,
@@ -200,7 +200,6 @@ def test_the_card_tells_the_rotation(card, models_dir):
     assert set(learnt) == {"0", "1", "final"}
     # Copies apart, each fold learns what the other holds back, and what ships learns all.
     assert max(learnt["0"], learnt["1"]) < learnt["final"] <= n_out_of_fold + ELSEWHERE
-    assert rotation["read_twice"]["count"] == n_out_of_fold
     worst = rotation["worst_fold"]["ham_called_spam"]
     at_cutoffs = card["parts"][OUT_OF_FOLD]["at_the_cutoffs"]["ham_called_spam"]
     assert worst["hits"] <= at_cutoffs["hits"]
@@ -226,7 +225,6 @@ def test_the_card_sets_all_evidence_beside_its_parts_and_a_tfidf_filter(card):
     assert ways == {
         "all evidence",
         "model alone",
-        "first reading alone",
         "linear member alone",
         "signals alone",
         "TF-IDF",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 
 from training.fit.kept_reads import (
     join_reads,
@@ -13,76 +10,44 @@ from training.fit.kept_reads import (
     read_from,
     take_rows,
 )
-from training.fit.reading import Read, ReadAgain
+from training.fit.reading import Read
 
 # One comment of two windows, one without a token, one of a single window.
 PROMOTION = [[[0.5, -1.25], [2.0]], [[]], [[3.0, 3.5, 4.0]]]
 WINDOWS = [["a", "b"], ["c"], ["d"]]
+ONE_A_COMMENT = ("network", "linear", "names", "voice", "strongest")
 
 
-def make_read(*, twice: bool) -> Read:
-    read = Read(
-        **{
-            name: np.array([1.0, 2.0, 3.0]) + 10 * place
-            for place, name in enumerate(("network", "linear", "names", "voice", "strongest"))
-        },
-        windows=WINDOWS,
-        promotion=PROMOTION,
-    )
-    if not twice:
-        return read
-    again = ReadAgain(
-        asked=np.array([True, False, True]),
-        network=np.array([7.0, 0.0, 9.0]),
-        strongest=np.array([0.1, 0.0, 0.3]),
-        promotion=[PROMOTION[0], [], PROMOTION[2]],
-    )
-    return replace(read, second=again)
+READ = Read(
+    **{name: np.array([1.0, 2.0, 3.0]) + 10 * place for place, name in enumerate(ONE_A_COMMENT)},
+    windows=WINDOWS,
+    promotion=PROMOTION,
+)
 
 
 def told(read: Read) -> dict:
     """Return all that a read holds, to compare."""
-    numbers = {n: getattr(read, n).tolist() for n in ("network", "linear", "names", "voice")}
-    again = read.second and {
-        n: getattr(read.second, n).tolist() for n in ("asked", "network", "strongest")
-    } | {"promotion": list(read.second.promotion)}
-    return numbers | {
-        "strongest": read.strongest.tolist(),
+    return {name: np.asarray(getattr(read, name)).tolist() for name in ONE_A_COMMENT} | {
         "windows": list(read.windows),
         "promotion": list(read.promotion),
-        "second": again,
     }
 
 
-@pytest.mark.parametrize("twice", [False, True])
-def test_what_was_kept_comes_back(twice):
-    read = make_read(twice=twice)
-    tfidf = np.array([0.5, -2.0, 1.0])
-
-    back, beside = read_from(read_bytes(read, tfidf=tfidf), WINDOWS)
-
-    assert told(back) == told(read)
-    assert {name: one.tolist() for name, one in beside.items()} == {"tfidf": tfidf.tolist()}
+def test_what_was_kept_comes_back():
+    assert told(read_from(read_bytes(READ), WINDOWS)) == told(READ)
 
 
-@pytest.mark.parametrize("twice", [False, True])
-def test_rows_are_taken_in_the_order_asked(twice):
-    taken = take_rows(make_read(twice=twice), np.array([2, 0]))
+def test_rows_are_taken_in_the_order_asked():
+    taken = take_rows(READ, np.array([2, 0]))
 
     assert taken.network.tolist() == [3.0, 1.0]
     assert taken.windows == [WINDOWS[2], WINDOWS[0]]
     assert taken.promotion == [PROMOTION[2], PROMOTION[0]]
-    if twice:
-        assert taken.second is not None
-        assert taken.second.network.tolist() == [9.0, 7.0]
-        assert taken.second.promotion == [PROMOTION[2], PROMOTION[0]]
 
 
-@pytest.mark.parametrize("twice", [False, True])
-def test_what_is_joined_and_taken_apart_is_what_it_was(twice):
-    read = make_read(twice=twice)
-    parts = [take_rows(read, np.array(rows)) for rows in ([2], [0, 1])]
+def test_what_is_joined_and_taken_apart_is_what_it_was():
+    parts = [take_rows(READ, np.array(rows)) for rows in ([2], [0, 1])]
 
     joined = take_rows(join_reads(parts), np.array([1, 2, 0]))
 
-    assert told(joined) == told(read)
+    assert told(joined) == told(READ)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +10,10 @@ import pytest
 from models.features import count_features
 from models.linear import LinearTable
 from models.registry import Fusion
-from models.transformer import Calibration, SecondReading
+from models.transformer import Calibration
 from tests.unit.training.decided import make_example
 from training.data.partition import Partition
-from training.fit.reading import Read, ReadAgain
+from training.fit.reading import Read
 from training.retraining.candidate import update_candidate
 from training.retraining.update import UpdateConfig, correct_linear, guard_cutoffs
 
@@ -72,33 +71,6 @@ def test_a_training_example_teaches_by_its_weight():
 
     told = [_sum(table, SPAM[0]) for table in (full, little, none)]
     assert told[0] > told[1] > told[2] == pytest.approx(0.5)
-
-
-def test_where_the_second_reading_decides_its_weight_of_the_table_counts():
-    """A table that the second reading hears twice as loud needs half the correction."""
-    once, twice = (
-        replace(
-            CALIBRATION,
-            second=SecondReading(
-                offset=0.0, network=1.0, linear=linear, doubt_from=-9.0, doubt_to=9.0
-            ),
-        )
-        for linear in (1.0, 2.0)
-    )
-    again = ReadAgain(
-        asked=np.ones(8, dtype=bool),
-        network=np.zeros(8),
-        strongest=np.zeros(8),
-        promotion=[()] * 8,
-    )
-    read = replace(_read(8), second=again)
-
-    first, second = (
-        _sum(_corrected([1.0] * 8, read=read, calibration=one), SPAM[0]) - 0.5
-        for one in (once, twice)
-    )
-
-    assert 0.0 < second < 0.9 * first
 
 
 def test_what_the_version_knows_already_is_hardly_corrected():

@@ -12,8 +12,6 @@ from models.transformer import (
     EMBEDDING_FILE,
     LINEAR_FILE,
     NAMES_FILE,
-    SECOND_NETWORK_FILE,
-    SECOND_WEIGHTS_FILE,
     TransformerClassifier,
 )
 from training.retraining.weigh import card_of, files_of
@@ -28,8 +26,7 @@ def version(tiny_versions, tmp_path):
 def test_a_version_s_files_are_those_it_needs_and_those_it_has_beside(version):
     files = files_of(version)
 
-    beside = {NAMES_FILE, SECOND_NETWORK_FILE, SECOND_WEIGHTS_FILE}
-    assert set(files) == {*TransformerClassifier.FILES, *beside}
+    assert set(files) == {*TransformerClassifier.FILES, NAMES_FILE}
     assert EMBEDDING_FILE not in files
     assert files[NAMES_FILE] == (version / NAMES_FILE).read_bytes()
 
