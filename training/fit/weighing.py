@@ -125,9 +125,10 @@ def fit_weights(evidence: Evidence, config: WeighConfig) -> tuple[FittedWeights,
     stay together.
     """
     is_spam, log_odds = evidence.is_spam, logit_of(evidence.model_p_spam)
-    folds = assign_folds(
-        group_examples(evidence.examples), n_folds=config.n_folds, seed=config.seed
-    )
+    groups = group_examples(evidence.examples)
+    # A small site's own comments may make fewer groups than folds are wanted.
+    n_folds = max(2, min(config.n_folds, len(np.unique(groups))))
+    folds = assign_folds(groups, n_folds=n_folds, seed=config.seed)
 
     def fit(rows: BoolArray) -> FittedWeights:
         return fit_fusion(
@@ -140,7 +141,7 @@ def fit_weights(evidence: Evidence, config: WeighConfig) -> tuple[FittedWeights,
         )
 
     p_spam = np.zeros(len(is_spam))
-    for fold in range(config.n_folds):
+    for fold in range(n_folds):
         held = folds == fold
         p_spam[held] = logistic_of(fit(~held).scores(log_odds[held], evidence.strengths[held]))
     return fit(np.ones(len(is_spam), dtype=np.bool_)), p_spam
