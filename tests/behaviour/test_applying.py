@@ -318,6 +318,7 @@ def test_a_callback_in_place_of_a_platform_is_not_sent_what_was_for_the_platform
     world.decide(world.submit())
     world.wait(60)
 
+    remove_callback(SITE, world.services, actor="ada")
     set_callback(SITE, world.platform.site.url("/hook"), world.services, actor="ada")
     world.platform.come_back()
     world.wait(10_800, step=300)
@@ -406,6 +407,7 @@ def test_a_platforms_address_is_not_changed_as_a_callback_is(world):
 
 
 def test_only_a_platform_can_be_resumed(world):
+    remove_callback(SITE, world.services, actor="ada")
     set_callback(SITE, world.platform.url, world.services, actor="ada")
 
     with pytest.raises(NotFoundError):

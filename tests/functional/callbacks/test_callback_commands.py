@@ -231,3 +231,24 @@ def test_mastodon_needs_its_address(folder):
 
     assert without.exit_code != 0
     assert (row["form"], row["url"]) == ("mastodon", "https://social.example")
+
+
+def test_what_a_site_is_told_by_is_not_taken_over_for_another_purpose(folder, tmp_path):
+    token = tmp_path / "token.txt"
+    token.write_text("a-token-of-github", "utf-8")
+    ways = {
+        "standard_webhook": ("set", "Radiator blog", URL),
+        "build_hook": ("build", "Radiator blog", URL),
+        "github": ("apply", "Radiator blog", "github", "--token-file", str(token)),
+    }
+    for kept, how in ways.items():
+        rows(folder, *how)
+
+        for other in set(ways) - {kept}:
+            [problem] = call(folder, *ways[other]).exception.problems
+            assert problem.field == "site"
+            assert kept in problem.problem
+            assert "slopsieve callbacks remove" in problem.remedy
+
+        assert [row["form"] for row in rows(folder, "sites")] == [kept]
+        call(folder, "remove", "Radiator blog")
