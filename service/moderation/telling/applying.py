@@ -101,10 +101,10 @@ def pause(outcome: SendOutcome, endpoint: Endpoint, services: Services) -> None:
     """Keep what a platform said of its token, and for how long it asks to be left alone."""
     now = services.clock()
     if outcome.refused:
-        services.endpoints.pause(replace(endpoint, refused_at=now))
+        services.endpoints.pause(endpoint, refused_at=now)
     elif outcome.retry_after_seconds is not None:
         until = now + timedelta(seconds=outcome.retry_after_seconds)
-        services.endpoints.pause(replace(endpoint, rests_until=until))
+        services.endpoints.pause(endpoint, rests_until=until)
 
 
 def nothing_to_do(delivery: Delivery, services: Services) -> SendOutcome:

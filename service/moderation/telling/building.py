@@ -45,7 +45,7 @@ def build_site(delivery: Delivery, endpoint: Endpoint, services: Services) -> Se
     act = PlatformAct(act=Act.BUILD, comment_id=delivery.comment_id)
     outcome = services.notifier.apply(delivery, endpoint, act)
     if outcome.delivered:
-        services.endpoints.pause(replace(endpoint, called_at=now, rests_until=until))
+        services.endpoints.pause(endpoint, called_at=now, rests_until=until)
     else:
         pause(outcome, endpoint, services)
     return outcome

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -170,7 +169,7 @@ def test_a_token_that_was_refused_is_tried_again_or_replaced(folder):
     with open_services(data_dir=folder) as services:
         [site] = services.sites.all()
         endpoint = services.endpoints.get(site.id)
-        services.endpoints.pause(replace(endpoint, refused_at=services.clock()))
+        services.endpoints.pause(endpoint, refused_at=services.clock())
     [stopped] = rows(folder, "sites")
 
     [resumed] = rows(folder, "resume", "Radiator blog")
