@@ -53,7 +53,12 @@ from service.web.pages.review.live import find_newcomers
 from service.web.pages.review.reject_and_block import instruction_view, reject_and_block_view
 from service.web.pages.review.scan_page import BandView, band_views
 from service.web.pages.review.sender_notes_page import notes_view
-from service.web.pages.review.similar import StripView, campaign_strip_view, similar_view
+from service.web.pages.review.similar import (
+    StripView,
+    campaign_strip_view,
+    ring_url,
+    similar_view,
+)
 from service.web.pages.review.tab_counts import TabCounts
 from service.web.pages.review.thread import thread_view
 
@@ -416,6 +421,7 @@ class _Desk:
         return {
             "sender": _beside(case, lambda: about_sender_view(*around)),
             "similar": _beside(case, lambda: similar_view(*around, self._sites)),
+            "ring": _beside(case, lambda: ring_url(case, self._services)),
             "reject_and_block": _beside(case, lambda: reject_and_block_view(*around)),
             "instruction": _beside(case, lambda: instruction_view(case)),
             "behind": _beside(case, lambda: self._behind(case)),
