@@ -28,7 +28,7 @@ from service.moderation.review.put_aside import MOST_HELD
 from service.moderation.review.review import Tab, list_for_review
 from service.ports.services import Services
 from service.web.edge.language import gettext, noted
-from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, view_of
+from service.web.pages.common.last_bulk_decision import just_done_bulk_decision, view_bulk_decision
 from service.web.pages.common.learnt_view import asked_in_words
 from service.web.pages.common.pages import moderator
 from service.web.pages.common.presenting import (
@@ -330,7 +330,7 @@ class _Desk:
         ruled = last if isinstance(last, Case) and _sees(last) else None
         decision = ruled.decision if ruled else None
         bulk_decision = (
-            view_of(last, sites=self._sites, now=self._now)
+            view_bulk_decision(last, sites=self._sites, now=self._now)
             if isinstance(last, BulkDecision)
             else None
         )

@@ -51,7 +51,7 @@ class PreviewView:
         return asdict(self)
 
 
-def view_of(preview: Preview) -> PreviewView:
+def view_preview(preview: Preview) -> PreviewView:
     """Return what a page shows of a preview."""
     counts = preview.counts
     return PreviewView(
